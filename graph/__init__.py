@@ -1,0 +1,1 @@
+"""Wiring only: the conversation, hearing, thinking, and who speaks next."""

@@ -1,0 +1,1 @@
+"""What agents remember: retrieval arithmetic, embeddings, and one Chroma collection an agent."""

@@ -1,0 +1,1 @@
+"""Getting a chat model from a string, and asking it."""

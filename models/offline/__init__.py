@@ -1,0 +1,1 @@
+"""The offline model: a small stochastic model of conversation, no language model."""

@@ -1,0 +1,1 @@
+"""One cognitive module a file."""

@@ -1,0 +1,1 @@
+"""The shipped personas, shared fragments, and reading personas and scenarios from files."""

@@ -1,0 +1,154 @@
+"""A prompt's data as blocks of single items, so that items can be pruned one by one later.
+
+Source: specification, *Speaking*; Chu et al., table 1. This file arranges data; the words around it are in
+`templates/_blocks.jinja`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from persimchat.state.emotion import EMOTIONS
+from persimchat.state.knowledge import field_levels, knowledge_level
+from persimchat.state.memory import Memory
+from persimchat.state.mind import Mind, Situation, Utterance
+from persimchat.state.persona import Persona
+
+
+@dataclass(frozen=True)
+class Item:
+    """One piece of information in a prompt.
+
+    Attributes:
+        kind: which words it is put into (a macro branch of `templates/_blocks.jinja`).
+        values: the data.
+        prunable: whether pruning may remove it; the name, the topic and the last utterances stay.
+    """
+
+    kind: str
+    values: dict[str, Any] = field(default_factory=dict)
+    prunable: bool = True
+
+
+@dataclass(frozen=True)
+class Block:
+    """A named sequence of items; the tag delimits it in the prompt."""
+
+    tag: str
+    items: tuple[Item, ...]
+
+
+def basic_information(persona: Persona, *, knowledge: bool = False) -> Block:
+    """Block b: who I am. With `knowledge`, also what somebody of this persona's knowledge level can talk about."""
+    items = [Item("name", {"name": persona.name}, prunable=False), Item("description", {"text": persona.description})]
+    items += [Item("characteristic", {"name": k, "value": v}) for k, v in persona.characteristics.items()]
+    items += [Item("trait", {"text": trait}) for trait in persona.traits]
+    if persona.speaking_style:
+        items.append(Item("speaking_style", {"text": persona.speaking_style}))
+    if knowledge:
+        items.append(Item("knowledge", {"level": knowledge_level(persona)}))
+        items += [Item("field_knowledge", {"field": f, "level": n}) for f, n in field_levels(persona).items()]
+    return Block("basic_information", tuple(items))
+
+
+def needs_and_emotions(mind: Mind) -> Block:
+    """Block n: need to talk and emotional state; what is not known yet is left out."""
+    items = []
+    if "need_to_talk" in mind:
+        items.append(Item("need_to_talk", {"score": mind["need_to_talk"]}))
+    items += [Item("emotion", {"name": name, "level": mind["emotion"][name]}) for name in EMOTIONS if "emotion" in mind]
+    return Block("needs_and_emotions", tuple(items))
+
+
+def relationships(situation: Situation) -> Block:
+    """Block r: one item a relationship."""
+    return Block("relationships", tuple(Item("relationship", dict(r)) for r in situation["relationships"]))
+
+
+def memories(recalled: Iterable[Memory]) -> Block:
+    """Block m: one item a memory, numbered from 1 in the order given (best first)."""
+    return Block(
+        "memories",
+        tuple(
+            Item(
+                "memory",
+                {"number": n, "kind": m.kind, "turn": m.turn, "importance": m.importance}
+                | {"theme": m.theme, "keywords": m.keywords},
+                prunable=m.kind != "topic",
+            )
+            for n, m in enumerate(recalled, start=1)
+        ),
+    )
+
+
+def short_term_memory(stm: dict[str, Any] | None) -> Block:
+    """The memory in short-term memory, which is always recalled."""
+    return Block("short_term_memory", (Item("stm", dict(stm)),) if stm else ())
+
+
+def plan_and_identity(mind: Mind) -> Block:
+    """Block p: identity, intended reaction, plan, social goals."""
+    plan = mind.get("plan")
+    items = []
+    if plan:
+        items.append(Item("identity", {"text": plan["identity"]}))
+        items.append(Item("reaction", {"text": plan["reaction"], "react": plan["react"]}))
+        items.append(Item("plan", {"text": plan["theme"]}))
+    items += [Item("goal", {"text": goal}) for goal in mind.get("goals", [])]
+    return Block("plan_and_identity", tuple(items))
+
+
+def environment(situation: Situation, name: str, *, spoken: int | None = None) -> Block:
+    """Block e: topic, who is present, how far the conversation is, and its rules."""
+    items = [
+        Item("topic", {"text": situation["topic"]}, prunable=False),
+        Item("present", {"others": [other for other in situation["present"] if other != name]}),
+        Item("progress", {"turn": situation["turn"], "limit": situation["max_messages"]}),
+    ]
+    if spoken is not None:
+        items.append(Item("spoken", {"count": spoken}))
+    items += [Item("rule", {"text": rule}) for rule in situation["rules"]]
+    return Block("environment", tuple(items))
+
+
+def last_utterances(recent: Sequence[Utterance]) -> Block:
+    """Block c: the last utterances word by word, oldest first."""
+    return Block("last_utterances", tuple(Item("utterance", dict(u), prunable=False) for u in recent))
+
+
+def heard(utterance: Utterance, name: str) -> Block:
+    """The utterance that was just made, as `name` hears it."""
+    return Block(
+        "heard",
+        (
+            Item(
+                "heard",
+                {**utterance, "own": utterance["speaker"] == name, "addressed": name in utterance["addressees"]},
+                prunable=False,
+            ),
+        ),
+    )
+
+
+def memory_cost(memory: Memory) -> int:
+    """Estimated tokens of a memory's item in a prompt."""
+    return estimated_tokens(memory.text) + 12
+
+
+def estimated_tokens(text: str) -> int:
+    """Tokens estimated from length: a quarter of the UTF-8 bytes, at least 1. Used where a server reports none."""
+    return max(1, (len(text.encode()) + 3) // 4)
+
+
+def within_budget(recalled: Sequence[Memory], tokens: int) -> list[Memory]:
+    """The best memories that fit a token budget, best first; at least one where there is any."""
+    kept: list[Memory] = []
+    spent = 0
+    for memory in recalled:
+        spent += memory_cost(memory)
+        if kept and spent > tokens:
+            break
+        kept.append(memory)
+    return kept

@@ -1,0 +1,97 @@
+"""Rendering templates to messages. Text from personas, people and models is data and cannot leave its delimiters.
+
+A template has two blocks, `system` and `user`. Values are put in as they are, but for three things: anything that
+looks like one of the prompts' own tags loses its angle bracket, control characters go, and nothing in a value is ever
+treated as template syntax.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from functools import cache
+from importlib.resources import files
+from typing import Any, Final
+
+from jinja2 import FunctionLoader, StrictUndefined
+from jinja2.sandbox import ImmutableSandboxedEnvironment
+from langchain_core.messages import BaseMessage, HumanMessage, SystemMessage
+from markupsafe import Markup
+
+TAGS: Final = (
+    "basic_information",
+    "needs_and_emotions",
+    "relationships",
+    "memories",
+    "plan_and_identity",
+    "environment",
+    "topic",
+    "last_utterances",
+    "heard",
+    "short_term_memory",
+    "leaving_memory",
+    "task",
+)
+"""The prompts' own delimiters. What looks like one of them inside data is defused by `neutralise`."""
+
+_TAG = re.compile(rf"<(?=\s*/?\s*(?:{'|'.join(TAGS)})\b)", re.IGNORECASE)
+_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u200b\u202a-\u202e\u2060-\u2069\ufeff]")
+
+
+def neutralise(text: str) -> str:
+    """Text that is safe between the prompts' delimiters: no control characters and no delimiter of theirs."""
+    return _TAG.sub("‹", _CONTROL.sub("", text))
+
+
+def one_line(text: str) -> str:
+    """Text on one line, so that it stays one item of a block."""
+    return " ".join(neutralise(text).split())
+
+
+def _finalize(value: Any) -> Markup:
+    return value if isinstance(value, Markup) else Markup(neutralise(str(value)))
+
+
+def _source(name: str) -> str | None:
+    path = files("persimchat.prompts") / "templates" / name
+    return path.read_text(encoding="utf-8") if path.is_file() else None
+
+
+@cache
+def _environment() -> ImmutableSandboxedEnvironment:
+    environment = ImmutableSandboxedEnvironment(
+        loader=FunctionLoader(_source),
+        undefined=StrictUndefined,
+        autoescape=True,
+        finalize=_finalize,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters["line"] = lambda value: Markup(one_line(str(value)))
+    environment.filters["listed"] = lambda values: Markup(", ".join(one_line(str(v)) for v in values))
+    return environment
+
+
+def render(template: str, /, **values: Any) -> list[BaseMessage]:
+    """Render a template to a system and a user message.
+
+    Args:
+        template: its name without ending, for example "perception".
+        **values: what the template needs; a missing one raises `jinja2.UndefinedError`.
+    """
+    loaded = _environment().get_template(f"{template}.jinja")
+    parts = {
+        name: re.sub(r"\n{3,}", "\n\n", "".join(block(loaded.new_context(values)))).strip()
+        for name, block in loaded.blocks.items()
+    }
+    return [SystemMessage(parts["system"]), HumanMessage(parts["user"])]
+
+
+@cache
+def prompt_hash() -> str:
+    """A hash of all templates, 16 hexadecimal digits: two runs with the same hash were asked in the same words."""
+    folder = files("persimchat.prompts") / "templates"
+    digest = hashlib.sha256()
+    for path in sorted((p for p in folder.iterdir() if p.name.endswith((".jinja", ".yaml"))), key=lambda p: p.name):
+        digest.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
+    return digest.hexdigest()[:16]

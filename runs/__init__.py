@@ -1,0 +1,1 @@
+"""A run: the event stream and what it leaves on disk."""

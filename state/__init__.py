@@ -1,0 +1,1 @@
+"""What is known: typed, serialisable, with no behaviour but arithmetic."""

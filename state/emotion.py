@@ -1,0 +1,40 @@
+"""Emotional state: Ekman's six basic emotions, each 0–10 (thesis, 4.1.2)."""
+
+from __future__ import annotations
+
+from typing import Annotated, Final
+
+from pydantic import BaseModel, ConfigDict, Field
+
+EMOTIONS: Final = ("happiness", "sadness", "anger", "fear", "disgust", "surprise")
+"""The order of the six numbers wherever an emotional state is written as a vector."""
+
+Level = Annotated[int, Field(ge=0, le=10)]
+"""An intensity or a score: an integer from 0 to 10."""
+
+
+class EmotionalState(BaseModel):
+    """How strongly an agent feels each of the six basic emotions, 0 (not at all) to 10 (overwhelmingly)."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    happiness: Level = 0
+    sadness: Level = 0
+    anger: Level = 0
+    fear: Level = 0
+    disgust: Level = 0
+    surprise: Level = 0
+
+    def vector(self) -> list[int]:
+        """The six intensities in the order of `EMOTIONS`."""
+        return [getattr(self, name) for name in EMOTIONS]
+
+    @classmethod
+    def from_vector(cls, vector: list[int]) -> EmotionalState:
+        """The state whose six intensities are `vector`, in the order of `EMOTIONS`."""
+        return cls(**dict(zip(EMOTIONS, vector, strict=True)))
+
+    def dominant(self) -> str:
+        """The strongest emotion's name (the first in the order of `EMOTIONS` among equals), or "calm" if all are 0."""
+        values = self.vector()
+        return EMOTIONS[values.index(max(values))] if any(values) else "calm"

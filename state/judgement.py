@@ -1,0 +1,103 @@
+"""What models answer: one schema a module, with ranges, the reason before the verdict.
+
+Field descriptions are part of what the model reads (they travel in the JSON schema), so they are written for it.
+Answers outside these shapes are asked again with the validator's words (`models/asking.py`), never repaired silently.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+
+from persimchat.state.emotion import EmotionalState, Level
+
+Sentence = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=1000)]
+Keyword = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=80)]
+
+
+class Judgement(BaseModel):
+    """Base of all answers: unknown fields are ignored, because models like to add some."""
+
+    model_config = ConfigDict(extra="ignore")
+
+
+class Percept(Judgement):
+    """What an agent takes from an utterance (thesis, perception module)."""
+
+    theme: Sentence = Field(description="the overarching theme of what was said and its context, one sentence")
+    keywords: list[Keyword] = Field(min_length=1, max_length=8, description="keywords and standout words")
+    importance: Level = Field(description="how important this is to the persona, 0 trivial to 10 life-changing")
+
+
+class FocalPoints(Judgement):
+    """The three most salient questions about what just happened; they are the queries of retrieval."""
+
+    questions: list[Sentence] = Field(min_length=3, max_length=3, description="three high-level questions")
+
+
+class Consolidation(Judgement):
+    """Whether the memory that leaves short-term memory is kept in long-term memory (memory filtering)."""
+
+    reasoning: Sentence = Field(description="one sentence: why it is worth keeping or not")
+    keep: bool = Field(description="true to keep it in long-term memory, false to forget it")
+
+
+class NeedToTalk(Judgement):
+    """How much an agent wants to speak next."""
+
+    reasoning: Sentence = Field(description="one sentence: why this much")
+    need_to_talk: Level = Field(description="0 nothing to say to 10 cannot hold it back")
+
+
+class Action(Judgement):
+    """What an agent will do while somebody else speaks."""
+
+    reasoning: Sentence = Field(description="one sentence: why this")
+    action: Literal["reflect", "plan"] = Field(description="reflect on what was experienced, or plan what to do")
+
+
+class Feeling(Judgement):
+    """An agent's new emotional state."""
+
+    reasoning: Sentence = Field(description="one sentence: what changed and why")
+    happiness: Level = Field(description="0–10")
+    sadness: Level = Field(description="0–10")
+    anger: Level = Field(description="0–10")
+    fear: Level = Field(description="0–10")
+    disgust: Level = Field(description="0–10")
+    surprise: Level = Field(description="0–10")
+
+    def state(self) -> EmotionalState:
+        """The emotional state alone."""
+        return EmotionalState(**self.model_dump(exclude={"reasoning"}))
+
+
+class Insight(Judgement):
+    """One high-level insight of a reflection."""
+
+    theme: Sentence = Field(description="the insight, one sentence")
+    keywords: list[Keyword] = Field(min_length=1, max_length=8, description="its keywords")
+    evidence: list[Annotated[int, Field(ge=1)]] = Field(
+        min_length=1, max_length=10, description="numbers of the memories, as listed, that it rests on"
+    )
+    importance: Level = Field(description="how important it is to the persona, 0–10")
+
+
+class Reflection(Judgement):
+    """Five high-level insights from what was recalled."""
+
+    insights: list[Insight] = Field(min_length=5, max_length=5, description="exactly five insights")
+
+
+class Plan(Judgement):
+    """What an agent intends: who it is now, how it reacts, what it holds on to."""
+
+    progress: Sentence = Field(description="one sentence: is the conversation getting anywhere on its topic?")
+    identity: Sentence = Field(description="who I am in this conversation now, first person, one or two sentences")
+    react: bool = Field(description="whether to react to the last utterance")
+    reaction: Sentence = Field(description="how I will react, or why I will not, one sentence")
+    goals: list[Sentence] = Field(default_factory=list, max_length=5, description="goals that I hold on to")
+    theme: Sentence = Field(description="the plan, one sentence")
+    keywords: list[Keyword] = Field(min_length=1, max_length=8, description="the plan's keywords")
+    importance: Level = Field(description="how important the plan is to the persona, 0–10")

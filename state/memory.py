@@ -1,0 +1,93 @@
+"""One memory: what an agent keeps of something perceived, thought or planned (thesis, 5.2.1)."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import Final, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from persimchat.state.emotion import Level
+
+MemoryKind = Literal["profile", "topic", "social_goals", "perception", "reflection", "plan"]
+
+PINNED: Final[frozenset[str]] = frozenset({"profile", "topic", "social_goals"})
+"""Kinds that are never pruned from long-term memory (specification, step 2)."""
+
+
+class Memory(BaseModel):
+    """An immutable memory.
+
+    Whether it is alive and when it was last recalled is not part of it: that lives in the mind's `alive`, so that a
+    resumed or branched run remembers exactly what that run knew.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    id: str = Field(description="hash of agent, turn, module and content; see memory_id()")
+    kind: MemoryKind
+    theme: str = Field(min_length=1, description="the overarching theme, one sentence")
+    keywords: list[str] = Field(default_factory=list, description="keywords and standout words")
+    importance: Level = Field(description="how important it is to this persona, 0–10")
+    emotion: list[Level] = Field(min_length=6, max_length=6, description="emotional state when stored; order EMOTIONS")
+    turn: int = Field(ge=0, description="number of utterances so far when it was made")
+    depth: int = Field(default=0, ge=0, description="0 for a leaf; a reflection is 1 + the greatest depth it rests on")
+    evidence: list[str] = Field(default_factory=list, description="ids of the memories that a reflection rests on")
+
+    @property
+    def text(self) -> str:
+        """What is embedded and compared: theme and keywords."""
+        return f"{self.theme} ({', '.join(self.keywords)})" if self.keywords else self.theme
+
+
+def memory_id(agent: str, turn: int, module: str, content: str) -> str:
+    """A memory's id, 24 hexadecimal digits.
+
+    The same memory made again (a retried or resumed node) has the same id, so it is written once. The simulation is
+    not part of it, because a collection belongs to one simulation: two runs with the same settings, seed and answers
+    have the same ids.
+    """
+    payload = json.dumps([agent, turn, module, content], ensure_ascii=False)
+    return hashlib.sha256(payload.encode()).hexdigest()[:24]
+
+
+def new_memory(
+    agent: str,
+    turn: int,
+    kind: MemoryKind,
+    theme: str,
+    keywords: list[str],
+    importance: int,
+    emotion: list[int],
+    *,
+    evidence: list[Memory] | None = None,
+    index: int = 0,
+) -> Memory:
+    """Make a memory with its id and depth.
+
+    Args:
+        agent: whose memory it is.
+        turn: number of utterances so far.
+        kind: which module it comes from.
+        theme: the overarching theme.
+        keywords: keywords or standout words.
+        importance: 0–10.
+        emotion: the agent's emotional state now, order `EMOTIONS`.
+        evidence: the memories that a reflection rests on.
+        index: tells apart memories of one module and turn that are worded alike (the five insights of a reflection).
+    """
+    rests_on = evidence or []
+    depth = 1 + max((m.depth for m in rests_on), default=0) if kind == "reflection" else 0
+    content = json.dumps([theme, keywords, index], ensure_ascii=False)
+    return Memory(
+        id=memory_id(agent, turn, kind, content),
+        kind=kind,
+        theme=theme,
+        keywords=keywords,
+        importance=importance,
+        emotion=emotion,
+        turn=turn,
+        depth=depth,
+        evidence=[m.id for m in rests_on],
+    )

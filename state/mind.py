@@ -1,0 +1,121 @@
+"""One agent's mind: the state of the hearing and thinking graphs, and one entry of the conversation's `agents`.
+
+Plain values only (they are checkpointed with msgpack). What Chroma holds is not here: a mind knows which of its
+memories are alive, when each was last recalled, and how the last retrieval scored them.
+"""
+
+from __future__ import annotations
+
+import operator
+from typing import Annotated, Any, Final
+
+from typing_extensions import TypedDict
+
+
+class Utterance(TypedDict):
+    """One message of one agent to the whole group."""
+
+    turn: int
+    """Its number: 1 for the first utterance of a conversation."""
+    speaker: str
+    text: str
+    addressees: list[str]
+    """Agents it speaks to by name; empty means the whole group."""
+    emotion: dict[str, int]
+    """The speaker's emotional state, six emotions 0–10."""
+    need_to_talk: dict[str, int]
+    """Everybody's need to talk, 0–10, when the speaker was chosen."""
+    response_time_s: float
+    """Seconds until the utterance was complete, as reported by the model where it reports one, else measured."""
+    tokens: dict[str, int]
+    """`input` and `output` tokens of the call that worded it."""
+
+
+class Situation(TypedDict):
+    """What an agent is given of the conversation for one step; never stored in its mind."""
+
+    simulation: str
+    topic: str
+    turn: int
+    """Utterances so far."""
+    max_messages: int
+    present: list[str]
+    """Everybody's names, in order of listing, the agent's own included."""
+    rules: list[str]
+    relationships: list[dict[str, str]]
+    """This agent's relationships: `to`, `type`, `side` ("from" or "to"), `note`."""
+    recent: list[Utterance]
+    """The last utterances, oldest first."""
+
+
+class Recalled(TypedDict):
+    """A recalled memory and why: the weighted components of its score (each 0 to its weight)."""
+
+    id: str
+    focal_point: int
+    """Index of the focal point for which it scored highest; -1 for the memory in short-term memory."""
+    score: float
+    recency: float
+    importance: float
+    relevance: float
+    emotional: float
+    stm_relevance: float
+
+
+class Call(TypedDict):
+    """One question put to a model, for accounting: tokens are the server's figures, or estimates."""
+
+    agent: str
+    module: str
+    model: str
+    turn: int
+    calls: int
+    """Requests made: 1, or 2 where the answer had to be asked again; more where the server refused a form of answer."""
+    input_tokens: int
+    output_tokens: int
+    estimated: bool
+    """True where the token counts are estimates."""
+    cost_usd: float | None
+    """None where the model's price is not known."""
+
+
+class Mind(TypedDict, total=False):
+    """Everything that one agent carries from turn to turn, and what it is given for one step."""
+
+    name: str
+    persona: dict[str, Any]
+    goals: list[str]
+    emotion: dict[str, int]
+    need_to_talk: int
+    need_reasoning: str
+    action: str
+    """"reflect" or "plan": what it chose to do while somebody else speaks."""
+    plan: dict[str, Any] | None
+    """The last plan made (fields of judgement.Plan)."""
+    stm: dict[str, Any] | None
+    """The one memory in short-term memory."""
+    alive: dict[str, int]
+    """Long-term memory: id → turn of last access, in order of arrival."""
+    unsaved: list[dict[str, Any]]
+    """Memories that Chroma has not confirmed yet, whole."""
+    percept: dict[str, Any] | None
+    focal_points: list[str]
+    recalled: list[Recalled]
+    """Best first."""
+    insights: list[dict[str, Any]]
+    """The last reflection's insights."""
+    utterances: int
+    last_spoke: int
+    """Turn of its last utterance, 0 if it has not spoken."""
+    did: str
+    """What it did while the last utterance was made: "speak", "reflect", "plan" or ""."""
+    # Given for one step, stripped by the wrappers in graph/:
+    situation: Situation
+    heard: Utterance
+    keep: bool
+    """Whether the memory leaving short-term memory is kept (set by memory filtering)."""
+    calls: Annotated[list[Call], operator.add]
+
+
+GIVEN: Final = ("situation", "heard", "keep", "calls")
+"""Keys of a mind that belong to one step and are never stored in the conversation."""

@@ -1,0 +1,59 @@
+"""Who somebody is (thesis, 4.1.3)."""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, field_validator
+
+KnowledgeLevel = Annotated[int, Field(ge=0, le=5)]
+"""0 none, 1 basic awareness, 2 elementary, 3 intermediate, 4 advanced, 5 expert (thesis, 5.2.1)."""
+
+Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=4000)]
+Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=300)]
+
+
+class Persona(BaseModel):
+    """A persona's profile; the texts are data and are never interpreted."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    name: Name = Field(description="name and surname")
+    description: Text = Field(description="one paragraph: who this is")
+    characteristics: dict[str, str] = Field(
+        default_factory=dict, description="age, gender, residence, occupation, education, … as name: value"
+    )
+    traits: list[Text] = Field(default_factory=list, description="traits of character")
+    knowledge: KnowledgeLevel | dict[str, KnowledgeLevel] | None = Field(
+        default=None,
+        description="knowledge level 0–5, overall or per field ({overall: 3, cooking: 5}); derived where not given",
+    )
+    speaking_style: Text | None = Field(default=None, description="how this persona talks")
+    social_goals: list[Text] = Field(default_factory=list, description="what this persona wants from the others")
+
+    @field_validator("name")
+    @classmethod
+    def _one_line(cls, value: str) -> str:
+        return " ".join(value.split())
+
+    @field_validator("characteristics", mode="before")
+    @classmethod
+    def _plain_values(cls, value: Any) -> Any:
+        """Numbers and lists are welcome in a file; they are kept as text."""
+        if not isinstance(value, dict):
+            return value
+        return {
+            str(k): ", ".join(str(x) for x in v) if isinstance(v, list) else v if isinstance(v, dict) else str(v)
+            for k, v in value.items()
+        }
+
+    def characteristic(self, name: str) -> str | None:
+        """The value of a characteristic, found whatever its case; None where the persona has none of that name."""
+        return next((v for k, v in self.characteristics.items() if k.casefold() == name.casefold()), None)
+
+    @property
+    def age(self) -> int | None:
+        """The age in years, None where it is not given as a number."""
+        found = re.search(r"\d{1,3}", self.characteristic("age") or "")
+        return int(found.group()) if found else None

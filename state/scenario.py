@@ -1,0 +1,65 @@
+"""What a conversation is about and who takes part: the contents of a scenario file."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
+
+from persimchat.state.errors import suggestion
+from persimchat.state.persona import Persona
+from persimchat.state.relationship import Relationship
+
+Topic = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=8000)]
+Line = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=1000)]
+
+
+class Scenario(BaseModel):
+    """Topic, participants and what holds between them; participants are already resolved to personas.
+
+    Read from a file by `persimchat.personas.scenario.load_scenario`, where a participant may also be the name of a
+    shipped persona or the path of a persona file.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    topic: Topic = Field(description="what the conversation is about")
+    participants: list[Persona] = Field(min_length=2, max_length=100, description="who takes part, in order of listing")
+    relationships: list[Relationship] = Field(default_factory=list, description="between pairs of participants")
+    social_goals: dict[str, list[Line]] = Field(
+        default_factory=dict, description="participant's name: goals for this conversation, beside the persona's own"
+    )
+    rules: list[Line] = Field(default_factory=list, description="rules of the conversation that everybody knows")
+    settings: dict[str, Any] = Field(default_factory=dict, description="settings that this scenario asks for")
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Scenario:
+        names = [p.name for p in self.participants]
+        seen: set[str] = set()
+        for name in names:
+            if name.casefold() in seen:
+                raise ValueError(f"two participants are called {name!r}; give each a name of its own")
+            seen.add(name.casefold())
+        pairs: set[frozenset[str]] = set()
+        for relationship in self.relationships:
+            for name in (relationship.from_, relationship.to):
+                if name not in names:
+                    raise ValueError(f"relationship names {name!r}, who does not take part. {suggestion(name, names)}")
+            pair = frozenset((relationship.from_, relationship.to))
+            if len(pair) == 1:
+                raise ValueError(f"relationship of {relationship.to!r} with itself")
+            if pair in pairs:
+                raise ValueError(f"two relationships between {relationship.from_!r} and {relationship.to!r}")
+            pairs.add(pair)
+        for name in self.social_goals:
+            if name not in names:
+                raise ValueError(f"social_goals name {name!r}, who does not take part. {suggestion(name, names)}")
+        return self
+
+    def goals_of(self, persona: Persona) -> list[str]:
+        """A participant's social goals: the persona's own, then those of this scenario."""
+        return [*persona.social_goals, *self.social_goals.get(persona.name, [])]
+
+    def relationships_of(self, name: str) -> list[dict[str, str]]:
+        """A participant's relationships as that participant has them."""
+        return [seen for r in self.relationships if (seen := r.seen_by(name)) is not None]
