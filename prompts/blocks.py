@@ -58,7 +58,8 @@ def needs_and_emotions(mind: Mind) -> Block:
     items = []
     if "need_to_talk" in mind:
         items.append(Item("need_to_talk", {"score": mind["need_to_talk"]}))
-    items += [Item("emotion", {"name": name, "level": mind["emotion"][name]}) for name in EMOTIONS if "emotion" in mind]
+    emotion = mind.get("emotion") or {}
+    items += [Item("emotion", {"name": name, "level": emotion[name]}) for name in EMOTIONS if name in emotion]
     return Block("needs_and_emotions", tuple(items))
 
 

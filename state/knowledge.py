@@ -8,10 +8,35 @@ _EDUCATION: tuple[tuple[int, tuple[str, ...]], ...] = (
     (5, ("phd", "ph.d", "doctor", "professor", "habilit")),
     (
         4,
-        ("master", "university", "bachelor", "college", "degree", "faculty", "engineer", "conservatory", "polytechnic"),
+        (
+            "master",
+            "university",
+            "bachelor",
+            "college",
+            "degree",
+            "faculty",
+            "engineer",
+            "conservatory",
+            "polytechnic",
+            "graduate",
+        ),
     ),
-    (3, ("high school", "secondary", "grammar school", "vocational", "apprentice", "technical", "diploma", "a-level")),
-    (2, ("elementary", "primary", "lower secondary", "middle school", "pupil")),
+    (2, ("lower secondary", "middle school")),  # before "secondary"
+    (
+        3,
+        (
+            "high school",
+            "secondary",
+            "grammar school",
+            "vocational",
+            "apprentice",
+            "technical",
+            "diploma",
+            "a-level",
+            "lyceum",
+        ),
+    ),
+    (2, ("elementary", "primary", "pupil")),
     (1, ("kindergarten", "preschool", "nursery", "none", "no formal")),
 )
 _EXPERT_OCCUPATIONS = ("professor", "scientist", "researcher", "surgeon", "physicist", "lecturer")

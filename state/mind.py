@@ -53,7 +53,7 @@ class Recalled(TypedDict):
 
     id: str
     focal_point: int
-    """Index of the focal point for which it scored highest; -1 for the memory in short-term memory."""
+    """Index of the focal point for which it scored highest."""
     score: float
     recency: float
     importance: float
@@ -96,6 +96,8 @@ class Mind(TypedDict, total=False):
     """The one memory in short-term memory."""
     alive: dict[str, int]
     """Long-term memory: id → turn of last access, in order of arrival."""
+    pinned: list[str]
+    """Ids of profile, topic and social goals, which are never pruned."""
     unsaved: list[dict[str, Any]]
     """Memories that Chroma has not confirmed yet, whole."""
     percept: dict[str, Any] | None
@@ -112,10 +114,14 @@ class Mind(TypedDict, total=False):
     # Given for one step, stripped by the wrappers in graph/:
     situation: Situation
     heard: Utterance
+    needs: dict[str, int]
+    """Everybody's need to talk, given to the speaker, whose utterance carries it."""
     keep: bool
     """Whether the memory leaving short-term memory is kept (set by memory filtering)."""
+    arriving: list[dict[str, Any]]
+    """New memories on their way through short-term memory, whole."""
     calls: Annotated[list[Call], operator.add]
 
 
-GIVEN: Final = ("situation", "heard", "keep", "calls")
+GIVEN: Final = ("situation", "heard", "needs", "keep", "arriving", "calls")
 """Keys of a mind that belong to one step and are never stored in the conversation."""

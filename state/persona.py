@@ -3,15 +3,38 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, field_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints, field_validator
 
 KnowledgeLevel = Annotated[int, Field(ge=0, le=5)]
 """0 none, 1 basic awareness, 2 elementary, 3 intermediate, 4 advanced, 5 expert (thesis, 5.2.1)."""
 
 Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=4000)]
 Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=300)]
+
+
+def _plain_values(value: Any) -> Any:
+    """Numbers, booleans and lists are welcome in a file; they are kept as text. What is missing stays an error."""
+    if not isinstance(value, dict):
+        return value
+    return {str(key): _plain(item) for key, item in value.items()}
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, list) and value and not any(x is None or isinstance(x, dict | list) for x in value):
+        return ", ".join(_plain(x) for x in value)
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return value if value is None or isinstance(value, dict | list) else str(value)
+
+
+Characteristics = Annotated[
+    dict[Name, Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=1000)]],
+    BeforeValidator(_plain_values),
+]
+"""Characteristics as name: value; a list in a file becomes one text with commas."""
 
 
 class Persona(BaseModel):
@@ -21,7 +44,7 @@ class Persona(BaseModel):
 
     name: Name = Field(description="name and surname")
     description: Text = Field(description="one paragraph: who this is")
-    characteristics: dict[str, str] = Field(
+    characteristics: Characteristics = Field(
         default_factory=dict, description="age, gender, residence, occupation, education, … as name: value"
     )
     traits: list[Text] = Field(default_factory=list, description="traits of character")
@@ -35,18 +58,10 @@ class Persona(BaseModel):
     @field_validator("name")
     @classmethod
     def _one_line(cls, value: str) -> str:
-        return " ".join(value.split())
-
-    @field_validator("characteristics", mode="before")
-    @classmethod
-    def _plain_values(cls, value: Any) -> Any:
-        """Numbers and lists are welcome in a file; they are kept as text."""
-        if not isinstance(value, dict):
-            return value
-        return {
-            str(k): ", ".join(str(x) for x in v) if isinstance(v, list) else v if isinstance(v, dict) else str(v)
-            for k, v in value.items()
-        }
+        name = " ".join(value.split())
+        if not any(c.isprintable() and not c.isspace() and not unicodedata.combining(c) for c in name):
+            raise ValueError("name has no visible character")
+        return name
 
     def characteristic(self, name: str) -> str | None:
         """The value of a characteristic, found whatever its case; None where the persona has none of that name."""
@@ -55,5 +70,5 @@ class Persona(BaseModel):
     @property
     def age(self) -> int | None:
         """The age in years, None where it is not given as a number."""
-        found = re.search(r"\d{1,3}", self.characteristic("age") or "")
+        found = re.search(r"(?<!\d)\d{1,3}(?!\d)", self.characteristic("age") or "")
         return int(found.group()) if found else None

@@ -118,7 +118,7 @@ class Settings(BaseModel):
         default="lexical", description="embedding: lexical, minilm, openai:<model>, <model>@http://host:port/v1"
     )
     concurrent: bool = Field(default=True, description="agents' models are called at the same time, else one by one")
-    max_concurrency: int = Field(default=16, ge=1, le=1000, description="model calls under way at the same time")
+    max_concurrency: int = Field(default=32, ge=1, le=1000, description="model calls under way at the same time")
     requests_per_second: float | None = Field(
         default=None, gt=0, description="rate limit of model calls; none if unset"
     )

@@ -1,3 +1,67 @@
-"""PerSimChat: simulated conversations between personas with memory, emotions, plans and relationships."""
+"""PerSimChat: simulated conversations between personas with memory, emotions, plans and relationships.
+
+The public API is small:
+
+- `simulate()` and `asimulate()` run a conversation and give a `Result`;
+- `astream_events()` and `stream_events()` yield its events as they happen;
+- `build_conversation()` gives the LangGraph graph, to embed it in another one;
+- `Settings`, `Persona`, `Scenario`, `load_scenario()`; errors derive from `PerSimChatError`.
+
+Simulated people are not people: what they say is no evidence of what real people would say.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from persimchat.graph.conversation import build_conversation
+    from persimchat.personas.scenario import load_scenario
+    from persimchat.runs.api import asimulate, astream_events, simulate, stream_events
+    from persimchat.runs.result import Result
+    from persimchat.state.errors import InputError, ModelError, PerSimChatError
+    from persimchat.state.persona import Persona
+    from persimchat.state.scenario import Scenario
+    from persimchat.state.settings import Settings
 
 __version__ = "0.1.0"
+
+__all__ = [
+    "InputError",
+    "ModelError",
+    "PerSimChatError",
+    "Persona",
+    "Result",
+    "Scenario",
+    "Settings",
+    "asimulate",
+    "astream_events",
+    "build_conversation",
+    "load_scenario",
+    "simulate",
+    "stream_events",
+]
+
+_HOME = {
+    "InputError": "state.errors",
+    "ModelError": "state.errors",
+    "PerSimChatError": "state.errors",
+    "Persona": "state.persona",
+    "Result": "runs.result",
+    "Scenario": "state.scenario",
+    "Settings": "state.settings",
+    "asimulate": "runs.api",
+    "astream_events": "runs.api",
+    "build_conversation": "graph.conversation",
+    "load_scenario": "personas.scenario",
+    "simulate": "runs.api",
+    "stream_events": "runs.api",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Load public names on first use, so that `import persimchat` stays quick."""
+    if name not in _HOME:
+        raise AttributeError(f"module 'persimchat' has no attribute {name!r}")
+    return getattr(import_module(f"persimchat.{_HOME[name]}"), name)

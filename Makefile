@@ -1,0 +1,100 @@
+# PerSimChat: set-up, conversation, checks and builds. `make` alone lists the targets.
+# Needs GNU make, Python 3.11 or newer, and a package index for the first set-up; nothing else.
+
+SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DEFAULT_GOAL := help
+
+PYTHON ?= python3
+VENV ?= .venv
+UV ?= uv
+MODEL ?= offline
+MESSAGES ?= 8
+TOPIC ?= Which three flavours should our new ice-cream parlour open with?
+PYTEST_ARGS ?=
+BENCHMARK_ARGS ?=
+export TOPIC MODEL MESSAGES
+
+BIN := $(VENV)/bin
+ROOMS := state prompts models memory personas nodes graph runs app src/persimchat
+
+# The editable install links every file of the package, so it is renewed when a file comes or goes: the stamp's name
+# holds a checksum of the list of files.
+LIST := $(shell find $(ROOMS) -name '*.py' -o -name '*.jinja' -o -name '*.yaml' -o -name 'py.typed' | LC_ALL=C sort | cksum | cut -d' ' -f1)
+RECENT := import sys; sys.exit(sys.version_info < (3, 11))
+DEPENDENCIES := $(VENV)/.dependencies
+PACKAGE := $(VENV)/.package-$(LIST)
+
+.PHONY: help setup run test quick check lint types imports format docs docs-drawing lock dist installed benchmarks clean
+
+help: ## list the targets
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 22
+
+setup: $(PACKAGE) ## set up the virtual environment, or renew it where something changed
+
+run: $(PACKAGE) ## have a conversation: make run [TOPIC="…"] [MESSAGES=8] [MODEL=offline]
+	@$(BIN)/persimchat run "$$TOPIC" --messages "$$MESSAGES" --model "$$MODEL"
+
+test: $(PACKAGE) ## run all tests: make test [PYTEST_ARGS="-n 2"]
+	$(BIN)/pytest $(PYTEST_ARGS)
+
+quick: $(PACKAGE) ## run the tests but for the slow ones
+	$(BIN)/pytest -m "not slow" $(PYTEST_ARGS)
+
+check: lint types imports test ## everything that must pass before a commit
+
+lint: $(PACKAGE) ## style and formatting
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: $(PACKAGE) ## strict type check of the package
+	$(BIN)/mypy
+
+imports: $(PACKAGE) ## do imports point one way?
+	$(BIN)/pytest -q tests/house/test_imports.py
+
+format: $(PACKAGE) ## put style right where a program can
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+docs: $(PACKAGE) ## renew the generated parts of docs/: the drawing of the graph, the table of settings
+	$(BIN)/python tools/generate_docs.py
+
+docs-drawing: docs
+
+lock: ## pin the newest versions that fit together in requirements.lock (needs uv)
+	@command -v $(UV) >/dev/null || { echo "make lock needs uv. Install it (pip install uv), or name it: make lock UV=path/to/uv" >&2; exit 1; }
+	$(UV) pip compile pyproject.toml --extra dev --universal --python-version 3.11 --upgrade --no-annotate --no-emit-index-url --no-emit-find-links --custom-compile-command "make lock" --quiet --output-file requirements.lock
+
+dist: $(PACKAGE) ## build wheel and sdist into dist/
+	rm -rf dist
+	$(BIN)/python -m build --no-isolation --outdir dist .
+
+installed: dist ## install the wheel alone, with its own dependencies, and have a conversation with it
+	rm -rf build/installed
+	$(PYTHON) -m venv build/installed/venv
+	build/installed/venv/bin/pip install --quiet --constraint requirements.lock dist/*.whl
+	cd build/installed && venv/bin/persimchat run "$$TOPIC" --messages 3 --model offline --quiet --out conversations
+
+benchmarks: $(PACKAGE) ## measure: make benchmarks [BENCHMARK_ARGS="…"]
+	set -- benchmarks/*.py; for file; do $(BIN)/python "$$file" $(BENCHMARK_ARGS); done
+
+clean: ## remove what was set up and built; conversations stay
+	rm -rf $(VENV) build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis
+
+$(DEPENDENCIES): pyproject.toml requirements.lock
+	@if ! $(BIN)/python -c '$(RECENT)' 2>/dev/null; then \
+	  $(PYTHON) -c '$(RECENT)' 2>/dev/null || { echo "PerSimChat needs Python 3.11 or newer; $(PYTHON) is: $$($(PYTHON) --version 2>&1 || true). Name another one: make PYTHON=python3.12 $(MAKECMDGOALS)" >&2; exit 1; } ; \
+	  $(PYTHON) -m venv $(if $(wildcard $(VENV)/pyvenv.cfg),--clear) $(VENV) || { echo "$(PYTHON) cannot make virtual environments. On Debian and Ubuntu: apt install python3-venv" >&2; exit 1; } ; \
+	fi
+	$(BIN)/pip install --quiet --disable-pip-version-check --constraint requirements.lock setuptools
+	$(BIN)/pip install --quiet --disable-pip-version-check --constraint requirements.lock --no-build-isolation --config-settings editable_mode=strict --editable '.[dev]'
+	@rm -f $(VENV)/.package-*
+	@touch $(DEPENDENCIES) $(PACKAGE)
+
+$(PACKAGE): $(DEPENDENCIES)
+	@if [ ! -e $@ ]; then \
+	  $(BIN)/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --config-settings editable_mode=strict --editable . ; \
+	  rm -f $(VENV)/.package-* ; \
+	fi
+	@touch $@

@@ -1,0 +1,105 @@
+"""The command line: what belongs to which command, and how it ends."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from typing import Annotated
+
+import typer
+
+from persimchat.app import doctor_command, graph_command, personas_command, run_command
+from persimchat.app.exits import BAD_INPUT, DONE, INTERRUPTED, Interrupted, OutputClosed, UsageError, usage_line
+from persimchat.app.output import discard_stdout, prepare, say, warn
+from persimchat.app.text import one_line
+from persimchat.state.errors import PerSimChatError
+
+_EPILOG = """\b
+[bold]Start here[/bold]
+  persimchat run "Should our town close its centre to cars?"
+  persimchat personas list
+  persimchat doctor
+
+Simulated people are not people: what they say is no evidence of what real people would say.
+"""
+
+app = typer.Typer(
+    name="persimchat",
+    help="Personas with memory, emotions, plans and relationships talk with each other.",
+    epilog=_EPILOG,
+    add_completion=False,
+    rich_markup_mode="rich",
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+app.command(epilog=run_command.EXAMPLES)(run_command.run)
+app.add_typer(personas_command.personas, name="personas")
+app.command()(graph_command.graph)
+app.command(epilog=doctor_command.EXAMPLES)(doctor_command.doctor)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        from importlib.metadata import version
+
+        say(f"persimchat {version('persimchat')}")
+        raise typer.Exit(DONE)
+
+
+@app.callback(invoke_without_command=True)
+def _commands(
+    context: typer.Context,
+    version: Annotated[
+        bool, typer.Option("--version", metavar="", help="Print the version.", callback=_version, is_eager=True)
+    ] = False,
+) -> None:
+    if context.invoked_subcommand is None:
+        say(context.get_help())
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line.
+
+    Args:
+        arguments: without the program's name; the process's own where they are not given.
+
+    Returns:
+        The exit code: 0 done, 2 bad input, 3 model failure, 130 interrupted.
+    """
+    prepare()
+    try:
+        code = _run(arguments)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        code = INTERRUPTED
+    if code == INTERRUPTED:
+        discard_stdout()
+    return code
+
+
+def _run(arguments: Sequence[str] | None) -> int:
+    try:
+        code = app(
+            list(sys.argv[1:] if arguments is None else arguments), prog_name="persimchat", standalone_mode=False
+        )
+    except PerSimChatError as error:
+        warn(f"persimchat: error: {one_line(str(error))}")
+        return error.exit_code
+    except UsageError as error:
+        warn(f"persimchat: error: {one_line(usage_line(error))}")
+        return BAD_INPUT
+    except OutputClosed:
+        return INTERRUPTED
+    except (Interrupted, KeyboardInterrupt, typer.Abort):
+        warn("persimchat: interrupted")
+        return INTERRUPTED
+    except BrokenPipeError:
+        return INTERRUPTED
+    except OSError as error:
+        where = f" ({error.filename})" if error.filename else ""
+        warn(f"persimchat: error: {one_line(f'{error.strerror or error}{where}')}. Is there room, and may you write?")
+        return BAD_INPUT
+    except SystemExit as error:
+        # Typer's and Rich's own way out, when nobody reads the output any more.
+        return INTERRUPTED if error.code == 1 else int(error.code or DONE)
+    return code if isinstance(code, int) else DONE

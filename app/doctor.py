@@ -1,0 +1,88 @@
+"""Does everything work that a run needs? One check a part, each with a remedy where it does not."""
+
+from __future__ import annotations
+
+import asyncio
+import platform
+import time
+import uuid
+from collections.abc import AsyncIterator, Awaitable, Callable
+from dataclasses import dataclass
+from importlib.metadata import version
+
+from persimchat.memory.embedding_texts import embed
+from persimchat.memory.retrieval import Vectors
+from persimchat.memory.store import store
+from persimchat.models.checking import check_model
+from persimchat.models.naming import default_model_name
+from persimchat.state.errors import InputError, PerSimChatError
+from persimchat.state.memory import new_memory
+from persimchat.state.settings import Settings
+
+_AGENT = "doctor"
+_TEXT = "A patient remembers."
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What one check found.
+
+    Attributes:
+        part: what was checked.
+        text: what was found; for a problem also what to do.
+        exit_code: 0 where all is well, else the exit code of the problem.
+    """
+
+    part: str
+    text: str
+    exit_code: int = 0
+
+
+async def examine(settings: Settings) -> AsyncIterator[Finding]:
+    """Check everything that these settings need, part by part."""
+    yield Finding("python", f"{platform.python_version()}, persimchat {version('persimchat')}")
+    chosen, notice = default_model_name(settings.model)
+    if notice:
+        yield Finding("note", notice)
+    named = {chosen, *settings.agent_models.values(), *settings.module_models.values()}
+    for name in sorted(named, key=lambda name: (name != chosen, name)):
+        yield await _checked("model", lambda name=name: check_model(name, settings))  # type: ignore[misc]
+    vectors: list[Vectors] = []
+    yield await _checked("embedding", lambda: _check_embedding(settings, vectors))
+    if vectors:
+        yield await _checked("memory", lambda: _check_store(settings, vectors[0]))
+
+
+async def _checked(part: str, check: Callable[[], Awaitable[str]]) -> Finding:
+    try:
+        return Finding(part, await check())
+    except PerSimChatError as error:
+        return Finding(part, str(error), error.exit_code)
+
+
+async def _check_embedding(settings: Settings, vectors: list[Vectors]) -> str:
+    started = time.perf_counter()
+    rows = await embed(settings, [_TEXT])
+    vectors.append(rows)
+    return f"{settings.embedding}: {rows.shape[1]} dimensions, {time.perf_counter() - started:.1f} s"
+
+
+async def _check_store(settings: Settings, vectors: Vectors) -> str:
+    """Write a memory, read it, delete it."""
+    simulation = f"doctor-{uuid.uuid4()}"
+    memory = new_memory(_AGENT, 0, "perception", _TEXT, ["patient"], 1, [0] * 6)
+
+    def there_and_back() -> bool:
+        kept = store(settings.store)
+        kept.save(simulation, _AGENT, settings.embedding, [memory], vectors)
+        try:
+            found = kept.load(simulation, _AGENT, settings.embedding, [memory.id])
+        finally:
+            kept.forget(simulation)
+        return memory.id in found and found[memory.id][0] == memory and not kept.agents(simulation)
+
+    if not await asyncio.to_thread(there_and_back):
+        raise InputError(
+            "what was written is not what was read", where=f"store {settings.store}", remedy="Use another store."
+        )
+    return f"{settings.store}: Chroma {version('chromadb')} wrote, read and deleted a memory"

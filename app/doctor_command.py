@@ -1,0 +1,59 @@
+"""`persimchat doctor`: checks what a run needs, and says what to do."""
+
+from __future__ import annotations
+
+from typing import Annotated, Final
+
+import typer
+
+from persimchat.app.output import say
+from persimchat.app.run_command import Assignments
+from persimchat.app.text import count, one_line
+
+EXAMPLES: Final = """\b
+[bold]Examples[/bold]
+  persimchat doctor
+  persimchat doctor --model ollama:llama3.2 --embedding lexical
+  persimchat doctor --set store=./memories
+
+\b
+[bold]Exit codes[/bold]
+  0 all is well   2 a setting, key or folder is wrong   3 the model or embedding fails
+"""
+
+
+def doctor(
+    model: Annotated[
+        str | None, typer.Option("--model", metavar="MODEL", help="The language model to check, as for run.")
+    ] = None,
+    embedding: Annotated[
+        str | None, typer.Option("--embedding", metavar="MODEL", help="The embedding to check, as for run.")
+    ] = None,
+    assignments: Assignments = None,
+) -> None:
+    """Check Python, model, embedding and memory store, and say what to do where something fails.
+
+    A remote model is asked one tiny question, and a remote embedding is given one short text.
+    """
+    import asyncio
+
+    from persimchat.app.doctor import examine
+    from persimchat.app.request import Wanted, settings_of
+
+    settings = settings_of(
+        Wanted(arguments={"model": model, "embedding": embedding}, assignments=tuple(assignments or ()))
+    )
+
+    async def report() -> list[int]:
+        codes = []
+        async for finding in examine(settings):
+            word = "problem" if finding.exit_code else "note" if finding.part == "note" else "ok"
+            part = "model" if finding.part == "note" else finding.part
+            say(f"{word:<8} {part:<10} {one_line(finding.text)}")
+            codes.append(finding.exit_code)
+        return [code for code in codes if code]
+
+    problems = asyncio.run(report())
+    say(f"{count(len(problems), 'problem')} found." if problems else "All is well.")
+    if problems:
+        raise typer.Exit(max(problems))

@@ -1,0 +1,164 @@
+"""A run in a terminal: finished utterances scroll by; below them, what is going on just now."""
+
+from __future__ import annotations
+
+import time
+from typing import Final
+
+from rich.console import Console, Group, RenderableType
+from rich.live import Live
+from rich.padding import Padding
+from rich.rule import Rule
+from rich.spinner import Spinner
+from rich.text import Text
+
+from persimchat.app.needs import bar, needs_lines
+from persimchat.app.output import is_unicode
+from persimchat.app.text import clean, cost, ending, models_in_words, mood, one_line, tokens, used
+from persimchat.runs.events import Event, MindChanged, Speaking, Started, Stopped, Token, Totals, TurnEnded, Uttered
+from persimchat.runs.folder import DISCLAIMER
+
+COLOURS: Final = (
+    "cyan",
+    "magenta",
+    "green",
+    "yellow",
+    "blue",
+    "red",
+    "bright_cyan",
+    "bright_magenta",
+    "bright_green",
+    "bright_yellow",
+    "bright_blue",
+    "bright_red",
+)
+"""Of speakers, by their place in the list of participants."""
+
+_REFRESHES: Final = 10
+_PROGRESS: Final = 20
+
+
+class LiveView:
+    """Prints the transcript above a small live area, which is gone at the end.
+
+    Everything that users and models wrote is shown as text: it is cleaned, and never read as markup.
+
+    Args:
+        console: where to; standard output where it is not given.
+    """
+
+    def __init__(self, console: Console | None = None) -> None:
+        self._console = console or Console(highlight=False, markup=False, emoji=False)
+        self._unicode = is_unicode() if console is None else True
+        self._spinner = Spinner("dots" if self._unicode else "line")
+        self._colours: dict[str, str] = {}
+        self._needs: dict[str, int] = {}
+        self._speaker, self._words = "", ""
+        self._turn, self._limit = 0, 0
+        self._totals = Totals()
+        self._since = time.monotonic()
+        self._live = Live(
+            console=self._console,
+            get_renderable=self._area,
+            refresh_per_second=_REFRESHES,
+            transient=True,
+            vertical_overflow="crop",
+        )
+
+    def show(self, event: Event) -> None:
+        """Take one event into the picture."""
+        match event:
+            case Started():
+                self._colours = {name: COLOURS[i % len(COLOURS)] for i, name in enumerate(event.participants)}
+                self._limit = event.max_messages
+                self._header(event)
+                self._live.start(refresh=True)
+            case Speaking():
+                self._speaker, self._words, self._needs = event.speaker, "", dict(event.need_to_talk)
+            case Token():
+                self._words += event.text
+            case Uttered():
+                self._speaker, self._words = "", ""
+                self._needs = dict(event.need_to_talk)
+                self._utterance(event)
+            case MindChanged():
+                self._needs = {**self._needs, event.record.agent: event.record.need_to_talk}
+            case TurnEnded():
+                self._turn, self._totals = event.turn, event.totals
+            case Stopped():
+                self.close()
+                self._footer(event)
+
+    def close(self) -> None:
+        """Take the live area away and give the cursor back."""
+        self._live.stop()
+
+    def _header(self, event: Started) -> None:
+        out = self._console.print
+        out(Text(one_line(event.topic), style="bold"))
+        names = Text(", ").join(self._name(name) for name in event.participants)
+        out(Text("with ", style="dim") + names)
+        out(Text(f"model: {models_in_words(event.models)}", style="dim"))
+        if event.notice:
+            out(Text(one_line(event.notice), style="yellow"))
+        out(Text(DISCLAIMER, style="italic dim"))
+        out(Rule(style="dim", characters="─" if self._unicode else "-"))
+
+    def _name(self, name: str) -> Text:
+        return Text(one_line(name), style=f"bold {self._colours.get(name, '')}".strip())
+
+    def _utterance(self, event: Uttered) -> None:
+        head = self._name(event.speaker)
+        head.append(f"  {mood(event.emotion)}", style="not bold dim")
+        if event.addressees:
+            head.append(f"  to {', '.join(one_line(name) for name in event.addressees)}", style="not bold dim")
+        self._console.print(Group(head, Padding(Text(clean(event.text).strip()), (0, 0, 1, 2), expand=False)))
+
+    def _footer(self, event: Stopped) -> None:
+        seconds = time.monotonic() - self._since
+        lines = [f"Ended: {ending(event.reason, event.turn)}.", f"Used: {used(event.totals)}, {_clock(seconds)}."]
+        if event.folder:
+            lines.append(f"Run: {event.folder}")
+        for line in lines:
+            self._console.print(Text(line), soft_wrap=True)
+
+    def _area(self) -> RenderableType:
+        """What is going on just now; called ten times a second from a thread of its own, so it only reads."""
+        width, height = self._console.width, self._console.height
+        speaker, words = self._speaker, self._words
+        bars = needs_lines(
+            self._needs,
+            self._colours,
+            speaker=speaker,
+            width=width - 1,
+            height=max(2, height // 3),
+            unicode=self._unicode,
+        )
+        parts: list[RenderableType] = []
+        if words:
+            parts.append(self._name(speaker))
+            lines = Text(clean(words).strip()).wrap(self._console, max(10, width - 2))
+            parts.append(Padding(Group(*lines[-max(1, height - len(bars) - 5) :]), (0, 0, 1, 2), expand=False))
+        else:
+            self._spinner.update(text=self._doing(speaker))
+            parts.append(self._spinner)
+        if bars:
+            parts.append(Text("need to talk", style="dim"))
+        return Group(*parts, *bars, self._progress())
+
+    def _doing(self, speaker: str) -> Text:
+        if speaker:
+            return self._name(speaker) + Text(" looks for words", style="not bold dim")
+        return Text("everybody listens and thinks" if self._needs else "everybody wakes up", style="dim")
+
+    def _progress(self) -> Text:
+        line = Text(f"turn {self._turn}/{self._limit} ", no_wrap=True, overflow="crop")
+        line.append(bar(self._turn, self._limit, _PROGRESS, unicode=self._unicode))
+        seconds = time.monotonic() - self._since
+        line.append(f" {tokens(self._totals)}, {cost(self._totals)}, {_clock(seconds)}", style="dim")
+        return line
+
+
+def _clock(seconds: float) -> str:
+    minutes, rest = divmod(int(seconds), 60)
+    return f"{minutes}:{rest:02}"

@@ -1,0 +1,35 @@
+"""A run as plain text, for files and pipes: one `Name: text` line an utterance, everything else after a `#`."""
+
+from __future__ import annotations
+
+from persimchat.app.output import say
+from persimchat.app.text import ending, models_in_words, one_line, used
+from persimchat.runs.events import Event, Started, Stopped, Uttered
+from persimchat.runs.folder import DISCLAIMER
+
+
+class PlainView:
+    """Prints header, utterances and footer, each as soon as it is known, without escape codes."""
+
+    def show(self, event: Event) -> None:
+        """Print what an event adds to the text."""
+        match event:
+            case Started():
+                say(f"# Topic: {one_line(event.topic)}")
+                say(f"# Participants: {', '.join(one_line(name) for name in event.participants)}")
+                say(f"# Model: {models_in_words(event.models)}")
+                if event.notice:
+                    say(f"# {one_line(event.notice)}")
+                say(f"# {DISCLAIMER}\n")
+            case Uttered():
+                say(f"{one_line(event.speaker)}: {one_line(event.text)}")
+            case Stopped():
+                say(f"\n# Ended: {ending(event.reason, event.turn)}.")
+                say(f"# Used: {used(event.totals)}.")
+                if event.folder:
+                    say(f"# Run: {event.folder}")
+            case _:
+                pass
+
+    def close(self) -> None:
+        """Nothing is left to do."""

@@ -1,0 +1,21 @@
+"""A run without a word: only where it is kept, at its end."""
+
+from __future__ import annotations
+
+from persimchat.app.output import say, warn
+from persimchat.app.text import one_line
+from persimchat.runs.events import Event, Started, Stopped
+
+
+class QuietView:
+    """Prints the run's folder on standard output; a notice goes to standard error."""
+
+    def show(self, event: Event) -> None:
+        """Print what little there is."""
+        if isinstance(event, Started) and event.notice:
+            warn(one_line(event.notice))
+        if isinstance(event, Stopped) and event.folder:
+            say(event.folder)
+
+    def close(self) -> None:
+        """Nothing is left to do."""

@@ -1,0 +1,136 @@
+"""From a command line to what a simulation needs: a scenario and settings."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from persimchat.personas.names import full_name, matching
+from persimchat.personas.scenario import default_participants, load_scenario, make_scenario
+from persimchat.state.configuration import load_settings, parse_assignment
+from persimchat.state.errors import InputError
+from persimchat.state.scenario import Scenario
+from persimchat.state.settings import Settings
+
+PARTICIPANTS: Final = 4
+"""How many of the shipped personas talk where nobody says who."""
+
+_EXAMPLE: Final = 'persimchat run "Should our town close its centre to cars?"'
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What somebody asked for on the command line; None and empty where they did not say."""
+
+    topic: str | None = None
+    config: Path | None = None
+    participants: str | None = None
+    number: int | None = None
+    arguments: Mapping[str, Any] | None = None
+    """Settings that have an option of their own."""
+    assignments: tuple[str, ...] = ()
+    """What `--set` was given."""
+
+
+def scenario_of(wanted: Wanted) -> tuple[Scenario, list[str]]:
+    """The scenario that is wanted, and notes for the user on what was left out of its file.
+
+    Raises:
+        InputError: topic, participants or file are missing, wrong or contradict each other.
+    """
+    if wanted.topic is None and wanted.config is None:
+        raise InputError("no topic", remedy=f"Say what they talk about: {_EXAMPLE}; or name a scenario with --config.")
+    if wanted.participants is not None and wanted.number is not None:
+        raise InputError("--participants and -n contradict each other", remedy="Leave one of them out.")
+    if wanted.config is None and wanted.topic and Path(wanted.topic).suffix in (".yaml", ".yml"):
+        raise InputError(
+            f"the topic {wanted.topic!r} looks like a file", remedy=f"A scenario: --config {wanted.topic}."
+        )
+    chosen = _participants(wanted)
+    if wanted.config is None:
+        return make_scenario(wanted.topic or "", chosen or default_participants(PARTICIPANTS)), []
+    scenario = load_scenario(wanted.config)
+    if wanted.topic is None and chosen is None:
+        return scenario, []
+    topic = scenario.topic if wanted.topic is None else wanted.topic
+    if chosen is None:
+        return _with(scenario, topic, scenario.participants), []
+    return _with_others(scenario, topic, chosen)
+
+
+def settings_of(wanted: Wanted, scenario: Scenario | None = None) -> Settings:
+    """The settings: defaults < scenario < environment < `--set` and options.
+
+    Raises:
+        InputError: a setting is unknown or wrong, or given twice with different values.
+    """
+    arguments: dict[str, Any] = {}
+    for assignment in wanted.assignments:
+        key, value = parse_assignment(assignment)
+        arguments[key] = value
+    for key, value in (wanted.arguments or {}).items():
+        if value is None:
+            continue
+        if key in arguments and arguments[key] != value:
+            raise InputError(f"{key} is given twice", where=f"--set {key}={arguments[key]}", remedy="Leave one out.")
+        arguments[key] = value
+    if scenario is None:
+        return load_settings(**arguments)
+    settings = load_settings(scenario=scenario.settings, **arguments)
+    if not settings.agent_models:
+        return settings
+    names = [persona.name for persona in scenario.participants]
+    models = {
+        full_name(name, names, what="participant", where="agent_models"): model
+        for name, model in settings.agent_models.items()
+    }
+    return settings.model_copy(update={"agent_models": models})
+
+
+def _participants(wanted: Wanted) -> list[Any] | None:
+    if wanted.number is not None:
+        return list(default_participants(wanted.number))
+    if wanted.participants is None:
+        return None
+    names = [name.strip() for name in wanted.participants.split(",")]
+    if not all(names):
+        raise InputError(
+            "a name is missing", where="--participants", remedy='Separate names by commas: --participants "Anna,Ben".'
+        )
+    return list(names)
+
+
+def _with(scenario: Scenario, topic: str, participants: list[Any], **changed: Any) -> Scenario:
+    parts = {
+        "relationships": scenario.relationships,
+        "social_goals": scenario.social_goals,
+        "rules": scenario.rules,
+        "settings": scenario.settings,
+        **changed,
+    }
+    return make_scenario(topic, participants, **parts)
+
+
+def _with_others(scenario: Scenario, topic: str, chosen: list[Any]) -> tuple[Scenario, list[str]]:
+    """The scenario with other participants: what the file says of people who are not among them is left out."""
+    people = [_known(entry, scenario) for entry in chosen]
+    names = {persona.name for persona in make_scenario(topic, people).participants}
+    ties = [tie for tie in scenario.relationships if {tie.from_, tie.to} <= names]
+    goals = {name: goals for name, goals in scenario.social_goals.items() if name in names}
+    models: dict[str, str] = scenario.settings.get("agent_models", {})
+    settings = {**scenario.settings, "agent_models": {name: m for name, m in models.items() if name in names}}
+    notes = []
+    if len(ties) < len(scenario.relationships) or len(goals) < len(scenario.social_goals):
+        notes.append("Relationships and goals of people who do not take part are left out.")
+    changed = _with(scenario, topic, people, relationships=ties, social_goals=goals, settings=settings)
+    return changed, notes
+
+
+def _known(entry: Any, scenario: Scenario) -> Any:
+    """The scenario's own participant of that name, else the entry as it is: a shipped persona's name or a path."""
+    if not isinstance(entry, str):
+        return entry
+    found = matching(entry, [persona.name for persona in scenario.participants])
+    return next((p for p in scenario.participants if found == [p.name]), entry)

@@ -1,0 +1,96 @@
+"""Text for terminals: what users and models wrote, made harmless; numbers and emotions in words."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Final
+
+from persimchat.runs.events import StopReason, Totals
+from persimchat.state.emotion import EMOTIONS, EmotionalState
+
+_SEQUENCE: Final = re.compile(
+    r"(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]"  # CSI: colours, movements of the cursor
+    r"|(?:\x1b[\]PX^_]|[\x90\x98\x9d\x9e\x9f])[^\x07\x1b\x9c]*(?:\x07|\x1b\\|\x9c)"  # OSC, DCS …: titles, clipboard
+    r"|\x1b[ -/]*[0-~]"
+)
+_LINE_END: Final = re.compile(r"\r\n?|[\x0b\x0c\x85\u2028\u2029]")
+# Control characters; surrogates, which no encoding takes; and the marks that let text run backwards over other text.
+_UNSEEN: Final = re.compile(r"[\x00-\x08\x0e-\x1f\x7f-\x9f\ud800-\udfff\u202a-\u202e\u2066-\u2069]")
+
+GLYPHS: Final[dict[str, str]] = {
+    "happiness": ":)",
+    "sadness": ":(",
+    "anger": ">:(",
+    "fear": "D:",
+    "disgust": ":S",
+    "surprise": ":o",
+    "calm": ":|",
+}
+"""A small face for each emotion, in characters that every terminal has."""
+
+_WHY: Final[dict[StopReason, str]] = {
+    "message_limit": "the message limit was reached",
+    "consensus": "consensus was reached",
+    "closed": "the conversation came to its end",
+    "budget": "the budget was used up",
+    "stopped": "it was stopped before its end",
+    "error": "an error ended it",
+}
+
+
+def clean(text: str) -> str:
+    """The text without escape sequences and control characters; line ends are newlines, tabs are spaces."""
+    return _UNSEEN.sub("", _LINE_END.sub("\n", _SEQUENCE.sub("", text)).replace("\t", " "))
+
+
+def one_line(text: str) -> str:
+    """The cleaned text on a single line."""
+    return " ".join(clean(text).split())
+
+
+def mood(emotion: Mapping[str, int]) -> str:
+    """The dominant emotion in a glyph and words, such as ":) happiness 6"; ":| calm" where nothing is felt."""
+    state = EmotionalState(**{name: emotion.get(name, 0) for name in EMOTIONS})
+    name = state.dominant()
+    level = max(state.vector())
+    return f"{GLYPHS[name]} {name}" + (f" {level}" if level else "")
+
+
+def count(number: int, thing: str) -> str:
+    """A number and its thing: "1 utterance", "2,000 utterances"."""
+    return f"{number:,} {thing}{'' if number == 1 else 's'}"
+
+
+def cost(totals: Totals) -> str:
+    """What was paid, in words."""
+    if totals.cost_usd is None:
+        return "cost unknown"
+    return f"${totals.cost_usd:,.4f}" if totals.cost_usd else "no cost"
+
+
+def tokens(totals: Totals) -> str:
+    """All tokens in short, as in "about 1,234 tokens"."""
+    return ("about " if totals.estimated else "") + count(totals.input_tokens + totals.output_tokens, "token")
+
+
+def used(totals: Totals) -> str:
+    """What a run used, in one line."""
+    estimated = " (estimated)" if totals.estimated else ""
+    return (
+        f"{count(totals.calls, 'model call')}, {count(totals.input_tokens, 'token')} in, "
+        f"{totals.output_tokens:,} out{estimated}, {cost(totals)}"
+    )
+
+
+def ending(reason: StopReason, turn: int) -> str:
+    """Why a run is over and how far it came, in one line."""
+    return f"{_WHY[reason]}, after {count(turn, 'utterance')}"
+
+
+def models_in_words(models: Mapping[str, str]) -> str:
+    """Who is spoken by which model: one name where it is the same for all."""
+    names = set(models.values())
+    if len(names) == 1:
+        return one_line(names.pop())
+    return "; ".join(f"{one_line(agent)}: {one_line(model)}" for agent, model in models.items())

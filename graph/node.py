@@ -1,0 +1,112 @@
+"""How functions become nodes: usable from `invoke` and from `ainvoke`, with the simulation's settings at hand.
+
+Cognitive modules are async functions `(mind, settings) -> update`. LangGraph's synchronous `invoke` cannot run those
+by itself, so there a node hands its coroutine to one event loop that the process keeps in a thread of its own.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Awaitable, Callable, Coroutine
+from functools import cache
+from typing import Any, TypeVar
+
+from langchain_core.runnables import RunnableConfig, RunnableLambda
+from langgraph.config import get_config
+from langgraph.graph.state import CompiledStateGraph
+from langgraph.runtime import get_runtime
+
+from persimchat.state.mind import GIVEN, Call
+from persimchat.state.settings import Settings
+
+Result = TypeVar("Result")
+
+
+@cache
+def _background_loop() -> asyncio.AbstractEventLoop:
+    loop = asyncio.new_event_loop()
+    threading.Thread(target=loop.run_forever, name="persimchat-sync", daemon=True).start()
+    return loop
+
+
+def wait_for(coroutine: Coroutine[Any, Any, Result]) -> Result:
+    """Run a coroutine from synchronous code, also where the calling thread has a running event loop (Jupyter).
+
+    It runs in the process's background loop with the caller's context variables, so callbacks and tracing go on.
+    """
+    future = asyncio.run_coroutine_threadsafe(coroutine, _background_loop())
+    try:
+        return future.result()
+    except BaseException:
+        future.cancel()
+        raise
+
+
+def current_settings() -> Settings:
+    """The settings of the simulation that is running: the graph's context, or the defaults where it has none."""
+    context = get_runtime(Settings).context
+    if isinstance(context, dict):
+        return Settings.model_validate(context)
+    return context or Settings()
+
+
+class Node(RunnableLambda[Any, Any]):
+    """A node that runs in both worlds and adds no run of its own to a trace.
+
+    Args:
+        function: what it does in synchronous code.
+        afunction: what it does in asynchronous code.
+        name: the node's name.
+    """
+
+    def __init__(self, function: Callable[[Any], Any], afunction: Callable[[Any], Awaitable[Any]], name: str) -> None:
+        super().__init__(function, afunction, name=name)
+
+    def invoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Any:
+        """Run in synchronous code."""
+        return self.func(input)
+
+    async def ainvoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Any:
+        """Run in asynchronous code."""
+        return await self.afunc(input)  # type: ignore[call-arg, misc]
+
+
+def module_node(function: Callable[[Any, Settings], Coroutine[Any, Any, Any]]) -> Node:
+    """A cognitive module as a node; the node is named after the function."""
+
+    async def run(state: Any) -> Any:
+        return await function(state, current_settings())
+
+    def run_sync(state: Any) -> Any:
+        return wait_for(function(state, current_settings()))
+
+    return Node(run_sync, run, function.__name__)
+
+
+def mind_node(graph: CompiledStateGraph[Any, Any, Any, Any], name: str) -> Node:
+    """A graph of one mind as a node of the conversation: runs it, and hands back what the mind keeps.
+
+    A child graph called inside a node (and not added as one) costs no checkpoint of its own unless it fails.
+    """
+
+    def options(mind: dict[str, Any]) -> dict[str, Any]:
+        checkpointed = get_config().get("configurable", {}).get("__pregel_checkpointer") is not None
+        return {
+            "config": {"run_name": f"{name}:{mind['name']}"},
+            "context": current_settings(),
+            "durability": "exit" if checkpointed else None,
+        }
+
+    async def run(mind: dict[str, Any]) -> dict[str, Any]:
+        return _kept(await graph.ainvoke(mind, **options(mind)))
+
+    def run_sync(mind: dict[str, Any]) -> dict[str, Any]:
+        return _kept(graph.invoke(mind, **options(mind)))
+
+    return Node(run_sync, run, name)
+
+
+def _kept(mind: dict[str, Any]) -> dict[str, Any]:
+    calls: list[Call] = mind.get("calls", [])
+    return {"agents": {mind["name"]: {k: v for k, v in mind.items() if k not in GIVEN}}, "usage": calls}

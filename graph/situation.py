@@ -1,0 +1,32 @@
+"""What each agent is given of the conversation for one step: pure functions of the conversation's state."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from persimchat.state.conversation import Conversation, utterances
+from persimchat.state.mind import Situation
+from persimchat.state.relationship import Relationship
+from persimchat.state.settings import Settings
+
+
+def situation_of(state: Conversation, name: str, settings: Settings) -> Situation:
+    """The conversation as one agent finds it; no more of it than the last utterances, so prompts do not grow."""
+    tied = [Relationship.model_validate(r).seen_by(name) for r in state["relationships"] if settings.relationships]
+    turn = state["turn"]
+    said = utterances(state["messages"][-settings.recent_utterances :]) if turn else []
+    return {
+        "simulation": state["simulation"],
+        "topic": state["topic"],
+        "turn": turn,
+        "max_messages": settings.max_messages,
+        "present": list(state["agents"]),
+        "rules": state["rules"],
+        "relationships": [seen for seen in tied if seen is not None],
+        "recent": said[-turn:] if turn else [],
+    }
+
+
+def for_step(state: Conversation, name: str, settings: Settings, **given: Any) -> dict[str, Any]:
+    """One agent's mind with what it is given for one step."""
+    return {**state["agents"][name], "situation": situation_of(state, name, settings), **given}

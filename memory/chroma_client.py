@@ -1,0 +1,103 @@
+"""Chroma clients by location, with telemetry off and errors that name the remedy."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Final
+from urllib.parse import urlsplit
+
+import chromadb
+import httpx
+from chromadb.api import ClientAPI
+from chromadb.config import Settings as ChromaSettings
+from chromadb.errors import ChromaError
+
+from persimchat.models.naming import server_address
+from persimchat.state.errors import InputError, suggestion
+
+EPHEMERAL: Final = "ephemeral"
+
+_FORMS: Final = "Use ephemeral, a folder, or http://host:port of a Chroma server."
+
+
+def resolved(location: str) -> str:
+    """A location in the one form under which it is known: folders absolute, addresses without a slash at the end.
+
+    Raises:
+        InputError: it is neither `ephemeral`, nor a folder's path, nor an http(s) address.
+    """
+    wanted = location.strip()
+    if wanted == EPHEMERAL:
+        return wanted
+    if "://" in wanted:
+        return server_address(wanted, "the memory store's name")
+    # One word that is nearly "ephemeral" is a slip, unless there is such a folder.
+    near = suggestion(wanted, [EPHEMERAL])
+    if not wanted or (near.startswith("Did") and os.sep not in wanted and not Path(wanted).exists()):
+        raise InputError(f"unknown memory store {wanted!r}", remedy=near if wanted else _FORMS)
+    return str(Path(wanted).expanduser().resolve())
+
+
+def connect(location: str) -> ClientAPI:
+    """A Chroma client for a resolved location.
+
+    Raises:
+        InputError: the folder cannot be used, or the server cannot be reached.
+    """
+    quiet = ChromaSettings(anonymized_telemetry=False)
+    if location == EPHEMERAL:
+        return _ephemeral(quiet)
+    return _server(location, quiet) if "://" in location else _folder(location, quiet)
+
+
+def _ephemeral(quiet: ChromaSettings) -> ClientAPI:
+    try:
+        return chromadb.EphemeralClient(settings=quiet)
+    except ValueError as error:
+        raise InputError(
+            "this process has an ephemeral Chroma client with other settings",
+            remedy="Make it with chromadb.config.Settings(anonymized_telemetry=False), or use a folder as store.",
+        ) from error
+
+
+def _folder(location: str, quiet: ChromaSettings) -> ClientAPI:
+    folder = Path(location)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(
+            f"the memory store's folder cannot be made: {error.strerror}",
+            where=location,
+            remedy="Choose a folder that you may write to.",
+        ) from error
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise InputError(
+            "the memory store's folder cannot be written to",
+            where=location,
+            remedy="Choose a folder that you may write to.",
+        )
+    try:
+        return chromadb.PersistentClient(path=location, settings=quiet)
+    except (ChromaError, ValueError, OSError, RuntimeError) as error:
+        raise InputError(
+            f"the memory store cannot be opened: {str(error)[:300]}",
+            where=location,
+            remedy="Choose an empty folder, or one that Chroma has made.",
+        ) from error
+
+
+def _server(location: str, quiet: ChromaSettings) -> ClientAPI:
+    parts = urlsplit(location)
+    ssl = parts.scheme.lower() == "https"
+    try:
+        return chromadb.HttpClient(
+            host=parts.hostname or "", port=parts.port or (443 if ssl else 8000), ssl=ssl, settings=quiet
+        )
+    except (ChromaError, ValueError, KeyError, httpx.HTTPError) as error:
+        raise InputError(
+            f"no Chroma server answers ({type(error).__name__})",
+            where=location,
+            remedy=f"Start one with: chroma run --host {parts.hostname} --port {parts.port or 8000}, "
+            "or use a folder as store.",
+        ) from error

@@ -1,0 +1,71 @@
+"""Texts into vectors, without holding up the event loop, and with errors that a user can read."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+
+import numpy as np
+
+from persimchat.memory.embeddings import MINILM, embedding, remote_name
+from persimchat.memory.lexical import LexicalEmbeddings
+from persimchat.memory.minilm import MiniLMEmbeddings
+from persimchat.memory.retrieval import Vectors
+from persimchat.models.failures import model_error
+from persimchat.models.limits import slot
+from persimchat.state.errors import ModelError
+from persimchat.state.settings import Settings
+
+_MODULE = "embedding"
+_FEW = 16
+"""So many short texts the lexical embedding does in a few milliseconds, faster than a thread is found for them."""
+
+
+async def embed(settings: Settings, texts: Sequence[str], *, agent: str = "") -> Vectors:
+    """Embed texts.
+
+    Args:
+        settings: `embedding`, `timeout_s` and the limits on requests count.
+        texts: what to embed, at least one text.
+        agent: on whose behalf; named in errors.
+
+    Returns:
+        Shape (number of texts, dimensions), rows of length 1, or 0 where a text has nothing to compare.
+
+    Raises:
+        TransientModelError: the embedding's server failed for a reason that may pass.
+        ModelError: it failed for good, or answered something else than vectors.
+        InputError: the embedding's name is wrong, or something that it needs is missing.
+    """
+    name, wanted = settings.embedding.strip(), list(texts)
+    # Loading MiniLM takes seconds.
+    model = await asyncio.to_thread(embedding, name, settings) if name == MINILM else embedding(name, settings)
+    if isinstance(model, LexicalEmbeddings) and len(wanted) <= _FEW:
+        return _checked(model.embed_documents(wanted), len(wanted), name, agent)
+    if isinstance(model, LexicalEmbeddings | MiniLMEmbeddings):
+        return _checked(await asyncio.to_thread(model.embed_documents, wanted), len(wanted), name, agent)
+    try:
+        async with slot(settings):
+            rows = await asyncio.to_thread(model.embed_documents, wanted)
+    except Exception as error:
+        raise model_error(
+            error, remote_name(name), agent=agent, module=_MODULE, timeout_s=settings.timeout_s
+        ) from error
+    return _checked(rows, len(wanted), name, agent)
+
+
+def _checked(rows: list[list[float]], expected: int, name: str, agent: str) -> Vectors:
+    """The rows as unit vectors, once it is sure that they are vectors."""
+    same_length = len({len(row) for row in rows}) == 1 and len(rows[0]) > 0
+    vectors = np.asarray(rows, dtype=np.float64) if same_length else np.empty((0, 0))
+    if len(vectors) != expected or not np.isfinite(vectors).all():
+        raise ModelError(
+            f"the embedding answered {len(rows)} vectors for {expected} texts, or not all of them are usable",
+            model=name,
+            agent=agent,
+            module=_MODULE,
+            remedy="Check that the model is an embedding model.",
+        )
+    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+    unit: Vectors = np.divide(vectors, lengths, out=np.zeros_like(vectors), where=lengths > 0).astype(np.float32)
+    return unit

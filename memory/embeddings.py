@@ -1,0 +1,98 @@
+"""Embeddings by name: `lexical`, `minilm`, `openai:<model>`, `<model>@http://host:port/v1`."""
+
+from __future__ import annotations
+
+import os
+import threading
+from typing import Final
+
+from langchain_core.embeddings import Embeddings
+from langchain_openai import OpenAIEmbeddings
+from pydantic import SecretStr
+
+from persimchat.memory.lexical import LexicalEmbeddings
+from persimchat.memory.minilm import MiniLMEmbeddings
+from persimchat.models.building import NO_KEY
+from persimchat.models.connections import clients
+from persimchat.models.naming import ModelName, parse_model_name, shown
+from persimchat.state.errors import InputError, suggestion
+from persimchat.state.settings import Settings
+
+LEXICAL: Final = "lexical"
+MINILM: Final = "minilm"
+
+_FORMS: Final = "Use lexical, minilm, openai:<model>, or <model>@http://host:port/v1 for a server of your own."
+_TEXTS_PER_REQUEST: Final = 64
+
+_kept: dict[tuple[str, ...], Embeddings] = {}
+_lock = threading.Lock()
+
+
+def embedding(name: str, settings: Settings) -> Embeddings:
+    """The embedding that a name stands for; one for each name in a process.
+
+    Its clients are synchronous: they are called in a thread and belong to no event loop, so that the same one serves
+    several calls of `asyncio.run`.
+
+    Args:
+        name: `lexical`, `minilm`, `openai:<model>` or `<model>@http://host:port/v1`.
+        settings: `timeout_s` counts.
+
+    Raises:
+        InputError: the name is unknown, or a key is missing.
+        MissingExtraError: `minilm` is not installed.
+    """
+    wanted = name.strip()
+    if wanted not in (LEXICAL, MINILM):
+        remote_name(wanted)
+    variables = ("OPENAI_API_KEY", "PERSIMCHAT_API_KEY", "OPENAI_BASE_URL", "OPENAI_API_BASE")
+    key = (wanted, str(settings.timeout_s), *(os.environ.get(variable, "") for variable in variables))
+    with _lock:
+        if key not in _kept:
+            _kept[key] = _made(wanted, settings)
+        return _kept[key]
+
+
+def remote_name(name: str) -> ModelName:
+    """The parsed name of an embedding that a server computes.
+
+    Raises:
+        InputError: it is no such name; the message suggests the nearest one.
+    """
+    if "@" not in name and not name.startswith("openai:"):
+        near = suggestion(name, [LEXICAL, MINILM])
+        remedy = near if near.startswith("Did") else _FORMS
+        raise InputError(f"unknown embedding {shown(name)}", remedy=remedy)
+    return parse_model_name(name)
+
+
+def _made(name: str, settings: Settings) -> Embeddings:
+    if name == LEXICAL:
+        return LexicalEmbeddings()
+    if name == MINILM:
+        return MiniLMEmbeddings()
+    return _remote(remote_name(name), settings)
+
+
+def _remote(name: ModelName, settings: Settings) -> Embeddings:
+    own = name.provider == "openai"
+    key = os.environ.get("OPENAI_API_KEY" if own else "PERSIMCHAT_API_KEY", "").strip()
+    if own and not key:
+        raise InputError(
+            f"the embedding {shown(name.written)} needs the environment variable OPENAI_API_KEY",
+            remedy="Set OPENAI_API_KEY, or choose another embedding, for example lexical.",
+        )
+    return OpenAIEmbeddings(
+        model=name.model,
+        openai_api_key=SecretStr(key) if key else NO_KEY,
+        openai_api_base=name.base_url,
+        request_timeout=settings.timeout_s,
+        # Trying again is LangGraph's, so that it is seen and counted once.
+        max_retries=0,
+        chunk_size=_TEXTS_PER_REQUEST,
+        # Counting tokens would download tiktoken's tables.
+        check_embedding_ctx_length=False,
+        # Not every server knows the packed form that the client asks for by default.
+        model_kwargs={} if own else {"encoding_format": "float"},
+        **clients(name, settings.timeout_s),
+    )

@@ -1,0 +1,97 @@
+"""Reading a model's answer: its text, why it stopped, and the validated object."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, Final, TypeVar
+
+from langchain_core.messages import AIMessage
+from pydantic import BaseModel, ValidationError
+
+from persimchat.models.extraction import find_object, without_thinking
+from persimchat.models.redaction import short
+
+T = TypeVar("T", bound=BaseModel)
+
+SHOWN_PROBLEMS: Final = 6
+_CUT: Final = frozenset({"length", "max_tokens", "max_output_tokens", "MAX_TOKENS", "model_length"})
+_FILTERED: Final = frozenset({"content_filter", "SAFETY", "PROHIBITED_CONTENT", "BLOCKLIST", "guardrail_intervened"})
+
+
+class WrongAnswer(ValueError):
+    """An answer that cannot be used.
+
+    Args:
+        problem: why, in words that the model is given when it is asked again.
+        prose: True where there is no JSON at all, so that the form of answer was evidently ignored.
+    """
+
+    def __init__(self, problem: str, *, prose: bool = False) -> None:
+        super().__init__(problem)
+        self.problem = problem
+        self.prose = prose
+
+
+def stop_problem(message: AIMessage) -> str | None:
+    """Why an answer is no answer although the request succeeded: refused, filtered or cut; None if it is one."""
+    refused = message.additional_kwargs.get("refusal") or _refusal_block(message)
+    if refused:
+        return f"the model refused to answer: {short(str(refused))}"
+    data = message.response_metadata
+    reason = str(data.get("finish_reason") or data.get("stop_reason") or data.get("done_reason") or "")
+    details = data.get("incomplete_details")
+    if not reason and isinstance(details, dict):
+        reason = str(details.get("reason") or "")
+    if reason in _CUT:
+        return "the answer was cut off at the length limit; it must be shorter"
+    if reason in _FILTERED:
+        return "the answer was stopped by the server's content filter"
+    return "the model refused to answer" if reason == "refusal" else None
+
+
+def answer_text(message: AIMessage) -> str:
+    """What a message says, without thinking; the arguments where it called a tool."""
+    if message.tool_calls:
+        return json.dumps(message.tool_calls[0]["args"], ensure_ascii=False)
+    if message.invalid_tool_calls:
+        return message.invalid_tool_calls[0]["args"] or ""
+    return without_thinking(str(message.text))
+
+
+def read(message: AIMessage, schema: type[T]) -> T:
+    """The validated answer in a message.
+
+    Raises:
+        WrongAnswer: refused, cut, empty, without JSON, or outside the schema.
+    """
+    stopped = stop_problem(message)
+    if stopped:
+        raise WrongAnswer(stopped)
+    text = answer_text(message)
+    if not text.strip():
+        raise WrongAnswer("the answer was empty")
+    found: dict[str, Any] | None
+    found = find_object(text, schema.model_fields)
+    if found is None:
+        raise WrongAnswer("there was no JSON object with the fields asked for", prose="{" not in text)
+    try:
+        return schema.model_validate(found)
+    except ValidationError as error:
+        raise WrongAnswer(_words(error)) from error
+
+
+def _words(error: ValidationError) -> str:
+    """The validator's words, field by field, on one line."""
+    problems = error.errors(include_url=False, include_context=False)
+    lines = []
+    for problem in problems[:SHOWN_PROBLEMS]:
+        where = ".".join(str(part) for part in problem["loc"]) or "the object"
+        given = "" if problem["type"] == "missing" else f" (given: {short(repr(problem['input']))[:80]})"
+        lines.append(f"{where}: {problem['msg']}{given}")
+    more = len(problems) - SHOWN_PROBLEMS
+    return "; ".join(lines) + (f"; and {more} more" if more > 0 else "")
+
+
+def _refusal_block(message: AIMessage) -> str | None:
+    blocks = message.content if isinstance(message.content, list) else []
+    return next((str(b["refusal"]) for b in blocks if isinstance(b, dict) and b.get("refusal")), None)

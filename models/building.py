@@ -1,0 +1,166 @@
+"""Building the client of one model. Keys come from the environment, live in `SecretStr`, and go to their owner only."""
+
+from __future__ import annotations
+
+import os
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, Final
+
+from langchain_core.language_models import BaseChatModel
+from langchain_openai import AzureChatOpenAI, ChatOpenAI
+from pydantic import SecretStr
+
+from persimchat.models.connections import clients
+from persimchat.models.naming import ModelName, shown, unknown_provider
+from persimchat.models.redaction import short
+from persimchat.state.errors import InputError, MissingExtraError
+from persimchat.state.settings import Settings
+
+NO_KEY: Final = SecretStr("no-key")
+"""Sent where a server asks for no key, because the client insists on sending something."""
+
+LOCAL_CONTEXT: Final = 8192
+"""Tokens of context for a local file: the longest prompts are about 4,000 tokens."""
+LOCAL_ANSWER: Final = 1024
+"""Tokens that a local file's answer may have."""
+
+
+def build(name: ModelName, settings: Settings, refused: frozenset[str] = frozenset()) -> BaseChatModel:
+    """A new client for a model; use `registry.chat_model`, which keeps them.
+
+    Args:
+        name: the parsed name.
+        settings: seed, temperature and time limit count.
+        refused: request fields that the server is known to refuse ("seed", "stream_options").
+
+    Raises:
+        InputError: a key, a file, an environment variable or a library is missing; the message says which.
+    """
+    match name.provider:
+        case "offline":
+            return _offline(settings)
+        case "openai":
+            key = _required(name, "OPENAI_API_KEY")
+            return _openai(name, SecretStr(key), settings, refused)
+        case "compatible":
+            own = os.environ.get("PERSIMCHAT_API_KEY")
+            return _openai(name, SecretStr(own) if own else NO_KEY, settings, refused, use_responses_api=False)
+        case "ollama":
+            return _openai(name, NO_KEY, settings, refused, use_responses_api=False)
+        case "azure":
+            return _azure(name, settings, refused)
+        case "llamacpp":
+            return _llamacpp(name, settings)
+        case "langchain":
+            return _langchain(name, settings)
+
+
+def _offline(settings: Settings) -> BaseChatModel:
+    from persimchat.models.offline import OfflineChatModel
+
+    return OfflineChatModel(seed=settings.seed)
+
+
+def _common(settings: Settings, refused: frozenset[str]) -> dict[str, Any]:
+    """What every OpenAI-like client is given. Retrying is LangGraph's, so that it is seen and counted once."""
+    return {
+        "max_retries": 0,
+        "timeout": settings.timeout_s,
+        "temperature": settings.model_temperature,
+        "seed": None if "seed" in refused else settings.seed,
+        "stream_usage": "stream_options" not in refused,
+        "stream_chunk_timeout": None,
+    }
+
+
+def _openai(name: ModelName, key: SecretStr, settings: Settings, refused: frozenset[str], **more: Any) -> BaseChatModel:
+    return ChatOpenAI(
+        model=name.model,
+        api_key=key,
+        base_url=name.base_url,
+        **clients(name, settings.timeout_s),
+        **_common(settings, refused),
+        **more,
+    )
+
+
+def _azure(name: ModelName, settings: Settings, refused: frozenset[str]) -> BaseChatModel:
+    endpoint = _required(name, "AZURE_OPENAI_ENDPOINT")
+    key = _required(name, "AZURE_OPENAI_API_KEY")
+    version = _required(name, "OPENAI_API_VERSION")
+    return AzureChatOpenAI(
+        azure_deployment=name.model,
+        azure_endpoint=endpoint,
+        api_key=SecretStr(key),
+        api_version=version,
+        use_responses_api=False,
+        **clients(name, settings.timeout_s),
+        **_common(settings, refused),
+    )
+
+
+def _llamacpp(name: ModelName, settings: Settings) -> BaseChatModel:
+    file = Path(name.model).expanduser()
+    if not file.is_file():
+        raise InputError(f"there is no model file {shown(name.model)}", remedy="Give the path of a .gguf file.")
+    if find_spec("llama_cpp") is None:
+        raise MissingExtraError(f"the model {shown(name.written)}", "local")
+    from langchain_community.chat_models import ChatLlamaCpp
+
+    options: dict[str, Any] = {} if settings.model_temperature is None else {"temperature": settings.model_temperature}
+    try:
+        return ChatLlamaCpp(
+            model_path=str(file),
+            n_ctx=LOCAL_CONTEXT,
+            n_batch=512,
+            max_tokens=LOCAL_ANSWER,
+            seed=settings.seed % 2**32,
+            streaming=True,
+            verbose=False,
+            **options,
+        )
+    except ValueError as error:
+        raise InputError(
+            f"the model file {shown(name.model)} cannot be loaded: {short(str(error))}",
+            remedy="Check that it is a complete .gguf file for llama.cpp.",
+        ) from error
+
+
+def _langchain(name: ModelName, settings: Settings) -> BaseChatModel:
+    module = next((m for m in ("langchain", "langchain_classic") if find_spec(m) is not None), None)
+    if module is None:
+        raise InputError(
+            f"the model {shown(name.written)} needs LangChain's init_chat_model, which is not installed",
+            remedy=f"Install it with: pip install langchain, and the package of {name.model.partition(':')[0]}.",
+        )
+    init_chat_model = import_module(f"{module}.chat_models").init_chat_model
+    options: dict[str, Any] = {} if settings.model_temperature is None else {"temperature": settings.model_temperature}
+    try:
+        model = init_chat_model(name.model, **options)
+    except ImportError as error:
+        raise InputError(
+            f"the model {shown(name.written)} needs a package that is not installed: {short(str(error))}",
+            remedy="Install that package into the same environment.",
+        ) from error
+    except ValueError as error:
+        if "provider" in str(error).lower():
+            raise unknown_provider(name) from error
+        raise InputError(
+            f"the model {shown(name.written)} cannot be set up: {short(str(error))}",
+            remedy="See the provider's page in LangChain's documentation for what it needs.",
+        ) from error
+    if not isinstance(model, BaseChatModel):
+        raise InputError(f"the model {shown(name.written)} is no chat model", remedy="Name a chat model.")
+    return model
+
+
+def _required(name: ModelName, variable: str) -> str:
+    value = os.environ.get(variable, "").strip()
+    if not value:
+        raise InputError(
+            f"the model {shown(name.written)} needs the environment variable {variable}",
+            remedy=f"Set {variable}, or choose another model, for example offline.",
+        )
+    return value

@@ -1,0 +1,55 @@
+"""HTTP clients for servers that speak the OpenAI protocol."""
+
+from __future__ import annotations
+
+import ipaddress
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+import openai
+
+from persimchat.models.naming import ModelName
+
+_OWNED: Final = ("openai-organization", "openai-project")
+_TELLTALE: Final = "x-stainless-"
+_NEEDED: Final = "x-stainless-raw-response"
+"""The client looks for this one on its own request when the answer comes."""
+
+
+def clients(name: ModelName, timeout_s: float) -> dict[str, Any]:
+    """Synchronous and asynchronous HTTP client for one model in one event loop, as constructor arguments.
+
+    Requests to this machine do not go through a proxy named in the environment. Servers other than OpenAI's get
+    neither the account headers that its client takes from the environment, nor those that describe the machine.
+    """
+    options: dict[str, Any] = {"timeout": timeout_s, "trust_env": not is_this_machine(name.base_url)}
+    if name.provider in ("openai", "azure"):
+        return {
+            "http_client": openai.DefaultHttpxClient(**options),
+            "http_async_client": openai.DefaultAsyncHttpxClient(**options),
+        }
+    return {
+        "http_client": openai.DefaultHttpxClient(**options, event_hooks={"request": [_strip]}),
+        "http_async_client": openai.DefaultAsyncHttpxClient(**options, event_hooks={"request": [_strip_async]}),
+    }
+
+
+def is_this_machine(url: str | None) -> bool:
+    """Whether an address is a loopback one."""
+    host = (urlsplit(url).hostname if url else None) or ""
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def _strip(request: Any) -> None:
+    for header in [h.lower() for h in request.headers]:
+        if header in _OWNED or (header.startswith(_TELLTALE) and header != _NEEDED):
+            del request.headers[header]
+
+
+async def _strip_async(request: Any) -> None:
+    _strip(request)

@@ -1,0 +1,225 @@
+"""One question's requests: configured for tracing, limited, counted, with failures explained."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import AsyncIterator, Iterable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Any, cast
+
+import openai
+from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage, HumanMessage, message_chunk_to_message
+from langchain_core.runnables import RunnableConfig
+from langchain_core.runnables.config import ensure_config, merge_configs
+from pydantic import BaseModel
+
+from persimchat.models import ladder
+from persimchat.models.failures import TransientModelError, model_error
+from persimchat.models.ladder import Rung
+from persimchat.models.limits import slot
+from persimchat.models.naming import ModelName, parse_model_name
+from persimchat.models.registry import chat_model, model_name
+from persimchat.models.schemas import prompt_schema
+from persimchat.models.stable_ids import WithMessageId
+from persimchat.models.usage import Tally
+from persimchat.prompts import render
+from persimchat.state.errors import ModelError
+from persimchat.state.mind import Call
+from persimchat.state.settings import Settings
+
+
+@dataclass
+class Exchange:
+    """What is asked on behalf of one agent's module in one turn, and what it has used so far.
+
+    Attributes:
+        settings: the simulation's settings.
+        agent: on whose behalf.
+        module: which cognitive module asks.
+        turn: utterances so far.
+        name: the model that is asked.
+        tally: requests and tokens so far.
+    """
+
+    settings: Settings
+    agent: str
+    module: str
+    turn: int
+    name: ModelName
+    tally: Tally = field(default_factory=Tally)
+
+    @classmethod
+    def on_behalf(cls, settings: Settings, agent: str, module: str, turn: int) -> Exchange:
+        """An exchange with the model that the settings name for this agent and module."""
+        return cls(settings, agent, module, turn, parse_model_name(model_name(settings, agent, module)))
+
+    async def judge(self, messages: list[BaseMessage], schema: type[BaseModel]) -> tuple[AIMessage, Rung]:
+        """Ask for a structured answer in the best form that the model takes.
+
+        Returns:
+            The raw answer and the form in which it was asked for.
+
+        Raises:
+            ModelError: the request failed.
+        """
+        while True:
+            form = ladder.rung(self.name)
+            sent = {form, "seed"} - ladder.refused_fields(self.name)
+            model = chat_model(self.name.written, self.settings, streaming=False)
+            try:
+                more = ladder.arguments(model, self.name, form, schema)
+            except NotImplementedError:
+                ladder.refuse(self.name, form)
+                continue
+            prompt = messages
+            if form.needs_schema_in_prompt and self.name.provider != "offline":
+                prompt = followed_by(messages, wording("json_answer", schema=prompt_schema(schema)))
+            config = self._config("nostream")
+            try:
+                async with self._request():
+                    answer = await model.ainvoke(prompt, config, **more)
+            except (openai.LengthFinishReasonError, openai.ContentFilterFinishReasonError) as stopped:
+                answer = _unfinished(stopped)
+            except Exception as error:
+                if not self._refused(error, sent):
+                    raise self._explained(error) from error
+                continue
+            self.tally.add(prompt, answer)
+            return answer, form
+
+    async def stream(
+        self, messages: list[BaseMessage], *, message_id: str | None = None, **more: Any
+    ) -> tuple[AIMessage, float]:
+        """Ask for free text, streamed to whoever listens.
+
+        Args:
+            messages: the conversation.
+            message_id: the id that the message and its tokens carry; one made up by LangChain where it is None.
+            **more: further fields of the request, for example `seed`.
+
+        Returns:
+            The whole message, with the id that its tokens carried, and the seconds it took.
+
+        Raises:
+            ModelError: the request failed, or the stream ended before the answer did.
+        """
+        while True:
+            sent = {"seed", "stream_options"} - ladder.refused_fields(self.name)
+            model = chat_model(self.name.written, self.settings)
+            if message_id is not None:
+                model = WithMessageId(inner=model, message_id=message_id)
+            config = self._config()
+            started = time.perf_counter()
+            chunks: list[AIMessageChunk] = []
+            try:
+                async with self._request():
+                    started = time.perf_counter()
+                    async for chunk in model.astream(messages, config, **more):
+                        chunks.append(chunk)
+            except Exception as error:
+                if chunks or not self._refused(error, sent):
+                    raise self._explained(error) from error
+                more = {k: v for k, v in more.items() if k not in ladder.refused_fields(self.name)}
+                continue
+            seconds = time.perf_counter() - started
+            if not chunks:
+                raise self.error("the stream held no answer", again=True)
+            message = cast(AIMessage, message_chunk_to_message(chunks[0] + chunks[1:]))
+            if self.name.provider in ("openai", "azure", "compatible", "ollama") and not _is_whole(message):
+                raise self.error("the connection was cut in the middle of the answer", again=True)
+            self.tally.add(messages, message)
+            return message, seconds
+
+    def call(self) -> Call:
+        """The accounting row of everything asked so far."""
+        return self.tally.call(
+            self.name, agent=self.agent, module=self.module, turn=self.turn, prices=self.settings.prices
+        )
+
+    def error(self, what: str, *, remedy: str = "", again: bool = False) -> ModelError:
+        """An error that names agent, module, model and turn."""
+        kind = TransientModelError if again else ModelError
+        return kind(
+            what,
+            model=self.name.written,
+            agent=self.agent,
+            module=self.module,
+            turn=self.turn,
+            remedy=remedy or ("Try again; see the server's log." if again else ""),
+        )
+
+    def _config(self, *tags: str) -> RunnableConfig:
+        """What LangGraph's node was given, with this question's name, tags and metadata added."""
+        own = RunnableConfig(
+            run_name=f"{self.module}:{self.agent}",
+            tags=[*tags, "persimchat", self.module],
+            metadata={"agent": self.agent, "turn": self.turn, "module": self.module},
+        )
+        return merge_configs(ensure_config(), own)
+
+    @asynccontextmanager
+    async def _request(self) -> AsyncIterator[None]:
+        alone = self.name.written if self.name.provider == "llamacpp" else ""
+        async with slot(self.settings, alone=alone):
+            self.tally.requests += 1
+            yield
+
+    def _explained(self, error: Exception) -> ModelError:
+        return model_error(
+            error,
+            self.name,
+            agent=self.agent,
+            module=self.module,
+            turn=self.turn,
+            timeout_s=self.settings.timeout_s,
+        )
+
+    def _refused(self, error: Exception, sent: Iterable[str]) -> bool:
+        """Whether the server refused a form or field; it is remembered, so that the next request goes without it.
+
+        `sent` is what this request had: another one, under way at the same time, may have learnt of it first.
+        """
+        what = ladder.refusal(error, self.name, sent)
+        if what is not None:
+            ladder.refuse(self.name, what)
+        return what is not None
+
+
+def wording(template: str, **values: Any) -> str:
+    """The user part of a template, to be added to a conversation."""
+    return str(render(template, **values)[1].text)
+
+
+def followed_by(messages: list[BaseMessage], text: str) -> list[BaseMessage]:
+    """The messages with `text` said by the user at the end.
+
+    It joins a user message that stands last already: many local chat templates insist that user and assistant take
+    turns.
+    """
+    if messages and isinstance(messages[-1], HumanMessage):
+        return [*messages[:-1], HumanMessage(f"{messages[-1].text}\n\n{text}")]
+    return [*messages, HumanMessage(text)]
+
+
+def _is_whole(message: AIMessage) -> bool:
+    """Whether a streamed answer came to its end: the protocol's last chunk says why it stopped."""
+    return bool(message.response_metadata.get("finish_reason") or message.response_metadata.get("status"))
+
+
+def _unfinished(error: openai.LengthFinishReasonError | openai.ContentFilterFinishReasonError) -> AIMessage:
+    """The message that OpenAI's client raises instead of returning it when an answer was cut or filtered."""
+    completion = error.completion
+    reason = "length" if isinstance(error, openai.LengthFinishReasonError) else "content_filter"
+    usage = completion.usage if completion else None
+    return AIMessage(
+        content=(completion.choices[0].message.content or "") if completion and completion.choices else "",
+        response_metadata={"finish_reason": reason},
+        usage_metadata={
+            "input_tokens": usage.prompt_tokens,
+            "output_tokens": usage.completion_tokens,
+            "total_tokens": usage.total_tokens,
+        }
+        if usage
+        else None,
+    )

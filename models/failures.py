@@ -1,0 +1,209 @@
+"""What a failed request means: worth trying again, or an error with a remedy at once.
+
+Libraries raise many kinds of exceptions; what tells them apart is the HTTP status, the error code in the body, and
+the kind of network failure. Everything here looks at those, never at the class of one provider's exception alone.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+from typing import Any, Final
+
+from persimchat.models.naming import ModelName
+from persimchat.models.redaction import scrub, short
+from persimchat.state.errors import ModelError
+
+_AGAIN: Final = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 520, 521, 522, 523, 524, 529})
+_QUOTA: Final = re.compile(r"insufficient_quota|exceeded your current quota|billing_hard_limit|credit balance", re.I)
+_CONTEXT: Final = re.compile(
+    r"context_length_exceeded|maximum context length|context (window|length|size)|prompt is too long"
+    r"|input tokens exceed|too many tokens",
+    re.I,
+)
+_FILTERED: Final = re.compile(r"content[_ ]?(filter|policy|management)|responsible ?ai|safety system", re.I)
+_CUT: Final = re.compile(r"incomplete (chunked )?read|peer closed connection|without sending complete", re.I)
+_NETWORK: Final = re.compile(
+    r"(Connect|Read|Write|Pool|RemoteProtocol|LocalProtocol|Network|Transport|APIConnection|ClosedResource)\w*Error$"
+    r"|IncompleteRead|EndOfStream"
+)
+_TIMEOUT: Final = re.compile(r"(Timeout|TimedOut)")
+
+
+class TransientModelError(ModelError):
+    """A request that failed for a reason that may pass: busy, unreachable, too slow, cut off.
+
+    Attributes:
+        retry_after_s: seconds after which the server asked to be tried again, where it said so.
+    """
+
+    retry_after_s: float | None = None
+
+
+def is_transient(error: BaseException) -> bool:
+    """Whether trying again may help; for LangGraph's `RetryPolicy(retry_on=is_transient)`."""
+    if isinstance(error, ModelError):
+        return isinstance(error, TransientModelError)
+    if not isinstance(error, Exception) or is_final(error):
+        return False
+    status = status_of(error)
+    return status in _AGAIN if status is not None else _is_network(error)
+
+
+def is_final(error: Exception) -> bool:
+    """Whether the text names a reason that neither another try nor another form of question changes."""
+    text = message_of(error)
+    return any(pattern.search(text) for pattern in (_QUOTA, _CONTEXT, _FILTERED))
+
+
+def model_error(
+    error: Exception, name: ModelName, *, agent: str = "", module: str = "", turn: int | None = None, timeout_s: float
+) -> ModelError:
+    """The error that a user sees for what a request raised; raise it `from` the original.
+
+    The original is cleared of secrets in place, because it stays chained and is printed in tracebacks.
+    """
+    if isinstance(error, ModelError):
+        return error
+    scrub(error)
+    what, remedy, again = _explained(error, name, timeout_s)
+    kind = TransientModelError if again else ModelError
+    made = kind(what, model=name.written, agent=agent, module=module, turn=turn, remedy=remedy)
+    if isinstance(made, TransientModelError):
+        made.retry_after_s = _retry_after(error)
+    return made
+
+
+def _explained(error: Exception, name: ModelName, timeout_s: float) -> tuple[str, str, bool]:
+    """What happened, what to do, and whether another try may help."""
+    text, status = message_of(error), status_of(error)
+    said = short(text)
+    at = f" at {name.base_url}" if name.base_url else ""
+    if _QUOTA.search(text):
+        return f"the quota is used up: {said}", "Add credit to the account, or choose another model.", False
+    if _CONTEXT.search(text):
+        return (
+            f"the prompt does not fit the model's context: {said}",
+            "Lower memory_tokens or recent_utterances, or choose a model with a larger context.",
+            False,
+        )
+    if _FILTERED.search(text):
+        return f"the server's content filter stopped it: {said}", "Change the topic or personas, or the model.", False
+    if status in (401, 403):
+        return f"the server{at} does not accept the key (HTTP {status}): {said}", _key_remedy(name), False
+    if status == 404:
+        return (
+            f"the server{at} does not know the model (HTTP 404): {said}",
+            "Check the model's name and the address; for local servers the model must be loaded first.",
+            False,
+        )
+    if status == 429:
+        return f"the server{at} is busy (HTTP 429): {said}", "Lower max_concurrency or set requests_per_second.", True
+    if status is not None:
+        again = status in _AGAIN
+        remedy = "Try again later." if again else "Check the settings of the model against what its server offers."
+        return f"the server{at} answered HTTP {status}: {said}", remedy, again
+    if _is_timeout(error):
+        return f"no answer within {timeout_s:g} seconds", "Raise timeout_s, or use a faster model.", True
+    if _is_network(error):
+        if _CUT.search(text + " ".join(str(e) for e in _chain(error))):
+            return "the connection was cut in the middle of the answer", "Try again; see the server's log.", True
+        cause = short(str(_chain(error)[-1]) or text)
+        return f"cannot reach the server{at} ({cause})", "Is the server running, and is the address right?", True
+    if _has_error_body(error):
+        return f"the server{at} reported an error: {said}", "Try again later; see the server's log.", True
+    kind = type(error).__name__
+    return (
+        f"the server{at} sent no answer in the protocol expected ({kind}: {said})",
+        "Check the address: an OpenAI-compatible one usually ends in /v1.",
+        False,
+    )
+
+
+def message_of(error: BaseException) -> str:
+    """An exception's own words: the server's message where there is a body, else its text."""
+    body = body_of(error)
+    if body:
+        inner = body.get("error", body)
+        if isinstance(inner, dict):
+            parts = [inner.get(k) for k in ("message", "code", "type", "param", "detail")]
+            return " ".join(str(p) for p in parts if p) or str(inner)
+        return str(inner)
+    text = str(error) or type(error).__name__
+    return f"{text}: {said}" if (said := _response_text(error)) and said not in text else text
+
+
+def status_of(error: BaseException) -> int | None:
+    """The HTTP status of a failure, or None: of the response, or a code in the body of a response that looks fine."""
+    response = getattr(error, "response", None)
+    for value in (getattr(error, "status_code", None), getattr(response, "status_code", None)):
+        if isinstance(value, int) and value >= 400:
+            return value
+    inner = body_of(error).get("error", body_of(error))
+    code = inner.get("code") if isinstance(inner, dict) else None
+    number = int(code) if isinstance(code, int | str) and str(code).isdigit() else 0
+    return number if 400 <= number <= 599 else None
+
+
+def body_of(error: BaseException) -> dict[str, Any]:
+    """The JSON body that an exception carries, or an empty dict."""
+    body = getattr(error, "body", None)
+    if isinstance(body, dict):
+        return body
+    # LangChain raises the body of an answer that is an error with HTTP 200 as a ValueError's only argument.
+    if isinstance(error, ValueError) and len(error.args) == 1 and isinstance(error.args[0], dict):
+        return error.args[0]
+    try:
+        parsed = json.loads(_response_text(error))
+    except ValueError:
+        return {}
+    return parsed if isinstance(parsed, dict) and ("error" in parsed or "detail" in parsed) else {}
+
+
+def _response_text(error: BaseException) -> str:
+    """What the server sent, where the exception carries a response that was read."""
+    try:
+        text = getattr(getattr(error, "response", None), "text", "")
+    except RuntimeError:  # the body of a stream that nobody read
+        return ""
+    return text if isinstance(text, str) else ""
+
+
+def _has_error_body(error: Exception) -> bool:
+    return bool(body_of(error)) or type(error).__name__ == "APIError"
+
+
+def _chain(error: BaseException) -> list[BaseException]:
+    chain = [error]
+    while (cause := chain[-1].__cause__ or chain[-1].__context__) is not None and cause not in chain:
+        chain.append(cause)
+    return chain
+
+
+def _is_timeout(error: Exception) -> bool:
+    return isinstance(error, TimeoutError | asyncio.TimeoutError) or bool(_TIMEOUT.search(type(error).__name__))
+
+
+def _is_network(error: Exception) -> bool:
+    if _is_timeout(error) or isinstance(error, ConnectionError):
+        return True
+    return any(_NETWORK.search(kind.__name__) for kind in type(error).__mro__)
+
+
+def _retry_after(error: Exception) -> float | None:
+    headers = getattr(getattr(error, "response", None), "headers", None)
+    value = headers.get("retry-after") if headers is not None else None
+    return float(value) if isinstance(value, str) and re.fullmatch(r"\d+(\.\d+)?", value) else None
+
+
+def _key_remedy(name: ModelName) -> str:
+    match name.provider:
+        case "openai":
+            return "Set OPENAI_API_KEY to a valid key."
+        case "azure":
+            return "Set AZURE_OPENAI_API_KEY to the key of this endpoint."
+        case "compatible" | "ollama":
+            return "Set PERSIMCHAT_API_KEY to the key of this server (OPENAI_API_KEY is not sent to other servers)."
+        case _:
+            return "Set the provider's key in the environment."

@@ -1,0 +1,146 @@
+"""Forms in which a structured answer can be asked for, best first, and which of them a server takes.
+
+A server's refusals are remembered for the process: what it refused once it is not asked again.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+import threading
+from collections.abc import Iterable
+from enum import StrEnum
+from functools import cache
+from typing import Any, Final
+
+from langchain_core.language_models import BaseChatModel
+from langchain_core.runnables import RunnableBinding, RunnableSequence
+from langchain_openai.chat_models.base import BaseChatOpenAI
+from pydantic import BaseModel
+
+from persimchat.models.failures import body_of, is_final, message_of, status_of
+from persimchat.models.naming import ModelName
+from persimchat.models.schemas import wire_schema
+
+
+class Rung(StrEnum):
+    """One form of structured answer."""
+
+    JSON_SCHEMA = "json_schema"
+    TOOL_CALL = "function_calling"
+    JSON_MODE = "json_mode"
+    TEXT = "text"
+
+    @property
+    def needs_schema_in_prompt(self) -> bool:
+        """Whether the model sees the schema only if the prompt shows it."""
+        return self in (Rung.JSON_MODE, Rung.TEXT)
+
+
+FIELDS: Final = ("seed", "stream_options")
+"""Request fields that are left out where a server refuses them."""
+
+_REFUSING: Final = frozenset({400, 404, 405, 415, 422, 500, 501})
+_CLIENT_SIDE: Final = (NotImplementedError, TypeError)
+_WORDS: Final[dict[str, re.Pattern[str]]] = {
+    Rung.JSON_SCHEMA: re.compile(r"response_?format|json_?.?schema|structured|guided|grammar|strict|schema", re.I),
+    Rung.TOOL_CALL: re.compile(r"\btools?\b|tool_?.?(choice|use|call)|functions?\b|grammar|strict|schema", re.I),
+    Rung.JSON_MODE: re.compile(r"response_?format|json_?.?(object|mode)|grammar", re.I),
+    "seed": re.compile(r"\bseed\b", re.I),
+    "stream_options": re.compile(r"stream_options|include_usage", re.I),
+}
+
+_lock: Final = threading.Lock()
+_refused: Final[dict[tuple[str, str], frozenset[str]]] = {}
+
+
+def rung(name: ModelName) -> Rung:
+    """The best form of answer that this model has not refused."""
+    if name.provider == "offline":
+        return Rung.TEXT
+    known = _refused.get(name.key, frozenset())
+    return next(r for r in Rung if r is Rung.TEXT or r not in known)
+
+
+def refused_fields(name: ModelName) -> frozenset[str]:
+    """Request fields that this model's server has refused."""
+    return _refused.get(name.key, frozenset()) & frozenset(FIELDS)
+
+
+def refuse(name: ModelName, what: str) -> None:
+    """Remember that a model's server does not take a form of answer or a request field."""
+    with _lock:
+        _refused[name.key] = _refused.get(name.key, frozenset()) | {str(what)}
+
+
+def forget() -> None:
+    """Forget everything remembered about servers."""
+    with _lock:
+        _refused.clear()
+
+
+def refusal(error: Exception, name: ModelName, sent: Iterable[str]) -> str | None:
+    """What a server (or its client) refused with this error, or None if the error is no refusal.
+
+    Args:
+        error: what the request raised.
+        name: the model that was asked.
+        sent: what the request had that can be refused: a form of answer, and fields of `FIELDS`.
+    """
+    if is_final(error):
+        return None
+    status = status_of(error)
+    by_client = status is None and (isinstance(error, _CLIENT_SIDE) or bool(body_of(error)))
+    if not by_client and status not in _REFUSING:
+        return None
+    # The model's own name may contain one of the words.
+    text = message_of(error).replace(name.model, "")
+    refusable: list[str] = [what for what in (*FIELDS, *Rung) if what in sent and what != Rung.TEXT]
+    for what in refusable:
+        if _WORDS[what].search(text):
+            return what
+    unconditional = status == 501 or isinstance(error, NotImplementedError)
+    return next((what for what in refusable if unconditional and what not in FIELDS), None)
+
+
+def arguments(model: BaseChatModel, name: ModelName, form: Rung, schema: type[BaseModel]) -> dict[str, Any]:
+    """What LangChain's `with_structured_output` adds to a request for this form of answer.
+
+    Only the request is LangChain's; the answer is read by `answers.read`, which forgives more than its parsers. This
+    also keeps a judgement one run in traces, where the parsers would make it six.
+
+    Raises:
+        NotImplementedError: the model's class has no such form.
+    """
+    if form is Rung.TEXT:
+        return {}
+    key = (name.key, form, schema)
+    if key not in _arguments:
+        _arguments[key] = _bound(model, form, schema)
+    return dict(_arguments[key])
+
+
+_arguments: Final[dict[tuple[tuple[str, str], Rung, type[BaseModel]], dict[str, Any]]] = {}
+
+
+def _bound(model: BaseChatModel, form: Rung, schema: type[BaseModel]) -> dict[str, Any]:
+    options: dict[str, Any] = {}
+    if "method" in _parameters(type(model)):
+        options["method"] = str(form)
+    elif form is not Rung.TOOL_CALL:
+        raise NotImplementedError(f"{type(model).__name__} has only tool calls")
+    if isinstance(model, BaseChatOpenAI) and form is not Rung.JSON_MODE:
+        options["strict"] = True
+    try:
+        structured = model.with_structured_output(wire_schema(schema), **options)
+    except ValueError as error:
+        raise NotImplementedError(f"{type(model).__name__} has no {form}") from error
+    first = structured.first if isinstance(structured, RunnableSequence) else None
+    if not isinstance(first, RunnableBinding):
+        raise NotImplementedError(f"{type(model).__name__} has an unknown kind of {form}")
+    return dict(first.kwargs)
+
+
+@cache
+def _parameters(kind: type[BaseChatModel]) -> frozenset[str]:
+    return frozenset(inspect.signature(kind.with_structured_output).parameters)

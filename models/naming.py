@@ -1,0 +1,173 @@
+"""What a model's name means: `offline`, `openai:<model>`, `<model>@http://host:port/v1` and so on."""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import dataclass
+from typing import Final, Literal
+from urllib.parse import urlsplit
+
+from persimchat.state.errors import InputError, suggestion
+
+Provider = Literal["offline", "openai", "azure", "ollama", "compatible", "llamacpp", "langchain"]
+
+OFFLINE: Final = "offline"
+DEFAULT: Final = "openai:gpt-4o-mini"
+OLLAMA_PORT: Final = 11434
+OPENAI_URL: Final = "https://api.openai.com/v1"
+
+_OWN: Final = ("openai", "azure", "ollama", "llamacpp")
+_KNOWN: Final = (*_OWN, "anthropic", "google_genai", "google_vertexai", "mistralai", "groq", "deepseek", "bedrock")
+_FAMILIES: Final = (
+    (re.compile(r"(gpt|chatgpt|o\d)\b", re.IGNORECASE), "openai"),
+    (re.compile(r"claude\b", re.IGNORECASE), "anthropic"),
+    (re.compile(r"gemini\b", re.IGNORECASE), "google_genai"),
+    (re.compile(r"(llama|qwen|gemma|mi[sx]tral|phi|deepseek)[\d.]*", re.IGNORECASE), "ollama"),
+)
+_FORMS: Final = (
+    "Use offline, openai:<model>, azure:<deployment>, ollama:<model>, <model>@http://host:port/v1, "
+    "llamacpp:<file.gguf>, or <provider>:<model> as LangChain's init_chat_model knows it."
+)
+
+
+@dataclass(frozen=True)
+class ModelName:
+    """A parsed model name.
+
+    Attributes:
+        written: the name as the user wrote it; what errors, accounting and traces show.
+        provider: which kind of client serves it.
+        model: the model's name at its server, a deployment, a file, or `provider:model` for LangChain.
+        base_url: the server's address, without credentials; None where the client's own default holds.
+    """
+
+    written: str
+    provider: Provider
+    model: str
+    base_url: str | None = None
+
+    @property
+    def key(self) -> tuple[str, str]:
+        """What is remembered about a server is remembered under this."""
+        return (self.written, self.base_url or "")
+
+
+def parse_model_name(name: str) -> ModelName:
+    """Parse a model's name.
+
+    Raises:
+        InputError: the name has none of the known forms; the message suggests the nearest one.
+    """
+    written = name.strip()
+    if written == OFFLINE:
+        return ModelName(written, "offline", OFFLINE)
+    found = list(re.finditer(r"@(?=https?://)", written, re.IGNORECASE))
+    if found:
+        model, url = written[: found[-1].start()], written[found[-1].end() :]
+        return ModelName(written, "compatible", _named(model, written), server_address(url, "the model's name"))
+    provider, colon, model = written.partition(":")
+    if not colon:
+        raise InputError(f"unknown model {shown(written)}", remedy=_bare_remedy(written))
+    match provider:
+        case "openai":
+            url = os.environ.get("OPENAI_BASE_URL") or os.environ.get("OPENAI_API_BASE") or OPENAI_URL
+            return ModelName(written, "openai", _named(model, written), server_address(url, "OPENAI_BASE_URL"))
+        case "azure":
+            return ModelName(written, "azure", _named(model, written), os.environ.get("AZURE_OPENAI_ENDPOINT") or None)
+        case "ollama":
+            return ModelName(written, "ollama", _named(model, written), _ollama_address())
+        case "llamacpp":
+            return ModelName(written, "llamacpp", _named(model, written))
+    if provider == OFFLINE or not re.fullmatch(r"[a-z][a-z0-9_-]*", provider):
+        raise InputError(f"unknown model {shown(written)}", remedy=_FORMS)
+    return ModelName(written, "langchain", f"{provider}:{_named(model, written)}")
+
+
+def default_model_name(explicit: str | None) -> tuple[str, str | None]:
+    """The model to use and, where nobody chose one, a line that tells the user so.
+
+    Args:
+        explicit: what the settings or the command line name, if anything.
+    """
+    if explicit:
+        return explicit, None
+    if os.environ.get("OPENAI_API_KEY"):
+        return DEFAULT, f"No model was chosen; OPENAI_API_KEY is set, so {DEFAULT} answers. Choose with --model."
+    return OFFLINE, (
+        "No model was chosen, so the built-in offline model answers: it needs no key and is no language model. "
+        "For a real one: --model openai:gpt-4o-mini (set OPENAI_API_KEY), or --model ollama:llama3.2."
+    )
+
+
+def unknown_provider(name: ModelName) -> InputError:
+    """The error for a provider that LangChain does not know either."""
+    provider = name.model.partition(":")[0]
+    return InputError(
+        f"unknown model provider {provider!r} in {shown(name.written)}", remedy=suggestion(provider, _KNOWN)
+    )
+
+
+def server_address(url: str, source: str) -> str:
+    """A server's address, checked, without a slash at its end.
+
+    Raises:
+        InputError: it is no http(s) address, or it holds credentials, which would end up in logs and records.
+    """
+    try:
+        parts = urlsplit(url)
+        host, _ = parts.hostname, parts.port
+    except ValueError:
+        host = None
+    if host is None or parts.scheme.lower() not in ("http", "https"):
+        raise InputError(
+            f"{source} holds no valid server address",
+            remedy="An address looks like http://localhost:8000/v1.",
+        )
+    if "@" in parts.netloc or parts.query or parts.fragment:
+        raise InputError(
+            f"{source} has credentials or parameters in the server's address",
+            remedy="Give the address alone, and the key in the environment variable PERSIMCHAT_API_KEY.",
+        )
+    return url.rstrip("/")
+
+
+def without_credentials(name: str) -> str:
+    """A model's name or an address without user and password, where somebody put them there."""
+    return re.sub(r"(?<=//)[^/\s@]*@", "", name)
+
+
+def shown(name: str) -> str:
+    """A name the user gave, quoted and shortened; what stands before an @ in an address is left out."""
+    clean = without_credentials(name)
+    return repr(clean if len(clean) <= 120 else clean[:117] + "...")
+
+
+def _named(model: str, written: str) -> str:
+    if not model.strip():
+        raise InputError(f"the model's name is missing in {shown(written)}", remedy=_FORMS)
+    return model.strip()
+
+
+def _bare_remedy(name: str) -> str:
+    if not name:
+        return _FORMS
+    for family, provider in _FAMILIES:
+        if family.match(name):
+            return f"Did you mean {provider}:{name}?"
+    if name in _KNOWN:
+        return f"Add the model's name: {name}:<model>."
+    near = suggestion(name, [OFFLINE])
+    return near if near.startswith("Did") else _FORMS
+
+
+def _ollama_address() -> str:
+    host = os.environ.get("OLLAMA_HOST", "").strip()
+    if not host:
+        return f"http://localhost:{OLLAMA_PORT}/v1"
+    if "://" not in host:
+        host = f"http://{host}" if ":" in host else f"http://{host}:{OLLAMA_PORT}"
+    address = server_address(host, "OLLAMA_HOST")
+    # Ollama's own server reads this variable as the address to listen on; nobody can connect to 0.0.0.0 everywhere.
+    address = re.sub(r"(?<=//)0\.0\.0\.0(?=[:/]|$)", "127.0.0.1", address)
+    return address if address.endswith("/v1") else f"{address}/v1"

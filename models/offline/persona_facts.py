@@ -1,0 +1,172 @@
+"""What a persona's free-text profile says, in a form that sentences can use.
+
+Values are free text such as "retired train driver" or "married, two sons". A fact that cannot be put into a sentence
+safely is left out; unknown characteristics are ignored.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Final
+
+from persimchat.models.offline.lexicon import deck, patterns, word_list, word_pattern
+from persimchat.models.offline.randomness import permutation
+from persimchat.models.offline.sections import Prompt
+from persimchat.models.offline.words import with_article
+
+_PLAIN: Final = re.compile(r"^[^\W\d_][\w'’.-]*(?: [\w'’.&-]+){0,4}$")
+_TITLES: Final = frozenset(
+    "dr prof professor mr mrs ms miss sir lady lord captain uncle aunt grandma grandpa father mother sister brother "
+    "king queen prince princess inspector the old young".split()
+)
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What is known of a persona.
+
+    Attributes:
+        name: in full.
+        age: years, None where unknown.
+        child: under 13.
+        teen: 13 to 17.
+        as_noun: "a nurse", "an engineer"; empty where the occupation gives no such phrase.
+        retired: whether their work lies behind them.
+        domains: kinds of work (keys of `occupations` in life.yaml).
+        hobbies: keys of `hobbies` in life.yaml.
+        pastime: a hobby as a phrase after "with", where no kind of hobby fits; else empty.
+        place: where they live, a phrase after "in"; else empty.
+        family: keys of `family` in life.yaml.
+        knowledge: 0 to 5.
+        groups: temper groups that traits and style name (keys of `patterns` in words.yaml).
+        formal: the persona speaks formally by nature.
+        brief: the persona says little.
+    """
+
+    name: str
+    age: int | None
+    child: bool
+    teen: bool
+    as_noun: str
+    retired: bool
+    domains: tuple[str, ...]
+    hobbies: tuple[str, ...]
+    pastime: str
+    place: str
+    family: tuple[str, ...]
+    knowledge: int
+    groups: frozenset[str]
+    formal: bool
+    brief: bool
+
+
+def _segment(value: str) -> str:
+    return re.split(r"[,;:(/]| at | for | and | who | with | from | near ", value.strip())[0].strip(" .")
+
+
+def _usable(phrase: str) -> bool:
+    return bool(_PLAIN.match(phrase)) and len(phrase) <= 40
+
+
+def _as_noun(occupation: str) -> str:
+    phrase = _segment(occupation)
+    words = phrase.split()
+    if not _usable(phrase) or words[-1].lower() in word_list("not_occupations") or words[0].lower() in ("at", "in"):
+        return ""
+    if words[0].lower() in ("a", "an", "the"):
+        words = words[1:]
+    if not words or not words[0].isascii():
+        return ""
+    words[0] = words[0] if words[0].isupper() and len(words[0]) > 1 else words[0][0].lower() + words[0][1:]
+    return with_article(" ".join(words))
+
+
+def _place(residence: str) -> str:
+    phrase = residence.split(",")[0].split("(")[0].strip(" .")
+    lowered = phrase[:1].lower() + phrase[1:] if phrase.lower().startswith(("a ", "an ", "the ")) else phrase
+    return lowered if _usable(lowered) and not lowered.lower().startswith(("in ", "near ", "unknown")) else ""
+
+
+def _family(values: str) -> tuple[str, ...]:
+    return tuple(name for name, pattern in patterns("life", "family") if pattern.search(values))
+
+
+def facts_of(prompt: Prompt) -> Facts:
+    """The facts that a prompt tells about the person it speaks as."""
+    c = prompt.characteristics
+    found = re.search(r"\d{1,3}", c.get("age", ""))
+    age = int(found.group()) if found else None
+    occupation = c.get("occupation", c.get("profession", c.get("job", "")))
+    hobby_text = ", ".join(c[k] for k in ("hobbies", "hobbies and interests", "hobby", "interests") if k in c)
+    family = ", ".join(
+        f"{k} {v}" if "child" in k else v
+        for k, v in c.items()
+        if k in ("family", "family status", "marital status", "number of children", "children", "relationship status")
+    )
+    character = " ".join((*prompt.traits, prompt.style))
+    pieces = [p.strip(" .") for p in re.split(r"[,;]| and ", hobby_text) if p.strip()]
+    hobbies = tuple(n for n, pattern in patterns("life", "hobbies") if pattern.search(hobby_text))
+    spare = [p for p in pieces if _usable(p) and not any(x.search(p) for _, x in patterns("life", "hobbies"))]
+    work = occupation or prompt.description
+    return Facts(
+        name=prompt.name,
+        age=age,
+        child=age is not None and age < 13,
+        teen=age is not None and 13 <= age < 18,
+        as_noun=_as_noun(occupation) if occupation else "",
+        retired="retired" in work.casefold() or "pension" in work.casefold() or "former" in work.casefold(),
+        domains=tuple(n for n, pattern in patterns("life", "occupations") if pattern.search(work))[:2],
+        hobbies=hobbies,
+        pastime=spare[0][:1].lower() + spare[0][1:] if spare else "",
+        place=_place(c.get("residence", c.get("city", c.get("place of residence", "")))),
+        family=_family(family),
+        knowledge=prompt.knowledge if prompt.knowledge is not None else 3,
+        groups=frozenset(g for g in word_list("groups") if word_pattern(g).search(character)),
+        formal=bool(word_pattern("formal_style").search(prompt.style)),
+        brief=bool(word_pattern("brief_style").search(character)),
+    )
+
+
+def life_lines(facts: Facts) -> tuple[str, ...]:
+    """What this person can tell from their life (`sentence | gist`), in an order of their own."""
+    lines: list[str] = []
+    if facts.child:
+        lines += deck("life", "child")
+        lines += [line for h in facts.hobbies for line in deck("life", "hobbies", h, "child")]
+    else:
+        for domain in facts.domains:
+            lines += deck("life", "occupations", domain, "lines")
+        if facts.as_noun:
+            lines += deck("life", "any_occupation_retired" if facts.retired else "any_occupation")
+        for hobby in facts.hobbies:
+            lines += deck("life", "hobbies", hobby, "lines")
+        for status in facts.family:
+            lines += deck("life", "family", status, "lines")
+        lines += deck("life", "teen" if facts.teen else "anybody")
+        if facts.age is not None and facts.age >= 60:
+            lines += deck("life", "old")
+        elif facts.age is not None and 18 <= facts.age < 32:
+            lines += deck("life", "young")
+    if facts.place:
+        lines += deck("life", "place")
+    if facts.pastime:
+        lines += deck("life", "pastime")
+    # Work and pastimes come before what anybody could say: a person is told apart by them.
+    personal = [line for line in lines if line not in deck("life", "anybody")]
+    common = [line for line in lines if line in deck("life", "anybody")]
+    order = permutation(len(personal), "life", facts.name)
+    return (*(personal[i] for i in order), *common)
+
+
+def address(name: str, present: tuple[str, ...]) -> str:
+    """How somebody is called to: by first name where it is theirs alone, else in full; "" where it cannot be said."""
+    cleaned = re.sub(r"[{}<>\[\]()|*_`#‹›\\\"]", "", name).strip(" .,:;!?-")
+    words = cleaned.split()
+    if not words:
+        return ""
+    first = words[0].strip(",;:!?")
+    shared = sum(other.split()[0].casefold() == name.split()[0].casefold() for other in present if other.split())
+    spoken = cleaned if shared > 1 or first.rstrip(".").casefold() in _TITLES or first.endswith(".") else first
+    speakable = len(spoken) <= 40 and re.fullmatch(r"[^\W\d_][\w'’. -]*", spoken) is not None
+    return spoken if speakable else ""

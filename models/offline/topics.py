@@ -1,0 +1,153 @@
+"""What a topic is about: its kind, its positions, what can be said on it, and a short phrase for it.
+
+Topics are free text. Whatever is put into sentences later is either phrase material or a short phrase taken out of the
+topic under narrow conditions; a topic that fits none of them is called "this question".
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Final
+
+from persimchat.models.offline.heads import extracted_head
+from persimchat.models.offline.lexicon import Point, Theme, lines, read, themes, word_list
+from persimchat.models.offline.options import named_options
+from persimchat.models.offline.words import normalised
+
+KINDS: Final = tuple(
+    (name, re.compile(pattern, re.IGNORECASE))
+    for name, pattern in (
+        ("fermi", r"^(roughly |about )?how many\b|^estimate\b|^how much .*(in total|altogether|worldwide)"),
+        ("counterfactual", r"^(what if|suppose|what would (have happened|happen|the world)|how would .* if)\b"),
+        ("roleplay", r"^(as an? [\w -]+,|pretend|imagine (you|that you|being)|you are an? |if you were|how would you"),
+        ("coding", r"^(please |can you )?(\w+ ){0,3}?(implement|code|refactor|debug)\b|^(write|develop|create|build) .*"),
+        ("math", r"^(solve|calculate|compute|given that|prove|evaluate|simplify)\b|\bequation\b|\bendpoints\b|f\(x\)"),
+        ("writing", r"^(help (me|us) |can you help me |please )?(write|draft|compose|structure|use an appropriate)"),
+        ("why", r"^why\b"),
+        ("howto", r"^how (can|do|could|should|to|might) ?(i|we|you|one|someone|somebody|people)?\b|ways to\b|^tips\b"),
+        ("explain", r"^(can you |could you )?(please )?(explain|describe|discuss|what is|what are the basics|how do)"),
+        ("should", r"^(should|ought|must|do we|is it|are we|is there|may|can it be|would it be)\b"),
+        ("best", r"\b(best|favou?rite|greatest|worst|most)\b"),
+    )
+)
+_REFINED: Final = {
+    "roleplay": re.compile(r"^(?!how would you)|^how would you introduce yourself as", re.IGNORECASE),
+    "coding": re.compile(
+        r"^(please |can you )?(implement|code|refactor|debug)|"
+        r"\b(program|function|algorithm|script in|class|regular expression|sql|data structure|api)\b",
+        re.IGNORECASE,
+    ),
+}
+
+
+@dataclass(frozen=True)
+class Topic:
+    """A topic, analysed.
+
+    Attributes:
+        text: as given.
+        kind: how it is put ("howto", "fermi", "counterfactual", ...; "open" where nothing fits).
+        theme: name of the theme that supplied content, empty where none matched.
+        head: a phrase that fits after "about".
+        positions: noun phrases, two or more, in their order on the line of opinions.
+        points: what can be said, the most specific first; a point's tag is the index of its position, or "-".
+        specific: how many of `points` are of the theme itself.
+        child: whole sentences for a child.
+    """
+
+    text: str
+    kind: str
+    theme: str
+    head: str
+    positions: tuple[str, ...]
+    points: tuple[Point, ...]
+    specific: int
+    child: tuple[str, ...]
+
+
+def kind_of(text: str) -> str:
+    """How the topic is put; "open" where no form is recognised."""
+    stripped = text.strip()
+    for name, pattern in KINDS:
+        if pattern.search(stripped) and (name not in _REFINED or _REFINED[name].search(stripped)):
+            return name
+    return "open"
+
+
+def _best_theme(text: str, kind: str) -> Theme | None:
+    scenes = read("scenes")
+    found: list[tuple[int, str, Theme]] = []
+    for file in ("scenes", "themes"):
+        for name, theme in themes(file).items():
+            if file == "scenes" and scenes[name]["kind"] != kind:
+                continue
+            matches = {m.group().lower() for m in theme.match.finditer(text)}
+            if matches:
+                # A scene made for this kind of topic goes before a subject that is merely mentioned.
+                found.append((sum(map(len, matches)) + (100 if file == "scenes" else 0), name, theme))
+    return max(found, key=lambda f: f[0])[2] if found else None
+
+
+def _stems(phrase: str) -> set[str]:
+    words = normalised(phrase).split()
+    return {w[:5] for w in words if w not in word_list("stopwords") and len(w) > 2}
+
+
+def _tag_by_words(text: str, options: tuple[str, ...]) -> str:
+    present = [str(i) for i, option in enumerate(options) if _stems(option) & _stems(text)]
+    return present[0] if len(present) == 1 else "-"
+
+
+@lru_cache(maxsize=512)
+def analyse(text: str) -> Topic:
+    """Analyse a topic. Pure and cached.
+
+    Args:
+        text: the topic; any text at all.
+    """
+    text = " ".join(text.split())
+    kind = kind_of(text)
+    theme = _best_theme(text, kind)
+    named = named_options(text)
+    common = themes("kinds")[kind]
+    general = themes("kinds")["general"]
+    if named and not (theme and len([p for p in theme.positions.values() if any(_stems(p) & _stems(o) for o in named)]) > 1):
+        positions = named
+        kind = "choice"
+        points = [Point(_tag_by_words(p.text, named), p.text, p.gist) for p in (theme.points if theme else ())]
+        points += [Point("-", p.text, p.gist) for p in themes("kinds")["choice"].points]
+        specific = len(theme.points) if theme else 0
+        head = f"{named[0]} or {named[1]}" if len(named) == 2 else ""
+    else:
+        source = next(t for t in (theme, common, general) if t is not None and t.positions)
+        letters = list(source.positions)
+        positions = tuple(source.positions.values())
+        points = []
+        for deck in (theme, common):
+            for p in deck.points if deck else ():
+                tag = str(letters.index(p.tag)) if deck is source and p.tag in letters else "-"
+                points.append(Point(tag, p.text, p.gist))
+        specific = len(theme.points) if theme else len(common.points)
+        head = theme.head if theme else ""
+    points += [Point("-", p.text, p.gist) for p in general.points]
+    child = (theme.child if theme else ()) + common.child + general.child
+    return Topic(
+        text=text,
+        kind=kind,
+        theme=theme.name if theme else "",
+        head=head or extracted_head(text, kind) or "this question",
+        positions=positions,
+        points=tuple(points),
+        specific=specific,
+        child=tuple(dict.fromkeys(child)),
+    )
+
+
+def kinds() -> tuple[str, ...]:
+    """Every kind of topic that has material of its own."""
+    return tuple(read("kinds"))
+
+
+__all__ = ["Topic", "analyse", "kind_of", "kinds", "lines"]

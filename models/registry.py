@@ -1,0 +1,48 @@
+"""`chat_model`: the client of a model by name, made once per event loop."""
+
+from __future__ import annotations
+
+from langchain_core.language_models import BaseChatModel
+from langchain_openai.chat_models.base import BaseChatOpenAI
+
+from persimchat.models import ladder
+from persimchat.models.building import build
+from persimchat.models.loops import PerLoop
+from persimchat.models.naming import default_model_name, parse_model_name
+from persimchat.state.settings import Settings
+
+_MODELS: PerLoop[BaseChatModel] = PerLoop()
+
+
+def model_name(settings: Settings, agent: str, module: str) -> str:
+    """The name of the model that answers for one agent's module."""
+    return default_model_name(settings.model_for(agent, module))[0]
+
+
+def chat_model(name: str, settings: Settings, *, streaming: bool = True) -> BaseChatModel:
+    """The client of a model, kept per name, settings that concern it, and running event loop.
+
+    Args:
+        name: a model's name (see `naming.parse_model_name`).
+        settings: `seed`, `model_temperature` and `timeout_s` concern it.
+        streaming: False for a client that never streams, even where a listener asks for tokens.
+
+    Raises:
+        InputError: the name is unknown, or what it needs is missing.
+    """
+    parsed = parse_model_name(name)
+    refused = ladder.refused_fields(parsed)
+    key = (*parsed.key, settings.seed, settings.model_temperature, settings.timeout_s, refused)
+    model = _MODELS.get(key, lambda: build(parsed, settings, refused))
+    if streaming:
+        return model
+    # A copy shares the HTTP client. Without it a listener for tokens would turn every judgement into a stream.
+    return _MODELS.get((*key, "whole"), lambda: model.model_copy(update={"disable_streaming": True}))
+
+
+async def close_models() -> None:
+    """Close the running event loop's HTTP connections; call it at the end of a run."""
+    for model in _MODELS.take():
+        if isinstance(model, BaseChatOpenAI) and model.root_async_client is not None:
+            await model.root_async_client.close()
+            model.root_client.close()

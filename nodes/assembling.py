@@ -1,0 +1,87 @@
+"""Assembling: who comes together, about what; the minds before they awaken. No model is asked."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import Any
+
+from langchain_core.messages import AnyMessage, HumanMessage
+from langgraph.types import Overwrite
+
+from persimchat.personas.scenario import default_participants, make_scenario
+from persimchat.state.conversation import Conversation
+from persimchat.state.errors import InputError
+from persimchat.state.mind import Mind
+from persimchat.state.scenario import Scenario
+from persimchat.state.settings import Settings
+
+_DEFAULT_PARTICIPANTS = 4
+
+
+def _topic(state: Conversation) -> str:
+    """The topic as given, else the last human message."""
+    if state.get("topic"):
+        return state["topic"]
+    said: list[AnyMessage] = [m for m in state.get("messages", []) if isinstance(m, HumanMessage)]
+    if not said:
+        raise InputError("the conversation has no topic", remedy="Give a topic, or a human message that holds it.")
+    return str(said[-1].text)
+
+
+def scenario_of(state: Conversation) -> Scenario:
+    """The scenario that a conversation's input describes.
+
+    Raises:
+        InputError: the input is not a valid scenario.
+    """
+    return make_scenario(
+        _topic(state),
+        state.get("participants") or default_participants(_DEFAULT_PARTICIPANTS),
+        relationships=state.get("relationships") or (),
+        social_goals=state.get("social_goals"),
+        rules=state.get("rules") or (),
+    )
+
+
+def assemble(state: Conversation, settings: Settings, thread: str) -> dict[str, Any]:
+    """Make the conversation's channels and everybody's mind from its input.
+
+    Args:
+        state: the input; what stands in it of an earlier conversation on the same thread is replaced.
+        settings: whether social goals are in force.
+        thread: the thread's id, from which the simulation's id is made where none is given.
+    """
+    scenario = scenario_of(state)
+    again = len(state.get("messages", [])) if state.get("agents") else 0
+    simulation = state.get("simulation", "") if not again else ""
+    minds: dict[str, Mind] = {
+        persona.name: {
+            "name": persona.name,
+            "persona": persona.model_dump(),
+            "goals": scenario.goals_of(persona) if settings.social_goals else [],
+            "emotion": {},
+            "action": "",
+            "plan": None,
+            "stm": None,
+            "alive": {},
+            "pinned": [],
+            "unsaved": [],
+            "percept": None,
+            "focal_points": [],
+            "recalled": [],
+            "insights": [],
+            "utterances": 0,
+            "last_spoke": 0,
+            "did": "",
+        }
+        for persona in scenario.participants
+    }
+    return {
+        "topic": scenario.topic,
+        "relationships": [r.model_dump(by_alias=True) for r in scenario.relationships],
+        "rules": list(scenario.rules),
+        "simulation": simulation or hashlib.sha256(f"{thread}/{again}".encode()).hexdigest()[:16],
+        "agents": Overwrite(minds),
+        "turn": 0,
+        "stop_reason": "",
+    }

@@ -1,0 +1,38 @@
+"""Awakening: what an agent has in mind before the first word (specification, *At the start*)."""
+
+from __future__ import annotations
+
+from persimchat.memory.recollection import remember
+from persimchat.nodes.context import persona_of
+from persimchat.state.emotion import EmotionalState
+from persimchat.state.memory import Memory, MemoryKind, new_memory
+from persimchat.state.mind import Mind
+from persimchat.state.settings import Settings
+
+_MOST_IMPORTANT = 10
+
+
+async def settle(mind: Mind, settings: Settings) -> Mind:
+    """Put profile, topic and, if there are any, social goals into long-term memory, in that order; all are recalled.
+
+    Their importance is the greatest, and they are never pruned.
+    """
+    persona, situation = persona_of(mind), mind["situation"]
+    calm = EmotionalState().vector()
+
+    def made(kind: MemoryKind, theme: str, keywords: list[str]) -> Memory:
+        return new_memory(mind["name"], 0, kind, theme, keywords, _MOST_IMPORTANT, calm)
+
+    first = [
+        made("profile", f"{persona.name}: {persona.description}", [*persona.characteristics.values(), *persona.traits]),
+        made("topic", situation["topic"], []),
+    ]
+    if mind["goals"]:
+        first.append(made("social_goals", "; ".join(mind["goals"]), []))
+    await remember(settings, situation["simulation"], mind["name"], first)
+    ids = [memory.id for memory in first]
+    return {
+        "alive": dict.fromkeys(ids, 0),
+        "pinned": ids,
+        "unsaved": [memory.model_dump() for memory in first],
+    }

@@ -1,0 +1,62 @@
+"""What modules show a model of a mind: the blocks that their prompts have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from persimchat.memory.recollection import memories_of
+from persimchat.prompts import blocks
+from persimchat.prompts.blocks import Block
+from persimchat.state.memory import PINNED, Memory
+from persimchat.state.mind import Mind
+from persimchat.state.persona import Persona
+from persimchat.state.settings import Settings
+
+
+def persona_of(mind: Mind) -> Persona:
+    """The agent's persona."""
+    return Persona.model_validate(mind["persona"])
+
+
+async def shown_memories(mind: Mind, settings: Settings) -> list[Memory]:
+    """What was last recalled, best first, cut to the prompt's budget of tokens.
+
+    Profile, topic and social goals are left out: they stand in blocks of their own, word by word.
+    """
+    recalled = await memories_of(
+        settings,
+        mind["situation"]["simulation"],
+        mind["name"],
+        [r["id"] for r in mind.get("recalled", [])],
+        mind.get("unsaved", []),
+    )
+    return blocks.within_budget([m for m in recalled if m.kind not in PINNED], settings.memory_tokens)
+
+
+def common_blocks(mind: Mind, shown: Sequence[Memory] = (), *, knowledge: bool = False) -> dict[str, Any]:
+    """The blocks that every module may use, by the names under which templates know them.
+
+    Args:
+        mind: the agent, with its situation.
+        shown: recalled memories within budget, numbered in this order.
+        knowledge: whether the persona's knowledge level is spelled out (for speaking).
+    """
+    situation, name = mind["situation"], mind["name"]
+    heard = mind.get("heard")
+    return {
+        "basic_information": blocks.basic_information(persona_of(mind), knowledge=knowledge),
+        "needs_and_emotions": blocks.needs_and_emotions(mind),
+        "relationships": blocks.relationships(situation),
+        "memories": blocks.memories(shown),
+        "short_term_memory": blocks.short_term_memory(mind.get("stm")),
+        "plan_and_identity": blocks.plan_and_identity(mind),
+        "environment": blocks.environment(situation, name, spoken=mind.get("utterances", 0)),
+        "last_utterances": blocks.last_utterances(situation["recent"]),
+        "heard": blocks.heard(heard, name) if heard else Block("heard", ()),
+    }
+
+
+def question(mind: Mind, settings: Settings, module: str) -> dict[str, Any]:
+    """Who asks, for `models.asking`: settings, agent, module and turn."""
+    return {"settings": settings, "agent": mind["name"], "module": module, "turn": mind["situation"]["turn"]}

@@ -1,0 +1,72 @@
+"""The shipped personas, and finding a persona by name or path."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+from typing import Final
+
+from persimchat.personas.files import SUFFIXES, load_persona
+from persimchat.personas.names import folded, matching, nearest
+from persimchat.state.errors import InputError
+from persimchat.state.persona import Persona
+
+SHIPPED: Final = Path(__file__).parent / "shipped"
+"""The folder of the personas that come with the package."""
+
+ORDER: Final = (
+    "jarmila-dvorackova",
+    "adebayo-oladele",
+    "ines-quiroga",
+    "lukasz-zorawski",
+    "zeynep-aydogan",
+    "ha-nguyen",
+    "joao-conceicao",
+    "inigo-etxeberria",
+    "chen-zhiming",
+    "rowan-o-dalaigh",
+)
+"""The shipped personas' slugs (their files' names), most different tempers first; the first four are the default."""
+
+
+@cache
+def _shipped() -> dict[str, Persona]:
+    return {slug: load_persona(SHIPPED / f"{slug}.yaml") for slug in ORDER}
+
+
+def shipped() -> list[Persona]:
+    """The ten shipped personas, always in the same order."""
+    return list(_shipped().values())
+
+
+def slugs() -> dict[str, str]:
+    """The shipped personas' slugs by full name, in the same order."""
+    return {persona.name: slug for slug, persona in _shipped().items()}
+
+
+def find_persona(name_or_path: str, base: Path | None = None, *, where: str = "") -> Persona:
+    """A shipped persona by name, or one from a file.
+
+    Args:
+        name_or_path: a full name, a first name or surname, or a slug, whatever its case and diacritics; or the path of
+            a persona file (it ends in .yaml, .yml or .json, or has a slash).
+        base: the folder from which a path counts; the current one where it is None.
+        where: the place in words where the name was written, for the error.
+
+    Raises:
+        InputError: nobody has this name, or several have; or the file is not right.
+    """
+    wanted = name_or_path.strip()
+    if wanted.lower().endswith(SUFFIXES) or "/" in wanted or "\\" in wanted:
+        path = (base or Path()) / wanted
+        if where and not path.is_file():
+            raise InputError(f"there is no persona file {str(path)!r}", where=where, remedy="Check the path.")
+        return load_persona(path)
+    by_name = {persona.name: persona for persona in shipped()}
+    by_slug = {folded(slug): persona for slug, persona in _shipped().items()}
+    found = matching(wanted, list(by_name)) or [by_slug[key].name for key in matching(wanted, list(by_slug))]
+    if len(found) == 1:
+        return by_name[found[0]]
+    if found:
+        raise InputError(f"{wanted!r} may be {' or '.join(found)}", where=where, remedy="Write the full name.")
+    raise InputError(f"there is no shipped persona {wanted!r}", where=where, remedy=nearest(wanted, list(by_name)))

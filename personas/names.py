@@ -1,0 +1,82 @@
+"""Finding people by the names that others use for them: in full, in part, whatever the case and the diacritics."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Sequence
+from typing import Final
+
+from persimchat.state.errors import InputError, suggestion
+from persimchat.state.settings import Settings
+
+_LETTERS: Final = str.maketrans({"ł": "l", "đ": "d", "ð": "d", "ø": "o", "ı": "i", "æ": "ae", "œ": "oe", "þ": "th"})
+"""Letters that Unicode does not take apart into a letter and a mark."""
+
+
+def folded(text: str) -> str:
+    """Text for comparison: lower case, no diacritics, single spaces; hyphens and underscores count as spaces."""
+    decomposed = unicodedata.normalize("NFKD", text.casefold())
+    plain = "".join(c for c in decomposed if not unicodedata.combining(c)).translate(_LETTERS)
+    return " ".join(plain.replace("-", " ").replace("_", " ").split())
+
+
+def matching(wanted: str, names: Sequence[str]) -> list[str]:
+    """The names that `wanted` may mean.
+
+    Those written exactly so; else those equal but for case and diacritics; else those of which it is one word, or
+    several in a row (a first name, a surname).
+    """
+    key = folded(wanted)
+    if not key:
+        return []
+    exact = [name for name in names if name == wanted] or [name for name in names if folded(name) == key]
+    return exact or [name for name in names if f" {key} " in f" {folded(name)} "]
+
+
+def full_name(wanted: str, names: Sequence[str], *, what: str, where: str = "") -> str:
+    """The one name among `names` that `wanted` means.
+
+    Args:
+        wanted: a full name or part of it.
+        names: all full names.
+        what: what stands there, for the error, for example "participant".
+        where: the place in words, for the error.
+
+    Raises:
+        InputError: it means nobody, or several.
+    """
+    found = matching(wanted, names)
+    if len(found) == 1:
+        return found[0]
+    if found:
+        raise InputError(f"{wanted!r} may be {' or '.join(found)}", where=where, remedy="Write the full name.")
+    raise InputError(f"there is no {what} {wanted!r}", where=where, remedy=nearest(wanted, names))
+
+
+def nearest(wanted: str, names: Sequence[str]) -> str:
+    """A remedy naming the nearest name, whole or in part, or all of them where none is near."""
+    forms = {form: name for name in names for form in (*folded(name).split(), folded(name))}
+    remedy = suggestion(folded(wanted), forms)
+    for form, name in forms.items():
+        if remedy == f"Did you mean {form!r}?":
+            return f"Did you mean {name!r}?"
+    return f"Choose one of: {', '.join(names)}."
+
+
+def with_full_names(settings: Settings, names: Sequence[str]) -> Settings:
+    """Settings whose `agent_models` are given by the participants' full names.
+
+    Args:
+        settings: their `agent_models` may use first names.
+        names: the participants' full names.
+
+    Raises:
+        InputError: `agent_models` names somebody who does not take part.
+    """
+    if not settings.agent_models:
+        return settings
+    models = {
+        full_name(wanted, names, what="participant", where=f"field agent_models.{wanted}"): model
+        for wanted, model in settings.agent_models.items()
+    }
+    return settings.model_copy(update={"agent_models": models})

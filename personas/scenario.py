@@ -1,0 +1,129 @@
+"""Scenarios: from a file, or from a topic and participants given in code; both are checked alike."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from persimchat.personas.catalogue import shipped
+from persimchat.personas.participants import participants_in
+from persimchat.personas.ties import by_full_name, relationships_in
+from persimchat.state.complaint import input_error, valid_fields
+from persimchat.state.document import Document, read_document
+from persimchat.state.errors import InputError, suggestion
+from persimchat.state.persona import Persona
+from persimchat.state.relationship import Relationship
+from persimchat.state.scenario import Scenario
+from persimchat.state.settings import Settings
+
+
+def load_scenario(path: Path | str) -> Scenario:
+    """Read a scenario file.
+
+    Args:
+        path: a YAML or JSON file with the fields of `Scenario`. A participant is the name of a shipped persona, the
+            path of a persona file (from the scenario's folder), a persona written out, or
+            `{persona: <name or path>, model: …, social_goals: […]}`, goals in place of the persona's own.
+            Relationships, social goals and agent_models may use first names.
+
+    Raises:
+        InputError: naming file, line, field and remedy.
+    """
+    path = Path(path)
+    return _scenario(read_document(path), path.parent)
+
+
+def make_scenario(
+    topic: str,
+    participants: Iterable[str | Mapping[str, Any] | Persona],
+    *,
+    relationships: Iterable[Mapping[str, Any] | Relationship] = (),
+    social_goals: Mapping[str, Sequence[str]] | None = None,
+    rules: Iterable[str] = (),
+    settings: Mapping[str, Any] | None = None,
+    base: Path | None = None,
+) -> Scenario:
+    """Make a scenario from what code, a command line or a form gives.
+
+    Args:
+        topic: what the conversation is about.
+        participants: as in a scenario file; also `Persona` objects.
+        relationships: as in a scenario file; also `Relationship` objects.
+        social_goals: participant's name: goals.
+        rules: rules that everybody knows.
+        settings: settings that the scenario asks for.
+        base: the folder from which paths count; the current one where it is None.
+
+    Raises:
+        InputError: naming field and remedy.
+    """
+    data: dict[str, Any] = {
+        "topic": topic,
+        "participants": participants if isinstance(participants, str | Mapping) else list(participants),
+        "relationships": [r.model_dump(by_alias=True) if isinstance(r, Relationship) else r for r in relationships],
+        "social_goals": dict(social_goals or {}),
+        "rules": rules if isinstance(rules, str) else list(rules),
+        "settings": dict(settings or {}),
+    }
+    return _scenario(Document(data), base or Path())
+
+
+def default_participants(number: int) -> list[Persona]:
+    """The first shipped personas.
+
+    Raises:
+        InputError: fewer than one are asked for, or more than there are.
+    """
+    everybody = shipped()
+    if not 1 <= number <= len(everybody):
+        raise InputError(
+            f"{number} participants are asked for, and {len(everybody)} personas are shipped",
+            where="field participants",
+            remedy=f"Ask for 2 to {len(everybody)}, or name personas of your own.",
+        )
+    return everybody[:number]
+
+
+def _scenario(document: Document, base: Path) -> Scenario:
+    data = document.data
+    for key in data:
+        if key not in valid_fields(Scenario):
+            remedy = suggestion(str(key), valid_fields(Scenario))
+            raise InputError(f"unknown field {key!r}", where=document.where((key,)), remedy=remedy)
+    topic = data.get("topic")
+    if topic is None or (isinstance(topic, str) and not topic.strip()):
+        what = "topic is empty" if "topic" in data else "topic is missing"
+        raise InputError(what, where=document.where(("topic",)), remedy="Say what the conversation is about.")
+    personas, models = participants_in(document, base)
+    names = [persona.name for persona in personas]
+    settings = _settings(document, names, models)
+    resolved = {
+        **{key: value for key, value in data.items() if value is not None},
+        "participants": personas,
+        "relationships": relationships_in(document, names),
+        "social_goals": by_full_name(document, ("social_goals",), names),
+        "settings": settings,
+    }
+    try:
+        return Scenario.model_validate(resolved)
+    except ValidationError as error:
+        raise input_error(error, Scenario, document) from None
+
+
+def _settings(document: Document, names: list[str], models: dict[str, str]) -> dict[str, Any]:
+    """The scenario's settings, checked, with the participants' own models among them."""
+    given = document.data.get("settings")
+    if given is not None and not isinstance(given, Mapping):
+        where = document.where(("settings",))
+        raise InputError("settings are not a mapping", where=where, remedy="Write lines 'name: value' under it.")
+    settings = dict(given or {})
+    if settings:
+        try:
+            Settings.model_validate(settings)
+        except ValidationError as error:
+            raise input_error(error, Settings, document, ("settings",)) from None
+    agent_models = {**by_full_name(document, ("settings", "agent_models"), names), **models}
+    return {**settings, "agent_models": agent_models} if agent_models else settings

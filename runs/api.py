@@ -1,0 +1,89 @@
+"""The public functions: run a conversation and get its result, or its events, in async and in ordinary code."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from persimchat.graph.node import wait_for
+from persimchat.personas.scenario import default_participants, load_scenario, make_scenario
+from persimchat.runs.events import Event
+from persimchat.runs.result import Result, collected
+from persimchat.runs.simulation import run_simulation
+from persimchat.state.configuration import load_settings
+from persimchat.state.persona import Persona
+from persimchat.state.scenario import Scenario
+from persimchat.state.settings import Settings
+
+Participant = str | Mapping[str, Any] | Persona
+
+
+def _scenario(topic: str | Path | Scenario, participants: Iterable[Participant] | int | None) -> Scenario:
+    if isinstance(topic, Scenario):
+        return topic
+    if isinstance(topic, Path):
+        return load_scenario(topic)
+    if participants is None or isinstance(participants, int):
+        return make_scenario(topic, default_participants(participants if participants is not None else 4))
+    return make_scenario(topic, list(participants))
+
+
+def astream_events(
+    topic: str | Path | Scenario,
+    participants: Iterable[Participant] | int | None = None,
+    *,
+    settings: Settings | None = None,
+    out: Path | str | None = None,
+    **options: Any,
+) -> AsyncGenerator[Event, None]:
+    """Run a conversation and yield its events (`persimchat.runs.events`) as they happen.
+
+    Args:
+        topic: what it is about; or a `Scenario`; or the `Path` of a scenario file.
+        participants: names of shipped personas, paths of persona files, mappings or personas; or how many of the
+            shipped ones (default 4). Not used where `topic` is a scenario or a path.
+        settings: how it runs. Without them: defaults < the scenario's settings < `PERSIMCHAT_*` < `options`.
+        out: folder in which the run leaves a folder of its own; nothing is written without one.
+        **options: single settings (`max_messages=20`, `model="openai:gpt-4o-mini"`, `seed=1`, …).
+
+    Raises:
+        InputError: at once, for a topic, participant or setting that is wrong.
+        ModelError: during iteration, where a model fails for good.
+    """
+    scenario = _scenario(topic, participants)
+    if settings is None:
+        settings = load_settings(scenario=scenario.settings, **options)
+    elif options:
+        settings = load_settings(environment={}, **{**settings.model_dump(exclude_unset=True), **options})
+    return run_simulation(scenario, settings, out=Path(out) if out is not None else None)
+
+
+async def asimulate(
+    topic: str | Path | Scenario, participants: Iterable[Participant] | int | None = None, **options: Any
+) -> Result:
+    """Run a conversation to its end. Arguments as for `astream_events`."""
+    return await collected(astream_events(topic, participants, **options))
+
+
+def simulate(
+    topic: str | Path | Scenario, participants: Iterable[Participant] | int | None = None, **options: Any
+) -> Result:
+    """Run a conversation to its end, from ordinary code or a notebook. Arguments as for `astream_events`."""
+    return wait_for(asimulate(topic, participants, **options))
+
+
+def stream_events(
+    topic: str | Path | Scenario, participants: Iterable[Participant] | int | None = None, **options: Any
+) -> Iterator[Event]:
+    """Run a conversation and yield its events, in ordinary code. Arguments as for `astream_events`."""
+    events = astream_events(topic, participants, **options)
+
+    async def following() -> Event | None:
+        return await anext(events, None)
+
+    try:
+        while (event := wait_for(following())) is not None:
+            yield event
+    finally:
+        wait_for(events.aclose())

@@ -1,0 +1,150 @@
+"""The one event stream that the terminal, JSON output and other programs draw from: typed and versioned.
+
+Events come in this order: `started`, then for every utterance `speaking`, `token`…, `utterance`, `mind` (one an agent),
+`turn_ended`, and at last `stopped`. The minds as they awaken (turn 0) come before the first `speaking`.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Final, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+EVENTS_VERSION: Final = 1
+
+StopReason = Literal["message_limit", "consensus", "closed", "budget", "stopped", "error"]
+
+
+class Totals(BaseModel):
+    """What a run has used so far."""
+
+    model_config = ConfigDict(frozen=True)
+
+    calls: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    estimated: bool = Field(default=False, description="true where some of the token counts are estimates")
+    cost_usd: float | None = Field(default=0.0, description="null where a price is not known")
+
+
+class RecalledMemory(BaseModel):
+    """A recalled memory, and the weighted components of its score."""
+
+    model_config = ConfigDict(frozen=True)
+
+    id: str
+    kind: str
+    turn: int = Field(description="when it was made")
+    theme: str
+    focal_point: int = Field(description="index of the focal point that called it up best")
+    score: float
+    recency: float
+    importance: float
+    relevance: float
+    emotional: float
+    stm_relevance: float
+
+
+class MindRecord(BaseModel):
+    """One agent's mind after it has heard an utterance: one line of minds.jsonl."""
+
+    model_config = ConfigDict(frozen=True)
+
+    turn: int = Field(description="utterances so far; 0 before the first")
+    agent: str
+    did: str = Field(description="what it did while this utterance was made: speak, reflect, plan or nothing (empty)")
+    percept: dict[str, Any] | None = Field(description="theme, keywords, importance; null at turn 0")
+    focal_points: list[str]
+    recalled: list[RecalledMemory] = Field(description="best first")
+    short_term_memory: dict[str, Any] | None
+    long_term_memories: int = Field(description="memories alive")
+    need_to_talk: int
+    need_reasoning: str
+    action: str = Field(description="what it will do while the next utterance is made, unless it speaks")
+    emotion: dict[str, int]
+    plan: dict[str, Any] | None = Field(default=None, description="the plan made during this turn")
+    insights: list[dict[str, Any]] = Field(default=[], description="the insights drawn during this turn")
+
+
+class _Event(BaseModel):
+    model_config = ConfigDict(frozen=True)
+
+    version: int = EVENTS_VERSION
+
+
+class Started(_Event):
+    """A run begins."""
+
+    event: Literal["started"] = "started"
+    run: str = Field(description="the run's id")
+    topic: str
+    participants: list[str]
+    models: dict[str, str] = Field(description="agent: model that words its utterances")
+    max_messages: int
+    notice: str = Field(default="", description="something the user should know, for example that no model was chosen")
+
+
+class Speaking(_Event):
+    """Somebody was chosen and begins to speak. A second one for the same turn means that the model is asked again."""
+
+    event: Literal["speaking"] = "speaking"
+    turn: int = Field(description="number of the utterance that is being made")
+    speaker: str
+    need_to_talk: dict[str, int]
+
+
+class Token(_Event):
+    """A piece of the utterance that is being made, as the model gives it; the `utterance` event has the final text."""
+
+    event: Literal["token"] = "token"
+    turn: int
+    speaker: str
+    text: str
+
+
+class Uttered(_Event):
+    """An utterance is complete: the fields of one line of transcript.jsonl."""
+
+    event: Literal["utterance"] = "utterance"
+    turn: int
+    speaker: str
+    text: str
+    addressees: list[str]
+    emotion: dict[str, int]
+    need_to_talk: dict[str, int]
+    response_time_s: float
+    tokens: dict[str, int]
+
+
+class MindChanged(_Event):
+    """An agent has heard an utterance."""
+
+    event: Literal["mind"] = "mind"
+    record: MindRecord
+
+
+class TurnEnded(_Event):
+    """Everybody has heard the utterance."""
+
+    event: Literal["turn_ended"] = "turn_ended"
+    turn: int
+    max_messages: int
+    totals: Totals
+
+
+class Stopped(_Event):
+    """The run is over."""
+
+    event: Literal["stopped"] = "stopped"
+    run: str
+    reason: StopReason
+    detail: str = Field(default="", description="for an error: what went wrong, one line")
+    turn: int
+    totals: Totals
+    usage: list[dict[str, Any]] = Field(description="per module, agent and model: calls, tokens, cost")
+    folder: str | None = Field(default=None, description="where the run is kept; null where it is not")
+
+
+Event = Annotated[
+    Started | Speaking | Token | Uttered | MindChanged | TurnEnded | Stopped, Field(discriminator="event")
+]

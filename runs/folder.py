@@ -1,0 +1,105 @@
+"""A run on disk: `run.json`, `transcript.jsonl`, `minds.jsonl`, `transcript.md`; flushed as it happens."""
+
+from __future__ import annotations
+
+import json
+import re
+import secrets
+import unicodedata
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Final, TextIO
+
+from persimchat.runs.events import MindRecord, Uttered
+from persimchat.state.errors import InputError
+
+RUN_FORMAT: Final = 1
+"""Version of the run folder's files."""
+
+DISCLAIMER: Final = (
+    "This is a simulation. Nobody in it is a real person, and what simulated people say is no evidence of what real "
+    "people would say."
+)
+
+
+def new_run_id(topic: str, now: datetime) -> str:
+    """A readable, unique name for a run: time (UTC), a few words of the topic, four random hexadecimal digits."""
+    plain = unicodedata.normalize("NFKD", topic).encode("ascii", "ignore").decode().lower()
+    words = "-".join(re.findall(r"[a-z0-9]+", plain)[:6])[:40].strip("-")
+    return "-".join(part for part in (now.strftime("%Y%m%d-%H%M%S"), words, secrets.token_hex(2)) if part)
+
+
+class RunFolder:
+    """Writes what a run leaves behind.
+
+    Args:
+        out: the folder that holds runs; made where it is missing.
+        run: the run's id, the name of its own folder.
+
+    Raises:
+        InputError: the folder cannot be made or written.
+    """
+
+    def __init__(self, out: Path, run: str) -> None:
+        self.path = out / run
+        try:
+            self.path.mkdir(parents=True)
+            self._transcript = self._open("transcript.jsonl")
+            self._minds = self._open("minds.jsonl")
+            self._readable = self._open("transcript.md")
+        except FileExistsError as error:
+            what = "a run of this name exists" if self.path.is_dir() else "there is a file where the folder should be"
+            raise InputError(what, where=str(self.path), remedy="Choose another run id or folder.") from error
+        except OSError as error:
+            raise InputError(
+                f"cannot write there: {error.strerror}", where=str(self.path), remedy="Choose a folder with --out."
+            ) from error
+
+    def _open(self, name: str) -> TextIO:
+        return (self.path / name).open("w", encoding="utf-8", newline="\n")
+
+    def begin(self, manifest: Mapping[str, Any]) -> None:
+        """Write run.json as far as it is known, and the head of the readable transcript."""
+        self.manifest(manifest)
+        names = ", ".join(p["name"] for p in manifest["scenario"]["participants"])
+        topic = " ".join(str(manifest["scenario"]["topic"]).split())
+        self._line(self._readable, f"# {_text(topic)}\n\n{_text(names)}\n\n> {DISCLAIMER}\n")
+
+    def manifest(self, manifest: Mapping[str, Any]) -> None:
+        """Write run.json, whole or not at all."""
+        temporary = self.path / "run.json.partial"
+        temporary.write_text(json.dumps(manifest, ensure_ascii=False, indent=2) + "\n", encoding="utf-8")
+        temporary.replace(self.path / "run.json")
+
+    def utterance(self, uttered: Uttered) -> None:
+        """Write one utterance."""
+        line = uttered.model_dump(exclude={"event", "version"})
+        self._line(self._transcript, json.dumps(line, ensure_ascii=False))
+        self._line(self._readable, f"**{_text(uttered.speaker)}:** {_text(uttered.text)}\n")
+
+    def mind(self, record: MindRecord) -> None:
+        """Write one mind of one turn."""
+        self._line(self._minds, json.dumps(record.model_dump(), ensure_ascii=False))
+
+    def end(self, manifest: Mapping[str, Any], why: str) -> None:
+        """Write run.json for good, and why the conversation ended; closes the files."""
+        self._line(self._readable, f"*{why}*")
+        self.manifest(manifest)
+        for file in (self._transcript, self._minds, self._readable):
+            file.close()
+
+    @staticmethod
+    def _line(file: TextIO, text: str) -> None:
+        file.write(text + "\n")
+        file.flush()
+
+
+def _text(text: str) -> str:
+    """Text as Markdown shows it word by word: nothing in it is markup."""
+    return re.sub(r"([\\`*_\[\]<>#|~])", r"\\\1", text)
+
+
+def now() -> datetime:
+    """The time, for people only: nothing in a simulation depends on it."""
+    return datetime.now(UTC)

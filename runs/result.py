@@ -1,0 +1,50 @@
+"""A finished simulation as one value, for those who do not follow its events."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterable
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict
+
+from persimchat.runs.events import Event, MindChanged, MindRecord, Stopped, StopReason, Totals, Uttered
+from persimchat.runs.folder import DISCLAIMER
+
+
+class Result(BaseModel):
+    """What a simulation gave."""
+
+    model_config = ConfigDict(frozen=True)
+
+    run: str
+    utterances: list[Uttered]
+    minds: list[MindRecord]
+    stop_reason: StopReason
+    totals: Totals
+    usage: list[dict[str, Any]]
+    folder: str | None
+    disclaimer: str = DISCLAIMER
+
+    def transcript(self) -> str:
+        """The conversation to read: one utterance a line, speaker first."""
+        return "\n".join(f"{u.speaker}: {u.text}" for u in self.utterances)
+
+
+async def collected(events: AsyncIterator[Event]) -> Result:
+    """The result of an event stream that runs to its end."""
+    return result_of([event async for event in events])
+
+
+def result_of(events: Iterable[Event]) -> Result:
+    """The result of all events of a run that came to its end."""
+    seen = list(events)
+    stopped = next(e for e in reversed(seen) if isinstance(e, Stopped))
+    return Result(
+        run=stopped.run,
+        utterances=[e for e in seen if isinstance(e, Uttered)],
+        minds=[e.record for e in seen if isinstance(e, MindChanged)],
+        stop_reason=stopped.reason,
+        totals=stopped.totals,
+        usage=stopped.usage,
+        folder=stopped.folder,
+    )

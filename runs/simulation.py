@@ -1,0 +1,152 @@
+"""Running a simulation: the graph's stream becomes the event stream, and the events go to the run's folder."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import aclosing
+from pathlib import Path
+from typing import Any, Literal
+
+from langchain_core.messages import AIMessageChunk
+
+from persimchat.graph.conversation import graph
+from persimchat.graph.routing import choose_speaker
+from persimchat.models.naming import default_model_name
+from persimchat.runs.events import Event, MindChanged, Speaking, Started, Stopped, StopReason, Token, TurnEnded, Uttered
+from persimchat.runs.folder import RunFolder, new_run_id, now
+from persimchat.runs.manifest import first_manifest, last_manifest
+from persimchat.runs.records import mind_records
+from persimchat.runs.totals import totals
+from persimchat.state.conversation import utterances
+from persimchat.state.errors import PerSimChatError
+from persimchat.state.scenario import Scenario
+from persimchat.state.settings import Settings
+
+_WHY: dict[str, str] = {
+    "message_limit": "The conversation ended at its message limit.",
+    "stopped": "The conversation was stopped before its end.",
+    "error": "The conversation ended with an error.",
+}
+
+
+class _Run:
+    """One run in progress: what is known of it, and its folder."""
+
+    def __init__(self, scenario: Scenario, settings: Settings, run: str, folder: RunFolder | None) -> None:
+        self.scenario, self.settings, self.run, self.folder = scenario, settings, run, folder
+        self.turn = 0
+        self.speaker = ""
+        self.reason: StopReason | Literal[""] = ""
+        self.usage: list[dict[str, Any]] = []
+        self.manifest = first_manifest(run, scenario, settings, now().isoformat(timespec="seconds"))
+        if folder:
+            folder.begin(self.manifest)
+
+    def end(self, reason: StopReason, detail: str = "") -> Stopped:
+        """Write what is known, for good."""
+        if self.folder:
+            ended = now().isoformat(timespec="seconds")
+            manifest = last_manifest(
+                self.manifest, ended=ended, reason=reason, detail=detail, turn=self.turn, usage=self.usage
+            )
+            self.folder.end(manifest, _WHY[reason])
+        return Stopped(
+            run=self.run,
+            reason=reason,
+            detail=detail,
+            turn=self.turn,
+            totals=totals(self.usage),
+            usage=self.usage,
+            folder=str(self.folder.path) if self.folder else None,
+        )
+
+    async def conversation(self) -> AsyncGenerator[Event, None]:
+        """Everything between `started` and `stopped`."""
+        stream: AsyncIterator[tuple[str, Any]] = graph.astream(  # type: ignore[assignment]
+            {**self.scenario.model_dump(by_alias=True, exclude={"settings"}), "simulation": self.run},
+            {"configurable": {"thread_id": self.run}, "run_name": "persimchat", "metadata": {"run": self.run}},
+            context=self.settings,
+            stream_mode=["messages", "updates", "values"],
+        )
+        step: set[str] = set()
+        async for mode, payload in stream:
+            if mode == "messages":
+                message, metadata = payload
+                if isinstance(message, AIMessageChunk) and metadata.get("langgraph_node") == "speak" and message.text:
+                    yield Token(turn=self.turn + 1, speaker=self.speaker, text=str(message.text))
+            elif mode == "updates":
+                step |= set(payload)
+            else:
+                for event in await self._after(step, payload):
+                    yield event
+                step = set()
+
+    async def _after(self, step: set[str], state: dict[str, Any]) -> list[Event]:
+        """The events of a superstep that is over: which nodes ran, and the state that they left."""
+        self.usage = list(state.get("usage", {}).values())
+        if "speak" in step:
+            uttered = Uttered.model_validate(utterances(state["messages"][-1:])[0])
+            self.turn = uttered.turn
+            if self.folder:
+                self.folder.utterance(uttered)
+            return [uttered]
+        if "end_check" not in step:
+            return []
+        records = await mind_records(state, self.settings)
+        if self.folder:
+            for record in records:
+                self.folder.mind(record)
+        events: list[Event] = [MindChanged(record=record) for record in records]
+        if self.turn:
+            limit = self.settings.max_messages
+            events.append(TurnEnded(turn=self.turn, max_messages=limit, totals=totals(self.usage)))
+        self.reason = state["stop_reason"]
+        if not self.reason:
+            self.speaker = choose_speaker(state["agents"], state["turn"], self.settings)
+            needs = {name: mind["need_to_talk"] for name, mind in state["agents"].items()}
+            events.append(Speaking(turn=self.turn + 1, speaker=self.speaker, need_to_talk=needs))
+        return events
+
+
+async def run_simulation(
+    scenario: Scenario, settings: Settings, *, out: Path | None = None, run: str | None = None
+) -> AsyncGenerator[Event, None]:
+    """Run a simulation and yield its events.
+
+    Args:
+        scenario: who talks about what.
+        settings: how; where they name no model, the default one is taken and the `started` event says so.
+        out: folder in which the run's own folder is made; nothing is written where it is None.
+        run: the run's id; made from time and topic where it is None.
+
+    Raises:
+        PerSimChatError: after the `stopped` event that tells of it; what was said so far is on disk. A consumer that
+            closes the stream or is cancelled stops the run, which then counts as `stopped`.
+    """
+    model, notice = default_model_name(settings.model)
+    settings = settings.model_copy(update={"model": model})
+    run = run or new_run_id(scenario.topic, now())
+    current = _Run(scenario, settings, run, RunFolder(out, run) if out is not None else None)
+    try:
+        yield Started(
+            run=run,
+            topic=scenario.topic,
+            participants=[p.name for p in scenario.participants],
+            models={p.name: settings.model_for(p.name, "natural_language") or model for p in scenario.participants},
+            max_messages=settings.max_messages,
+            notice=notice or "",
+        )
+        async with aclosing(current.conversation()) as events:
+            async for event in events:
+                yield event
+    except PerSimChatError as error:
+        yield current.end("error", str(error))
+        raise
+    except (asyncio.CancelledError, GeneratorExit):
+        current.end("stopped")
+        raise
+    except BaseException as error:
+        current.end("error", f"{type(error).__name__}: {error}")
+        raise
+    yield current.end(current.reason or "error")

@@ -1,0 +1,158 @@
+"""Settings from everywhere: defaults < scenario < YAML file < environment < arguments.
+
+The environment is read here and nowhere else. Each source is checked by itself, so that an error can name the file and
+line, the variable or the argument that holds the wrong value.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, Final
+
+from pydantic import ValidationError
+
+from persimchat.state.complaint import expected, input_error, valid_fields
+from persimchat.state.document import Document, Location, parse_value, read_document
+from persimchat.state.errors import InputError, suggestion
+from persimchat.state.settings import Settings
+
+PREFIX: Final = "PERSIMCHAT_"
+"""Environment variables of this prefix are settings."""
+
+NOT_SETTINGS: Final = frozenset({"PERSIMCHAT_SHARED", "PERSIMCHAT_API_KEY"})
+"""Variables of the prefix that are read elsewhere: a folder of test data, and the key of a model's server."""
+
+
+def load_settings(
+    file: Path | str | None = None,
+    *,
+    environment: Mapping[str, str] | None = None,
+    scenario: Mapping[str, Any] | None = None,
+    **arguments: Any,
+) -> Settings:
+    """The settings that all sources together ask for; a later source wins, key by key within mappings.
+
+    Args:
+        file: a YAML or JSON file of settings.
+        environment: the environment's variables, `os.environ` where it is None. `PERSIMCHAT_MAX_MESSAGES=20` sets
+            `max_messages`, `PERSIMCHAT_WEIGHTS__RECENCY=2` sets `weights.recency`; lists and mappings are written in
+            JSON or YAML. An empty variable counts as not set. No .env file is read.
+        scenario: the settings that a scenario asks for.
+        **arguments: settings by name; a dotted name reaches inside (`**{"weights.recency": 2}`).
+
+    Raises:
+        InputError: a source is not right; it names source, field, value, bound and remedy.
+    """
+    sources: list[tuple[Document, str]] = []
+    if scenario:
+        sources.append((Document(scenario, "the scenario's settings"), ""))
+    if file is not None:
+        sources.append((read_document(Path(file)), ""))
+    sources += _from_environment(os.environ if environment is None else environment)
+    sources += _from_arguments(arguments)
+    merged: dict[str, Any] = {}
+    for document, where in sources:
+        _check(document, where)
+        merged = _joined(merged, document.data)
+    try:
+        return Settings.model_validate(merged)
+    except ValidationError as error:
+        raise input_error(error, Settings, Document(merged)) from None
+
+
+def parse_assignment(text: str) -> tuple[str, Any]:
+    """A setting as written on a command line, `name=value`, as name and value.
+
+    The value is read as YAML: `max_messages=20`, `concurrent=false`, `weights.recency=2`,
+    `agent_models={Eva: offline}`. Text needs no quotes.
+
+    Raises:
+        InputError: there is no `=`, no such setting, or the value is not well-formed.
+    """
+    name, equals, value = text.partition("=")
+    name = name.strip()
+    if not equals or not name:
+        raise InputError(f"{text!r} is not a setting", remedy="Write name=value, for example max_messages=20.")
+    path = tuple(name.split("."))
+    _require_known(path, f"setting {name}")
+    return name, _typed(value, path, f"setting {name}")
+
+
+def _from_environment(environment: Mapping[str, str]) -> Iterator[tuple[Document, str]]:
+    """One document a variable, in order of names."""
+    for variable in sorted(environment):
+        if not variable.upper().startswith(PREFIX) or variable.upper() in NOT_SETTINGS:
+            continue
+        where = f"environment variable {variable}"
+        head, *inner = variable[len(PREFIX) :].split("__")
+        path: tuple[str, ...] = (head.lower(), *inner)
+        if head.lower() not in Settings.model_fields:
+            known = {f"{PREFIX}{field.upper()}" for field in Settings.model_fields}
+            raise InputError(
+                f"{variable} is not a setting", where="environment", remedy=suggestion(variable.upper(), sorted(known))
+            )
+        if valid_fields(Settings, path[:1]):
+            path = tuple(part.lower() for part in path)
+        _require_known(path, where)
+        if environment[variable].strip():
+            yield _nested(path, _typed(environment[variable], path, where)), where
+
+
+def _from_arguments(arguments: Mapping[str, Any]) -> Iterator[tuple[Document, str]]:
+    """One document an argument, in the order given."""
+    for name, value in arguments.items():
+        path = tuple(name.split("."))
+        _require_known(path, f"argument {name}")
+        yield _nested(path, value), f"argument {name}"
+
+
+def _require_known(path: tuple[str, ...], where: str) -> None:
+    """Refuse a path that leads to no setting."""
+    for depth, part in enumerate(path):
+        known = valid_fields(Settings, path[:depth])
+        if (known and part not in known) or not part:
+            remedy = suggestion(part, known) if known else "Write a name after the dot."
+            raise InputError(f"unknown setting {'.'.join(path)!r}", where=where, remedy=remedy)
+        if not known and not expected(Settings, path[:depth]).startswith("a mapping"):
+            raise InputError(
+                f"setting {'.'.join(path[:depth])!r} has no parts",
+                where=where,
+                remedy=f"Give it {expected(Settings, path[:depth])}.",
+            )
+
+
+def _typed(text: str, path: Location, where: str) -> Any:
+    """Text as a value. For a setting that takes text it stays text, but that null means none."""
+    takes = expected(Settings, path)
+    if takes.startswith(("text", "one of")):
+        return None if text.strip() in ("null", "~") else text.strip()
+    try:
+        return parse_value(text)
+    except ValueError as error:
+        raise InputError(f"the value cannot be read: {error}", where=where, remedy=f"Give {takes}.") from None
+
+
+def _nested(path: tuple[str, ...], value: Any) -> Document:
+    data = value
+    for part in reversed(path):
+        data = {part: data}
+    return Document(data)
+
+
+def _check(document: Document, where: str) -> None:
+    """Validate one source by itself."""
+    try:
+        Settings.model_validate(dict(document.data))
+    except ValidationError as error:
+        raise input_error(error, Settings, document, where=where) from None
+
+
+def _joined(earlier: Mapping[str, Any], later: Mapping[str, Any]) -> dict[str, Any]:
+    """Two sources as one: the later wins, mappings key by key."""
+    joined = dict(earlier)
+    for key, value in later.items():
+        both = isinstance(joined.get(key), Mapping) and isinstance(value, Mapping)
+        joined[key] = _joined(joined[key], value) if both else value
+    return joined

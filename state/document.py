@@ -1,0 +1,222 @@
+"""Reading what people write by hand: YAML and JSON, with the line of every value, so that an error can name it.
+
+Values are plain data: the safe loader's types only, without YAML 1.1's surprises. `no` and `off` stay text (pydantic
+reads them as false where a boolean is asked for), so do dates, times and numbers with a leading zero.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+import yaml
+
+from persimchat.state.errors import InputError
+
+MAX_BYTES: Final = 1_000_000
+"""The largest file that is read."""
+MAX_VALUES: Final = 50_000
+"""The most values in a file, aliases counted as often as they are used."""
+_MAX_DEPTH: Final = 50
+
+Location = tuple[str | int, ...]
+"""Where a value stands: keys and indices from the root, for example ("participants", 2, "name")."""
+
+
+class _Loader(yaml.SafeLoader):
+    """The safe loader with the scalar types of YAML 1.2's core schema, but octal, hexadecimal, infinite and NaN."""
+
+    yaml_implicit_resolvers: dict[str, Any] = {}
+
+
+_NUMBER_STARTS = list("-+.0123456789")
+for _tag, _pattern, _starts in (
+    ("null", r"^(?:~|null|Null|NULL|)$", ["~", "n", "N", ""]),
+    ("bool", r"^(?:true|True|TRUE|false|False|FALSE)$", ["t", "T", "f", "F"]),
+    ("int", r"^[-+]?(?:0|[1-9][0-9]{0,30})$", _NUMBER_STARTS),
+    ("float", r"^[-+]?(?:\.[0-9]+|(?:0|[1-9][0-9]{0,30})(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]{1,2})?$", _NUMBER_STARTS),
+    ("merge", r"^<<$", ["<"]),
+):
+    _Loader.add_implicit_resolver(f"tag:yaml.org,2002:{_tag}", re.compile(_pattern), _starts)
+
+
+def dotted(location: Location) -> str:
+    """A location as people write it: `participants[2].name`."""
+    text = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in location)
+    return text.removeprefix(".")
+
+
+@dataclass(frozen=True)
+class Document:
+    """Data and where it came from.
+
+    Attributes:
+        data: the mapping at the root.
+        source: how errors name it: a path, "environment variable X"; may be empty.
+        lines: line (from 1) of the values that have one.
+    """
+
+    data: Mapping[str, Any]
+    source: str = ""
+    lines: dict[Location, int] = field(default_factory=dict)
+
+    def where(self, location: Location) -> str:
+        """A place in words, `file.yaml:3, field name`; the line is that of the nearest enclosing value known."""
+        known = next((location[:n] for n in range(len(location), -1, -1) if location[:n] in self.lines), None)
+        source = f"{self.source}:{self.lines[known]}" if self.source and known is not None else self.source
+        return ", ".join(part for part in (source, f"field {dotted(location)}" if location else "") if part)
+
+
+def parse_value(text: str) -> Any:
+    """The value that a piece of YAML stands for: `3`, `true`, `[a, b]`, `{Eva: offline}`.
+
+    Raises:
+        ValueError: it is not YAML, or too large; the message says which.
+    """
+    try:
+        return _parse_yaml(text, "")[0]
+    except InputError as error:
+        raise ValueError(error.what) from None
+
+
+def read_document(path: Path) -> Document:
+    """Read a YAML or JSON file (JSON where its name ends in .json) that holds one mapping.
+
+    Raises:
+        InputError: it cannot be read, is too large, not UTF-8, not well-formed, empty, or no mapping; naming file,
+            line and column.
+    """
+    text, source = read_text(path), str(path)
+    if not text.strip():
+        raise InputError("the file is empty", where=source, remedy="Write at least one line 'field: value'.")
+    data, lines = _parse_json(text, source) if path.suffix.lower() == ".json" else _parse_yaml(text, source)
+    if data is None:
+        raise InputError("the file holds nothing", where=source, remedy="Write at least one line 'field: value'.")
+    if not isinstance(data, dict):
+        kind = "a list" if isinstance(data, list) else "a single value"
+        where = f"{source}:{lines.get((), 1)}"
+        raise InputError(f"the file holds {kind}, not a mapping", where=where, remedy="Write lines 'field: value'.")
+    return Document(data, source, lines)
+
+
+def read_text(path: Path) -> str:
+    """The text of a file of at most `MAX_BYTES` in UTF-8.
+
+    Raises:
+        InputError: there is no such file, or it is something else, too large, not readable or not UTF-8.
+    """
+    try:
+        if not path.is_file():
+            what = "this is not a file" if path.exists() else "there is no such file"
+            raise InputError(what, where=str(path), remedy="Check the path, and from which folder it is meant.")
+        with path.open("rb") as file:
+            raw = file.read(MAX_BYTES + 1)
+    except (OSError, ValueError) as error:  # ValueError: a null character in the path
+        reason = getattr(error, "strerror", None) or str(error)
+        raise InputError(
+            f"the file cannot be read: {reason}", where=repr(str(path))[1:-1], remedy="Check path and permissions."
+        ) from None
+    if len(raw) > MAX_BYTES:
+        raise InputError("the file is too large", where=str(path), remedy=f"Keep it below {MAX_BYTES:,} bytes.")
+    try:
+        return raw.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = raw[: error.start].count(b"\n") + 1
+        raise InputError("the file is not UTF-8 text", where=f"{path}:{line}", remedy="Save it as UTF-8.") from None
+
+
+def _parse_json(text: str, source: str) -> tuple[Any, dict[Location, int]]:
+    def constant(name: str) -> Any:
+        raise InputError(f"{name} is not a number in JSON", where=source, remedy="Write a finite number.")
+
+    try:
+        json.loads(text, parse_constant=constant)
+    except json.JSONDecodeError as error:
+        where = f"{source}:{error.lineno}:{error.colno}"
+        raise InputError(
+            f"this is not JSON: {error.msg}", where=where, remedy="Correct it there or just before."
+        ) from None
+    except (RecursionError, ValueError):  # ValueError: an integer of thousands of digits
+        raise _too_much(source) from None
+    # Well-formed JSON is YAML once tabs are gone (they can only stand between values) and pairs of surrogates are one
+    # character. So one reader finds lines and duplicate keys for both.
+    plain = re.sub(
+        r"\\u([dD][89abAB][0-9a-fA-F]{2})\\u([dD][c-fC-F][0-9a-fA-F]{2})",
+        lambda m: f"\\U{0x10000 + ((int(m[1], 16) & 0x3FF) << 10) + (int(m[2], 16) & 0x3FF):08x}",
+        text.replace("\t", " "),
+    )
+    return _parse_yaml(plain, source)
+
+
+def _parse_yaml(text: str, source: str) -> tuple[Any, dict[Location, int]]:
+    try:
+        loader = _Loader(text)
+        try:
+            root = loader.get_single_node()
+            if root is None:
+                return None, {}
+            lines: dict[Location, int] = {}
+            _survey(root, (), lines, [0], source)
+            return loader.construct_document(root), lines
+        finally:
+            loader.dispose()
+    except yaml.reader.ReaderError as error:
+        line = text[: error.position].count("\n") + 1
+        raise InputError(
+            "a control character is not allowed here",
+            where=f"{source}:{line}" if source else "",
+            remedy="Remove it.",
+        ) from None
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        place = f":{mark.line + 1}:{mark.column + 1}" if mark else ""
+        raise InputError(
+            f"this is not well-formed YAML: {error.problem or error.context}",
+            where=f"{source}{place}" if source else "",
+            remedy="Check indentation, colons and quotes there or just before.",
+        ) from None
+    except (RecursionError, ValueError):
+        raise _too_much(source) from None
+
+
+def _survey(node: yaml.Node, at: Location, lines: dict[Location, int], count: list[int], source: str) -> None:
+    """Note the lines of all values; refuse duplicate keys, and more or deeper data than anybody writes by hand."""
+    count[0] += 1
+    if count[0] > MAX_VALUES or len(at) > _MAX_DEPTH:
+        raise _too_much(source)
+    lines.setdefault(at, node.start_mark.line + 1)
+    if isinstance(node, yaml.ScalarNode) and not node.value.isascii() and re.search("[\ud800-\udfff]", node.value):
+        where = f"{source}:{node.start_mark.line + 1}" if source else ""
+        raise InputError("half of a Unicode character", where=where, remedy="Write the character itself.")
+    if isinstance(node, yaml.SequenceNode):
+        for index, item in enumerate(node.value):
+            _survey(item, (*at, index), lines, count, source)
+    elif isinstance(node, yaml.MappingNode):
+        seen: set[Hashable] = set()
+        for key, value in node.value:
+            line = key.start_mark.line + 1
+            if not isinstance(key, yaml.ScalarNode):
+                raise InputError(
+                    "a key is itself a list or mapping", where=f"{source}:{line}", remedy="Write a plain word."
+                )
+            if key.value in seen and key.tag != "tag:yaml.org,2002:merge":
+                raise InputError(
+                    f"{key.value!r} is given twice",
+                    where=f"{source}:{line}, field {dotted((*at, key.value))}" if source else "",
+                    remedy="Keep one of the two.",
+                )
+            seen.add(key.value)
+            lines[(*at, key.value)] = line
+            _survey(value, (*at, key.value), lines, count, source)
+
+
+def _too_much(source: str) -> InputError:
+    return InputError(
+        "the data is nested too deeply or holds too many values",
+        where=source,
+        remedy=f"Keep to {_MAX_DEPTH} levels and {MAX_VALUES:,} values, aliases counted as often as they are used.",
+    )

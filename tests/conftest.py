@@ -1,0 +1,46 @@
+"""What all tests share: where things are, and a quiet environment.
+
+Sockets are closed but for loopback (pytest-socket, see `addopts` in pyproject.toml). Nothing that a developer has set
+for their own runs reaches a test: keys and `PERSIMCHAT_*` variables are removed before any test module is imported.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+
+QUIET = {
+    "ANONYMIZED_TELEMETRY": "False",
+    "LANGSMITH_TRACING": "false",
+    "LANGCHAIN_TRACING_V2": "false",
+    "OTEL_SDK_DISABLED": "true",
+    "HF_HUB_OFFLINE": "1",
+}
+REMOVED_PREFIXES = ("PERSIMCHAT_", "OPENAI_", "AZURE_", "LANGSMITH_", "LANGCHAIN_", "OLLAMA_")
+SHARED = os.environ.get("PERSIMCHAT_SHARED") or str(ROOT.parent / "shared")
+
+
+def pytest_configure() -> None:
+    """Remove what would change a test's outcome from the environment; switch telemetry off."""
+    for name in [name for name in os.environ if name.startswith(REMOVED_PREFIXES)]:
+        del os.environ[name]
+    os.environ.update(QUIET)
+
+
+@pytest.fixture(scope="session")
+def root() -> Path:
+    """The repository's root."""
+    return ROOT
+
+
+@pytest.fixture(scope="session")
+def shared() -> Path:
+    """The folder of papers and real data that lies beside the repository; the test is skipped where it is missing."""
+    folder = Path(SHARED)
+    if not (folder / "data").is_dir():
+        pytest.skip(f"no data folder in {folder}; name it with PERSIMCHAT_SHARED")
+    return folder

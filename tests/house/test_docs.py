@@ -1,0 +1,56 @@
+"""The documents are true to the code: generated parts are fresh, links lead somewhere, names exist."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from persimchat.state.settings import Settings
+
+ROOT = Path(__file__).resolve().parents[2]
+DOCUMENTS = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "examples").rglob("*.md")])
+
+
+@pytest.fixture(scope="module")
+def generator(root: Path) -> ModuleType:
+    spec = importlib.util.spec_from_file_location("generate_docs", root / "tools/generate_docs.py")
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.mark.parametrize(("document", "part"), [("architecture.md", "drawing"), ("settings.md", "settings")])
+def test_generated_parts_are_fresh(generator: ModuleType, root: Path, document: str, part: str):
+    written = (root / "docs" / document).read_text(encoding="utf-8")
+    assert written == generator.renewed(document, part), "stale; run: make docs"
+
+
+def test_the_table_names_every_setting(root: Path):
+    table = (root / "docs/settings.md").read_text(encoding="utf-8")
+    assert [name for name in Settings.model_fields if f"| `{name}" not in table] == []
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda p: str(p.relative_to(ROOT)))
+def test_links_lead_somewhere(path: Path):
+    targets = re.findall(r"\]\((?!https?:|mailto:|#)([^)#\s]+)", path.read_text(encoding="utf-8"))
+    assert [target for target in targets if not (path.parent / target).exists()] == []
+
+
+def test_architecture_names_files_that_exist(root: Path):
+    text = (root / "docs/architecture.md").read_text(encoding="utf-8")
+    named = set(re.findall(r"`([a-z_]+/[\w/.]+\.(?:py|jinja|yaml|md))`", text))
+    assert len(named) > 20
+    assert sorted(name for name in named if not (root / name).is_file()) == []
+
+
+def test_environment_example_names_settings(root: Path):
+    lines = (root / ".env.example").read_text(encoding="utf-8").splitlines()
+    names = [line.lstrip("# ").partition("=")[0] for line in lines if re.match(r"#?\s?[A-Z_]+=", line)]
+    own = [name.removeprefix("PERSIMCHAT_").lower() for name in names if name.startswith("PERSIMCHAT_")]
+    assert "model" in own
+    assert [name for name in own if name not in Settings.model_fields and name != "api_key"] == []

@@ -1,0 +1,176 @@
+"""The store, against real Chroma: in the process, in a folder, and over HTTP."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import threading
+
+import numpy as np
+import pytest
+
+from persimchat.memory.store import MemoryStore, collection_name, store
+from persimchat.state.errors import InputError, PerSimChatError
+
+LONG = "Ž" + "x" * 298 + "李"
+NAMES = ["李雷", "Lukáš Jelínek", LONG, "../..", "a b\n\"c'"]
+
+
+@pytest.fixture(params=["ephemeral", "folder", pytest.param("http", marks=pytest.mark.slow)])
+def kept(request, tmp_path):
+    if request.param == "http":
+        return store(request.getfixturevalue("chroma_server"))
+    return store("ephemeral" if request.param == "ephemeral" else str(tmp_path / "memories"))
+
+
+def unit(n, d=8, seed=0):
+    rows = np.random.default_rng(seed).normal(size=(n, d))
+    return (rows / np.linalg.norm(rows, axis=1, keepdims=True)).astype(np.float32)
+
+
+@pytest.mark.parametrize("agent", NAMES)
+def test_memories_come_back_exactly(kept, simulation, made, agent):
+    leaf = made(
+        "théme – 主题\n“quoted” \\ {json}", agent=agent, keywords=["klíč", "鍵", ""], emotion=[0, 1, 2, 3, 4, 10]
+    )
+    insight = made("an insight", agent=agent, kind="reflection", evidence=[leaf], turn=7, index=3)
+    vectors = unit(2)
+    kept.save(simulation, agent, "lexical", [leaf, insight], vectors)
+    found = kept.load(simulation, agent, "lexical", [insight.id, leaf.id, "nowhere"])
+    assert set(found) == {leaf.id, insight.id}
+    assert found[leaf.id][0] == leaf
+    assert found[insight.id][0] == insight
+    assert np.array_equal(found[leaf.id][1], vectors[0])
+    assert np.array_equal(found[insight.id][1], vectors[1])
+    assert found[leaf.id][1].dtype == np.float32
+    assert kept.agents(simulation) == [agent]
+
+
+def test_writing_twice_writes_once(kept, simulation, made):
+    memories = [made(f"theme {i}") for i in range(3)]
+    for _ in range(2):
+        kept.save(simulation, "Eva", "lexical", [*memories, memories[0]], unit(4))
+    assert kept.count(simulation, "Eva") == 3
+
+
+def test_simulations_and_agents_are_apart_and_forgotten_apart(kept, simulation, made):
+    other = simulation + "-other"
+    for run, agent, theme in [(simulation, "Eva", "a"), (simulation, "Jan", "b"), (other, "Eva", "c")]:
+        kept.save(run, agent, "lexical", [made(theme)], unit(1))
+    assert kept.agents(simulation) == ["Eva", "Jan"]
+    assert set(kept.load(simulation, "Eva", "lexical", [made("a").id, made("c").id])) == {made("a").id}
+    kept.forget(simulation)
+    assert kept.agents(simulation) == []
+    assert kept.load(simulation, "Eva", "lexical", [made("a").id]) == {}
+    assert kept.count(simulation, "Eva") == 0
+    assert kept.count(other, "Eva") == 1
+    kept.save(simulation, "Eva", "lexical", [made("new")], unit(1))
+    assert kept.count(simulation, "Eva") == 1
+    kept.forget(other)
+
+
+def test_another_embedding_is_refused(kept, simulation, made):
+    kept.save(simulation, "Eva", "lexical", [made("a")], unit(1))
+    with pytest.raises(InputError, match=r"kept with the embedding 'lexical', not 'minilm'.*embedding=lexical"):
+        kept.load(simulation, "Eva", "minilm", [made("a").id])
+
+
+def test_more_memories_than_one_page(kept, simulation, made):
+    memories = [made(f"theme {i}") for i in range(2100)]
+    vectors = unit(2100)
+    kept.save(simulation, "Eva", "lexical", memories, vectors)
+    found = kept.load(simulation, "Eva", "lexical", [m.id for m in memories])
+    assert [found[m.id][0] for m in memories] == memories
+    assert np.array_equal(np.stack([found[m.id][1] for m in memories]), vectors)
+
+
+def test_threads_at_the_same_time_lose_nothing(kept, simulation, made):
+    failures = []
+
+    def work(agent):
+        try:
+            for turn in range(8):
+                memory = made(f"thought {turn}", agent=agent, turn=turn)
+                kept.save(simulation, agent, "lexical", [memory], unit(1, seed=turn))
+                assert memory.id in kept.load(simulation, agent, "lexical", [memory.id])
+        except Exception as error:  # noqa: BLE001 - a thread's failure has to reach the test
+            failures.append(error)
+
+    threads = [threading.Thread(target=work, args=(f"agent {i % 4}",)) for i in range(12)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert failures == []
+    assert [kept.count(simulation, f"agent {i}") for i in range(4)] == [8] * 4
+
+
+def test_a_folder_is_read_by_another_process(tmp_path, made):
+    memory = made("kept for later", agent="李雷")
+    store(str(tmp_path)).save("run", "李雷", "lexical", [memory], unit(1))
+    code = (
+        "import json, sys; from persimchat.memory.store import store\n"
+        "m, v = store(sys.argv[1]).load('run', '李雷', 'lexical', [sys.argv[2]])[sys.argv[2]]\n"
+        "print(json.dumps([m.model_dump(), v.tolist()]))"
+    )
+    other = subprocess.run(
+        [sys.executable, "-X", "utf8", "-c", code, str(tmp_path), memory.id], capture_output=True, text=True, check=True
+    )
+    whole, vector = json.loads(other.stdout)
+    assert whole == memory.model_dump()
+    assert np.array_equal(np.asarray(vector, dtype=np.float32), unit(1)[0])
+
+
+def test_one_store_for_each_location(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert store("ephemeral") is store(" ephemeral ")
+    assert store("memories") is store(str(tmp_path / "memories"))
+    assert store("memories") is not store("others")
+
+
+def test_collection_names_are_safe_and_apart():
+    names = {collection_name(s, a) for s in ("a", "b", LONG) for a in NAMES}
+    assert len(names) == 3 * len(NAMES)
+    assert all(len(name) <= 63 and name.isascii() for name in names)
+    assert collection_name("a", "b c") != collection_name("a b", "c")
+
+
+def test_a_folder_that_cannot_be_made(tmp_path):
+    (tmp_path / "file").write_text("x")
+    with pytest.raises(InputError, match="folder cannot be made.*Choose a folder that you may write to"):
+        store(str(tmp_path / "file" / "memories"))
+
+
+def test_a_folder_that_holds_something_else(tmp_path):
+    (tmp_path / "chroma.sqlite3").write_text("this is no database" * 100)
+    with pytest.raises(InputError, match="cannot be opened.*Choose an empty folder"):
+        store(str(tmp_path))
+
+
+def test_a_server_that_does_not_answer():
+    with pytest.raises(InputError, match=r"no Chroma server answers.*chroma run --host 127.0.0.1 --port 9"):
+        store("http://127.0.0.1:9")
+
+
+@pytest.mark.parametrize(
+    ("location", "words"),
+    [
+        ("ephemerl", "Did you mean 'ephemeral'"),
+        ("", "unknown memory store"),
+        ("ftp://x", "An address looks like"),
+        ("http://me:secret@127.0.0.1:9", "credentials"),
+    ],
+)
+def test_locations_that_make_no_sense(location, words):
+    with pytest.raises(InputError, match=words) as caught:
+        store(location)
+    assert "secret" not in str(caught.value)
+
+
+def test_a_failing_database_is_reported_in_one_line(tmp_path, simulation, made):
+    kept = MemoryStore(str(tmp_path))
+    kept.save(simulation, "Eva", "lexical", [made("a")], unit(1, d=8))
+    with pytest.raises(PerSimChatError, match="memory store failed.*agent Eva") as caught:
+        kept.save(simulation, "Eva", "lexical", [made("b")], unit(1, d=9))
+    assert "\n" not in str(caught.value)

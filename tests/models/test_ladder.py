@@ -1,0 +1,160 @@
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from langchain_core.language_models import FakeListChatModel
+from loopback.answering import Fault
+from loopback.server import LoopbackServer
+
+from persimchat.models import ladder
+from persimchat.models.asking import Answer, ask
+from persimchat.models.ladder import Rung
+from persimchat.models.naming import parse_model_name
+from persimchat.models.schemas import prompt_schema, wire_schema
+from persimchat.state.errors import ModelError
+from persimchat.state.judgement import NeedToTalk, Plan, Reflection
+from persimchat.state.settings import Settings
+
+RIGHT = {"reasoning": "because", "need_to_talk": 7}
+
+
+async def question(settings: Settings) -> Answer[NeedToTalk]:
+    return await ask(
+        "json_answer", NeedToTalk, settings=settings, agent="Ann", module="need_to_talk", turn=3, schema="S"
+    )
+
+
+def form_of(body: dict[str, Any]) -> Rung:
+    kind = (body.get("response_format") or {}).get("type")
+    if kind:
+        return Rung.JSON_SCHEMA if kind == "json_schema" else Rung.JSON_MODE
+    return Rung.TOOL_CALL if "tools" in body else Rung.TEXT
+
+
+@pytest.mark.parametrize(
+    ("refuses", "forms"),
+    [
+        (set(), [Rung.JSON_SCHEMA]),
+        ({"json_schema"}, [Rung.JSON_SCHEMA, Rung.TOOL_CALL]),
+        ({"json_schema", "tools"}, [Rung.JSON_SCHEMA, Rung.TOOL_CALL, Rung.JSON_MODE]),
+        ({"json_schema", "tools", "json_object"}, list(Rung)),
+    ],
+)
+async def test_a_server_is_asked_in_the_best_form_it_takes_and_never_again_in_one_it_refused(
+    refuses: set[str], forms: list[Rung], serve: Callable[..., LoopbackServer], settings_for: Callable[..., Settings]
+) -> None:
+    server = serve(lambda _: RIGHT, refuses=refuses)
+    settings = settings_for(server)
+    first = await question(settings)
+    assert first.value.need_to_talk == 7
+    assert first.call["calls"] == len(forms)
+    second = await question(settings)
+    assert second.call["calls"] == 1
+    assert [form_of(b) for b in server.bodies()] == [*forms, forms[-1]]
+
+
+async def test_the_schema_is_in_the_prompt_only_where_the_server_does_not_hold_to_it(
+    serve: Callable[..., LoopbackServer], settings_for: Callable[..., Settings]
+) -> None:
+    server = serve(lambda _: RIGHT, refuses={"json_schema", "tools"})
+    await question(settings_for(server))
+    schema = prompt_schema(NeedToTalk)
+    assert [schema in r.text for r in server.requests] == [False, False, True]
+    assert [m["role"] for m in server.bodies()[-1]["messages"]] == ["system", "user"]
+
+
+async def test_a_seed_that_is_refused_is_left_out_from_then_on(
+    serve: Callable[..., LoopbackServer], settings_for: Callable[..., Settings]
+) -> None:
+    server = serve(lambda _: RIGHT, refuses={"seed"})
+    settings = settings_for(server, seed=11)
+    assert (await question(settings)).call["calls"] == 2
+    assert (await question(settings)).call["calls"] == 1
+    assert [b.get("seed") for b in server.bodies()] == [11, None, None]
+    assert {form_of(b) for b in server.bodies()} == {Rung.JSON_SCHEMA}
+
+
+async def test_many_at_once_all_learn_of_a_refusal(
+    serve: Callable[..., LoopbackServer], settings_for: Callable[..., Settings]
+) -> None:
+    server = serve(lambda _: RIGHT, refuses={"json_schema", "seed"}, delay_s=0.05)
+    settings = settings_for(server)
+    answers = await asyncio.gather(*(question(settings) for _ in range(8)))
+    assert [a.value.need_to_talk for a in answers] == [7] * 8
+    assert len(server.requests) <= 24
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [
+        Fault(422, {"detail": [{"loc": ["body", "response_format"], "msg": "Extra inputs are not permitted"}]}),
+        Fault(404, {"error": {"message": "No endpoints found that support structured outputs"}}),
+        Fault(501, {"error": {"message": "no"}}),
+        Fault(500, {"error": {"message": "Failed to parse grammar"}}),
+        Fault(400, "json_schema is not supported"),
+        Fault(200, {"error": {"message": "response_format is not supported", "code": 400}}),
+    ],
+)
+async def test_servers_refuse_in_many_ways(
+    fault: Fault, serve: Callable[..., LoopbackServer], settings_for: Callable[..., Settings]
+) -> None:
+    server = serve(lambda body: fault if "response_format" in body else RIGHT)
+    assert (await question(settings_for(server))).call["calls"] == 2
+    assert form_of(server.bodies()[-1]) is Rung.TOOL_CALL
+
+
+async def test_a_server_that_ignores_the_schema_gets_it_in_the_prompt_from_then_on(
+    serve: Callable[..., LoopbackServer], settings_for: Callable[..., Settings]
+) -> None:
+    schema = prompt_schema(NeedToTalk)
+    server = serve(lambda body: RIGHT if schema in str(body["messages"]) else "I would say seven.")
+    settings = settings_for(server)
+    calls = [(await question(settings)).call["calls"] for _ in range(4)]
+    assert calls == [2, 2, 1, 1]
+    assert form_of(server.bodies()[-1]) is Rung.JSON_MODE
+
+
+async def test_a_model_named_after_a_tool_is_not_taken_to_refuse_tools(serve: Callable[..., LoopbackServer]) -> None:
+    server = serve([Fault(400, {"error": {"message": "cannot run json_schema-tools-7b today"}})])
+    with pytest.raises(ModelError, match="HTTP 400"):
+        await question(Settings(model=server.model("json_schema-tools-7b")))
+    assert len(server.requests) == 1
+
+
+def test_a_class_without_forms_of_answer_is_asked_in_plain_text() -> None:
+    model = FakeListChatModel(responses=["x"])
+    name = parse_model_name("fake:model")
+    assert ladder.arguments(model, name, Rung.TEXT, NeedToTalk) == {}
+    for form in (Rung.JSON_SCHEMA, Rung.TOOL_CALL, Rung.JSON_MODE):
+        with pytest.raises(NotImplementedError):
+            ladder.arguments(model, name, form, NeedToTalk)
+
+
+@pytest.mark.parametrize("schema", [NeedToTalk, Plan, Reflection])
+def test_sent_schemas_keep_to_what_strict_mode_takes(schema: Any) -> None:
+    def check(node: Any) -> None:
+        if isinstance(node, list):
+            for item in node:
+                check(item)
+        if isinstance(node, dict):
+            assert not {"$ref", "$defs", "default", "minLength", "maxLength"} & node.keys()
+            if node.get("type") == "object":
+                assert node["additionalProperties"] is False
+                assert node["required"] == list(node["properties"])
+            for item in node.values():
+                check(item)
+
+    sent = wire_schema(schema)
+    assert sent["title"] == schema.__name__
+    check({k: v for k, v in sent.items() if k != "title"})
+
+
+def test_the_schema_in_prompts_keeps_all_limits() -> None:
+    shown = prompt_schema(Reflection)
+    assert '"minItems": 5' in shown
+    assert '"maxLength": 1000' in shown
+    assert "$ref" not in shown
+    assert '"title"' not in shown

@@ -1,0 +1,64 @@
+"""A small group and a way to run it against a scripted server."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from langgraph.checkpoint.memory import InMemorySaver
+from loopback.scripted import Scripted
+from loopback.server import LoopbackServer
+
+from persimchat.graph import build_conversation
+from persimchat.state.settings import Settings
+
+PEOPLE: list[dict[str, Any]] = [
+    {"name": "Ada Lind", "description": "A baker who gets up at three.", "traits": ["talkative"]},
+    {
+        "name": "Bo Říha",
+        "description": "A bus driver.",
+        "characteristics": {"age": 61, "education": "vocational school"},
+    },
+    {
+        "name": "李雷",
+        "description": "A student of chemistry.",
+        "characteristics": {"age": 9},
+        "social_goals": ["Be heard."],
+    },
+]
+
+
+class Group:
+    """Runs a conversation and keeps its final state."""
+
+    def __init__(self, server: LoopbackServer, scripted: Scripted) -> None:
+        self.server, self.scripted = server, scripted
+
+    def talk(self, *, given: dict[str, Any] | None = None, **settings: Any) -> dict[str, Any]:
+        """The final channels of a conversation of three messages (unless the settings say otherwise)."""
+        conversation = build_conversation(InMemorySaver())
+        config: Any = {"configurable": {"thread_id": "t"}}
+        context = Settings(**{"model": self.server.model(), "max_messages": 3, **settings})
+        conversation.invoke({"topic": "Tea?", "participants": PEOPLE, **(given or {})}, config, context=context)
+        return dict(conversation.get_state(config).values)
+
+
+@pytest.fixture
+def group() -> Any:
+    """`group(task=answer, …)` starts a server with these answers; it is stopped after the test."""
+    started: list[LoopbackServer] = []
+
+    def start(**replaced: Any) -> Group:
+        scripted = Scripted(**replaced)
+        server = LoopbackServer(answer=scripted)
+        server.__enter__()
+        started.append(server)
+        return Group(server, scripted)
+
+    yield start
+    for server in started:
+        server.__exit__()
+
+
+StartGroup = Callable[..., Group]

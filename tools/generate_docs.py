@@ -1,0 +1,122 @@
+"""Renews the generated parts of the documents in docs/: the drawing of the graph and the table of settings.
+
+A generated part stands between two comments, `<!-- generated: NAME -->` and `<!-- end of NAME -->`.
+
+    python tools/generate_docs.py            writes what changed
+    python tools/generate_docs.py --check    changes nothing; exit code 1 where something is stale
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import sys
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from persimchat.graph import build_conversation
+from persimchat.state.settings import RetrievalWeights, Settings
+
+DOCS = Path(__file__).resolve().parents[1] / "docs"
+BOUNDS = {"minimum": "≥ {}", "exclusiveMinimum": "> {}", "maximum": "≤ {}", "exclusiveMaximum": "< {}"}
+
+
+def drawing() -> str:
+    """The conversation's graph with its inner graphs, as a Mermaid block."""
+    return f"```mermaid\n{build_conversation().get_graph(xray=1).draw_mermaid().strip()}\n```"
+
+
+def settings_table() -> str:
+    """All settings as a Markdown table: name, values, default, meaning."""
+    rows = ["| setting | values | default | meaning |", "| --- | --- | --- | --- |"]
+    properties = Settings.model_json_schema()["properties"]
+    for name, field in Settings.model_fields.items():
+        if field.annotation is RetrievalWeights:
+            weights = RetrievalWeights.model_json_schema()["properties"]
+            meaning = "weight of {} in the retrieval score"
+            rows += [_row(f"{name}.{p}", schema, meaning.format(p.replace("_", " "))) for p, schema in weights.items()]
+        else:
+            rows.append(_row(name, properties[name], field.description))
+    return "\n".join(rows)
+
+
+def _row(name: str, schema: dict[str, Any], meaning: str | None) -> str:
+    words = (meaning or "").replace("|", "\\|").replace("<", "&lt;").replace(">", "&gt;")
+    return f"| `{name}` | {_values(name, schema)} | {_default(schema)} | {words} |"
+
+
+def _default(schema: dict[str, Any]) -> str:
+    if schema.get("type") == "object":
+        return "empty"
+    value = schema["default"]
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return "not set" if value is None else f"`{value}`"
+
+
+def _values(name: str, schema: dict[str, Any]) -> str:
+    """What a setting may be: its choices, or its type and bounds."""
+    options = [option for option in schema.get("anyOf", [schema]) if option.get("type") != "null"]
+    if choices := options[0].get("enum"):
+        return " · ".join(f"`{choice}`{_note(name, choice)}" for choice in choices)
+    kinds = {"object": "mapping", "string": "text", "number": "number", "integer": "integer", "boolean": "yes or no"}
+    bounds = [words.format(_number(options[0][key])) for key, words in BOUNDS.items() if key in options[0]]
+    text = ", ".join([kinds[options[0]["type"]], *bounds])
+    return text + (_note(name, True) if options[0]["type"] == "boolean" else "")
+
+
+def _number(value: float) -> str:
+    return str(int(value)) if value == int(value) else str(value)
+
+
+def _note(name: str, value: Any) -> str:
+    """Says so where this version refuses a value that the settings already name."""
+    try:
+        Settings.model_validate({name: value})
+    except ValidationError:
+        return " (yes is not in this version)" if value is True else " (not in this version)"
+    return ""
+
+
+PARTS = {("architecture.md", "drawing"): drawing, ("settings.md", "settings"): settings_table}
+"""Which document holds which generated part, and what makes it."""
+
+
+def renewed(document: str, part: str) -> str:
+    """A document's text with one generated part made anew.
+
+    Raises:
+        ValueError: the document lacks the part's two comments.
+    """
+    text = (DOCS / document).read_text(encoding="utf-8")
+    begin, end = f"<!-- generated: {part} -->", f"<!-- end of {part} -->"
+    made = PARTS[document, part]()
+    result, found = re.subn(
+        f"{re.escape(begin)}.*?{re.escape(end)}", lambda _: f"{begin}\n{made}\n{end}", text, flags=re.DOTALL
+    )
+    if found != 1:
+        raise ValueError(f"docs/{document} needs the comments {begin} and {end}, once each")
+    return result
+
+
+def main() -> int:
+    """Write or check; see the module's docstring."""
+    parser = argparse.ArgumentParser(description="Renew the generated parts of docs/.")
+    parser.add_argument("--check", action="store_true", help="change nothing; exit code 1 where something is stale")
+    check = parser.parse_args().check
+    stale = False
+    for document, part in PARTS:
+        path, text = DOCS / document, renewed(document, part)
+        if text == path.read_text(encoding="utf-8"):
+            continue
+        stale = True
+        print(f"docs/{document}: {part} {'is stale; run: make docs' if check else 'renewed'}")
+        if not check:
+            path.write_text(text, encoding="utf-8")
+    return 1 if check and stale else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
