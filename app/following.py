@@ -64,8 +64,8 @@ def stopped_event(folder: Path) -> Stopped:
 def _signals_cancel() -> Iterator[None]:
     """Let the first signal cancel the running task; a second one has its usual effect.
 
-    Signals that are ignored stay ignored: a run under `nohup` outlives its terminal. Where an event loop cannot take
-    signals (Windows), asyncio itself cancels the task on Ctrl-C.
+    A run under `nohup` outlives its terminal. Where an event loop cannot take signals (Windows), asyncio itself
+    cancels the task on Ctrl-C.
     """
     loop, task = asyncio.get_running_loop(), asyncio.current_task()
     taken: list[signal.Signals] = []
@@ -80,7 +80,7 @@ def _signals_cancel() -> Iterator[None]:
             task.cancel()
 
     for number in _SIGNALS:
-        if signal.getsignal(number) is signal.SIG_IGN:
+        if number.name == "SIGHUP" and signal.getsignal(number) is signal.SIG_IGN:
             continue
         with contextlib.suppress(NotImplementedError):
             loop.add_signal_handler(number, stop)

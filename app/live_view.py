@@ -155,7 +155,8 @@ class LiveView:
         line = Text(f"turn {self._turn}/{self._limit} ", no_wrap=True, overflow="crop")
         line.append(bar(self._turn, self._limit, _PROGRESS, unicode=self._unicode))
         seconds = time.monotonic() - self._since
-        line.append(f" {tokens(self._totals)}, {cost(self._totals)}, {_clock(seconds)}", style="dim")
+        spent = f"{tokens(self._totals)}, {cost(self._totals)}, " if self._totals.calls else ""
+        line.append(f" {spent}{_clock(seconds)}", style="dim")
         return line
 
 

@@ -25,7 +25,23 @@ from persimchat.state.emotion import EMOTIONS
 from persimchat.state.memory import Memory, new_memory
 from persimchat.state.settings import Settings
 
-WORDS = "river budget winter friend school garden letter music bridge market summer doctor window promise story".split()
+WORDS = [
+    "river",
+    "budget",
+    "winter",
+    "friend",
+    "school",
+    "garden",
+    "letter",
+    "music",
+    "bridge",
+    "market",
+    "summer",
+    "doctor",
+    "window",
+    "promise",
+    "story",
+]
 QUESTIONS = [
     "What does the market need before winter comes?",
     "Who made a promise about the garden and the school?",
@@ -35,7 +51,7 @@ FEELING = dict.fromkeys(EMOTIONS, 3)
 
 
 def memories(n: int, seed: int = 0) -> list[Memory]:
-    """n different memories of one agent."""
+    """Make n different memories of one agent."""
     rng = np.random.default_rng(seed)
     made = []
     for i in range(n):

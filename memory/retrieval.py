@@ -28,7 +28,7 @@ RECALLED_PER_FOCAL_POINT: Final = 30
 COMPONENTS: Final = ("recency", "importance", "relevance", "emotional", "stm_relevance")
 
 _DECIMALS: Final = 12
-_ROWS_AT_ONCE: Final = 1024
+_ROWS_AT_ONCE: Final = 256
 
 Floats = NDArray[np.float64]
 Vectors = NDArray[np.float32]
@@ -80,12 +80,16 @@ def cosines(queries: NDArray[np.floating], vectors: NDArray[np.floating]) -> Flo
     Returns:
         Shape (q, n), each −1 to 1.
     """
-    wanted = _unit(queries)
-    result = np.empty((len(wanted), len(vectors)))
+    wanted = queries.astype(np.float64)
+    result, lengths = np.empty((len(wanted), len(vectors))), np.empty(len(vectors))
     # Part by part: doubles of 10,000 vectors would not stay in the processor's cache.
     for start in range(0, len(vectors), _ROWS_AT_ONCE):
         part = slice(start, start + _ROWS_AT_ONCE)
-        result[:, part] = wanted @ _unit(vectors[part]).T
+        doubles = vectors[part].astype(np.float64)
+        result[:, part] = wanted @ doubles.T
+        lengths[part] = _lengths(doubles)
+    both = _lengths(wanted)[:, np.newaxis] * lengths
+    np.divide(result, both, out=result, where=both > 0)
     return np.clip(result.round(_DECIMALS), -1.0, 1.0)
 
 
@@ -107,16 +111,19 @@ def normalised(values: Floats) -> Floats:
 
 def components(candidates: Candidates, cue: Cue, weights: RetrievalWeights) -> dict[str, Floats]:
     """The weighted, normalised components of the scores: by name of `COMPONENTS`, each of shape (f, n)."""
+    f = len(cue.focal_points)
+    queries = cue.focal_points if cue.stm is None else np.vstack([cue.focal_points, cue.stm])
+    near = cosines(queries, candidates.vectors)
     raw = {
         "recency": recency(candidates.last_access, cue.turn),
         "importance": candidates.importance,
-        "relevance": cosines(cue.focal_points, candidates.vectors),
+        "relevance": near[:f],
     }
     if cue.emotion is not None:
         raw["emotional"] = cosines(np.asarray([cue.emotion], dtype=np.float64), candidates.emotions)[0]
     if cue.stm is not None:
-        raw["stm_relevance"] = cosines(cue.stm[np.newaxis], candidates.vectors)[0]
-    shape = (len(cue.focal_points), len(candidates.ids))
+        raw["stm_relevance"] = near[f]
+    shape = (f, len(candidates.ids))
     nothing = np.zeros(shape)
     return {
         name: np.broadcast_to(getattr(weights, name) * normalised(raw[name]), shape) if name in raw else nothing
@@ -168,8 +175,6 @@ def _explained(ids: Sequence[str], parts: dict[str, Floats], scores: Floats, foc
     )
 
 
-def _unit(rows: NDArray[np.floating]) -> Floats:
-    doubles = rows.astype(np.float64)
-    lengths = np.sqrt(np.einsum("ij,ij->i", doubles, doubles))[:, np.newaxis]
-    result: Floats = np.divide(doubles, lengths, out=np.zeros_like(doubles), where=lengths > 0)
-    return result
+def _lengths(rows: Floats) -> Floats:
+    lengths: Floats = np.sqrt(np.einsum("ij,ij->i", rows, rows))
+    return lengths

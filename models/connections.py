@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ipaddress
+import ssl
 from typing import Any, Final
 from urllib.parse import urlsplit
 
@@ -23,6 +24,10 @@ def clients(name: ModelName, timeout_s: float) -> dict[str, Any]:
     neither the account headers that its client takes from the environment, nor those that describe the machine.
     """
     options: dict[str, Any] = {"timeout": timeout_s, "trust_env": not is_this_machine(name.base_url)}
+    if name.base_url and name.base_url.lower().startswith("http:"):
+        # Loading the certificate store takes longer than a whole local request. This context knows no authority, so
+        # a redirect to https would fail instead of going unchecked.
+        options["verify"] = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     if name.provider in ("openai", "azure"):
         return {
             "http_client": openai.DefaultHttpxClient(**options),

@@ -13,6 +13,7 @@ from langchain_core.messages import AIMessageChunk
 from persimchat.graph.conversation import graph
 from persimchat.graph.routing import choose_speaker
 from persimchat.models.naming import default_model_name
+from persimchat.runs.checks import check
 from persimchat.runs.events import Event, MindChanged, Speaking, Started, Stopped, StopReason, Token, TurnEnded, Uttered
 from persimchat.runs.folder import RunFolder, new_run_id, now
 from persimchat.runs.manifest import first_manifest, last_manifest
@@ -121,11 +122,13 @@ async def run_simulation(
         run: the run's id; made from time and topic where it is None.
 
     Raises:
+        InputError: before the first event, for models, embeddings, stores and folders that cannot be used.
         PerSimChatError: after the `stopped` event that tells of it; what was said so far is on disk. A consumer that
             closes the stream or is cancelled stops the run, which then counts as `stopped`.
     """
     model, notice = default_model_name(settings.model)
     settings = settings.model_copy(update={"model": model})
+    await check(scenario, settings)
     run = run or new_run_id(scenario.topic, now())
     current = _Run(scenario, settings, run, RunFolder(out, run) if out is not None else None)
     try:

@@ -75,7 +75,7 @@ def parse_assignment(text: str) -> tuple[str, Any]:
     name = name.strip()
     if not equals or not name:
         raise InputError(f"{text!r} is not a setting", remedy="Write name=value, for example max_messages=20.")
-    path = tuple(name.split("."))
+    path = _path(name)
     _require_known(path, f"setting {name}")
     return name, _typed(value, path, f"setting {name}")
 
@@ -103,9 +103,18 @@ def _from_environment(environment: Mapping[str, str]) -> Iterator[tuple[Document
 def _from_arguments(arguments: Mapping[str, Any]) -> Iterator[tuple[Document, str]]:
     """One document an argument, in the order given."""
     for name, value in arguments.items():
-        path = tuple(name.split("."))
+        path = _path(name)
         _require_known(path, f"argument {name}")
         yield _nested(path, value), f"argument {name}"
+
+
+def _path(name: str) -> tuple[str, ...]:
+    """A dotted name in parts. What is in a mapping of any names is one part: `prices.gpt-4.1`."""
+    head, dot, rest = name.partition(".")
+    if not dot:
+        return (head,)
+    anything = not valid_fields(Settings, (head,)) and expected(Settings, (head,)).startswith("a mapping")
+    return (head, rest) if anything else (head, *rest.split("."))
 
 
 def _require_known(path: tuple[str, ...], where: str) -> None:

@@ -33,6 +33,7 @@ class _Loader(yaml.SafeLoader):
     yaml_implicit_resolvers: dict[str, Any] = {}
 
 
+_MERGE: Final = "tag:yaml.org,2002:merge"
 _NUMBER_STARTS = list("-+.0123456789")
 for _tag, _pattern, _starts in (
     ("null", r"^(?:~|null|Null|NULL|)$", ["~", "n", "N", ""]),
@@ -175,7 +176,7 @@ def _parse_yaml(text: str, source: str) -> tuple[Any, dict[Location, int]]:
         mark = error.problem_mark or error.context_mark
         place = f":{mark.line + 1}:{mark.column + 1}" if mark else ""
         raise InputError(
-            f"this is not well-formed YAML: {error.problem or error.context}",
+            f"this is not well-formed YAML: {', '.join(part for part in (error.context, error.problem) if part)}",
             where=f"{source}{place}" if source else "",
             remedy="Check indentation, colons and quotes there or just before.",
         ) from None
@@ -203,7 +204,10 @@ def _survey(node: yaml.Node, at: Location, lines: dict[Location, int], count: li
                 raise InputError(
                     "a key is itself a list or mapping", where=f"{source}:{line}", remedy="Write a plain word."
                 )
-            if key.value in seen and key.tag != "tag:yaml.org,2002:merge":
+            if key.tag == _MERGE:
+                continue  # what is merged has lines of its own, where it was written first
+            key.tag = "tag:yaml.org,2002:str"  # names are text, also `1` and `true`
+            if key.value in seen:
                 raise InputError(
                     f"{key.value!r} is given twice",
                     where=f"{source}:{line}, field {dotted((*at, key.value))}" if source else "",

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from itertools import count
+from operator import mul
 from pathlib import Path
 from typing import Any
 
@@ -27,10 +28,8 @@ _numbers = count()
 
 
 def _cosine(a: Sequence[float], b: Sequence[float]) -> float:
-    lengths = math.sqrt(math.fsum(x * x for x in a)) * math.sqrt(math.fsum(x * x for x in b))
-    if lengths == 0:
-        return 0.0
-    return round(math.fsum(x * y for x, y in zip(a, b, strict=True)) / lengths, 12)
+    lengths = math.sqrt(sum(map(mul, a, a))) * math.sqrt(sum(map(mul, b, b)))
+    return round(sum(map(mul, a, b)) / lengths, 12) if lengths else 0.0
 
 
 def _spread(values: list[float]) -> list[float]:

@@ -51,7 +51,7 @@ def asked(mind, unsaved=()):
     }
 
 
-@pytest.fixture(params=["ephemeral", "folder", pytest.param("http", marks=pytest.mark.slow)])
+@pytest.fixture(params=["ephemeral", "folder", "http"])
 def chosen(request, tmp_path):
     if request.param == "http":
         return Settings(store=request.getfixturevalue("chroma_server"))

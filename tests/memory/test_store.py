@@ -17,7 +17,7 @@ LONG = "Ž" + "x" * 298 + "李"
 NAMES = ["李雷", "Lukáš Jelínek", LONG, "../..", "a b\n\"c'"]
 
 
-@pytest.fixture(params=["ephemeral", "folder", pytest.param("http", marks=pytest.mark.slow)])
+@pytest.fixture(params=["ephemeral", "folder", "http"])
 def kept(request, tmp_path):
     if request.param == "http":
         return store(request.getfixturevalue("chroma_server"))

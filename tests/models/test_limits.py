@@ -1,0 +1,80 @@
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable
+
+import pytest
+from loopback.server import LoopbackServer
+
+from persimchat.models.asking import ask
+from persimchat.models.limits import slot
+from persimchat.state.judgement import NeedToTalk
+from persimchat.state.settings import Settings
+
+RIGHT = {"reasoning": "because", "need_to_talk": 7}
+
+
+async def many(server: LoopbackServer, count: int, **options: object) -> None:
+    settings = Settings(model=server.model(), **options)
+    asked = {"settings": settings, "agent": "Ann", "module": "need_to_talk", "turn": 0, "schema": "S"}
+    await asyncio.gather(*(ask("json_answer", NeedToTalk, **asked) for _ in range(count)))
+
+
+@pytest.mark.parametrize(
+    ("options", "most"), [({"max_concurrency": 3}, 3), ({"concurrent": False}, 1), ({"max_concurrency": 16}, 8)]
+)
+async def test_no_more_requests_at_once_than_allowed(
+    options: dict[str, object], most: int, serve: Callable[..., LoopbackServer]
+) -> None:
+    server = serve(lambda _: RIGHT, delay_s=0.05)
+    await many(server, 8, **options)
+    assert server.most_at_once == most
+
+
+async def test_requests_start_no_faster_than_the_rate(serve: Callable[..., LoopbackServer]) -> None:
+    server = serve(lambda _: RIGHT)
+    started = time.perf_counter()
+    await many(server, 6, requests_per_second=20)
+    assert 5 / 20 <= time.perf_counter() - started < 1.0
+
+
+async def test_waiting_for_a_slot_is_not_counted_as_time_of_the_request() -> None:
+    settings = Settings(timeout_s=0.3, max_concurrency=1)
+
+    async def one() -> None:
+        async with slot(settings):
+            await asyncio.sleep(0.15)
+
+    await asyncio.gather(*(one() for _ in range(4)))
+
+
+async def test_too_long_a_request_is_stopped() -> None:
+    with pytest.raises(TimeoutError):
+        async with slot(Settings(timeout_s=0.05)):
+            await asyncio.sleep(5)
+
+
+async def test_a_slot_is_given_back_after_a_failure() -> None:
+    settings = Settings(max_concurrency=1)
+    for _ in range(3):
+        with pytest.raises(KeyError):
+            async with slot(settings):
+                raise KeyError
+    async with asyncio.timeout(1), slot(settings):
+        pass
+
+
+async def test_a_local_file_is_asked_one_request_at_a_time() -> None:
+    running = most = 0
+
+    async def one() -> None:
+        nonlocal running, most
+        async with slot(Settings(), alone="llamacpp:x.gguf"):
+            running += 1
+            most = max(most, running)
+            await asyncio.sleep(0.01)
+            running -= 1
+
+    await asyncio.gather(*(one() for _ in range(5)))
+    assert most == 1

@@ -1,0 +1,205 @@
+from __future__ import annotations
+
+import asyncio
+import gc
+import sys
+import threading
+import types
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from langchain_core.language_models import FakeListChatModel
+from langchain_openai import AzureChatOpenAI, ChatOpenAI
+from loopback.server import LoopbackServer
+
+from persimchat.models import building, registry
+from persimchat.models.asking import ask
+from persimchat.models.loops import PerLoop
+from persimchat.models.registry import chat_model, close_models, model_name
+from persimchat.state.errors import InputError, MissingExtraError
+from persimchat.state.judgement import NeedToTalk
+from persimchat.state.settings import Settings
+
+Serve = Callable[..., LoopbackServer]
+RIGHT = {"reasoning": "because", "need_to_talk": 7}
+
+
+async def several(server: LoopbackServer) -> None:
+    settings = Settings(model=server.model())
+    asked = {"settings": settings, "agent": "Ann", "module": "need_to_talk", "turn": 0, "schema": "S"}
+    await asyncio.gather(*(ask("json_answer", NeedToTalk, **asked) for _ in range(6)))
+
+
+def test_the_same_model_works_in_one_event_loop_after_another(serve: Serve) -> None:
+    server = serve(lambda _: RIGHT)
+    for _ in range(3):
+        asyncio.run(several(server))
+    assert len(server.requests) == 18
+
+
+def test_the_same_model_works_in_two_event_loops_at_once(serve: Serve) -> None:
+    server = serve(lambda _: RIGHT, delay_s=0.05)
+    failed: list[BaseException] = []
+
+    def run() -> None:
+        try:
+            asyncio.run(several(server))
+        except BaseException as error:
+            failed.append(error)
+
+    threads = [threading.Thread(target=run) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert failed == []
+    assert len(server.requests) == 12
+
+
+def test_nothing_is_kept_for_loops_that_are_closed(serve: Serve) -> None:
+    server = serve(lambda _: RIGHT)
+    for _ in range(5):
+        asyncio.run(several(server))
+    gc.collect()
+    assert len(registry._MODELS) <= 1
+
+
+async def test_one_client_per_name_and_settings_that_matter() -> None:
+    name, settings = "m@http://127.0.0.1:9/v1", Settings()
+    model = chat_model(name, settings)
+    assert chat_model(name, Settings(max_messages=3)) is model
+    assert chat_model(name, Settings(seed=1)) is not model
+    assert chat_model(name, Settings(model_temperature=0.5)) is not model
+    whole = chat_model(name, settings, streaming=False)
+    assert whole.disable_streaming is True
+    assert model.disable_streaming is False
+    assert whole.root_async_client is model.root_async_client
+
+
+async def test_closing_ends_the_loops_connections(serve: Serve) -> None:
+    server = serve(lambda _: RIGHT)
+    await several(server)
+    model = chat_model(server.model(), Settings())
+    assert isinstance(model, ChatOpenAI)
+    await close_models()
+    assert model.root_async_client.is_closed()
+    await several(server)
+
+
+async def test_clients_leave_retrying_to_langgraph_and_time_out() -> None:
+    model = chat_model("m@http://127.0.0.1:9/v1", Settings(timeout_s=3, seed=5))
+    assert isinstance(model, ChatOpenAI)
+    assert (model.max_retries, model.request_timeout, model.seed, model.stream_usage) == (0, 3, 5, True)
+
+
+def test_the_model_of_an_agents_module(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert model_name(Settings(), "Ann", "action") == "offline"
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-x")
+    assert model_name(Settings(), "Ann", "action") == "openai:gpt-4o-mini"
+    settings = Settings(model="a:1", agent_models={"Ann": "b:2"}, module_models={"action": "c:3"})
+    assert model_name(settings, "Ann", "action") == "c:3"
+    assert model_name(settings, "Ann", "emotion") == "b:2"
+    assert model_name(settings, "Ben", "emotion") == "a:1"
+
+
+async def test_openai_without_a_key() -> None:
+    with pytest.raises(InputError, match="needs the environment variable OPENAI_API_KEY"):
+        chat_model("openai:gpt-4o", Settings())
+
+
+async def test_azure_says_which_variable_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    values = {
+        "AZURE_OPENAI_ENDPOINT": "https://x.openai.azure.com",
+        "AZURE_OPENAI_API_KEY": "azure-secret",
+        "OPENAI_API_VERSION": "2024-10-21",
+    }
+    for variable, value in values.items():
+        with pytest.raises(InputError, match=variable):
+            chat_model("azure:mine", Settings())
+        monkeypatch.setenv(variable, value)
+    assert isinstance(chat_model("azure:mine", Settings()), AzureChatOpenAI)
+
+
+async def test_azure_is_asked_at_its_deployment(serve: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
+    server = serve(lambda _: RIGHT)
+    monkeypatch.setenv("AZURE_OPENAI_ENDPOINT", server.url.removesuffix("/v1"))
+    monkeypatch.setenv("AZURE_OPENAI_API_KEY", "azure-secret")
+    monkeypatch.setenv("OPENAI_API_VERSION", "2024-10-21")
+    asked = {"agent": "Ann", "module": "need_to_talk", "turn": 0, "schema": "S"}
+    answer = await ask("json_answer", NeedToTalk, settings=Settings(model="azure:mine"), **asked)
+    assert answer.value.need_to_talk == 7
+    assert server.requests[0].path.startswith("/openai/deployments/mine/chat/completions")
+    assert server.requests[0].headers["api-key"] == "azure-secret"
+
+
+async def test_ollama_is_asked_without_a_key(serve: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
+    server = serve(lambda _: RIGHT)
+    monkeypatch.setenv("OLLAMA_HOST", f"127.0.0.1:{server.port}")
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-secret123456")
+    asked = {"agent": "Ann", "module": "need_to_talk", "turn": 0, "schema": "S"}
+    await ask("json_answer", NeedToTalk, settings=Settings(model="ollama:llama3.2:3b"), **asked)
+    assert server.bodies()[0]["model"] == "llama3.2:3b"
+    assert "secret" not in str(server.requests[0].headers)
+
+
+async def test_llamacpp_wants_its_file_and_its_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(InputError, match="there is no model file"):
+        chat_model(f"llamacpp:{tmp_path}/none.gguf", Settings())
+    file = tmp_path / "some.gguf"
+    file.write_bytes(b"GGUF")
+    monkeypatch.setattr(building, "find_spec", lambda _: None)
+    with pytest.raises(MissingExtraError, match=r"pip install 'persimchat\[local\]'"):
+        chat_model(f"llamacpp:{file}", Settings())
+
+
+async def test_other_names_go_to_langchain(monkeypatch: pytest.MonkeyPatch) -> None:
+    made: dict[str, Any] = {}
+
+    def init_chat_model(name: str, **options: Any) -> FakeListChatModel:
+        made[name] = options
+        return FakeListChatModel(responses=['{"reasoning": "because", "need_to_talk": 7}'])
+
+    monkeypatch.setitem(sys.modules, "langchain", types.ModuleType("langchain"))
+    module = types.ModuleType("langchain.chat_models")
+    module.init_chat_model = init_chat_model  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "langchain.chat_models", module)
+    monkeypatch.setattr(building, "find_spec", lambda name: object() if name == "langchain" else None)
+    settings = Settings(model="acme:big", model_temperature=0.5)
+    asked = {"agent": "Ann", "module": "need_to_talk", "turn": 0, "schema": "S"}
+    answer = await ask("json_answer", NeedToTalk, settings=settings, **asked)
+    assert answer.value.need_to_talk == 7
+    assert answer.call["estimated"] is True
+    assert made == {"acme:big": {"temperature": 0.5}}
+
+
+async def test_other_names_without_langchain(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(building, "find_spec", lambda _: None)
+    with pytest.raises(InputError, match="pip install langchain"):
+        chat_model("acme:big", Settings())
+
+
+async def test_a_misspelt_provider() -> None:
+    pytest.importorskip("langchain_classic")
+    with pytest.raises(InputError, match="Did you mean 'openai'"):
+        chat_model("opneai:gpt-4o", Settings())
+
+
+async def test_a_provider_whose_package_is_missing() -> None:
+    pytest.importorskip("langchain_classic")
+    with pytest.raises(InputError, match="not installed.*langchain[-_]anthropic"):
+        chat_model("anthropic:claude-sonnet-4-5", Settings())
+
+
+async def test_values_are_kept_per_loop() -> None:
+    values: PerLoop[object] = PerLoop()
+    assert values.get("a", object) is values.get("a", object)
+    assert values.get("a", object) is not values.get("b", object)
+    assert len(values.take()) == 2
+    assert values.take() == []
+
+
+def test_outside_a_loop_nothing_is_kept() -> None:
+    values: PerLoop[object] = PerLoop()
+    assert values.get("a", object) is not values.get("a", object)

@@ -1,0 +1,49 @@
+"""Finding personas by name, slug or path."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from persimchat.personas.catalogue import find_persona, slugs
+from persimchat.personas.scenario import default_participants
+
+
+@pytest.mark.parametrize("name", slugs())
+def test_everybody_is_found_by_name_slug_and_first_name(name: str):
+    for wanted in (name, name.upper(), slugs()[name], name.split()[0]):
+        assert find_persona(wanted).name == name
+
+
+def test_by_path_relative_to_base(write: Callable[..., Path]):
+    path = write("people/bo.yaml", "name: Bo\ndescription: Bo is here.\n")
+    assert find_persona("people/bo.yaml", path.parents[1]).name == "Bo"
+    assert find_persona("bo.yaml", path.parent).name == "Bo"
+    assert find_persona(str(path)).name == "Bo"
+
+
+def test_errors(tmp_path: Path, refused: Callable[..., str]):
+    refused(lambda: find_persona("Zeyneb"), "no shipped persona 'Zeyneb'", "Did you mean 'Zeynep Aydoğan'?")
+    refused(lambda: find_persona("Xqwv"), "Choose one of", "陳志明", "Jarmila Dvořáčková")
+    refused(lambda: find_persona("", where="--participants"), "--participants")
+    refused(lambda: find_persona("nobody.yaml", tmp_path), "there is no such file", str(tmp_path / "nobody.yaml"))
+    refused(
+        lambda: find_persona("no.yaml", tmp_path, where="s.yaml:3"), "no persona file", "s.yaml:3", "Check the path"
+    )
+
+
+def test_ambiguity_lists_everybody(monkeypatch: pytest.MonkeyPatch, refused: Callable[..., str]):
+    jarmila = find_persona("Jarmila")
+    twins = {"a": jarmila, "b": jarmila.model_copy(update={"name": "Jarmila Malá"})}
+    monkeypatch.setattr("persimchat.personas.catalogue._shipped", lambda: twins)
+    refused(lambda: find_persona("jarmila"), "may be Jarmila Dvořáčková or Jarmila Malá", "Write the full name")
+    assert find_persona("mala").name == "Jarmila Malá"
+
+
+def test_default_participants(refused: Callable[..., str]):
+    assert [p.name for p in default_participants(4)] == list(slugs())[:4]
+    assert len(default_participants(10)) == 10
+    refused(lambda: default_participants(11), "11 participants", "10 personas", "Ask for 2 to 10")
+    refused(lambda: default_participants(0), "0 participants")
