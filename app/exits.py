@@ -34,5 +34,5 @@ def usage_line(error: Exception) -> str:
         what, remedy = f"no such option {option}", f"Did you mean {near[0]}? "
     else:
         what, remedy = " ".join(str(getattr(error, "format_message", error.__str__)()).split()).rstrip("."), ""
-        what = what[:1].lower() + what[1:]
+        what = what[:1].lower() + what[1:].replace("Value error, ", "")
     return f"{what}{'' if what.endswith('?') else '.'} {remedy}See: {command} --help"

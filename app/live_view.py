@@ -97,7 +97,7 @@ class LiveView:
         out = self._console.print
         out(Text(one_line(event.topic), style="bold"))
         names = Text(", ").join(self._name(name) for name in event.participants)
-        out(Text("with ", style="dim") + names)
+        out(Text.assemble(("with ", "dim"), names))
         out(Text(f"model: {models_in_words(event.models)}", style="dim"))
         if event.notice:
             out(Text(one_line(event.notice), style="yellow"))
@@ -108,10 +108,8 @@ class LiveView:
         return Text(one_line(name), style=f"bold {self._colours.get(name, '')}".strip())
 
     def _utterance(self, event: Uttered) -> None:
-        head = self._name(event.speaker)
-        head.append(f"  {mood(event.emotion)}", style="not bold dim")
-        if event.addressees:
-            head.append(f"  to {', '.join(one_line(name) for name in event.addressees)}", style="not bold dim")
+        to = f"  to {', '.join(one_line(name) for name in event.addressees)}" if event.addressees else ""
+        head = Text.assemble(self._name(event.speaker), (f"  {mood(event.emotion)}{to}", "dim"))
         self._console.print(Group(head, Padding(Text(clean(event.text).strip()), (0, 0, 1, 2), expand=False)))
 
     def _footer(self, event: Stopped) -> None:
@@ -124,31 +122,36 @@ class LiveView:
 
     def _area(self) -> RenderableType:
         """What is going on just now; called ten times a second from a thread of its own, so it only reads."""
-        width, height = self._console.width, self._console.height
+        width, height = self._console.width, self._console.height - 1
         speaker, words = self._speaker, self._words
         bars = needs_lines(
             self._needs,
             self._colours,
             speaker=speaker,
             width=width - 1,
-            height=max(2, height // 3),
+            height=min(height // 3, height - 6),
             unicode=self._unicode,
         )
+        if bars:
+            bars = [Text("need to talk", style="dim", no_wrap=True, overflow="crop"), *bars]
         parts: list[RenderableType] = []
         if words:
-            parts.append(self._name(speaker))
-            lines = Text(clean(words).strip()).wrap(self._console, max(10, width - 2))
-            parts.append(Padding(Group(*lines[-max(1, height - len(bars) - 5) :]), (0, 0, 1, 2), expand=False))
+            name = self._name(speaker)
+            name.truncate(width, overflow="ellipsis" if self._unicode else "crop")
+            parts.append(name)
+            lines = Text(clean(words).strip()).wrap(self._console, max(1, width - 2))
+            room = max(1, height - len(bars) - 3)
+            parts.append(Padding(Group(*lines[-room:]), (0, 0, 1, 2), expand=False))
         else:
-            self._spinner.update(text=self._doing(speaker))
+            doing = self._doing(speaker)
+            doing.truncate(max(1, width - 2), overflow="crop")
+            self._spinner.update(text=doing)
             parts.append(self._spinner)
-        if bars:
-            parts.append(Text("need to talk", style="dim"))
         return Group(*parts, *bars, self._progress())
 
     def _doing(self, speaker: str) -> Text:
         if speaker:
-            return self._name(speaker) + Text(" looks for words", style="not bold dim")
+            return Text.assemble(self._name(speaker), (" looks for words", "dim"))
         return Text("everybody listens and thinks" if self._needs else "everybody wakes up", style="dim")
 
     def _progress(self) -> Text:

@@ -49,10 +49,11 @@ def needs_lines(
         colours: agent's name: colour of the name.
         speaker: who speaks now; marked.
         width: cells of a row.
-        height: rows at most; where that is too few, those with the greatest need are shown, and how many are not.
+        height: rows at most, none where it is 0 or less; where that is too few, those with the greatest need are shown,
+            and how many are not.
         unicode: whether the terminal can draw the bars' characters.
     """
-    if not needs:
+    if not needs or height < 1:
         return []
     longest = max(cell_len(one_line(name)) for name in needs)
     name_width = max(4, min(_NAME, longest, width - _BAR - 6))

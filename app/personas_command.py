@@ -22,7 +22,7 @@ personas = typer.Typer(
 )
 
 _COLUMNS = ("age", "occupation", "residence")
-_TRAITS = 4
+_TRAITS = 3
 _WIDE = 400
 
 Json = Annotated[bool, typer.Option("--json", metavar="", help="Print JSON.")]

@@ -25,23 +25,7 @@ from persimchat.state.emotion import EMOTIONS
 from persimchat.state.memory import Memory, new_memory
 from persimchat.state.settings import Settings
 
-WORDS = [
-    "river",
-    "budget",
-    "winter",
-    "friend",
-    "school",
-    "garden",
-    "letter",
-    "music",
-    "bridge",
-    "market",
-    "summer",
-    "doctor",
-    "window",
-    "promise",
-    "story",
-]
+WORDS = ["river", "budget", "winter", "friend", "school", "garden", "letter", "music", "bridge", "market", "summer"]
 QUESTIONS = [
     "What does the market need before winter comes?",
     "Who made a promise about the garden and the school?",
@@ -92,7 +76,7 @@ async def measure(n: int, times: int, folder: str) -> dict[str, float]:
     mirror.add(known, vectors)
     cue = Cue(questions, vectors[0], list(FEELING.values()), n)
     figures["score and choose"] = median_ms(lambda: retrieve(mirror.candidates(alive), cue, ephemeral.weights), times)
-    figures["embed 3 questions"] = await _recall_part(ephemeral, times)
+    figures["embed 3 questions"] = await _questions_ms(ephemeral, times)
 
     async def whole() -> None:
         await recall(
@@ -123,7 +107,7 @@ async def measure(n: int, times: int, folder: str) -> dict[str, float]:
     return figures
 
 
-async def _recall_part(settings: Settings, times: int) -> float:
+async def _questions_ms(settings: Settings, times: int) -> float:
     async def questions() -> None:
         await embed(settings, QUESTIONS)
 

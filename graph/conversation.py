@@ -5,6 +5,7 @@ One turn is four supersteps and three model calls deep: speak, perceive, apprais
 
 from __future__ import annotations
 
+import asyncio
 import uuid
 from typing import Any, Literal
 
@@ -38,7 +39,7 @@ _MESSAGES = uuid.UUID("6f0c1d1e-8a53-4c0e-9b0e-5a1f6a0f7f55")
 async def assemble(state: Conversation, settings: Settings) -> dict[str, Any]:
     """Bring the participants together."""
     thread = get_config().get("configurable", {}).get("thread_id") or uuid.uuid4()
-    return assemble_conversation(state, settings, str(thread))
+    return await asyncio.to_thread(assemble_conversation, state, settings, str(thread))
 
 
 async def speak(mind: dict[str, Any], settings: Settings) -> dict[str, Any]:

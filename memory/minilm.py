@@ -29,6 +29,8 @@ class MiniLMEmbeddings(Embeddings):
     def __init__(self) -> None:
         if find_spec(_PACKAGE) is None:
             raise MissingExtraError("the embedding 'minilm'", "minilm")
+        # Loading would draw a progress bar over the conversation.
+        import_module("transformers.utils.logging").disable_progress_bar()
         # On the processor even where there is a GPU: the same text has to have the same vector on every machine.
         self._model: Any = import_module(_PACKAGE).load_model(device="cpu")
         self._lock = threading.Lock()

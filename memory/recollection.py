@@ -213,6 +213,5 @@ def _lost(settings: Settings, agent: str, count: int) -> InputError:
         if settings.store == EPHEMERAL
         else "Use the store that the simulation was started with."
     )
-    return InputError(
-        f"{count} memories of {agent} are nowhere to be found", where=f"store {settings.store}", remedy=remedy
-    )
+    lost = "1 memory" if count == 1 else f"{count} memories"
+    return InputError(f"{lost} of {agent} cannot be found", where=f"store {settings.store}", remedy=remedy)

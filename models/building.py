@@ -13,7 +13,8 @@ from langchain_openai import AzureChatOpenAI, ChatOpenAI
 from pydantic import SecretStr
 
 from persimchat.models.connections import clients
-from persimchat.models.naming import ModelName, shown, unknown_provider
+from persimchat.models.naming import ModelName, own_provider_near, shown, unknown_provider
+from persimchat.models.one_at_a_time import OneAtATime
 from persimchat.models.redaction import short
 from persimchat.state.errors import InputError, MissingExtraError
 from persimchat.state.settings import Settings
@@ -111,7 +112,7 @@ def _llamacpp(name: ModelName, settings: Settings) -> BaseChatModel:
 
     options: dict[str, Any] = {} if settings.model_temperature is None else {"temperature": settings.model_temperature}
     try:
-        return ChatLlamaCpp(
+        model = ChatLlamaCpp(
             model_path=str(file),
             n_ctx=LOCAL_CONTEXT,
             n_batch=512,
@@ -126,16 +127,18 @@ def _llamacpp(name: ModelName, settings: Settings) -> BaseChatModel:
             f"the model file {shown(name.model)} cannot be loaded: {short(str(error))}",
             remedy="Check that it is a complete .gguf file for llama.cpp.",
         ) from error
+    model.client = OneAtATime(model.client)
+    return model
 
 
 def _langchain(name: ModelName, settings: Settings) -> BaseChatModel:
-    module = next((m for m in ("langchain", "langchain_classic") if find_spec(m) is not None), None)
-    if module is None:
+    provider = name.model.partition(":")[0]
+    if find_spec("langchain") is None:
         raise InputError(
             f"the model {shown(name.written)} needs LangChain's init_chat_model, which is not installed",
-            remedy=f"Install it with: pip install langchain, and the package of {name.model.partition(':')[0]}.",
+            remedy=own_provider_near(provider) or f"Install it with: pip install langchain langchain-{provider}",
         )
-    init_chat_model = import_module(f"{module}.chat_models").init_chat_model
+    init_chat_model = import_module("langchain.chat_models").init_chat_model
     options: dict[str, Any] = {} if settings.model_temperature is None else {"temperature": settings.model_temperature}
     try:
         model = init_chat_model(name.model, **options)

@@ -11,7 +11,7 @@ from typing import Any, cast
 import openai
 from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage, HumanMessage, message_chunk_to_message
 from langchain_core.runnables import RunnableConfig
-from langchain_core.runnables.config import ensure_config, merge_configs
+from langchain_core.runnables.config import ensure_config
 from pydantic import BaseModel
 
 from persimchat.models import ladder
@@ -151,12 +151,11 @@ class Exchange:
 
     def _config(self, *tags: str) -> RunnableConfig:
         """What LangGraph's node was given, with this question's name, tags and metadata added."""
-        own = RunnableConfig(
-            run_name=f"{self.module}:{self.agent}",
-            tags=[*tags, "persimchat", self.module],
-            metadata={"agent": self.agent, "turn": self.turn, "module": self.module},
-        )
-        return merge_configs(ensure_config(), own)
+        config = ensure_config()
+        config["run_name"] = f"{self.module}:{self.agent}"
+        config["tags"] = [*config["tags"], *tags, "persimchat", self.module]
+        config["metadata"] |= {"agent": self.agent, "turn": self.turn, "module": self.module}
+        return config
 
     @asynccontextmanager
     async def _request(self) -> AsyncIterator[None]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from dataclasses import dataclass
+from difflib import get_close_matches
 from typing import Final, Literal
 from urllib.parse import urlsplit
 
@@ -106,6 +107,12 @@ def unknown_provider(name: ModelName) -> InputError:
     return InputError(
         f"unknown model provider {provider!r} in {shown(name.written)}", remedy=suggestion(provider, _KNOWN)
     )
+
+
+def own_provider_near(provider: str) -> str:
+    """A remedy where a provider looks like a misspelt one of ours, else an empty string."""
+    near = get_close_matches(provider, (OFFLINE, *_OWN), n=1, cutoff=0.8)
+    return f"Did you mean {near[0]!r}?" if near else ""
 
 
 def server_address(url: str, source: str) -> str:

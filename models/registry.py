@@ -32,7 +32,9 @@ def chat_model(name: str, settings: Settings, *, streaming: bool = True) -> Base
     """
     parsed = parse_model_name(name)
     refused = ladder.refused_fields(parsed)
-    key = (*parsed.key, settings.seed, settings.model_temperature, settings.timeout_s, refused)
+    # A local file takes long to load, and its time limit is not the client's.
+    timeout_s = None if parsed.provider == "llamacpp" else settings.timeout_s
+    key = (*parsed.key, settings.seed, settings.model_temperature, timeout_s, refused)
     model = _MODELS.get(key, lambda: build(parsed, settings, refused))
     if streaming:
         return model

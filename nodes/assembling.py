@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Mapping
 from typing import Any
 
 from langchain_core.messages import AnyMessage, HumanMessage
 from langgraph.types import Overwrite
 
+from persimchat.personas.catalogue import shipped
+from persimchat.personas.names import full_name
 from persimchat.personas.scenario import default_participants, make_scenario
 from persimchat.state.conversation import Conversation
 from persimchat.state.errors import InputError
@@ -28,6 +31,19 @@ def _topic(state: Conversation) -> str:
     return str(said[-1].text)
 
 
+def _participant(entry: Any) -> Any:
+    """A participant of the input: a shipped persona by name, or one written out. Input opens no files."""
+    if isinstance(entry, str):
+        return next(p for p in shipped() if p.name == full_name(entry, [p.name for p in shipped()], what="persona"))
+    if isinstance(entry, Mapping) and not entry.keys().isdisjoint(("include", "persona")):
+        raise InputError(
+            "a participant of the graph's input names a file",
+            where="field participants",
+            remedy="Write the persona out; files are read by load_scenario() and the command line.",
+        )
+    return entry
+
+
 def scenario_of(state: Conversation) -> Scenario:
     """The scenario that a conversation's input describes.
 
@@ -36,7 +52,7 @@ def scenario_of(state: Conversation) -> Scenario:
     """
     return make_scenario(
         _topic(state),
-        state.get("participants") or default_participants(_DEFAULT_PARTICIPANTS),
+        [_participant(entry) for entry in state.get("participants") or default_participants(_DEFAULT_PARTICIPANTS)],
         relationships=state.get("relationships") or (),
         social_goals=state.get("social_goals"),
         rules=state.get("rules") or (),

@@ -31,7 +31,7 @@ async def filter_memory(mind: Mind, settings: Settings) -> Mind:
         Consolidation,
         **question(mind, settings, "memory_filtering"),
         **common_blocks(mind, shown),
-        leaving=Item("stm", dict(stm)),
+        leaving=Item("stm", stm),
         similarity=nearest,
     )
     return {"keep": answer.value.keep, "calls": [answer.call]}

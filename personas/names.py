@@ -2,22 +2,11 @@
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Sequence
-from typing import Final
 
 from persimchat.state.errors import InputError, suggestion
+from persimchat.state.folding import folded
 from persimchat.state.settings import Settings
-
-_LETTERS: Final = str.maketrans({"ł": "l", "đ": "d", "ð": "d", "ø": "o", "ı": "i", "æ": "ae", "œ": "oe", "þ": "th"})
-"""Letters that Unicode does not take apart into a letter and a mark."""
-
-
-def folded(text: str) -> str:
-    """Text for comparison: lower case, no diacritics, single spaces; hyphens and underscores count as spaces."""
-    decomposed = unicodedata.normalize("NFKD", text.casefold())
-    plain = "".join(c for c in decomposed if not unicodedata.combining(c)).translate(_LETTERS)
-    return " ".join(plain.replace("-", " ").replace("_", " ").split())
 
 
 def matching(wanted: str, names: Sequence[str]) -> list[str]:

@@ -12,7 +12,7 @@ from persimchat.personas.catalogue import shipped
 from persimchat.personas.participants import participants_in
 from persimchat.personas.ties import by_full_name, relationships_in
 from persimchat.state.complaint import input_error, valid_fields
-from persimchat.state.document import Document, read_document
+from persimchat.state.document import Document, Location, read_document
 from persimchat.state.errors import InputError, suggestion
 from persimchat.state.persona import Persona
 from persimchat.state.relationship import Relationship
@@ -100,17 +100,23 @@ def _scenario(document: Document, base: Path) -> Scenario:
     personas, models = participants_in(document, base)
     names = [persona.name for persona in personas]
     settings = _settings(document, names, models)
+    goals = by_full_name(document, ("social_goals",), names)
     resolved = {
         **{key: value for key, value in data.items() if value is not None},
         "participants": personas,
         "relationships": relationships_in(document, names),
-        "social_goals": by_full_name(document, ("social_goals",), names),
+        "social_goals": goals,
         "settings": settings,
     }
     try:
         return Scenario.model_validate(resolved)
     except ValidationError as error:
-        raise input_error(error, Scenario, document) from None
+        renamed: dict[Location, Location] = {
+            ("social_goals", key): ("social_goals", name)
+            for key, name in zip(data.get("social_goals") or {}, goals, strict=True)
+        }
+        lines = {(*renamed.get(at[:2], at[:2]), *at[2:]): line for at, line in document.lines.items()}
+        raise input_error(error, Scenario, Document(resolved, document.source, lines)) from None
 
 
 def _settings(document: Document, names: list[str], models: dict[str, str]) -> dict[str, Any]:

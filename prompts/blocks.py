@@ -6,8 +6,8 @@ Source: specification, *Speaking*; Chu et al., table 1. This file arranges data;
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from persimchat.state.emotion import EMOTIONS
@@ -22,14 +22,29 @@ class Item:
     """One piece of information in a prompt.
 
     Attributes:
-        kind: which words it is put into (a macro branch of `templates/_blocks.jinja`).
-        values: the data.
+        kind: which words it is put into (a branch of `templates/_blocks.jinja`).
+        values: the data, as pairs of name and value; given as a mapping. Hashable, so that the same block is worded
+            once, however many prompts it stands in.
         prunable: whether pruning may remove it; the name, the topic and the last utterances stay.
     """
 
     kind: str
-    values: dict[str, Any] = field(default_factory=dict)
+    values: Mapping[str, Any] | tuple[tuple[str, Any], ...] = ()
     prunable: bool = True
+
+    def __post_init__(self) -> None:
+        if isinstance(self.values, Mapping):
+            object.__setattr__(self, "values", _hashable(self.values))
+
+    def __getitem__(self, name: str) -> Any:
+        """The value of this name."""
+        return dict(self.values)[name]
+
+
+def _hashable(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return tuple((key, _hashable(item)) for key, item in value.items())
+    return tuple(map(_hashable, value)) if isinstance(value, list | tuple) else value
 
 
 @dataclass(frozen=True)

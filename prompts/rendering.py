@@ -9,14 +9,16 @@ from __future__ import annotations
 
 import hashlib
 import re
-from functools import cache
+from functools import cache, lru_cache
 from importlib.resources import files
 from typing import Any, Final
 
-from jinja2 import FunctionLoader, StrictUndefined
+from jinja2 import DictLoader, StrictUndefined
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 from langchain_core.messages import BaseMessage, HumanMessage, SystemMessage
 from markupsafe import Markup
+
+from persimchat.prompts.blocks import Block, Item
 
 TAGS: Final = (
     "basic_information",
@@ -52,15 +54,18 @@ def _finalize(value: Any) -> Markup:
     return value if isinstance(value, Markup) else Markup(neutralise(str(value)))
 
 
-def _source(name: str) -> str | None:
-    path = files("persimchat.prompts") / "templates" / name
-    return path.read_text(encoding="utf-8") if path.is_file() else None
+_SOURCES: Final = {
+    path.name: path.read_text(encoding="utf-8")
+    for path in sorted((files("persimchat.prompts") / "templates").iterdir(), key=lambda path: path.name)
+    if path.name.endswith(".jinja")
+}
+"""All templates by file name, read once at import: no file is read in an event loop."""
 
 
 @cache
 def _environment() -> ImmutableSandboxedEnvironment:
     environment = ImmutableSandboxedEnvironment(
-        loader=FunctionLoader(_source),
+        loader=DictLoader(_SOURCES),
         undefined=StrictUndefined,
         autoescape=True,
         finalize=_finalize,
@@ -69,7 +74,23 @@ def _environment() -> ImmutableSandboxedEnvironment:
     )
     environment.filters["line"] = lambda value: Markup(one_line(str(value)))
     environment.filters["listed"] = lambda values: Markup(", ".join(one_line(str(v)) for v in values))
+    environment.globals["block"] = _block
+    environment.globals["item"] = _item
     return environment
+
+
+@lru_cache(maxsize=8192)
+def _item(item: Item) -> Markup:
+    """An item in words. Most items stand in many prompts; each is worded once."""
+    worded = _environment().get_template("_item.jinja").render(kind=item.kind, v=dict(item.values))
+    return Markup(worded.strip("\n") + "\n")
+
+
+def _block(block: Block) -> Markup:
+    """A block in words, between its delimiters; nothing where it has no items."""
+    if not block.items:
+        return Markup("")
+    return Markup(f"<{block.tag}>\n{''.join(map(_item, block.items))}</{block.tag}>\n")
 
 
 def render(template: str, /, **values: Any) -> list[BaseMessage]:
@@ -90,8 +111,7 @@ def render(template: str, /, **values: Any) -> list[BaseMessage]:
 @cache
 def prompt_hash() -> str:
     """A hash of all templates, 16 hexadecimal digits: two runs with the same hash were asked in the same words."""
-    folder = files("persimchat.prompts") / "templates"
     digest = hashlib.sha256()
-    for path in sorted((p for p in folder.iterdir() if p.name.endswith((".jinja", ".yaml"))), key=lambda p: p.name):
-        digest.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
+    for name, source in _SOURCES.items():
+        digest.update(f"{name}\0{source}\0".encode())
     return digest.hexdigest()[:16]

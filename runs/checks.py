@@ -1,4 +1,4 @@
-"""What can be known to be wrong before a run begins: models, embedding, store, names in the settings."""
+"""What can be known to be wrong before a run begins: models, embedding, store."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import asyncio
 from persimchat.memory.embeddings import embedding
 from persimchat.memory.store import store
 from persimchat.models.registry import chat_model
-from persimchat.state.errors import InputError, suggestion
 from persimchat.state.scenario import Scenario
 from persimchat.state.settings import MODULES, Settings
 
@@ -16,13 +15,9 @@ async def check(scenario: Scenario, settings: Settings) -> None:
     """Refuse a run that cannot work. No request is made to a model.
 
     Raises:
-        InputError: a model or an embedding is unknown or lacks its key or package; `agent_models` names somebody who
-            does not take part; the store cannot be opened.
+        InputError: a model or an embedding is unknown or lacks its key or package; the store cannot be opened.
     """
     names = [participant.name for participant in scenario.participants]
-    for name in settings.agent_models:
-        if name not in names:
-            raise InputError(f"agent_models names {name!r}, who does not take part", remedy=suggestion(name, names))
     models = {settings.model_for(name, module) for name in names for module in MODULES}
     for model in sorted(model for model in models if model):
         chat_model(model, settings)

@@ -13,6 +13,7 @@ from langchain_core.messages import AIMessageChunk
 from persimchat.graph.conversation import graph
 from persimchat.graph.routing import choose_speaker
 from persimchat.models.naming import default_model_name
+from persimchat.personas.names import with_full_names
 from persimchat.runs.checks import check
 from persimchat.runs.events import Event, MindChanged, Speaking, Started, Stopped, StopReason, Token, TurnEnded, Uttered
 from persimchat.runs.folder import RunFolder, new_run_id, now
@@ -128,6 +129,7 @@ async def run_simulation(
     """
     model, notice = default_model_name(settings.model)
     settings = settings.model_copy(update={"model": model})
+    settings = with_full_names(settings, [persona.name for persona in scenario.participants])
     await check(scenario, settings)
     run = run or new_run_id(scenario.topic, now())
     current = _Run(scenario, settings, run, RunFolder(out, run) if out is not None else None)

@@ -143,13 +143,14 @@ def _parse_json(text: str, source: str) -> tuple[Any, dict[Location, int]]:
         ) from None
     except (RecursionError, ValueError):  # ValueError: an integer of thousands of digits
         raise _too_much(source) from None
-    # Well-formed JSON is YAML once tabs are gone (they can only stand between values) and pairs of surrogates are one
-    # character. So one reader finds lines and duplicate keys for both.
+    # Well-formed JSON is YAML once tabs are gone (they only stand between values), pairs of surrogates are one
+    # character, and other letters are escaped. So one reader finds lines and duplicate keys for both.
     plain = re.sub(
         r"\\u([dD][89abAB][0-9a-fA-F]{2})\\u([dD][c-fC-F][0-9a-fA-F]{2})",
         lambda m: f"\\U{0x10000 + ((int(m[1], 16) & 0x3FF) << 10) + (int(m[2], 16) & 0x3FF):08x}",
         text.replace("\t", " "),
     )
+    plain = plain.replace("\x7f", "\\x7f").encode("ascii", "backslashreplace").decode()
     return _parse_yaml(plain, source)
 
 
@@ -201,11 +202,11 @@ def _survey(node: yaml.Node, at: Location, lines: dict[Location, int], count: li
         for key, value in node.value:
             line = key.start_mark.line + 1
             if not isinstance(key, yaml.ScalarNode):
-                raise InputError(
-                    "a key is itself a list or mapping", where=f"{source}:{line}", remedy="Write a plain word."
-                )
+                where = f"{source}:{line}" if source else ""
+                raise InputError("a key is itself a list or mapping", where=where, remedy="Write a plain word.")
             if key.tag == _MERGE:
-                continue  # what is merged has lines of its own, where it was written first
+                _survey(value, (*at, "<<"), lines, count, source)
+                continue
             key.tag = "tag:yaml.org,2002:str"  # names are text, also `1` and `true`
             if key.value in seen:
                 raise InputError(

@@ -4,12 +4,19 @@ from __future__ import annotations
 
 from typing import Annotated, Final
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 EMOTIONS: Final = ("happiness", "sadness", "anger", "fear", "disgust", "surprise")
 """The order of the six numbers wherever an emotional state is written as a vector."""
 
-Level = Annotated[int, Field(ge=0, le=10)]
+
+def _no_bool(value: object) -> object:
+    if isinstance(value, bool):
+        raise ValueError("a level is a number from 0 to 10, not true or false")
+    return value
+
+
+Level = Annotated[int, BeforeValidator(_no_bool), Field(ge=0, le=10)]
 """An intensity or a score: an integer from 0 to 10."""
 
 

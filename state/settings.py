@@ -82,7 +82,7 @@ class Settings(BaseModel):
     weights: RetrievalWeights = Field(default=RetrievalWeights(), description="of the retrieval score's components")
     ltm_capacity: int = Field(default=100, ge=10, le=100_000, description="memories alive in long-term memory")
     memory_tokens: int = Field(
-        default=800, ge=50, le=100_000, description="tokens (estimated) of recalled memories in one prompt, best first"
+        default=400, ge=50, le=100_000, description="tokens (estimated) of recalled memories in one prompt, best first"
     )
 
     # Speaking
@@ -120,7 +120,7 @@ class Settings(BaseModel):
     concurrent: bool = Field(default=True, description="agents' models are called at the same time, else one by one")
     max_concurrency: int = Field(default=32, ge=1, le=1000, description="model calls under way at the same time")
     requests_per_second: float | None = Field(
-        default=None, gt=0, description="rate limit of model calls; none if unset"
+        default=None, gt=0, allow_inf_nan=False, description="rate limit of model calls; none if unset"
     )
     timeout_s: float = Field(default=120, gt=0, le=3600, description="seconds that one model call may take")
     prices: dict[str, tuple[float, float]] = Field(

@@ -3,12 +3,8 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 
-
-def _folded(text: str) -> str:
-    decomposed = unicodedata.normalize("NFKD", text.casefold())
-    return "".join(c for c in decomposed if not unicodedata.combining(c))
+from persimchat.state.folding import folded
 
 
 def addressees(text: str, speaker: str, present: list[str]) -> list[str]:
@@ -22,20 +18,20 @@ def addressees(text: str, speaker: str, present: list[str]) -> list[str]:
         speaker: who said it; never among the addressees.
         present: names of all participants.
     """
-    folded = _folded(text)
-    firsts = [_folded(name).split()[0] for name in present]
+    words = folded(text)
+    firsts = [folded(name).split()[0] for name in present]
     found = []
     for name, first in zip(present, firsts, strict=True):
-        forms = [_folded(name)] + ([first] if firsts.count(first) == 1 else [])
-        if name != speaker and any(_mentions(folded, form) for form in forms):
+        forms = [folded(name)] + ([first] if firsts.count(first) == 1 else [])
+        if name != speaker and any(_mentions(words, form) for form in forms):
             found.append(name)
     return found
 
 
 def _mentions(text: str, name: str) -> bool:
-    if name.isascii():
-        return re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text) is not None
-    return name in text
+    if any(character >= "\u2e80" for character in name):  # scripts that put no spaces between words
+        return name in text
+    return re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text) is not None
 
 
 def without_own_name(text: str, speaker: str) -> str:

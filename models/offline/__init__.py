@@ -1,1 +1,5 @@
 """The offline model: a small stochastic model of conversation, no language model."""
+
+from persimchat.models.offline.chat_model import NOTICE, OfflineChatModel
+
+__all__ = ["NOTICE", "OfflineChatModel"]

@@ -7,6 +7,7 @@ safely is left out; unknown characteristics are ignored.
 from __future__ import annotations
 
 import re
+import unicodedata
 from dataclasses import dataclass
 from typing import Final
 
@@ -89,7 +90,9 @@ def _place(residence: str) -> str:
 
 
 def _family(values: str) -> tuple[str, ...]:
-    return tuple(name for name, pattern in patterns("life", "family") if pattern.search(values))
+    found = [name for name, pattern in patterns("life", "family") if pattern.search(values)]
+    attached = "partner" in found or "married" in found or "live" in values.casefold()
+    return tuple(name for name in found if not (name == "single" and attached))
 
 
 def facts_of(prompt: Prompt) -> Facts:
@@ -131,11 +134,12 @@ def facts_of(prompt: Prompt) -> Facts:
 def life_lines(facts: Facts) -> tuple[str, ...]:
     """What this person can tell from their life (`sentence | gist`), in an order of their own."""
     lines: list[str] = []
+    domains = tuple(d for d in facts.domains if not (facts.teen and d == "student"))
     if facts.child:
         lines += deck("life", "child")
         lines += [line for h in facts.hobbies for line in deck("life", "hobbies", h, "child")]
     else:
-        for domain in facts.domains:
+        for domain in domains:
             lines += deck("life", "occupations", domain, "lines")
         if facts.as_noun:
             lines += deck("life", "any_occupation_retired" if facts.retired else "any_occupation")
@@ -168,5 +172,7 @@ def address(name: str, present: tuple[str, ...]) -> str:
     first = words[0].strip(",;:!?")
     shared = sum(other.split()[0].casefold() == name.split()[0].casefold() for other in present if other.split())
     spoken = cleaned if shared > 1 or first.rstrip(".").casefold() in _TITLES or first.endswith(".") else first
-    speakable = len(spoken) <= 40 and re.fullmatch(r"[^\W\d_][\w'’. -]*", spoken) is not None
+    # Combining marks are no letters to `re`, though names such as Adébáyọ̀ have them.
+    plain = "".join(c for c in unicodedata.normalize("NFKD", spoken) if not unicodedata.combining(c))
+    speakable = len(spoken) <= 40 and re.fullmatch(r"[^\W\d_][\w'’. -]*", plain) is not None
     return spoken if speakable else ""

@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import Final
 
 from persimchat.models.offline.heads import extracted_head
-from persimchat.models.offline.lexicon import Point, Theme, lines, read, themes, word_list
+from persimchat.models.offline.lexicon import Point, Theme, read, themes, word_list
 from persimchat.models.offline.options import named_options
 from persimchat.models.offline.words import normalised
 
@@ -21,8 +21,8 @@ KINDS: Final = tuple(
     for name, pattern in (
         ("fermi", r"^(roughly |about )?how many\b|^estimate\b|^how much .*(in total|altogether|worldwide)"),
         ("counterfactual", r"^(what if|suppose|what would (have happened|happen|the world)|how would .* if)\b"),
-        ("roleplay", r"^(as an? [\w -]+,|pretend|imagine (you|that you|being)|you are an? |if you were|how would you"),
-        ("coding", r"^(please |can you )?(\w+ ){0,3}?(implement|code|refactor|debug)\b|^(write|develop|create|build) .*"),
+        ("roleplay", r"^(as an? [\w -]+,|pretend|imagine (you|that you|being)|you are an? |if you were|how would you)"),
+        ("coding", r"^(please |can you )?(implement|code|refactor|debug|write|develop|create|build)\b"),
         ("math", r"^(solve|calculate|compute|given that|prove|evaluate|simplify)\b|\bequation\b|\bendpoints\b|f\(x\)"),
         ("writing", r"^(help (me|us) |can you help me |please )?(write|draft|compose|structure|use an appropriate)"),
         ("why", r"^why\b"),
@@ -149,5 +149,3 @@ def kinds() -> tuple[str, ...]:
     """Every kind of topic that has material of its own."""
     return tuple(read("kinds"))
 
-
-__all__ = ["Topic", "analyse", "kind_of", "kinds", "lines"]

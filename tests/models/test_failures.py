@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from loopback.answering import Fault
+from loopback.answering import Fault, Reply
 from loopback.server import LoopbackServer
 
 from persimchat.models.asking import ask, speak
@@ -111,6 +111,17 @@ async def test_too_slow_an_answer(serve: Serve) -> None:
 async def test_a_stream_that_is_cut_is_no_utterance(fault: Fault, serve: Serve) -> None:
     settings = Settings(model=serve(lambda _: fault).model())
     with pytest.raises(TransientModelError, match="cut in the middle"):
+        await speak("json_answer", settings=settings, agent="Ann", module="natural_language", turn=3, schema="S")
+
+
+class BreaksOff(Reply):
+    def chunks(self, body: dict[str, Any], *, usage: bool) -> list[dict[str, Any]]:
+        return [*super().chunks(body, usage=usage)[:3], error("upstream exploded", code=503)]
+
+
+async def test_an_error_in_the_middle_of_a_stream(serve: Serve) -> None:
+    settings = Settings(model=serve(lambda _: BreaksOff("One two three four")).model())
+    with pytest.raises(TransientModelError, match="HTTP 503: upstream exploded"):
         await speak("json_answer", settings=settings, agent="Ann", module="natural_language", turn=3, schema="S")
 
 

@@ -158,3 +158,12 @@ def test_the_schema_in_prompts_keeps_all_limits() -> None:
     assert '"maxLength": 1000' in shown
     assert "$ref" not in shown
     assert '"title"' not in shown
+
+
+def test_a_field_that_a_client_does_not_know_is_refused() -> None:
+    name = parse_model_name("fake:model")
+    error = TypeError("create() got an unexpected keyword argument 'seed'")
+    assert ladder.refusal(error, name, {"seed", Rung.JSON_SCHEMA}) == "seed"
+    assert ladder.refusal(error, name, {Rung.JSON_SCHEMA}) is None
+    assert ladder.refusal(NotImplementedError(), name, {"seed", Rung.TOOL_CALL}) is Rung.TOOL_CALL
+    assert ladder.refusal(KeyError("seed"), name, {"seed"}) is None

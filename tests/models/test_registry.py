@@ -2,10 +2,13 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import json
 import sys
-import threading
+import time
 import types
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from importlib.machinery import ModuleSpec
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +18,8 @@ from langchain_openai import AzureChatOpenAI, ChatOpenAI
 from loopback.server import LoopbackServer
 
 from persimchat.models import building, registry
-from persimchat.models.asking import ask
+from persimchat.models.asking import ask, speak
+from persimchat.models.failures import TransientModelError
 from persimchat.models.loops import PerLoop
 from persimchat.models.registry import chat_model, close_models, model_name
 from persimchat.state.errors import InputError, MissingExtraError
@@ -41,20 +45,9 @@ def test_the_same_model_works_in_one_event_loop_after_another(serve: Serve) -> N
 
 def test_the_same_model_works_in_two_event_loops_at_once(serve: Serve) -> None:
     server = serve(lambda _: RIGHT, delay_s=0.05)
-    failed: list[BaseException] = []
-
-    def run() -> None:
-        try:
-            asyncio.run(several(server))
-        except BaseException as error:
-            failed.append(error)
-
-    threads = [threading.Thread(target=run) for _ in range(2)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert failed == []
+    with ThreadPoolExecutor(2) as threads:
+        for done in [threads.submit(asyncio.run, several(server)) for _ in range(2)]:
+            done.result()
     assert len(server.requests) == 12
 
 
@@ -154,18 +147,93 @@ async def test_llamacpp_wants_its_file_and_its_extra(tmp_path: Path, monkeypatch
         chat_model(f"llamacpp:{file}", Settings())
 
 
-async def test_other_names_go_to_langchain(monkeypatch: pytest.MonkeyPatch) -> None:
+class FakeLlama:
+    """Stands in for llama_cpp.Llama: answers, and notices when it is asked twice at the same time."""
+
+    made: list[dict[str, Any]] = []
+    asked: list[dict[str, Any]] = []
+    running = 0
+    most = 0
+
+    def __init__(self, path: str, **options: Any) -> None:
+        if Path(path).read_bytes() != b"GGUF":
+            raise ValueError("not a model")
+        self.made.append(options)
+
+    def create_chat_completion(self, **options: Any) -> Any:
+        self.asked.append(options)
+        cls = type(self)
+        cls.running += 1
+        cls.most = max(cls.most, cls.running)
+        time.sleep(0.05)
+        cls.running -= 1
+        if options.get("stream"):
+            words = [{"role": "assistant"}, {"content": "Hello "}, {"content": "there."}]
+            return iter([{"choices": [{"delta": w}]} for w in words])
+        call = {"id": "c", "type": "function", "function": {"name": "NeedToTalk", "arguments": json.dumps(RIGHT)}}
+        message = {"role": "assistant", "content": None, "tool_calls": [call]}
+        usage = {"prompt_tokens": 9, "completion_tokens": 4}
+        return {"choices": [{"message": message, "finish_reason": "stop"}], "usage": usage}
+
+
+async def test_a_local_file_is_asked_with_tool_calls_one_at_a_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    module = types.ModuleType("llama_cpp")
+    module.__dict__.update(Llama=FakeLlama, LlamaGrammar=object, __spec__=ModuleSpec("llama_cpp", None))
+    monkeypatch.setitem(sys.modules, "llama_cpp", module)
+    file = tmp_path / "some.gguf"
+    file.write_bytes(b"GGUF")
+    settings = Settings(model=f"llamacpp:{file}", seed=2**40 + 5)
+    asked = {"settings": settings, "agent": "Ann", "turn": 0, "schema": "S"}
+    answers = await asyncio.gather(
+        *(ask("json_answer", NeedToTalk, module="need_to_talk", **asked) for _ in range(3)),
+        speak("json_answer", module="natural_language", **asked),
+    )
+    assert [a.value.need_to_talk for a in answers[:3]] == [7, 7, 7]
+    assert answers[3].text == "Hello there."
+    assert answers[0].call["input_tokens"] == 9
+    assert FakeLlama.most == 1
+    assert [m["seed"] for m in FakeLlama.made] == [5]
+    assert FakeLlama.asked[0]["tool_choice"] == {"type": "function", "function": {"name": "NeedToTalk"}}
+    # What ran out of time still holds the model: the next request waits for it.
+    with pytest.raises(TransientModelError):
+        await ask(
+            "json_answer",
+            NeedToTalk,
+            module="need_to_talk",
+            **{**asked, "settings": settings.model_copy(update={"timeout_s": 0.01})},
+        )
+    await ask("json_answer", NeedToTalk, module="need_to_talk", **asked)
+    assert FakeLlama.most == 1
+    file.write_bytes(b"????")
+    with pytest.raises(InputError, match="cannot be loaded"):
+        chat_model(f"llamacpp:{file}", Settings(seed=1))
+
+
+@pytest.fixture
+def langchain(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[..., Any]], None]:
+    """Install a stand-in for the package langchain, which is no dependency."""
+
+    def install(init_chat_model: Callable[..., Any]) -> None:
+        module = types.ModuleType("langchain.chat_models")
+        module.__dict__.update(init_chat_model=init_chat_model)
+        package = types.ModuleType("langchain")
+        package.__dict__.update(__spec__=ModuleSpec("langchain", None))
+        monkeypatch.setitem(sys.modules, "langchain", package)
+        monkeypatch.setitem(sys.modules, "langchain.chat_models", module)
+
+    return install
+
+
+async def test_other_names_go_to_langchain(langchain: Callable[[Callable[..., Any]], None]) -> None:
     made: dict[str, Any] = {}
 
     def init_chat_model(name: str, **options: Any) -> FakeListChatModel:
         made[name] = options
-        return FakeListChatModel(responses=['{"reasoning": "because", "need_to_talk": 7}'])
+        return FakeListChatModel(responses=[json.dumps(RIGHT)])
 
-    monkeypatch.setitem(sys.modules, "langchain", types.ModuleType("langchain"))
-    module = types.ModuleType("langchain.chat_models")
-    module.init_chat_model = init_chat_model  # type: ignore[attr-defined]
-    monkeypatch.setitem(sys.modules, "langchain.chat_models", module)
-    monkeypatch.setattr(building, "find_spec", lambda name: object() if name == "langchain" else None)
+    langchain(init_chat_model)
     settings = Settings(model="acme:big", model_temperature=0.5)
     asked = {"agent": "Ann", "module": "need_to_talk", "turn": 0, "schema": "S"}
     answer = await ask("json_answer", NeedToTalk, settings=settings, **asked)
@@ -174,22 +242,31 @@ async def test_other_names_go_to_langchain(monkeypatch: pytest.MonkeyPatch) -> N
     assert made == {"acme:big": {"temperature": 0.5}}
 
 
+@pytest.mark.parametrize(
+    ("raised", "words"),
+    [
+        (ValueError("Unsupported provider='opneai'."), "Did you mean 'openai'"),
+        (ImportError("Unable to import langchain_acme. Please install it."), "not installed.*langchain_acme"),
+        (ValueError("region is missing"), "cannot be set up: region is missing"),
+    ],
+)
+async def test_what_langchain_cannot_set_up(
+    raised: Exception, words: str, langchain: Callable[[Callable[..., Any]], None]
+) -> None:
+    def init_chat_model(name: str, **_: Any) -> None:
+        raise raised
+
+    langchain(init_chat_model)
+    with pytest.raises(InputError, match=words):
+        chat_model("opneai:big", Settings())
+
+
 async def test_other_names_without_langchain(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(building, "find_spec", lambda _: None)
-    with pytest.raises(InputError, match="pip install langchain"):
+    with pytest.raises(InputError, match="pip install langchain langchain-acme"):
         chat_model("acme:big", Settings())
-
-
-async def test_a_misspelt_provider() -> None:
-    pytest.importorskip("langchain_classic")
     with pytest.raises(InputError, match="Did you mean 'openai'"):
         chat_model("opneai:gpt-4o", Settings())
-
-
-async def test_a_provider_whose_package_is_missing() -> None:
-    pytest.importorskip("langchain_classic")
-    with pytest.raises(InputError, match="not installed.*langchain[-_]anthropic"):
-        chat_model("anthropic:claude-sonnet-4-5", Settings())
 
 
 async def test_values_are_kept_per_loop() -> None:

@@ -181,7 +181,7 @@ def test_credentials_in_a_models_address_are_refused_before_anything_is_written(
 
 def test_a_model_for_somebody_who_does_not_take_part(tmp_path: Path) -> None:
     with LoopbackServer(answer=Scripted()) as server, pytest.raises(InputError, match="Did you mean 'Bo Říha'"):
-        run(server, tmp_path, agent_models={"Bo Riha": "offline"})
+        run(server, tmp_path, agent_models={"Bob Riha": "offline"})
 
 
 def test_agents_and_modules_may_have_models_of_their_own() -> None:

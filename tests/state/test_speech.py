@@ -6,16 +6,17 @@ import pytest
 
 from persimchat.state.speech import addressees, without_own_name
 
-PRESENT = ["Eva Horáková", "Lukáš Jelínek", "李雷", "Anna Bell", "Anna Novak"]
+PRESENT = ["Eva Horáková", "Lukáš Jelínek", "李雷", "Anna Bell", "Anna Novak", "Łukasz Żórawski"]
 
 
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
         ("What do you think, Lukáš?", ["Lukáš Jelínek"]),
-        ("lukas, you first!", ["Lukáš Jelínek"]),
+        ("LUKAS, you first!", ["Lukáš Jelínek"]),
         ("Lukáše neznám", []),
         ("Eva, Lukáš, come here", ["Eva Horáková", "Lukáš Jelínek"]),
+        ("Lukasz, zaczekaj", ["Łukasz Żórawski"]),
         ("李雷你好", ["李雷"]),
         ("Anna, please", []),
         ("Anna Novak, please", ["Anna Novak"]),

@@ -1,0 +1,250 @@
+"""What an utterance means to somebody who hears it, and the scores that follow from it.
+
+Events are appraised in the manner of appraisal theories of emotion: is it for or against what I hold, was it meant for
+me, how do I stand to the speaker, what do they feel. Need to talk and emotional state are arithmetic on that; the
+coefficients are this model's own and were set by hand.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from persimchat.models.offline.lexicon import word_pattern
+from persimchat.models.offline.opinion import Stance, anchor, position_in, stance
+from persimchat.models.offline.persona_facts import Facts, facts_of
+from persimchat.models.offline.randomness import generator
+from persimchat.models.offline.sections import Prompt
+from persimchat.models.offline.topics import Topic, analyse
+from persimchat.state.emotion import EMOTIONS
+
+_BASELINES: Final = {
+    # Trait group: how it shifts the state to which somebody returns.
+    "cheerful": {"happiness": 2.5, "sadness": -0.5},
+    "warm": {"happiness": 1.0},
+    "funny": {"happiness": 1.0},
+    "gloomy": {"happiness": -1.0, "sadness": 1.5, "disgust": 0.5},
+    "irritable": {"anger": 1.5, "disgust": 0.5},
+    "anxious": {"fear": 1.8},
+    "curious": {"surprise": 0.8, "happiness": 0.4},
+    "calm": {"anger": -0.5, "fear": -0.5},
+}
+
+
+@dataclass(frozen=True)
+class Appraisal:
+    """What the words just heard are to the one who hears them.
+
+    Attributes:
+        facts: who hears.
+        topic: analysed.
+        stance: what they hold.
+        theirs: index of the position the words speak for, None where none can be told.
+        own: they spoke themselves.
+        to_me: they were spoken to by name.
+        asked: they were asked something.
+        agreement: from -1 (against what I hold, or told off) over 0 to 1 (for it).
+        valence: how they stand to the speaker, -1, 0 or 1.
+        heard: whether anything was heard at all.
+    """
+
+    facts: Facts
+    topic: Topic
+    stance: Stance
+    theirs: int | None
+    own: bool
+    to_me: bool
+    asked: bool
+    agreement: float
+    valence: int
+    heard: bool
+
+
+def appraise(prompt: Prompt, seed: int) -> Appraisal:
+    """Appraise the words just heard."""
+    facts = facts_of(prompt)
+    topic = analyse(prompt.topic)
+    held = stance(prompt, topic, seed)
+    heard = prompt.heard
+    if heard is None:
+        return Appraisal(facts, topic, held, None, False, False, False, 0.0, 0, heard=False)
+    theirs = position_in(heard.words, prompt.topic)
+    # A question asks everybody where it names nobody, and those whom it names where it does.
+    asked = "?" in heard.words and heard.to_me
+    relation = prompt.relation_to(heard.speaker)
+    return Appraisal(
+        facts=facts,
+        topic=topic,
+        stance=held,
+        theirs=theirs,
+        own=heard.own,
+        to_me=heard.to_me,
+        asked=asked,
+        agreement=0.0 if heard.own else _agreement(heard.words, theirs, held, topic, to_me=heard.to_me),
+        valence=relation.valence if relation else 0,
+        heard=True,
+    )
+
+
+def _agreement(words: str, theirs: int | None, held: Stance, topic: Topic, *, to_me: bool) -> float:
+    value = 0.0
+    if theirs is not None:
+        n = len(topic.positions)
+        distance = abs(anchor(theirs, n) - held.opinion)
+        value = 0.7 * (1.0 - 2.0 * distance) if theirs == held.mine else -min(0.8, 0.3 + distance)
+    weight = 0.6 if to_me else 0.25
+    value += weight * bool(word_pattern("agreeing").search(words))
+    value -= weight * bool(word_pattern("contradicting").search(words))
+    value -= 0.6 * bool(word_pattern("hostile").search(words))
+    return max(-1.0, min(1.0, value))
+
+
+def need_to_talk(prompt: Prompt, seed: int) -> tuple[int, str]:
+    """How much somebody wants to speak next, 0–10, and why (one sentence)."""
+    a = appraise(prompt, seed)
+    groups = a.facts.groups
+    reasons = []
+    score = 4.2 + 1.5 * ("talkative" in groups) - 1.5 * ("reserved" in groups) - 0.6 * a.facts.brief
+    strongest = max(prompt.emotions.values(), default=0)
+    score += 0.3 * max(0, strongest - 3)
+    if strongest >= 6:
+        reasons.append("feels it strongly")
+    if a.own:
+        score -= 5.0
+        reasons.insert(0, "has only just spoken")
+    elif a.asked:
+        score += 4.0
+        reasons.insert(0, "was asked by name")
+    elif a.to_me:
+        score += 2.6
+        reasons.insert(0, "was spoken to by name")
+    if a.agreement < -0.15:
+        score += 2.4 * -a.agreement
+        reasons.append("disagrees with what was said")
+    elif a.agreement > 0.3:
+        score += 0.4
+        reasons.append("agrees and has little to add")
+    score += 0.4 * abs(a.valence)
+    score += _silence(prompt, reasons)
+    score -= _lateness(prompt, reasons)
+    draw = generator(seed, "need", prompt.name, prompt.topic, prompt.turn).random()
+    score += 2.4 * (draw - 0.5)
+    number = max(0, min(10, round(score)))
+    temper = "talks readily" if "talkative" in groups else "rather listens" if "reserved" in groups else "is at ease"
+    reasons.append(temper)
+    return number, f"{_short(prompt.name)} {', '.join(reasons[:-1])}{' and ' if reasons[:-1] else ''}{reasons[-1]}."
+
+
+def _silence(prompt: Prompt, reasons: list[str]) -> float:
+    """More need for those who have had less than their share of the talk."""
+    share = prompt.turn / (len(prompt.present) + 1)
+    spoken = prompt.spoken
+    if spoken is None:
+        return 0.0
+    missing = max(-2.0, min(2.0, share - spoken))
+    if missing >= 1:
+        reasons.append("has hardly spoken so far")
+    return 0.9 * missing
+
+
+def _lateness(prompt: Prompt, reasons: list[str]) -> float:
+    """Less need towards the limit: most has been said."""
+    if prompt.limit <= 0:
+        return 0.0
+    part = min(1.0, prompt.turn / prompt.limit)
+    if part > 0.8:
+        reasons.append("has said most of it")
+    return float(3.0 * part**3)
+
+
+def feeling(prompt: Prompt, seed: int) -> tuple[dict[str, int], str]:
+    """The new emotional state, and what changed and why (one sentence).
+
+    Before the conversation the state comes from the persona and the topic alone. Later it decays towards the persona's
+    own baseline and is moved by the event; what an event asks for is approached, not reached at once.
+    """
+    a = appraise(prompt, seed)
+    base = _baseline(a.facts, prompt, seed)
+    draw = generator(seed, "feeling", prompt.name, prompt.topic, prompt.turn)
+    if not a.heard or not prompt.emotions:
+        state = {e: _stepped(base[e], draw.random()) for e in EMOTIONS}
+        return state, f"{_short(prompt.name)} comes to it in their usual temper."
+    event = _event(a, prompt)
+    state = {}
+    for emotion in EMOTIONS:
+        before = prompt.emotions.get(emotion, 0)
+        pull = 0.3 * (base[emotion] - before)
+        push = max(-3.0, min(3.0, event[emotion]))
+        state[emotion] = _stepped(before + pull + push, draw.random())
+    return state, _reason(a, prompt)
+
+
+def _stepped(value: float, draw: float) -> int:
+    """A level from 0 to 10; the fraction decides by chance, so that slow changes are not rounded away."""
+    whole = int(value // 1)
+    return max(0, min(10, whole + (draw < value - whole)))
+
+
+def _baseline(facts: Facts, prompt: Prompt, seed: int) -> dict[str, float]:
+    draw = generator(seed, "baseline", prompt.name)
+    base = {e: 0.4 * draw.random() for e in EMOTIONS}
+    base["happiness"] += 2.4
+    for group, shifts in _BASELINES.items():
+        if group in facts.groups:
+            for emotion, shift in shifts.items():
+                base[emotion] += shift
+    for pattern, emotion in (("hurtful", "sadness"), ("frightening", "fear"), ("surprising", "surprise")):
+        if word_pattern(pattern).search(prompt.topic):
+            base[emotion] += 1.0
+    if facts.child:
+        base["happiness"] += 1.0
+        base["surprise"] += 0.6
+    return {e: max(0.0, v) for e, v in base.items()}
+
+
+def _event(a: Appraisal, prompt: Prompt) -> dict[str, float]:
+    """What the words heard do to the six emotions, before temper slows it down."""
+    event = dict.fromkeys(EMOTIONS, 0.0)
+    heard = prompt.heard
+    if heard is None or a.own:
+        return event
+    near = 1.5 if a.to_me else 1.0
+    if a.agreement > 0:
+        event["happiness"] += 1.6 * a.agreement * near
+        event["anger"] -= 1.0 * a.agreement
+    else:
+        blow = -a.agreement * near
+        sting = 1.7 if "irritable" in a.facts.groups else 0.7 if "calm" in a.facts.groups else 1.1
+        event["anger"] += sting * blow * (1.3 if a.valence < 0 else 0.8 if a.valence > 0 else 1.0)
+        event["happiness"] -= 1.1 * blow
+        event["sadness"] += (0.9 if a.valence > 0 else 0.3) * blow
+        event["fear"] += (0.8 if "anxious" in a.facts.groups else 0.1) * blow
+    if a.to_me and a.valence >= 0 and a.agreement >= 0:
+        event["happiness"] += 0.5
+    if a.to_me and a.valence < 0:
+        event["disgust"] += 0.6
+    contagion = 0.16 if a.valence > 0 else 0.08
+    for emotion, level in heard.emotion.items():
+        event[emotion] += contagion * max(-2, min(6, level - prompt.emotions.get(emotion, 0)))
+    for pattern, emotion in (("hurtful", "sadness"), ("frightening", "fear"), ("surprising", "surprise")):
+        if word_pattern(pattern).search(heard.words):
+            event[emotion] += 0.7
+    if word_pattern("hostile").search(heard.words):
+        event["disgust"] += 0.8
+    if a.stance.mine != a.stance.before:
+        event["surprise"] += 1.2
+    return event
+
+
+def _reason(a: Appraisal, prompt: Prompt) -> str:
+    speaker = _short(prompt.heard.speaker if prompt.heard else "")
+    if a.own:
+        return f"{_short(prompt.name)} has had their say, and the feeling settles."
+    what = "was in line with" if a.agreement > 0.15 else "went against" if a.agreement < -0.15 else "hardly touched"
+    to_me = ", and was meant for them" if a.to_me else ""
+    return f"What {speaker} said {what} what {_short(prompt.name)} holds{to_me}."
+
+
+def _short(name: str) -> str:
+    """A name as it stands in a sentence: at most 60 characters, "this person" where there is none."""
+    return " ".join(name.split())[:60].strip() or "this person"

@@ -1,0 +1,137 @@
+"""The offline model as a LangChain chat model."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import AsyncIterator, Iterator
+from typing import Any, Final
+
+from langchain_core.callbacks import AsyncCallbackManagerForLLMRun, CallbackManagerForLLMRun
+from langchain_core.language_models import BaseChatModel
+from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage
+from langchain_core.messages.ai import UsageMetadata
+from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, ChatResult
+
+from persimchat.models.offline.answers import TASKS
+from persimchat.models.offline.sections import MODEL_NAME, message_text, read_prompt
+from persimchat.models.offline.situation import scene_of
+from persimchat.models.offline.utterance import worded
+from persimchat.prompts.blocks import estimated_tokens
+from persimchat.state.errors import ModelError, suggestion
+
+NOTICE: Final = "The offline model is no language model: it words set phrases by chance, persona and topic."
+"""What every reader of its output should be told."""
+
+_READING: Final = 8.0
+_WORDING: Final = 3.0
+"""Words a second, for the reported response time: people read about four and speak about two and a half."""
+
+
+class OfflineChatModel(BaseChatModel):
+    """A small stochastic model of conversation. It is no language model.
+
+    It reads the messages that any other model would be given (rendered from this package's templates), and answers
+    every task in them: judgements follow from persona, emotions, relationships and bounded-confidence opinion dynamics
+    (`opinion.py`), utterances are put together from phrase material (the YAML files beside this one). It needs no
+    network and no key, keeps no state, and gives the same answer to the same messages and seed.
+
+    It is for trying things out, for tests and for demonstrations. What it says is no evidence about people.
+    """
+
+    seed: int = 0
+    """All randomness comes from it and from what is in the messages."""
+    model_name: str = MODEL_NAME
+
+    @property
+    def _llm_type(self) -> str:
+        return MODEL_NAME
+
+    @property
+    def _identifying_params(self) -> dict[str, Any]:
+        return {"model_name": self.model_name, "seed": self.seed}
+
+    def answer(self, messages: list[BaseMessage]) -> str:
+        """The answer's text: JSON for a judging task, plain text for an utterance.
+
+        Raises:
+            ModelError: no message holds a task, the task is unknown, or a section that it needs is missing.
+        """
+        prompt = read_prompt(messages)
+        if prompt.task == "utterance":
+            prompt.need_section(prompt.name, "basic_information")
+            prompt.need_section(prompt.topic, "environment")
+            return worded(scene_of(prompt, self.seed))
+        if prompt.task not in TASKS:
+            raise ModelError(
+                f"unknown task {prompt.task!r}",
+                model=self.model_name,
+                remedy=suggestion(prompt.task, ["utterance", *TASKS]),
+            )
+        prompt.need_section(prompt.name, "basic_information")
+        return json.dumps(TASKS[prompt.task](prompt, self.seed), ensure_ascii=False)
+
+    def _metadata(self, messages: list[BaseMessage], text: str) -> tuple[UsageMetadata, dict[str, Any]]:
+        read = "\n".join(message_text(m) for m in messages)
+        given, made = estimated_tokens(read), estimated_tokens(text)
+        usage = UsageMetadata(input_tokens=given, output_tokens=made, total_tokens=given + made)
+        # Most of a prompt is known from the last turn, so only a tenth of it counts as read.
+        seconds = round(0.1 * len(read.split()) / _READING + len(text.split()) / _WORDING, 2)
+        return usage, {"model_name": self.model_name, "estimated": True, "response_time_s": seconds}
+
+    def _generate(
+        self,
+        messages: list[BaseMessage],
+        stop: list[str] | None = None,
+        run_manager: CallbackManagerForLLMRun | None = None,
+        **kwargs: Any,
+    ) -> ChatResult:
+        text = self.answer(messages)
+        usage, metadata = self._metadata(messages, text)
+        message = AIMessage(content=text, usage_metadata=usage, response_metadata=metadata)
+        return ChatResult(generations=[ChatGeneration(message=message)])
+
+    async def _agenerate(
+        self,
+        messages: list[BaseMessage],
+        stop: list[str] | None = None,
+        run_manager: AsyncCallbackManagerForLLMRun | None = None,
+        **kwargs: Any,
+    ) -> ChatResult:
+        return self._generate(messages, stop)
+
+    def _chunks(self, messages: list[BaseMessage]) -> Iterator[ChatGenerationChunk]:
+        text = self.answer(messages)
+        usage, metadata = self._metadata(messages, text)
+        for word in re.findall(r"\S+\s*|\s+", text):
+            yield ChatGenerationChunk(message=AIMessageChunk(content=word))
+        last = AIMessageChunk(content="", usage_metadata=usage, response_metadata=metadata, chunk_position="last")
+        yield ChatGenerationChunk(message=last)
+
+    def _stream(
+        self,
+        messages: list[BaseMessage],
+        stop: list[str] | None = None,
+        run_manager: CallbackManagerForLLMRun | None = None,
+        **kwargs: Any,
+    ) -> Iterator[ChatGenerationChunk]:
+        for chunk in self._chunks(messages):
+            if run_manager:
+                run_manager.on_llm_new_token(chunk.text, chunk=chunk)
+            yield chunk
+
+    async def _astream(
+        self,
+        messages: list[BaseMessage],
+        stop: list[str] | None = None,
+        run_manager: AsyncCallbackManagerForLLMRun | None = None,
+        **kwargs: Any,
+    ) -> AsyncIterator[ChatGenerationChunk]:
+        for chunk in self._chunks(messages):
+            if run_manager:
+                await run_manager.on_llm_new_token(chunk.text, chunk=chunk)
+            yield chunk
+
+    def bind_tools(self, tools: Any, **kwargs: Any) -> Any:
+        """Tools are accepted and not used."""
+        return self.bind(tools=tools, **kwargs)

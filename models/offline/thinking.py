@@ -1,0 +1,157 @@
+"""Questions, insights and plans in words: what somebody makes of what they remember and heard."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+from persimchat.models.offline.appraisal import Appraisal
+from persimchat.models.offline.grammar import capitalised, filled
+from persimchat.models.offline.lexicon import deck
+from persimchat.models.offline.opinion import position_in
+from persimchat.models.offline.randomness import generator, permutation
+from persimchat.models.offline.sections import MemoryLine, Prompt
+from persimchat.models.offline.situation import gist_of
+from persimchat.models.offline.words import content_words
+
+
+def _name(name: str) -> str:
+    return " ".join(name.split())[:60].strip() or "somebody"
+
+
+def _last_speaker(prompt: Prompt) -> tuple[str, str]:
+    """Who spoke last and what they said; ("", "") before anybody has."""
+    if prompt.heard:
+        return prompt.heard.speaker, prompt.heard.words
+    return prompt.recent[-1] if prompt.recent else ("", "")
+
+
+def _slots(prompt: Prompt, a: Appraisal) -> dict[str, str]:
+    speaker, words = _last_speaker(prompt)
+    others = [n for n in prompt.present if n != speaker]
+    draw = generator("think", prompt.name, prompt.topic, prompt.turn)
+    theirs = a.theirs if a.theirs is not None else position_in(words, prompt.topic) if words else None
+    return {
+        "me": _name(prompt.name),
+        "speaker": _name(speaker) if speaker and speaker != prompt.name else "",
+        "other": _name(draw.choice(others)) if others else "",
+        "mine": a.topic.positions[a.stance.mine],
+        "theirs": a.topic.positions[theirs] if theirs is not None and speaker != prompt.name else "",
+        "head": a.topic.head,
+        "gist": gist_of(words, prompt.topic) if words else "",
+        "word": content_words(words, 6)[-1][:40] if words else "",
+    }
+
+
+def _pick(kind: str, values: dict[str, str], *key: object, skip: Sequence[str] = ()) -> str:
+    phrases = deck("thoughts", kind)
+    for index in permutation(len(phrases), kind, *key):
+        phrase = phrases[index]
+        if all(values.get(s) for s in _needed(phrase)):
+            text = filled(phrase, values)
+            if text not in skip:
+                return text
+    return ""
+
+
+def _needed(phrase: str) -> list[str]:
+    return [part.partition("}")[0].rstrip("^") for part in phrase.split("{")[1:]]
+
+
+def questions(prompt: Prompt, a: Appraisal) -> list[str]:
+    """Three different questions: the matter, the people, oneself."""
+    values = _slots(prompt, a)
+    return [
+        _pick(kind, values, prompt.name, prompt.topic, prompt.turn)
+        for kind in ("ask_matter", "ask_people", "ask_myself")
+    ]
+
+
+def insights(prompt: Prompt, a: Appraisal) -> list[dict[str, Any]]:
+    """Five insights: a person, another person or the talk, the topic, oneself, how it is going."""
+    numbered = [m for m in prompt.memories if m.number]
+    by_person = _memories_by_person(prompt, numbered)
+    ranked = sorted(by_person, key=lambda n: -len(by_person[n]))
+    result: list[dict[str, Any]] = []
+    values = _slots(prompt, a)
+    key = (prompt.name, prompt.topic, prompt.turn)
+    for kind, about in zip(("person", "person", "matter", "myself", "talk"), [*ranked[:2], "", "", ""][:5] if len(ranked) > 1 else [*ranked[:1], "", "", "", ""][:5], strict=False):
+        evidence = by_person.get(about) or _evidence_for(kind, numbered)
+        local = {**values, "person": _name(about) if about else ""}
+        if about:
+            held = _held_by(by_person[about], prompt)
+            local["held"] = a.topic.positions[held] if held is not None else ""
+        used = "insight_" + (kind if about or kind != "person" else "talk")
+        text = _pick(used, local, *key, skip=[r["theme"] for r in result])
+        result.append(
+            {
+                "theme": text,
+                "keywords": _keywords(text, evidence),
+                "evidence": [m.number for m in evidence[:5]],
+                "importance": _weight(evidence),
+            }
+        )
+    return result
+
+
+def _memories_by_person(prompt: Prompt, memories: Sequence[MemoryLine]) -> dict[str, list[MemoryLine]]:
+    found: dict[str, list[MemoryLine]] = {}
+    for memory in memories:
+        for name in prompt.present:
+            if memory.kind == "perception" and memory.theme.startswith(_name(name)):
+                found.setdefault(name, []).append(memory)
+    return found
+
+
+def _held_by(memories: Sequence[MemoryLine], prompt: Prompt) -> int | None:
+    held = Counter(p for m in memories if (p := position_in(m.theme, prompt.topic)) is not None)
+    return held.most_common(1)[0][0] if held else None
+
+
+def _evidence_for(kind: str, memories: Sequence[MemoryLine]) -> list[MemoryLine]:
+    kinds = {"matter": ("topic", "perception"), "myself": ("profile", "social_goals", "plan"), "talk": ("perception",)}
+    chosen = [m for m in memories if m.kind in kinds.get(kind, ())]
+    return sorted(chosen or memories, key=lambda m: -m.importance)
+
+
+def _keywords(text: str, evidence: Sequence[MemoryLine]) -> list[str]:
+    from_memories = [k[:80] for m in evidence[:3] for k in m.keywords[:1] if k.strip()]
+    return list(dict.fromkeys([*content_words(text, 3), *from_memories]))[:6]
+
+
+def _weight(evidence: Sequence[MemoryLine]) -> int:
+    mean = sum(m.importance for m in evidence[:5]) / max(1, len(evidence[:5]))
+    return max(0, min(10, round(mean + 1)))
+
+
+def plan(prompt: Prompt, a: Appraisal, seed: int) -> dict[str, Any]:
+    """A plan's fields; the goals listed are kept, five at most."""
+    values = _slots(prompt, a)
+    key = (seed, prompt.name, prompt.topic, prompt.turn)
+    speaker, words = _last_speaker(prompt)
+    positions = [position_in(t, prompt.topic) for _, t in prompt.recent]
+    known = [p for p in positions if p is not None]
+    stage = "early" if len(prompt.recent) < 2 else "agree" if len(set(known)) <= 1 and len(known) > 2 else "differ"
+    react = bool(speaker) and speaker != prompt.name
+    calls_me = react and prompt.name.split()[0].casefold() in words.casefold() if prompt.name.split() else False
+    reluctant = "reserved" in a.facts.groups and not calls_me and generator("react", *key).random() < 0.5
+    react = react and not reluctant
+    kind = "answer" if calls_me else "agree" if values["theirs"] == values["mine"] else "oppose"
+    reaction = _pick("react_" + (kind if react else "none"), values, *key)
+    # An identity once found is kept, unless the own view has shifted since.
+    keeps = prompt.identity and a.stance.mine == a.stance.before
+    identity = prompt.identity[:900] if keeps else _pick("identity", {**values, "job": a.facts.as_noun}, *key)
+    goals = list(dict.fromkeys(goal[:1000].strip() for goal in prompt.goals if goal.strip()))[:5]
+    theme = _pick("plan_adversarial" if a.stance.temper.adversarial else "plan", values, *key)
+    gist = gist_of(words, prompt.topic) if words else ""
+    return {
+        "progress": _pick("progress_" + stage, values, *key),
+        "identity": identity,
+        "react": react,
+        "reaction": reaction,
+        "goals": goals,
+        "theme": capitalised(theme),
+        "keywords": list(dict.fromkeys([*content_words(values["mine"], 3), *([gist] if gist else [])]))[:8],
+        "importance": max(0, min(10, 5 + (kind == "oppose" and react) + 2 * bool(goals))),
+    }

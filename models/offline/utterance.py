@@ -1,0 +1,250 @@
+"""Wording an utterance: taking up what was said, saying something on the topic or from one's life, leading on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from persimchat.models.offline.grammar import capitalised, filled
+from persimchat.models.offline.lexicon import Point, deck, read
+from persimchat.models.offline.persona_facts import life_lines
+from persimchat.models.offline.randomness import generator, permutation
+from persimchat.models.offline.situation import Scene
+from persimchat.models.offline.voice import spoken
+from persimchat.models.offline.words import count, normalised, overlap
+
+
+@dataclass(frozen=True)
+class Draft:
+    """One way to say it: the parts in order, and how good it is (lower is better)."""
+
+    text: str
+    cost: float
+
+
+def worded(scene: Scene) -> str:
+    """What the person of a scene says next: never empty, without their name in front, about as long as asked for.
+
+    A few ways to say it are drawn up; the one that repeats least of what was said lately and comes nearest to the
+    length is taken.
+    """
+    drafts = [_draft(scene, variant) for variant in range(5)]
+    return min(drafts, key=lambda d: d.cost).text
+
+
+def _draft(scene: Scene, variant: int) -> Draft:
+    parts = _parts(scene, variant)
+    text = spoken(parts, scene.register)
+    repeated = max((overlap(text, said) for said in scene.said_lately), default=0.0)
+    off = abs(count(text) - scene.target) / scene.target
+    # The later variants are fallbacks: they are taken only where they are clearly better.
+    return Draft(text, 4 * max(0.0, repeated - 0.15) + off + 0.12 * variant)
+
+
+def _parts(scene: Scene, variant: int) -> list[str]:
+    """The sentences of one draft. Variants differ in which optional parts they have and in what is told."""
+    values = scene.values
+    opening, closing = scene.opening, scene.closing
+    body, clause = _body(scene, variant)
+    if opening:
+        parts = [_opening(scene, body, clause)]
+    elif closing:
+        parts = [_reaction(scene) if scene.asked else "", _closing(scene)]
+        if count(" ".join(parts)) < 0.6 * scene.target:
+            parts.insert(1, body)
+    else:
+        start = "" if variant in (2, 4) and not scene.asked else _reaction(scene)
+        parts = [start, body]
+    if scene.mood:
+        parts.insert(0, scene.decks.pick("mood" + scene.mood, deck("speech", "moods", scene.mood), scene.turn, values))
+    budget = scene.target * (0.85 if variant in (0, 2) else 1.1)
+    for extra in _extras(scene, variant):
+        length = count(" ".join(p for p in parts if p))
+        if length >= budget:
+            break
+        if length + count(extra) <= scene.target * 1.4:
+            parts.append(extra)
+    return [p for p in parts if p] or [body]
+
+
+def _opening(scene: Scene, body: str, clause: str) -> str:
+    if scene.facts.child:
+        return scene.decks.pick("opening", deck("speech", "child", "opening"), scene.step, {**scene.values, "clause": body})
+    if not clause:
+        return body
+    values = {**scene.values, "clause": clause}
+    return scene.decks.pick("opening", deck("speech", "opening"), scene.step, values)
+
+
+def _closing(scene: Scene) -> str:
+    if scene.facts.child:
+        return scene.decks.pick("child closing", deck("speech", "child", "closing"), scene.turn, scene.values)
+    ends = "closing"
+    if scene.values["theirs"] and scene.values["name"]:
+        same = scene.values["theirs"] == scene.values["mine"]
+        ends = scene.choose("end", ("closing", "closing_near" if same else "closing_far"))
+    return scene.decks.pick(ends, deck("speech", ends), scene.turn, scene.values)
+
+
+def _reaction(scene: Scene) -> str:
+    """How the last speaker is taken up; "" now and then, because people do not always."""
+    values, child = scene.values, scene.facts.child
+    if not values["name"]:
+        return ""
+    if scene.asked and not child:
+        for question in read("speech")["questions"]:
+            if question["cue"] in scene.last_text.lower():
+                found = scene.decks.pick("answers" + question["cue"], deck_of(question["answers"]), scene.step, values)
+                if found:
+                    return found
+    if not child and not scene.asked and values["third"] and scene.chance("refer") < 0.2:
+        return scene.decks.pick("refer", deck("speech", "refer"), scene.turn, values)
+    if not scene.asked and scene.chance("plain") < 0.18:
+        return ""
+    kind = scene.reaction
+    phrases = deck("speech", "child", kind) if child else deck("speech", kind)
+    return scene.decks.pick(kind, phrases, scene.turn, values)
+
+
+def deck_of(block: str) -> tuple[str, ...]:
+    """The lines of a block inside a record."""
+    return tuple(line.strip() for line in block.splitlines() if line.strip())
+
+
+def _body(scene: Scene, variant: int) -> tuple[str, str]:
+    """What is said, and the bare clause of it where it is one (an opening leads into it)."""
+    if scene.facts.child:
+        return _child_body(scene, variant), ""
+    if scene.tells_life and not scene.opening and variant < 3:
+        return _life(scene, variant), ""
+    point = _point(scene, variant)
+    clause = filled(point.text, scene.values)
+    return _framed(scene, point, clause), clause
+
+
+def _life(scene: Scene, variant: int) -> str:
+    lines = life_lines(scene.facts)
+    start = scene.spoken_before + variant
+    order = [*lines[start % len(lines) :], *lines[: start % len(lines)]]
+    for line in order:
+        sentence = line.partition("|")[0].strip()
+        if normalised(filled(sentence, scene.values)) not in scene.decks.said:
+            return filled(sentence, scene.values)
+    return filled(order[0].partition("|")[0].strip(), scene.values)
+
+
+def _child_body(scene: Scene, variant: int) -> str:
+    own = life_lines(scene.facts)
+    about = scene.topic.child
+    if scene.tells_life and not scene.opening:
+        pool: Sequence[str] = own
+        index = scene.spoken_before + variant
+    else:
+        specific = [about[i] for i in permutation(len(about), scene.decks.seed, scene.topic.text, "child")]
+        # What a child says on this very topic comes before what a child may say on anything.
+        pool = sorted(specific, key=about.index) if scene.turn < 4 else specific
+        index = scene.turn + variant
+    for offset in range(len(pool)):
+        sentence = filled(pool[(index + offset) % len(pool)].partition("|")[0].strip(), scene.values)
+        if normalised(sentence) not in scene.decks.said:
+            return sentence
+    return filled(pool[index % len(pool)].partition("|")[0].strip(), scene.values)
+
+
+def points_in_order(scene: Scene) -> list[Point]:
+    """The points of the conversation's topic in its own order: the specific ones before the general ones."""
+    points, cut = scene.topic.points, scene.topic.specific
+    key = (scene.decks.seed, scene.topic.text)
+    first = [points[i] for i in permutation(cut, "points", *key)]
+    rest = [points[cut + i] for i in permutation(len(points) - cut, "general", *key)]
+    return first + rest
+
+
+def _point(scene: Scene, variant: int) -> Point:
+    """The point whose turn it is: of each two in the deck, the one that is more to the speaker's mind."""
+    ordered = points_in_order(scene)
+    start = 2 * scene.point_step + (0 if variant < 2 else 2 * variant + 1)
+    fresh = [
+        p
+        for p in (ordered[(start + i) % len(ordered)] for i in range(len(ordered)))
+        if scene.usable(p) and scene.decks.fresh(p.text)
+    ]
+    pair = (fresh or list(ordered))[variant % 2 :][:2] or list(ordered)[:1]
+    return min(pair, key=lambda p: _foreignness(scene, p))
+
+
+def _foreignness(scene: Scene, point: Point) -> int:
+    """0 for a point for the speaker's own position, 1 for one that is for none, 2 for another's."""
+    return 1 if point.tag == "-" else 0 if int(point.tag) == scene.stance.mine else 2
+
+
+def _framed(scene: Scene, point: Point, clause: str) -> str:
+    values: Mapping[str, str] = {**scene.values, "clause": clause}
+    first_person = clause.startswith(("I ", "I'd", "I'm", "I've", "if ", "let's"))
+    frames = "point_i" if first_person else "point"
+    if _foreignness(scene, point) == 2 and not first_person:
+        frames = "grant"
+    return capitalised(scene.decks.pick(frames, deck("speech", frames), scene.turn, values))
+
+
+def _extras(scene: Scene, variant: int) -> list[str]:
+    """What may follow, in order of preference: a conclusion, a question to somebody, a remark, a further point."""
+    child = scene.facts.child
+    values = scene.values
+    if scene.closing or scene.short:
+        return []
+    tie = scene.decks.pick("tie", deck("speech", "child", "tie") if child else deck("speech", "tie"), scene.turn, values)
+    question = _question(scene)
+    remark = _remark(scene)
+    link = scene.decks.pick("link", deck("speech", "link"), scene.turn, values) if not child else remark
+    names_mine = normalised(values["mine"]) in normalised(scene.last_text)
+    wants_tie = scene.chance("tie") < (0.25 if names_mine else 0.6)
+    start = scene.chance("extras")
+    if scene.asks:
+        extras = [question, tie if wants_tie else remark]
+    elif scene.tells_life and not child:
+        extras = [tie if wants_tie else link, remark]
+    else:
+        extras = [tie, remark] if wants_tie and start < 0.6 else [remark, tie if wants_tie else ""]
+    if variant == 3:
+        extras.reverse()
+    extras += _further(scene, variant) if scene.target > 34 else []
+    return [e for e in extras if e]
+
+
+def _further(scene: Scene, variant: int) -> list[str]:
+    """More for a long utterance: further points and something from life."""
+    if scene.facts.child:
+        more = [_child_body(scene, variant + 3 + i) for i in range(6)]
+        return list(dict.fromkeys(more))
+    ordered = [p for p in points_in_order(scene) if scene.usable(p) and scene.decks.fresh(p.text)]
+    used = _point(scene, variant)
+    count_wanted = min(len(ordered) - 1, scene.target // 14)
+    start = 2 * scene.point_step + 3 + variant
+    rest = [ordered[(start + 2 * i) % len(ordered)] for i in range(count_wanted)] if ordered else []
+    texts = [capitalised(filled(p.text, scene.values)) + "." for p in rest if p is not used]
+    texts.insert(0, _life(scene, variant + 1))
+    return list(dict.fromkeys(texts))
+
+
+def _question(scene: Scene) -> str:
+    if not scene.values["other"]:
+        return ""
+    if scene.facts.child:
+        return scene.decks.pick("child ask", deck("speech", "questions_child"), scene.turn, scene.values)
+    asks = [q["ask"] for q in read("speech")["questions"]]
+    return scene.decks.pick("ask", asks, scene.turn, scene.values)
+
+
+def _remark(scene: Scene) -> str:
+    if scene.facts.child:
+        return scene.decks.pick("child remark", deck("speech", "child", "remarks"), scene.turn, scene.values)
+    kinds = [k for k in read("speech")["remarks"] if k in scene.facts.groups]
+    if scene.facts.knowledge < 4 and "learned" in kinds:
+        kinds.remove("learned")
+    if scene.facts.knowledge >= 4 and "learned" not in kinds:
+        kinds.append("learned")
+    kind = kinds[scene.spoken_before % len(kinds)] if kinds else "plain"
+    step = scene.spoken_before + generator("remark", scene.facts.name).randrange(6)
+    return scene.decks.pick("remark" + kind, deck("speech", "remarks", kind), step, scene.values)
+

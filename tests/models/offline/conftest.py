@@ -1,0 +1,142 @@
+"""A light simulation: the real templates, one model, no graph. Fixtures for the offline model's tests."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+
+from persimchat.models.offline import OfflineChatModel
+from persimchat.personas.catalogue import shipped as shipped_personas
+from persimchat.prompts import blocks as b
+from persimchat.prompts import render
+from persimchat.state.judgement import Feeling, NeedToTalk, Percept, Plan
+from persimchat.state.memory import Memory, new_memory
+from persimchat.state.persona import Persona
+from persimchat.state.speech import addressees
+
+@dataclass
+class Talk:
+    """One simulated conversation. `utterances` holds what was said, in order."""
+
+    personas: list[Persona]
+    topic: str
+    limit: int = 12
+    seed: int = 0
+    register: str = "casual"
+    words: int = 25
+    relationships: list[dict[str, str]] = field(default_factory=list)
+    goals: dict[str, list[str]] = field(default_factory=dict)
+    rules: list[str] = field(default_factory=list)
+    plans: bool = False
+
+    def __post_init__(self) -> None:
+        self.model = OfflineChatModel(seed=self.seed)
+        self.utterances: list[dict[str, Any]] = []
+        self.memories: dict[str, list[Memory]] = {p.name: [] for p in self.personas}
+        self.minds: dict[str, dict[str, Any]] = {
+            p.name: {"name": p.name, "goals": [*p.social_goals, *self.goals.get(p.name, [])], "plan": None, "spoken": 0}
+            for p in self.personas
+        }
+
+    def situation(self, name: str) -> dict[str, Any]:
+        seen = [
+            {**{k: v for k, v in r.items() if k != "from"}, "to": r["to"] if r["from"] == name else r["from"]}
+            | {"side": "from" if r["from"] == name else "to", "note": ""}
+            for r in self.relationships
+            if name in (r["from"], r["to"])
+        ]
+        return {
+            "simulation": "test",
+            "topic": self.topic,
+            "turn": len(self.utterances),
+            "max_messages": self.limit,
+            "present": [p.name for p in self.personas],
+            "rules": self.rules,
+            "relationships": seen,
+            "recent": self.utterances[-6:],
+        }
+
+    def values(self, persona: Persona, *, heard: bool = True) -> dict[str, Any]:
+        mind, situation = self.minds[persona.name], self.situation(persona.name)
+        last = self.utterances[-1] if self.utterances and heard else None
+        return {
+            "basic_information": b.basic_information(persona),
+            "needs_and_emotions": b.needs_and_emotions(mind),
+            "relationships": b.relationships(situation),
+            "memories": b.memories(self.memories[persona.name][::-1][:15]),
+            "short_term_memory": b.short_term_memory(None),
+            "plan_and_identity": b.plan_and_identity(mind),
+            "environment": b.environment(situation, persona.name, spoken=mind["spoken"]),
+            "last_utterances": b.last_utterances(situation["recent"]),
+            "heard": b.heard(last, persona.name) if last else b.Block("heard", ()),
+        }
+
+    def ask(self, task: str, persona: Persona, **more: Any) -> Any:
+        return json.loads(self.model.invoke(render(task, **{**self.values(persona), **more})).content)
+
+    def appraise(self) -> None:
+        for p in self.personas:
+            mind = self.minds[p.name]
+            if self.utterances:
+                percept = Percept.model_validate(self.ask("perception", p))
+                vector = list(mind["emotion"].values())
+                turn = len(self.utterances)
+                kept = new_memory(p.name, turn, "perception", percept.theme, percept.keywords, percept.importance, vector)
+                self.memories[p.name].append(kept)
+            mind["emotion"] = Feeling.model_validate(self.ask("emotion", p)).state().model_dump()
+            mind["need_to_talk"] = NeedToTalk.model_validate(self.ask("need_to_talk", p)).need_to_talk
+            if self.plans:
+                mind["plan"] = Plan.model_validate(self.ask("planning", p)).model_dump()
+
+    def speaker(self) -> Persona:
+        last = self.utterances[-1]["speaker"] if self.utterances else ""
+        able = [p for p in self.personas if p.name != last]
+        return max(able, key=lambda p: (self.minds[p.name]["need_to_talk"], -self.minds[p.name]["spoken"]))
+
+    def utterance_prompt(self, persona: Persona) -> Any:
+        v = self.values(persona)
+        order = ("needs_and_emotions", "relationships", "memories", "plan_and_identity", "environment", "last_utterances")
+        return render(
+            "utterance",
+            blocks=[b.basic_information(persona, knowledge=True), *(v[k] for k in order)],
+            name=persona.name,
+            register=self.register,
+            words=self.words,
+        )
+
+    def step(self) -> None:
+        self.appraise()
+        persona = self.speaker()
+        mind = self.minds[persona.name]
+        text = str(self.model.invoke(self.utterance_prompt(persona)).content)
+        mind["spoken"] += 1
+        self.utterances.append(
+            {
+                "turn": len(self.utterances) + 1,
+                "speaker": persona.name,
+                "text": text,
+                "addressees": addressees(text, persona.name, [p.name for p in self.personas]),
+                "emotion": mind["emotion"],
+                "need_to_talk": {},
+                "response_time_s": 0.0,
+                "tokens": {},
+            }
+        )
+
+    def run(self) -> list[str]:
+        while len(self.utterances) < self.limit:
+            self.step()
+        return [u["text"] for u in self.utterances]
+
+
+@pytest.fixture(scope="session")
+def shipped() -> list[Persona]:
+    return shipped_personas()
+
+
+@pytest.fixture(scope="session")
+def talk() -> type[Talk]:
+    return Talk

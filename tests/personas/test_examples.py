@@ -1,0 +1,39 @@
+"""Every shipped example loads and says what it shows."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from persimchat.personas.catalogue import slugs
+from persimchat.personas.scenario import load_scenario
+from persimchat.state.configuration import load_settings
+from persimchat.state.knowledge import knowledge_level
+
+EXAMPLES = sorted((Path(__file__).resolve().parents[2] / "examples").glob("*.yaml"))
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda p: p.stem)
+def test_example(path: Path):
+    lines = path.read_text(encoding="utf-8").splitlines()
+    assert lines[0].startswith("# ") and len(lines[0]) > 20
+    scenario = load_scenario(path)
+    assert len(scenario.participants) >= 3
+    settings = load_settings(scenario=scenario.settings, environment={})
+    assert settings.max_messages == scenario.settings["max_messages"]
+    assert all("," not in goal or " " in goal for p in scenario.participants for goal in p.social_goals)
+
+
+def test_what_the_examples_show():
+    by_name = {path.stem: load_scenario(path) for path in EXAMPLES}
+    assert set(by_name) >= {"ice_cream", "adversarial", "family", "focus_group", "tavern"}
+    ice = by_name["ice_cream"]
+    assert [p.name for p in ice.participants] == ["Alena Nováková", "David Procházka", "Eva Horáková", "Lukáš Jelínek"]
+    assert knowledge_level(ice.participants[3]) == 2
+    family = by_name["family"]
+    (nela,) = [r for r in family.relationships_of("Nela Vrbová") if r["to"] == "Květa Vrbová"]
+    assert (nela["type"], nela["side"]) == ("grandparent_grandchild", "to")
+    assert {r.type for r in by_name["adversarial"].relationships} >= {"rival", "annoyed"}
+    used = {p.name for scenario in by_name.values() for p in scenario.participants} & set(slugs())
+    assert len(used) >= 6

@@ -1,0 +1,200 @@
+"""Scenarios from files and from code: what is resolved, and how each mistake is told."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from persimchat.personas.catalogue import find_persona
+from persimchat.personas.scenario import load_scenario, make_scenario
+from persimchat.state.persona import Persona
+from persimchat.state.relationship import Relationship
+
+GOOD = """\
+topic: " Tea or coffee? "
+participants:
+  - Inés
+  - people/bo.yaml
+  - {persona: łukasz, model: offline, social_goals: [win]}
+  - name: Eva Horáková
+    description: Eva is here.
+    social_goals: [drink tea]
+relationships:
+  - {from: eva, to: ines, type: Parent–child, note: by adoption of heart}
+  - {from: Bo, to: Lukasz, type: close friend}
+social_goals:
+  Eva: [leave early]
+rules: [no shouting]
+settings:
+  max_messages: 7
+  agent_models: {eva: "openai:x"}
+"""
+
+
+def test_a_file_with_everything(write: Callable[..., Path]):
+    write("people/bo.yaml", "name: Bo\ndescription: Bo is here.\n")
+    scenario = load_scenario(write("s.yaml", GOOD))
+    assert scenario.topic == "Tea or coffee?"
+    assert [p.name for p in scenario.participants] == ["Inés Quiroga", "Bo", "Łukasz Żórawski", "Eva Horáková"]
+    assert scenario.participants[0] == find_persona("Inés")
+    assert scenario.participants[2].social_goals == ["win"]
+    assert [(r.from_, r.to, r.type) for r in scenario.relationships] == [
+        ("Eva Horáková", "Inés Quiroga", "parent_child"),
+        ("Bo", "Łukasz Żórawski", "close_friend"),
+    ]
+    assert scenario.goals_of(scenario.participants[3]) == ["drink tea", "leave early"]
+    assert scenario.rules == ["no shouting"]
+    assert scenario.settings == {
+        "max_messages": 7,
+        "agent_models": {"Eva Horáková": "openai:x", "Łukasz Żórawski": "offline"},
+    }
+
+
+def test_from_code_and_back():
+    bo = Persona(name="Bo", description="Bo is here.")
+    tie = Relationship.model_validate({"from": "Inés Quiroga", "to": "Bo", "type": "friend"})
+    scenario = make_scenario(
+        "Tea?", ("ines", bo, {"name": "Al", "description": "x"}), relationships=[tie], social_goals={"bo": ["win"]}
+    )
+    assert scenario.participants[1] is bo
+    assert scenario.relationships == [tie]
+    assert scenario.social_goals == {"Bo": ["win"]}
+    assert scenario.settings == {}
+    dumped = scenario.model_dump(by_alias=True)
+    assert make_scenario(**dumped) == scenario, "a dumped scenario is one"
+
+
+def test_paths_count_from_base(write: Callable[..., Path], tmp_path: Path):
+    write("bo.yaml", "name: Bo\ndescription: Bo is here.\n")
+    write("sea.yaml", "traits: [salty]\n")
+    inline = {"name": "Al", "description": "x", "include": ["sea.yaml"]}
+    scenario = make_scenario("Tea?", ["bo.yaml", inline], base=tmp_path)
+    assert [p.name for p in scenario.participants] == ["Bo", "Al"]
+    assert scenario.participants[1].traits == ["salty"]
+
+
+TWO = "topic: Tea?\nparticipants: [Inés, Hà]\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("topic: ''\nparticipants: [Inés, Hà]\n", [":1, field topic)", "topic is empty", "Say what"]),
+        ("topic:\nparticipants: [Inés, Hà]\n", [":1, field topic)", "topic is empty"]),
+        ("participants: [Inés, Hà]\n", [":1, field topic)", "topic is missing", "Say what"]),
+        ("topic: [a]\nparticipants: [Inés, Hà]\n", [":1, field topic)", "valid string, not ['a']", "Give text"]),
+        ("topic: Tea?\n", ["field participants)", "participants are missing", "List at least two"]),
+        ("topic: Tea?\nparticipants: Inés\n", [":2, field participants)", "are not a list", "List at least two"]),
+        ("topic: Tea?\nparticipants: [Inés]\n", [":2, field participants)", "two participants, not 1", "at least two"]),
+        ("topic: Tea?\nparticipants:\n  - Inés\n  - ines-quiroga\n", [":4", "participants[1]", "two participants are"]),
+        (
+            "topic: Tea?\nparticipants:\n  - Inés\n  - Jarmil\n",
+            [":4", "'Jarmil'", "mean 'Jarmila Dvořáčková'?"],
+        ),
+        ("topic: Tea?\nparticipants:\n  - Inés\n  - bo.yaml\n", [":4", "no persona file", "bo.yaml", "Check the path"]),
+        ("topic: Tea?\nparticipants:\n  - Inés\n  - 7\n", [":4", "not int", "Write a name"]),
+        (
+            "topic: Tea?\nparticipants:\n  - Inés\n  - name: Bo\n    trait: [x]\n",
+            [":5, field participants[1].trait)", "unknown field 'trait'", "Did you mean 'traits'?"],
+        ),
+        (
+            "topic: Tea?\nparticipants:\n  - Inés\n  - name: Bo\n",
+            [":4, field participants[1].description)", "description is missing", "Give text"],
+        ),
+        (
+            "topic: Tea?\nparticipants:\n  - Inés\n  - persona: Hà\n    modle: x\n",
+            [":5, field participants[1].modle)", "Did you mean 'model'?"],
+        ),
+        (
+            "topic: Tea?\nparticipants:\n  - Inés\n  - persona: Hà\n    model: 3\n",
+            [":5, field participants[1].model)", "model is not text", "Write a name"],
+        ),
+        (
+            "topic: Tea?\nparticipants:\n  - Inés\n  - persona: Hà\n    social_goals: win\n",
+            [":5, field participants[1].social_goals)", "valid list, not 'win'", "Give a list"],
+        ),
+        (TWO + "participant: [Bo]\n", [":3, field participant)", "Did you mean 'participants'?"]),
+        (TWO + "rules: be nice\n", [":3, field rules)", "valid list, not 'be nice'", "Give a list"]),
+        (TWO + "relationships: friends\n", [":3, field relationships)", "not a list", "Write a list"]),
+        (TWO + "relationships: [friends]\n", [":3, field relationships[0])", "is a mapping", "from: …"]),
+        (
+            TWO + "relationships:\n  - {from: Inés, to: Bo, type: friend}\n",
+            [":4, field relationships[0].to)", "no participant 'Bo'", "Choose one of: Inés Quiroga, Hà Nguyễn"],
+        ),
+        (
+            TWO + "relationships:\n  - {from: Inés, to: Hà, type: frend}\n",
+            [":4, field relationships[0].type)", "unknown relationship type 'frend'", "Did you mean 'friend'?"],
+        ),
+        (
+            TWO + "relationships:\n  - {from: Inés, to: Hà}\n",
+            [":4, field relationships[0].type)", "type is missing", "Give text"],
+        ),
+        (
+            TWO + "relationships:\n  - {from: Inés, to: Hà, type: friend, nte: x}\n",
+            [":4, field relationships[0].nte)", "unknown field 'nte'", "Did you mean 'note'?"],
+        ),
+        (
+            TWO + "relationships:\n  - {from: Inés, to: Inés, type: friend}\n",
+            [":4, field relationships[0])", "with themselves", "Name two"],
+        ),
+        (
+            TWO + "relationships:\n  - {from: Inés, to: Hà, type: ally}\n  - {from: Hà, to: Inés, type: rival}\n",
+            [":5, field relationships[1])", "a second relationship between", "Keep one"],
+        ),
+        (TWO + "social_goals: [win]\n", [":3, field social_goals)", "not a mapping", "Inés Quiroga, Hà Nguyễn"]),
+        (TWO + "social_goals:\n  Bo: [win]\n", [":4, field social_goals.Bo)", "no participant 'Bo'", "Choose one of"]),
+        (TWO + "social_goals:\n  Hà: win\n", [":4, field social_goals.Hà", "valid list, not 'win'", "Give a list"]),
+        (TWO + "social_goals:\n  Hà: [a]\n  hà: [b]\n", [":5, field social_goals.hà)", "named twice", "one name"]),
+        (TWO + "settings: fast\n", [":3, field settings)", "not a mapping", "name: value"]),
+        (
+            TWO + "settings:\n  max_messages: 0\n",
+            [":4, field settings.max_messages)", "max_messages", "not 0", "from 1 to 100000"],
+        ),
+        (
+            TWO + "settings:\n  weights:\n    recensy: 1\n",
+            [":5, field settings.weights.recensy)", "Did you mean 'recency'?"],
+        ),
+        (
+            TWO + "settings:\n  mode: debate\n",
+            [":4, field settings.mode)", "not in this version", "Use discussion"],
+        ),
+        (
+            TWO + "settings:\n  agent_models: {Bo: x}\n",
+            [":4, field settings.agent_models.Bo)", "no participant 'Bo'", "Choose one of"],
+        ),
+        (TWO + "  - x\n", [":3:3", "not well-formed YAML", "Check indentation"]),
+    ],
+)
+def test_mistakes_in_a_file(write: Callable[..., Path], refused: Callable[..., str], text: str, words: list[str]):
+    path = write("s.yaml", text)
+    refused(lambda: load_scenario(path), str(path), *words)
+
+
+def test_mistakes_of_a_persona_file_name_that_file(write: Callable[..., Path], refused: Callable[..., str]):
+    bo = write("bo.yaml", "name: Bo\ndescription: x\nknowledge: 9\n")
+    path = write("s.yaml", "topic: Tea?\nparticipants: [Inés, bo.yaml]\n")
+    refused(lambda: load_scenario(path), f"{bo}:3, field knowledge)", "not 9", "from 0 to 5")
+
+
+def test_ambiguous_first_name(write: Callable[..., Path], refused: Callable[..., str]):
+    people = "topic: x\nparticipants:\n  - {name: Eva Malá, description: a}\n  - {name: Eva Nová, description: a}\n"
+    path = write("s.yaml", people + "social_goals: {Eva: [win]}\n")
+    refused(lambda: load_scenario(path), f"{path}:5", "'Eva' may be Eva Malá or Eva Nová", "Write the full name")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ({"topic": "", "participants": ["Inés", "Hà"]}, ["topic is empty (field topic)", "Say what"]),
+        ({"topic": "x", "participants": "Inés"}, ["participants are not a list", "List at least two"]),
+        ({"topic": "x", "participants": []}, ["two participants, not 0"]),
+        ({"topic": "x", "participants": ["Inés", None]}, ["field participants[1]", "not NoneType"]),
+        ({"topic": "x" * 8001, "participants": ["Inés", "Hà"]}, ["field topic", "8000"]),
+        ({"topic": "x", "participants": ["Inés", "Hà"], "rules": [""]}, ["field rules[0]", "at least 1 character"]),
+    ],
+)
+def test_mistakes_in_code(refused: Callable[..., str], arguments: dict[str, Any], words: list[str]):
+    refused(lambda: make_scenario(**arguments), *words)

@@ -1,0 +1,64 @@
+"""The settings model: frozen, bounded, strict."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from pydantic import ValidationError
+
+from persimchat.state.settings import MODULES, RetrievalWeights, Settings
+
+
+def test_frozen():
+    settings = Settings()
+    with pytest.raises(ValidationError, match="frozen"):
+        settings.seed = 1  # type: ignore[misc]
+    with pytest.raises(ValidationError, match="frozen"):
+        settings.weights.recency = 2.0  # type: ignore[misc]
+
+
+@pytest.mark.parametrize(
+    ("field", "good", "bad"),
+    [
+        ("max_messages", [1, 100_000], [0, 100_001, 1.5, "x"]),
+        ("temperature", [0.01, 100], [0, 101, float("nan")]),
+        ("seed", [0, 2**63 - 1], [-1, 2**63]),
+        ("ltm_capacity", [10], [9]),
+        ("memory_tokens", [50], [49]),
+        ("utterance_words", [3, 1000], [2, 1001]),
+        ("model_temperature", [None, 0, 2], [-0.1, 2.1]),
+        ("timeout_s", [0.1, 3600], [0, 3601]),
+        ("requests_per_second", [None, 0.1], [0, -1]),
+        ("prices", [{"m": (1, 2)}], [{"m": (1,)}, {"m": 1}]),
+        ("module_models", [{"planning": "m"}], [{"plan": "m"}]),
+        ("weights", [{"recency": 0}, {"recency": 100}], [{"recency": -1}, {"recency": 101}, {"other": 1}]),
+        ("mode", ["discussion"], ["debate", "talk"]),
+        ("unknown", [], [1]),
+    ],
+)
+def test_bounds(field: str, good: list[Any], bad: list[Any]):
+    for value in good:
+        assert field in Settings.model_validate({field: value}).model_fields_set
+    for value in bad:
+        with pytest.raises(ValidationError):
+            Settings.model_validate({field: value})
+
+
+def test_defaults_are_the_thesis_base():
+    settings = Settings()
+    assert settings.planning_and_reflection and settings.emotional_retrieval and settings.stm_retrieval
+    assert (settings.memory_filtering, settings.selection, settings.allow_repetition) == (False, "argmax", False)
+    assert settings.weights == RetrievalWeights()
+    assert set(settings.weights.model_dump().values()) == {1.0}
+
+
+def test_a_module_s_model_goes_before_the_agent_s():
+    settings = Settings(model="a", agent_models={"Eva": "b"}, module_models={"planning": "c"})
+    assert [settings.model_for("Eva", m) for m in ("planning", "emotion")] == ["c", "b"]
+    assert settings.model_for("Bo", "emotion") == "a"
+    assert {Settings().model_for("Bo", module) for module in MODULES} == {None}
+
+
+def test_every_setting_says_what_it_is():
+    assert [name for name, field in Settings.model_fields.items() if not field.description] == []
