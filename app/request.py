@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from persimchat.personas.names import full_name, matching
+from persimchat.personas.names import matching, with_full_names
 from persimchat.personas.scenario import default_participants, load_scenario, make_scenario
 from persimchat.state.configuration import load_settings, parse_assignment
 from persimchat.state.errors import InputError
@@ -51,13 +51,10 @@ def scenario_of(wanted: Wanted) -> tuple[Scenario, list[str]]:
     chosen = _participants(wanted)
     if wanted.config is None:
         return make_scenario(wanted.topic or "", chosen or default_participants(PARTICIPANTS)), []
-    scenario = load_scenario(wanted.config)
-    if wanted.topic is None and chosen is None:
-        return scenario, []
-    topic = scenario.topic if wanted.topic is None else wanted.topic
+    scenario = load_scenario(wanted.config, topic=wanted.topic)
     if chosen is None:
-        return _with(scenario, topic, scenario.participants), []
-    return _with_others(scenario, topic, chosen)
+        return scenario, []
+    return _with_others(scenario, chosen)
 
 
 def settings_of(wanted: Wanted, scenario: Scenario | None = None) -> Settings:
@@ -79,14 +76,7 @@ def settings_of(wanted: Wanted, scenario: Scenario | None = None) -> Settings:
     if scenario is None:
         return load_settings(**arguments)
     settings = load_settings(scenario=scenario.settings, **arguments)
-    if not settings.agent_models:
-        return settings
-    names = [persona.name for persona in scenario.participants]
-    models = {
-        full_name(name, names, what="participant", where="agent_models"): model
-        for name, model in settings.agent_models.items()
-    }
-    return settings.model_copy(update={"agent_models": models})
+    return with_full_names(settings, [persona.name for persona in scenario.participants])
 
 
 def _participants(wanted: Wanted) -> list[Any] | None:
@@ -102,21 +92,10 @@ def _participants(wanted: Wanted) -> list[Any] | None:
     return list(names)
 
 
-def _with(scenario: Scenario, topic: str, participants: list[Any], **changed: Any) -> Scenario:
-    parts = {
-        "relationships": scenario.relationships,
-        "social_goals": scenario.social_goals,
-        "rules": scenario.rules,
-        "settings": scenario.settings,
-        **changed,
-    }
-    return make_scenario(topic, participants, **parts)
-
-
-def _with_others(scenario: Scenario, topic: str, chosen: list[Any]) -> tuple[Scenario, list[str]]:
+def _with_others(scenario: Scenario, chosen: list[Any]) -> tuple[Scenario, list[str]]:
     """The scenario with other participants: what the file says of people who are not among them is left out."""
     people = [_known(entry, scenario) for entry in chosen]
-    names = {persona.name for persona in make_scenario(topic, people).participants}
+    names = {persona.name for persona in make_scenario(scenario.topic, people).participants}
     ties = [tie for tie in scenario.relationships if {tie.from_, tie.to} <= names]
     goals = {name: goals for name, goals in scenario.social_goals.items() if name in names}
     models: dict[str, str] = scenario.settings.get("agent_models", {})
@@ -124,7 +103,9 @@ def _with_others(scenario: Scenario, topic: str, chosen: list[Any]) -> tuple[Sce
     notes = []
     if len(ties) < len(scenario.relationships) or len(goals) < len(scenario.social_goals):
         notes.append("Relationships and goals of people who do not take part are left out.")
-    changed = _with(scenario, topic, people, relationships=ties, social_goals=goals, settings=settings)
+    changed = make_scenario(
+        scenario.topic, people, relationships=ties, social_goals=goals, rules=scenario.rules, settings=settings
+    )
     return changed, notes
 
 

@@ -9,7 +9,7 @@ import asyncio
 import uuid
 from typing import Any, Literal
 
-from langgraph.config import get_config
+from langgraph.config import get_config, get_stream_writer
 from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.types import Checkpointer, Send
@@ -43,7 +43,9 @@ async def assemble(state: Conversation, settings: Settings) -> dict[str, Any]:
 
 
 async def speak(mind: dict[str, Any], settings: Settings) -> dict[str, Any]:
-    """The chosen agent says something."""
+    """The chosen agent says something; that it begins to is told as a custom stream event, at every attempt."""
+    begins = {"turn": mind["situation"]["turn"] + 1, "speaker": mind["name"], "need_to_talk": mind["needs"]}
+    get_stream_writer()(begins)
     message_id = uuid.uuid5(_MESSAGES, f"{mind['situation']['simulation']}/{mind['situation']['turn'] + 1}")
     utterance, spoken = await word_utterance(mind, settings, str(message_id))  # type: ignore[arg-type]
     message = as_message(utterance, spoken.message.id or str(message_id))
@@ -74,7 +76,8 @@ def everyone_hears(state: Conversation) -> list[Send]:
     """Route: every agent hears the last utterance, its speaker included."""
     settings = current_settings()
     heard = utterances(state["messages"][-1:])[0]
-    return [Send("hear", for_step(state, name, settings, heard=heard)) for name in state["agents"]]
+    recalls = settings.memory_filtering
+    return [Send("hear", for_step(state, name, settings, recalls=recalls, heard=heard)) for name in state["agents"]]
 
 
 def next_speaker(state: Conversation) -> list[Send] | Literal["__end__"]:

@@ -99,14 +99,16 @@ def mind_node(graph: CompiledStateGraph[Any, Any, Any, Any], name: str) -> Node:
         }
 
     async def run(mind: dict[str, Any]) -> dict[str, Any]:
-        return _kept(await graph.ainvoke(mind, **options(mind)))
+        return _kept(mind, await graph.ainvoke(mind, **options(mind)))
 
     def run_sync(mind: dict[str, Any]) -> dict[str, Any]:
-        return _kept(graph.invoke(mind, **options(mind)))
+        return _kept(mind, graph.invoke(mind, **options(mind)))
 
     return Node(run_sync, run, name)
 
 
-def _kept(mind: dict[str, Any]) -> dict[str, Any]:
-    calls: list[Call] = mind.get("calls", [])
-    return {"agents": {mind["name"]: {k: v for k, v in mind.items() if k not in GIVEN}}, "usage": calls}
+def _kept(before: dict[str, Any], after: dict[str, Any]) -> dict[str, Any]:
+    """What the mind keeps of a step: the keys that changed; what was given for the step is gone."""
+    changed = {k: v for k, v in after.items() if k not in GIVEN and (k not in before or before[k] != v)}
+    calls: list[Call] = after.get("calls", [])
+    return {"agents": {after["name"]: changed}, "usage": calls}

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
+from persimchat.prompts.blocks import LEAST_MEMORY_COST
 from persimchat.state.conversation import Conversation, utterances
 from persimchat.state.mind import Situation
 from persimchat.state.relationship import Relationship
@@ -27,6 +28,23 @@ def situation_of(state: Conversation, name: str, settings: Settings) -> Situatio
     }
 
 
-def for_step(state: Conversation, name: str, settings: Settings, **given: Any) -> dict[str, Any]:
-    """One agent's mind with what it is given for one step."""
-    return {**state["agents"][name], "situation": situation_of(state, name, settings), **given}
+_REPLACED: Final = frozenset({"percept", "focal_points", "insights", "need_reasoning", "did"})
+"""What no step reads of the step before: left out of what is sent, because all that is sent is checkpointed."""
+
+
+def for_step(
+    state: Conversation, name: str, settings: Settings, *, recalls: bool = True, **given: Any
+) -> dict[str, Any]:
+    """One agent's mind with what it is given for one step.
+
+    Args:
+        state: the conversation.
+        name: whose mind.
+        settings: of the simulation.
+        recalls: whether the step looks at what was recalled last; no more of it is sent than a prompt can show.
+        **given: what else the step is given.
+    """
+    mind = {key: value for key, value in state["agents"][name].items() if key not in _REPLACED}
+    shown = settings.memory_tokens // LEAST_MEMORY_COST if recalls else 0
+    situation = situation_of(state, name, settings)
+    return {**mind, "recalled": mind.get("recalled", [])[:shown], "situation": situation, **given}

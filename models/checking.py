@@ -41,4 +41,5 @@ async def check_model(name: str, settings: Settings) -> str:
     started = time.perf_counter()
     await judgement(exchange, render("json_answer", schema=prompt_schema(Action)), Action)
     seconds = time.perf_counter() - started
-    return f"{parsed.written}: {_FORMS[ladder.rung(parsed)]}, {exchange.tally.requests} requests in {seconds:.1f} s"
+    asked = "1 request" if exchange.tally.requests == 1 else f"{exchange.tally.requests} requests"
+    return f"{parsed.written}: {_FORMS[ladder.rung(parsed)]}, {asked} in {seconds:.1f} s"

@@ -40,6 +40,7 @@ class Tally:
     def add(self, prompt: Iterable[BaseMessage], answer: AIMessage) -> None:
         """Count an answer's tokens: as the server reports them, else estimated from the texts' lengths."""
         reported = _reported(answer)
+        self.estimated = self.estimated or bool(answer.response_metadata.get("estimated"))
         if reported is None:
             self.estimated = True
             reported = (

@@ -20,7 +20,7 @@ from persimchat.state.scenario import Scenario
 from persimchat.state.settings import Settings
 
 
-def load_scenario(path: Path | str) -> Scenario:
+def load_scenario(path: Path | str, *, topic: str | None = None) -> Scenario:
     """Read a scenario file.
 
     Args:
@@ -28,12 +28,16 @@ def load_scenario(path: Path | str) -> Scenario:
             path of a persona file (from the scenario's folder), a persona written out, or
             `{persona: <name or path>, model: …, social_goals: […]}`, goals in place of the persona's own.
             Relationships, social goals and agent_models may use first names.
+        topic: what the conversation is about, in place of what the file says.
 
     Raises:
         InputError: naming file, line, field and remedy.
     """
     path = Path(path)
-    return _scenario(read_document(path), path.parent)
+    document = read_document(path)
+    if topic is not None:
+        document = Document({**document.data, "topic": topic}, document.source, document.lines)
+    return _scenario(document, path.parent)
 
 
 def make_scenario(

@@ -131,7 +131,11 @@ def environment(situation: Situation, name: str, *, spoken: int | None = None) -
 
 def last_utterances(recent: Sequence[Utterance]) -> Block:
     """Block c: the last utterances word by word, oldest first."""
-    return Block("last_utterances", tuple(Item("utterance", dict(u), prunable=False) for u in recent))
+    return Block("last_utterances", tuple(_line(u) for u in recent))
+
+
+def _line(utterance: Utterance) -> Item:
+    return Item("utterance", {"speaker": utterance["speaker"], "text": utterance["text"]}, prunable=False)
 
 
 def heard(utterance: Utterance, name: str) -> Block:
@@ -141,16 +145,21 @@ def heard(utterance: Utterance, name: str) -> Block:
         (
             Item(
                 "heard",
-                {**utterance, "own": utterance["speaker"] == name, "addressed": name in utterance["addressees"]},
+                {key: utterance[key] for key in ("speaker", "addressees", "emotion", "text")}  # type: ignore[literal-required]
+                | {"own": utterance["speaker"] == name, "addressed": name in utterance["addressees"]},
                 prunable=False,
             ),
         ),
     )
 
 
+LEAST_MEMORY_COST = 13
+"""Estimated tokens of the shortest memory in a prompt: what stands around its text, and one."""
+
+
 def memory_cost(memory: Memory) -> int:
     """Estimated tokens of a memory's item in a prompt."""
-    return estimated_tokens(memory.text) + 12
+    return estimated_tokens(memory.text) + LEAST_MEMORY_COST - 1
 
 
 def estimated_tokens(text: str) -> int:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing
 from pathlib import Path
@@ -11,8 +10,8 @@ from typing import Any, Literal
 from langchain_core.messages import AIMessageChunk
 
 from persimchat.graph.conversation import graph
-from persimchat.graph.routing import choose_speaker
 from persimchat.models.naming import default_model_name
+from persimchat.models.redaction import redact
 from persimchat.personas.names import with_full_names
 from persimchat.runs.checks import check
 from persimchat.runs.events import Event, MindChanged, Speaking, Started, Stopped, StopReason, Token, TurnEnded, Uttered
@@ -20,7 +19,7 @@ from persimchat.runs.folder import RunFolder, new_run_id, now
 from persimchat.runs.manifest import first_manifest, last_manifest
 from persimchat.runs.records import mind_records
 from persimchat.runs.totals import totals
-from persimchat.state.conversation import utterances
+from persimchat.state.conversation import add_usage, utterances
 from persimchat.state.errors import PerSimChatError
 from persimchat.state.scenario import Scenario
 from persimchat.state.settings import Settings
@@ -38,12 +37,16 @@ class _Run:
     def __init__(self, scenario: Scenario, settings: Settings, run: str, folder: RunFolder | None) -> None:
         self.scenario, self.settings, self.run, self.folder = scenario, settings, run, folder
         self.turn = 0
-        self.speaker = ""
         self.reason: StopReason | Literal[""] = ""
-        self.usage: list[dict[str, Any]] = []
+        self.sums: dict[str, dict[str, Any]] = {}
         self.manifest = first_manifest(run, scenario, settings, now().isoformat(timespec="seconds"))
         if folder:
             folder.begin(self.manifest)
+
+    @property
+    def usage(self) -> list[dict[str, Any]]:
+        """The accounting so far, one row a module, agent and model."""
+        return [self.sums[key] for key in sorted(self.sums)]
 
     def end(self, reason: StopReason, detail: str = "") -> Stopped:
         """Write what is known, for good."""
@@ -69,16 +72,29 @@ class _Run:
             {**self.scenario.model_dump(by_alias=True, exclude={"settings"}), "simulation": self.run},
             {"configurable": {"thread_id": self.run}, "run_name": "persimchat", "metadata": {"run": self.run}},
             context=self.settings,
-            stream_mode=["messages", "updates", "values"],
+            stream_mode=["messages", "updates", "values", "custom"],
         )
         step: set[str] = set()
+        speaking: Speaking | None = None
+        streamed: str | None = None
         async for mode, payload in stream:
             if mode == "messages":
                 message, metadata = payload
-                if isinstance(message, AIMessageChunk) and metadata.get("langgraph_node") == "speak" and message.text:
-                    yield Token(turn=self.turn + 1, speaker=self.speaker, text=str(message.text))
+                spoken = isinstance(message, AIMessageChunk) and metadata.get("langgraph_node") == "speak"
+                if speaking is None or not spoken:
+                    continue
+                if streamed and message.id != streamed:  # the first words were of no use and are asked for again
+                    yield speaking
+                streamed = message.id
+                if message.text:
+                    yield Token(turn=speaking.turn, speaker=speaking.speaker, text=str(message.text))
+            elif mode == "custom":
+                speaking, streamed = Speaking.model_validate(payload), None
+                yield speaking
             elif mode == "updates":
                 step |= set(payload)
+                writes = [update["usage"] for update in payload.values() if update and "usage" in update]
+                self.sums = add_usage(self.sums, writes)
             else:
                 for event in await self._after(step, payload):
                     yield event
@@ -86,7 +102,6 @@ class _Run:
 
     async def _after(self, step: set[str], state: dict[str, Any]) -> list[Event]:
         """The events of a superstep that is over: which nodes ran, and the state that they left."""
-        self.usage = list(state.get("usage", {}).values())
         if "speak" in step:
             uttered = Uttered.model_validate(utterances(state["messages"][-1:])[0])
             self.turn = uttered.turn
@@ -104,10 +119,6 @@ class _Run:
             limit = self.settings.max_messages
             events.append(TurnEnded(turn=self.turn, max_messages=limit, totals=totals(self.usage)))
         self.reason = state["stop_reason"]
-        if not self.reason:
-            self.speaker = choose_speaker(state["agents"], state["turn"], self.settings)
-            needs = {name: mind["need_to_talk"] for name, mind in state["agents"].items()}
-            events.append(Speaking(turn=self.turn + 1, speaker=self.speaker, need_to_talk=needs))
         return events
 
 
@@ -148,10 +159,10 @@ async def run_simulation(
     except PerSimChatError as error:
         yield current.end("error", str(error))
         raise
-    except (asyncio.CancelledError, GeneratorExit):
-        current.end("stopped")
+    except Exception as error:
+        yield current.end("error", redact(f"{type(error).__name__}: {error}"))
         raise
-    except BaseException as error:
-        current.end("error", f"{type(error).__name__}: {error}")
+    except BaseException:  # cancelled, or the consumer has gone: nobody is there to yield to
+        current.end("stopped")
         raise
     yield current.end(current.reason or "error")

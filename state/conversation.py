@@ -9,7 +9,7 @@ from langchain_core.messages import AIMessage, AnyMessage
 from langgraph.channels.delta import DeltaChannel
 from typing_extensions import TypedDict
 
-from persimchat.state.mind import Call, Utterance
+from persimchat.state.mind import Utterance
 
 
 def append_messages(messages: list[AnyMessage], writes: Sequence[Any]) -> list[AnyMessage]:
@@ -32,28 +32,55 @@ def append_messages(messages: list[AnyMessage], writes: Sequence[Any]) -> list[A
     return result
 
 
-def merge_minds(minds: dict[str, dict[str, Any]], update: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
-    """Reducer of `agents`: an update replaces only the keys that it names, of the minds that it names."""
-    return {**minds, **{name: {**minds.get(name, {}), **mind} for name, mind in update.items()}}
-
-
-def add_usage(
-    usage: dict[str, dict[str, Any]], calls: list[Call] | dict[str, dict[str, Any]]
+def merge_minds(
+    minds: dict[str, dict[str, Any]], writes: Sequence[dict[str, dict[str, Any]]]
 ) -> dict[str, dict[str, Any]]:
-    """Reducer of `usage`: sums per "module|agent|model"; a cost becomes None as soon as one part of it is unknown."""
-    result = {key: dict(row) for key, row in usage.items()}
-    for row in calls.values() if isinstance(calls, dict) else calls:
-        key = f"{row['module']}|{row['agent']}|{row['model']}"
-        old = result.get(key)
-        if old is None:
-            result[key] = {k: v for k, v in row.items() if k != "turn"}
-            continue
-        for field in ("calls", "input_tokens", "output_tokens"):
-            old[field] += row[field]
-        old["estimated"] = old["estimated"] or row["estimated"]
-        unknown = old["cost_usd"] is None or row["cost_usd"] is None
-        old["cost_usd"] = None if unknown else old["cost_usd"] + row["cost_usd"]
+    """Reducer of `agents`: a write replaces only the keys that it names, of the minds that it names.
+
+    Args:
+        minds: by name; not changed.
+        writes: updates by name, oldest first.
+    """
+    result = dict(minds)
+    for write in writes:
+        for name, mind in write.items():
+            result[name] = {**result.get(name, {}), **mind}
     return result
+
+
+def add_usage(usage: dict[str, dict[str, Any]], writes: Sequence[Any]) -> dict[str, dict[str, Any]]:
+    """Reducer of `usage`: sums per "module|agent|model"; a cost becomes None as soon as one part of it is unknown.
+
+    Args:
+        usage: the sums so far; not changed.
+        writes: lists of calls, or sums as this reducer makes them, oldest first.
+    """
+    result = {key: dict(row) for key, row in usage.items()}
+    for write in writes:
+        for row in write.values() if isinstance(write, dict) else write:
+            _add_row(result, row)
+    return result
+
+
+def _add_row(usage: dict[str, dict[str, Any]], row: dict[str, Any]) -> None:
+    key = f"{row['module']}|{row['agent']}|{row['model']}"
+    old = usage.get(key)
+    if old is None:
+        usage[key] = {k: v for k, v in row.items() if k != "turn"}
+        return
+    for field in ("calls", "input_tokens", "output_tokens"):
+        old[field] += row[field]
+    old["estimated"] = old["estimated"] or row["estimated"]
+    unknown = old["cost_usd"] is None or row["cost_usd"] is None
+    old["cost_usd"] = None if unknown else old["cost_usd"] + row["cost_usd"]
+
+
+SNAPSHOT = 16
+"""A channel of changes is written whole at every so many of them; in between a checkpoint holds only what changed."""
+
+Messages = Annotated[list[AnyMessage], DeltaChannel(append_messages, snapshot_frequency=SNAPSHOT)]
+Minds = Annotated[dict[str, dict[str, Any]], DeltaChannel(merge_minds, snapshot_frequency=SNAPSHOT)]
+Usage = Annotated[dict[str, dict[str, Any]], DeltaChannel(add_usage, snapshot_frequency=SNAPSHOT)]
 
 
 class ConversationInput(TypedDict, total=False):
@@ -61,7 +88,7 @@ class ConversationInput(TypedDict, total=False):
 
     topic: str
     """What the conversation is about; where it is missing, the last human message is the topic."""
-    messages: Annotated[list[AnyMessage], DeltaChannel(append_messages, snapshot_frequency=16)]
+    messages: Messages
     participants: list[Any]
     """Names of shipped personas, or personas as mappings; the first four shipped ones where it is missing."""
     relationships: list[dict[str, Any]]
@@ -74,22 +101,22 @@ class ConversationInput(TypedDict, total=False):
 class Conversation(ConversationInput, total=False):
     """The outer graph's channels. Everything in them is plain values and LangChain messages."""
 
-    agents: Annotated[dict[str, dict[str, Any]], merge_minds]
+    agents: Minds
     """Minds by agent's name, in order of listing (state/mind.py)."""
     turn: int
     """Utterances so far: the simulation's clock."""
     stop_reason: str
     """Why the conversation ended; empty while it goes on."""
-    usage: Annotated[dict[str, dict[str, Any]], add_usage]
+    usage: Usage
 
 
 class ConversationOutput(TypedDict, total=False):
     """What a finished conversation hands to whoever invoked it."""
 
-    messages: Annotated[list[AnyMessage], DeltaChannel(append_messages, snapshot_frequency=16)]
+    messages: Messages
     turn: int
     stop_reason: str
-    usage: Annotated[dict[str, dict[str, Any]], add_usage]
+    usage: Usage
 
 
 def as_message(utterance: Utterance, message_id: str) -> AIMessage:

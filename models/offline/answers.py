@@ -1,4 +1,4 @@
-"""The answers of the judging tasks: one function a task, each returning the fields of its schema (state/judgement.py)."""
+"""The answers of the judging tasks: one function a task, each returning its schema's fields (state/judgement.py)."""
 
 from __future__ import annotations
 
@@ -7,12 +7,10 @@ from typing import Any, Final
 
 from persimchat.models.offline import thinking
 from persimchat.models.offline.appraisal import Appraisal, appraise, feeling, need_to_talk
+from persimchat.models.offline.gists import gist_of
 from persimchat.models.offline.lexicon import word_pattern
-from persimchat.models.offline.opinion import without_markup
-from persimchat.models.offline.persona_facts import address
 from persimchat.models.offline.sections import Prompt
-from persimchat.models.offline.situation import gist_of
-from persimchat.models.offline.words import content_words, listed
+from persimchat.models.offline.words import content_words, listed, without_markup
 
 
 def _called(name: str) -> str:
@@ -42,7 +40,9 @@ def perception(prompt: Prompt, seed: int) -> dict[str, Any]:
     elif not parts or len(words) > 2:
         parts.append(f"talked of {listed([without_markup(w) or w for w in words[:3]])}")
     if "?" in heard.words:
-        parts.append(f"asked {_called(heard.addressees) if heard.addressees != 'everybody' else 'the group'} a question")
+        parts.append(
+            f"asked {_called(heard.addressees) if heard.addressees != 'everybody' else 'the group'} a question"
+        )
     elif heard.addressees and heard.addressees != "everybody":
         contra = word_pattern("contradicting").search(heard.words)
         parts.append(f"{'contradicted' if contra else 'turned to'} {_called(heard.addressees)}")
@@ -111,7 +111,11 @@ def action(prompt: Prompt, seed: int) -> dict[str, Any]:
     if a.to_me:
         return {"reasoning": "An answer is expected, so the next step has to be thought out.", "action": "plan"}
     if strong or len(fresh) > 3 * (1 + reflections // 5):
-        why = "The feeling is strong and wants to be understood." if strong else "Much has been heard and not yet digested."
+        why = (
+            "The feeling is strong and wants to be understood."
+            if strong
+            else "Much has been heard and not yet digested."
+        )
         return {"reasoning": why, "action": "reflect"}
     if a.stance.mine != a.stance.before:
         return {"reasoning": "The own view is shifting, so the plan no longer fits.", "action": "plan"}
@@ -144,5 +148,3 @@ TASKS: Final[dict[str, Callable[[Prompt, int], dict[str, Any]]]] = {
     "planning": planning,
 }
 """Every judging task by the name in its template."""
-
-__all__ = ["TASKS", "address"]

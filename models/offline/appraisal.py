@@ -141,10 +141,10 @@ def _silence(prompt: Prompt, reasons: list[str]) -> float:
     spoken = prompt.spoken
     if spoken is None:
         return 0.0
-    missing = max(-2.0, min(2.0, share - spoken))
+    missing = max(-2.5, min(2.5, share - spoken))
     if missing >= 1:
         reasons.append("has hardly spoken so far")
-    return 0.9 * missing
+    return 1.1 * missing
 
 
 def _lateness(prompt: Prompt, reasons: list[str]) -> float:

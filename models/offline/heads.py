@@ -7,7 +7,7 @@ from typing import Final
 
 _PLAIN: Final = re.compile(r"^[\w'’+#-]+(?: [\w'’+#-]+)*$")
 _CUT: Final = re.compile(
-    r"\s*(?:[,;:.?!]|\b(?:that|which|who|when|where|while|by|because|using|without|without|and how|and why|and what|"
+    r"\s*(?:[,;:.?!]|\b(?:that|which|who|when|where|while|by|because|using|without|and how|and why|and what|"
     r"such as|for me|please)\b).*$",
     re.IGNORECASE | re.DOTALL,
 )
@@ -33,6 +33,11 @@ def extracted_head(text: str, kind: str) -> str:
     for pattern, form, most in (
         (r"what if (?P<x>.+)", "what if {x}", 14),
         (r"(?:how (?:can|do|could|should|might|to) ?(?:i|we|you|one|people)?) (?P<x>\w.+)", "how to {x}", 8),
+        (
+            r"how many (?P<x>[\w-]+(?: [\w-]+){0,2}?) (?:are|is|do|does|would|can|could|have|has|fit|live|will) .+",
+            "the number of {x}",
+            4,
+        ),
         (r"should (?P<s>we|they|people|schools|children|parents) (?P<x>.+)", "whether {s} should {x}", 9),
         (r"(?:what|which|who) (?:is|are|was|were|would be) (?P<x>(?:the|our|your|some) .+)", "{x}", 7),
         (r"(?:can you |could you )?(?:please )?(?:explain|describe|discuss|define|compare) (?P<x>.+)", "{x}", 7),

@@ -11,7 +11,6 @@ simulation, JASSS 5(3). Here one listener at a time is updated by one speaker at
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -163,8 +162,3 @@ def stance(prompt: Prompt, topic: Topic, seed: int) -> Stance:
 def opposed(first: int, second: int, positions: Sequence[str], temper: Temper) -> bool:
     """Whether two positions are too far apart for somebody of this temper to be moved."""
     return abs(anchor(first, len(positions)) - anchor(second, len(positions))) > temper.confidence_bound
-
-
-def without_markup(text: str) -> str:
-    """Text without characters that have no place in speech."""
-    return re.sub(r"[{}<>\[\]|*_`#‹›\\]", "", text)

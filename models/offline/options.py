@@ -9,47 +9,47 @@ from persimchat.models.offline.lexicon import word_list
 from persimchat.models.offline.words import gerund
 
 _WORD: Final = re.compile(r"^[\w'’+#-]+$")
+_OR: Final = re.compile(r",? (?:or|vs\.?|versus|oder|nebo|ou|oppure) ", re.IGNORECASE)
 _LEAD: Final = re.compile(
-    r"^(?:.*?\b(?:better|best|prefer|choose|pick|favou?rite|rather have|between|is it|are you for|tastier|nicer|"
-    r"healthier|worse|stronger|smarter|versus)\b(?: for \w+)?[,:]?\s+|.*[:,]\s+)",
+    # Greedy: the alternatives begin after the last of these words.
+    r"^.*(?:\b(?:better|best|prefer|choose|pick|favou?rite|rather have|between|is it|are you for|tastier|nicer|"
+    r"healthier|worse|stronger|smarter|besser|lieber)\b|:)(?: for \w+)?[,:]?\s+",
     re.IGNORECASE,
 )
 _SHOULD: Final = re.compile(
-    r"^(?:so,? )?should (?:we|i|you|they|one|people|our \w+|the \w+|\w+s) (?:all |really |finally )?(?P<rest>[^?.!]+)",
+    r"^(?:so,? )?(?:should (?:we|i|you|they|one|people|our \w+|the \w+|\w+s)|would you rather)"
+    r" (?:all |really |finally )?(?P<rest>[^?.!]+)",
     re.IGNORECASE,
 )
-_THAN: Final = re.compile(r"^(?:is|are) (?P<a>[^?]+?) (?:really )?(?:better|worse|nicer|\w+ier) than (?P<b>[^?]+)", re.I)
-_VERBS: Final = ("be", "have", "go", "do", "get", "take", "eat", "live", "work", "stay", "buy", "build", "spend", "save")
+_THAN: Final = re.compile(r"^(?:is|are) (?P<a>[^?]+?) (?:really )?(?:better|worse|\w+ier) than (?P<b>[^?]+)", re.I)
+_NOUN: Final = r"(?:an?|the|our|more|new) [\w' -]{2,32}?"
+_NOUNS: Final = re.compile(rf"\b({_NOUN})(?:, ({_NOUN}))?,? or ({_NOUN})(?=[.,;:?!]|$| (?:in|for|on|at|with)\b)", re.I)
+_ARTICLES: Final = ("a", "an", "the", "our", "some", "more", "fewer", "less")
+UNCHANGED: Final = "leaving things as they are"
+"""The alternative to a proposal that names none."""
 
 
-def _clean(phrase: str, *, most: int = 5) -> str:
+def _clean(phrase: str, most: int = 5) -> str:
     """A short, plain noun phrase, or "" where it is not one."""
     words = phrase.strip(" ?!.,;:\"'“”").split()
     while words and words[0].lower() in ("or", "and", "to", "is", "are", "either", "rather", "for", "of"):
         words = words[1:]
     if not 1 <= len(words) <= most or not all(_WORD.match(w) for w in words):
         return ""
-    if words[0].lower() in word_list("not_options") or words[-1].lower() in word_list("not_options"):
+    if {words[0].lower(), words[-1].lower()} & word_list("not_options"):
         return ""
-    first = words[0]
-    if first.istitle() and first.lower() in ("the", "a", "an", "my", "our", "your", "this", "some"):
-        words[0] = first.lower()
-    return " ".join(_turned(w) for w in words)
-
-
-def _turned(word: str) -> str:
-    return {"my": "our", "your": "our", "me": "us", "i": "we"}.get(word.lower(), word)
+    if words[0].lower() in (*_ARTICLES, "my", "your", "this"):
+        words[0] = words[0].lower()
+    return " ".join({"my": "our", "your": "our", "me": "us", "i": "we"}.get(w.lower(), w) for w in words)
 
 
 def _acting(rest: str) -> str:
     """A verb phrase as a noun phrase: "build a playground" to "building a playground"."""
-    verb, _, remainder = rest.strip().partition(" ")
-    if not re.fullmatch(r"[A-Za-z]{2,}", verb) or verb.lower() in word_list("not_options"):
+    verb, _, remainder = rest.strip(" ?!.,").partition(" ")
+    if not re.fullmatch(r"[A-Za-z]{2,}", verb) or verb.lower() in word_list("not_options") - {"be", "do", "have"}:
         return ""
-    cleaned = _clean(remainder, most=7) if remainder else ""
-    if remainder and not cleaned:
-        return ""
-    return f"{gerund(verb.lower())} {cleaned}".strip()
+    cleaned = _clean(remainder, 7) if remainder else ""
+    return f"{gerund(verb.lower())} {cleaned}".strip() if cleaned or not remainder else ""
 
 
 def named_options(text: str) -> tuple[str, ...]:
@@ -58,37 +58,50 @@ def named_options(text: str) -> tuple[str, ...]:
     Empty where the topic names none, or names them in words that could not be put into other sentences safely.
     """
     sentences = re.split(r"(?<=[.!?])\s+", text)
-    question = next((s for s in sentences if "?" in s), sentences[0])
+    question = next((s for s in sentences if "?" in s), sentences[0]).strip()
     should = _SHOULD.match(question)
     if should:
-        first, *rest = re.split(r",? or ", should["rest"])
+        first, *rest = _OR.split(should["rest"])
         label = _acting(first.rstrip(", "))
         if not rest:
-            return (label, "leaving things as they are") if label else ()
-        return _alternatives(label, rest)
+            return (label, UNCHANGED) if label and "rather" not in question.lower()[:18] else ()
+        return _acts(label, rest)
     than = _THAN.match(question)
     if than:
-        pair = (_clean(than["a"]), _clean(than["b"]))
-        return pair if all(pair) else ()
-    if re.search(r"\b(or|vs\.?|versus|oder|nebo|ou)\b", question, re.IGNORECASE):
-        body = _LEAD.sub("", question) if re.search(r"\b(or|versus|vs)\b", _LEAD.sub("", question)) else question
-        first, *rest = re.split(r"\s*(?:,? or |,? vs\.? |,? versus |,? oder |,? nebo |,? ou |, )", body)
+        return _checked((_clean(than["a"]), _clean(than["b"])))
+    if _OR.search(question):
+        first, *rest = _OR.split(question)
+        first = _LEAD.sub("", first)
         if re.match(r"to \w", first):
-            return _alternatives(_acting(first[3:]), [r.removeprefix("to ") for r in rest])
-        cleaned = tuple(_clean(part) for part in (first, *rest))
-        if 2 <= len(cleaned) <= 4 and all(cleaned) and len({c.casefold() for c in cleaned}) == len(cleaned):
-            return cleaned
-    return ()
+            return _acts(_acting(first[3:]), [r.removeprefix("to ") for r in rest])
+        begun = first.split(", ")
+        if len(begun) > 1 and len(begun[0].split()) > 4:
+            begun = begun[1:]
+        found = _checked(tuple(_clean(part) for part in (*begun, *rest)))
+        if found:
+            return found
+    nouns = _NOUNS.search(text)
+    return _checked(tuple(_clean(n) for n in nouns.groups() if n)) if nouns else ()
 
 
-def _alternatives(label: str, rest: list[str]) -> tuple[str, ...]:
+def _checked(options: tuple[str, ...]) -> tuple[str, ...]:
+    """The alternatives if all can be used; a capital that only the sentence's beginning gave goes."""
+    if not 2 <= len(options) <= 4 or not all(options) or len({o.casefold() for o in options}) < len(options):
+        return ()
+    if options[0][0].isupper() and all(o[0].islower() for o in options[1:]):
+        options = (options[0][0].lower() + options[0][1:], *options[1:])
+    return options
+
+
+def _acts(label: str, rest: list[str]) -> tuple[str, ...]:
     """The first alternative is a gerund phrase; the others are verb phrases too, or nouns that share its verb."""
     if not label:
         return ()
-    verb = label.split()[0]
+    verb, _, thing = label.partition(" ")
     options = [label]
     for part in rest:
-        bare = part.strip(" ?!.,")
-        noun = bare.split()[0].lower() in ("a", "an", "the", "our", "some", "more", "fewer") if bare else False
-        options.append(f"{verb} {_clean(bare)}" if noun and _clean(bare) else _acting(bare))
-    return tuple(options) if all(options) and len(options) <= 4 else ()
+        first = part.strip(" ?!.,").partition(" ")[0].lower()
+        shares = bool(thing) and (first in _ARTICLES or first not in word_list("verbs"))
+        noun = _clean(part) if shares else ""
+        options.append(f"{verb} {noun}" if noun else "" if shares else _acting(part))
+    return _checked(tuple(options))

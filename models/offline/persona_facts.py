@@ -17,10 +17,6 @@ from persimchat.models.offline.sections import Prompt
 from persimchat.models.offline.words import with_article
 
 _PLAIN: Final = re.compile(r"^[^\W\d_][\w'’.-]*(?: [\w'’.&-]+){0,4}$")
-_TITLES: Final = frozenset(
-    "dr prof professor mr mrs ms miss sir lady lord captain uncle aunt grandma grandpa father mother sister brother "
-    "king queen prince princess inspector the old young".split()
-)
 
 
 @dataclass(frozen=True)
@@ -133,34 +129,32 @@ def facts_of(prompt: Prompt) -> Facts:
 
 def life_lines(facts: Facts) -> tuple[str, ...]:
     """What this person can tell from their life (`sentence | gist`), in an order of their own."""
-    lines: list[str] = []
-    domains = tuple(d for d in facts.domains if not (facts.teen and d == "student"))
+    close: list[str] = []
+    far: list[str] = []
     if facts.child:
-        lines += deck("life", "child")
-        lines += [line for h in facts.hobbies for line in deck("life", "hobbies", h, "child")]
+        far += deck("life", "child")
+        close += [line for h in facts.hobbies for line in deck("life", "hobbies", h, "child")]
     else:
-        for domain in domains:
-            lines += deck("life", "occupations", domain, "lines")
-        if facts.as_noun:
-            lines += deck("life", "any_occupation_retired" if facts.retired else "any_occupation")
+        for domain in facts.domains:
+            if not (facts.teen and domain == "student"):
+                close += deck("life", "occupations", domain, "lines")
         for hobby in facts.hobbies:
-            lines += deck("life", "hobbies", hobby, "lines")
+            close += deck("life", "hobbies", hobby, "lines")
         for status in facts.family:
-            lines += deck("life", "family", status, "lines")
-        lines += deck("life", "teen" if facts.teen else "anybody")
+            close += deck("life", "family", status, "lines")
         if facts.age is not None and facts.age >= 60:
-            lines += deck("life", "old")
+            close += deck("life", "old")
         elif facts.age is not None and 18 <= facts.age < 32:
-            lines += deck("life", "young")
-    if facts.place:
-        lines += deck("life", "place")
-    if facts.pastime:
-        lines += deck("life", "pastime")
-    # Work and pastimes come before what anybody could say: a person is told apart by them.
-    personal = [line for line in lines if line not in deck("life", "anybody")]
-    common = [line for line in lines if line in deck("life", "anybody")]
-    order = permutation(len(personal), "life", facts.name)
-    return (*(personal[i] for i in order), *common)
+            close += deck("life", "young")
+        close += deck("life", "teen") if facts.teen else ()
+        if facts.as_noun:
+            far += deck("life", "any_occupation_retired" if facts.retired else "any_occupation")
+        far += deck("life", "place") if facts.place else ()
+        far += deck("life", "pastime") if facts.pastime else ()
+        far += deck("life", "anybody")
+    # What only this person can tell comes before what anybody could: by it they are told apart.
+    ordered = [close[i] for i in permutation(len(close), "close", facts.name)]
+    return (*ordered, *(far[i] for i in permutation(len(far), "far", facts.name)))
 
 
 def address(name: str, present: tuple[str, ...]) -> str:
@@ -171,7 +165,8 @@ def address(name: str, present: tuple[str, ...]) -> str:
         return ""
     first = words[0].strip(",;:!?")
     shared = sum(other.split()[0].casefold() == name.split()[0].casefold() for other in present if other.split())
-    spoken = cleaned if shared > 1 or first.rstrip(".").casefold() in _TITLES or first.endswith(".") else first
+    title = first.endswith(".") or first.casefold() in word_list("titles")
+    spoken = cleaned if shared > 1 or title else first
     # Combining marks are no letters to `re`, though names such as Adébáyọ̀ have them.
     plain = "".join(c for c in unicodedata.normalize("NFKD", spoken) if not unicodedata.combining(c))
     speakable = len(spoken) <= 40 and re.fullmatch(r"[^\W\d_][\w'’. -]*", plain) is not None

@@ -13,6 +13,7 @@ from typing import Final
 
 from langchain_core.messages import BaseMessage
 
+from persimchat.models.offline.relations import Relation, relation
 from persimchat.state.emotion import EMOTIONS
 from persimchat.state.errors import ModelError
 
@@ -23,43 +24,6 @@ _SECTION = re.compile(r"^<(\w+)>\n(.*?)^</\1>[ \t]*$", re.MULTILINE | re.DOTALL)
 _TOPIC = re.compile(r"^<topic>\n(.*)^</topic>[ \t]*$", re.MULTILINE | re.DOTALL)
 _MEMORY = re.compile(
     r"^- (?:\[(?P<number>\d+)\] )?(?P<kind>\w+), turn (?P<turn>\d+), importance (?P<importance>\d+): (?P<text>.*)$"
-)
-_RELATIONS: Final = (
-    # What stands after the other's name, how they stand to me, and whether that is good (1) or bad (-1).
-    ("does not know me and I do not know them", "stranger", 0),
-    ("is known to me by name only", "stranger", 0),
-    ("is an acquaintance of mine", "acquaintance", 0),
-    ("is a friend of mine", "friend", 1),
-    ("is a close friend of mine", "close friend", 1),
-    ("is my ally", "ally", 1),
-    ("is somebody I admire", "idol", 1),
-    ("admires me", "admirer", 1),
-    ("and I are in love", "love", 1),
-    ("is my rival", "rival", -1),
-    ("is my enemy", "enemy", -1),
-    ("is somebody who annoys me", "nuisance", -1),
-    ("is annoyed with me", "annoyed", -1),
-    ("has betrayed me", "traitor", -1),
-    ("feels betrayed by me", "betrayed", -1),
-    ("follows me; I lead", "follower", 0),
-    ("leads me; I follow", "leader", 0),
-    ("is my subordinate", "subordinate", 0),
-    ("has authority over me", "superior", 0),
-    ("is my mentee", "mentee", 1),
-    ("is my mentor", "mentor", 1),
-    ("is my child", "child", 1),
-    ("is my parent", "parent", 1),
-    ("is my sibling", "sibling", 1),
-    ("is my grandchild", "child", 1),
-    ("is my grandparent", "grandparent", 1),
-    ("is my niece or nephew", "child", 1),
-    ("is my aunt or uncle", "aunt or uncle", 1),
-    ("is my cousin", "cousin", 1),
-    ("is my spouse", "spouse", 1),
-    ("is my stepchild", "child", 1),
-    ("is my stepparent", "stepparent", 0),
-    ("is my adopted child", "child", 1),
-    ("is my adoptive parent", "parent", 1),
 )
 
 
@@ -73,16 +37,6 @@ class MemoryLine:
     importance: int
     theme: str
     keywords: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class Relation:
-    """How somebody stands to the person whose prompt this is; `valence` is -1, 0 or 1."""
-
-    to: str
-    role: str
-    valence: int
-    note: str
 
 
 @dataclass(frozen=True)
@@ -207,7 +161,7 @@ def _read(text: str, task: re.Match[str], later: tuple[str, ...]) -> Prompt:
         knowledge=int(knowledge.group(1)) if knowledge else None,
         need=int(need.group()) if need else None,
         emotions={e: int(v) for e in EMOTIONS if (v := (_first(feelings, f"- {e}: ") or "").partition(" ")[0])},
-        relations=tuple(r for line in sections.get("relationships", []) if (r := _relation(line, others))),
+        relations=tuple(rel for line in sections.get("relationships", []) if (rel := relation(line, others))),
         memories=tuple(m for line in sections.get("memories", []) if (m := _memory(line))),
         stm=next((m for line in sections.get("short_term_memory", []) if (m := _memory(line))), None),
         leaving=next((m for line in leaving if (m := _memory(line))), None),
@@ -255,18 +209,6 @@ def _memory(line: str) -> MemoryLine | None:
         theme=theme.strip(),
         keywords=tuple(k for k in keywords.split(", ") if k.strip()),
     )
-
-
-def _relation(line: str, others: Sequence[str]) -> Relation | None:
-    text = line.removeprefix("- ").strip()
-    # The longest name first: "Eva" must not be found in "Eva Malá is my parent."
-    for to in sorted(others, key=len, reverse=True):
-        if text.startswith(to + " "):
-            rest = text[len(to) + 1 :]
-            for words, role, valence in _RELATIONS:
-                if rest.startswith(words + "."):
-                    return Relation(to, role, valence, rest[len(words) + 1 :].strip())
-    return None
 
 
 def _said(line: str, names: Sequence[str]) -> tuple[str, str] | None:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 
+from persimchat.models.offline.gists import gist_of
 from persimchat.models.offline.grammar import Decks, slots
-from persimchat.models.offline.lexicon import Point, read
+from persimchat.models.offline.lexicon import Point
 from persimchat.models.offline.opinion import Stance, position_in, stance
 from persimchat.models.offline.persona_facts import Facts, address, facts_of
 from persimchat.models.offline.randomness import generator, permutation
@@ -17,8 +17,8 @@ from persimchat.models.offline.topics import Topic, analyse
 from persimchat.models.offline.words import normalised
 
 _BLOCK = 5
-_LIFE_TURNS = 2
-"""Of every five utterances, two tell something from life (in an order drawn per conversation)."""
+"""Of every five utterances, two tell something from life, one where there is a task to work on; in an order drawn per
+conversation."""
 
 
 @dataclass(frozen=True)
@@ -44,8 +44,10 @@ class Scene:
         mood: an emotion strong enough to be put into words now; empty otherwise.
         short: nothing is added to what must be said.
         asks: the utterance ends with a question to somebody.
+        other_spoke: the one who would be asked has spoken lately.
         last_text: the last utterance of somebody else; empty where there is none.
         said_lately: utterances that must not be repeated.
+        remembered: what memories say of earlier utterances, normalised.
     """
 
     prompt: Prompt
@@ -66,8 +68,10 @@ class Scene:
     mood: str
     short: bool
     asks: bool
+    other_spoke: bool
     last_text: str
     said_lately: tuple[str, ...]
+    remembered: str
 
     def chance(self, about: str) -> float:
         """A number from 0 to 1 for one decision of this utterance."""
@@ -81,57 +85,29 @@ class Scene:
         """Whether all slots of a point can be filled."""
         return all(self.values.get(s) for s in slots(point.text))
 
+    def untold(self, gist: str) -> bool:
+        """Whether nobody is remembered to have brought this up."""
+        return not gist or normalised(gist) not in self.remembered
+
     @property
     def tells_life(self) -> bool:
         """Whether this turn of the conversation is one for a story from life."""
-        return _is_life_turn(self.decks.seed, self.topic.text, self.step)
+        return self._is_life(self.step)
 
     @property
     def point_step(self) -> int:
         """How many points have been made in the conversation's turns before this one."""
         whole, rest = divmod(self.step, _BLOCK)
-        start = whole * _BLOCK
-        lives = sum(_is_life_turn(self.decks.seed, self.topic.text, start + i) for i in range(rest))
-        return whole * (_BLOCK - _LIFE_TURNS) + rest - lives
+        lives = sum(self._is_life(whole * _BLOCK + i) for i in range(rest))
+        return whole * (_BLOCK - self._life_turns) + rest - lives
 
+    @property
+    def _life_turns(self) -> int:
+        return 1 if self.topic.is_task else 2
 
-def _is_life_turn(seed: int, topic: str, turn: int) -> bool:
-    block, place = divmod(turn, _BLOCK)
-    return permutation(_BLOCK, seed, topic, "life", block)[place] < _LIFE_TURNS
-
-
-@lru_cache(maxsize=4096)
-def gist_of(text: str, topic: str) -> str:
-    """A noun phrase for what an utterance brought up, known from the phrase material; "" where it has none.
-
-    Words of people and other models are not in the material: then a noun after an article, if one is easy to tell.
-    """
-    plain = f" {normalised(text)} "
-    for needle, gist in _gists(topic):
-        if needle in plain:
-            return gist
-    found = re.search(
-        r"\b(the|a|an|my|our) ([a-z]{4,14})(?=[,.;:!?]| (?:of|in|on|at|is|are|was|were|and|that|which|to|with|for)\b)", text
-    )
-    return f"the {found.group(2)}" if found and found.group(2) not in _NOT_NOUNS else ""
-
-
-_NOT_NOUNS = frozenset("other same first last next best worst most more main whole only very least rest latter".split())
-
-
-@lru_cache(maxsize=256)
-def _gists(topic: str) -> tuple[tuple[str, str], ...]:
-    pairs = [(p.text, p.gist) for p in analyse(topic).points if p.gist and "{" not in p.text]
-    return tuple((f" {normalised(text)} ", gist) for text, gist in pairs) + _life_gists()
-
-
-@lru_cache(maxsize=1)
-def _life_gists() -> tuple[tuple[str, str], ...]:
-    life = read("life")
-    blocks = [e["lines"] for k in ("occupations", "hobbies", "family") for e in life[k].values()]
-    blocks += [life[k] for k in ("anybody", "teen", "old", "young", "any_occupation", "any_occupation_retired")]
-    pairs = [line.partition("|")[::2] for block in blocks for line in block.splitlines() if "|" in line]
-    return tuple((f" {normalised(s)} ", g.strip()) for s, g in pairs if "{" not in s)
+    def _is_life(self, turn: int) -> bool:
+        block, place = divmod(turn, _BLOCK)
+        return permutation(_BLOCK, self.decks.seed, self.topic.text, "life", block)[place] < self._life_turns
 
 
 def _register(prompt: Prompt, facts: Facts) -> str:
@@ -183,7 +159,7 @@ def scene_of(prompt: Prompt, seed: int) -> Scene:
     values = _values(prompt, facts, topic, held, last, others)
     register = _register(prompt, facts)
     said = " | ".join(normalised(t) for t in (*(t for _, t in prompt.recent), *prompt.later))
-    asked = last is not None and "?" in last[1] and bool(values["name"]) and _calls(last[1], prompt.name, everyone)
+    asked = last is not None and bool(values["name"]) and _asks(last[1], prompt.name, everyone)
     opening = not prompt.recent and prompt.turn == 0 and last is None
     remaining = prompt.limit - prompt.turn
     window = min(len(everyone), max(1, prompt.limit // 5))
@@ -211,8 +187,10 @@ def scene_of(prompt: Prompt, seed: int) -> Scene:
         mood="" if opening or closing else mood,
         short=mood == "anger",
         asks=asks and not asked,
+        other_spoke=any(address(s, everyone) == values["other"] for s, _ in prompt.recent),
         last_text=last[1] if last else "",
         said_lately=tuple(t for _, t in prompt.recent) + prompt.later,
+        remembered=" | ".join(normalised(m.theme) for m in prompt.memories if m.kind == "perception"),
     )
 
 
@@ -222,10 +200,16 @@ def _spoken(prompt: Prompt) -> int:
     return max(sum(s == prompt.name for s, _ in prompt.recent), prompt.turn // (len(prompt.present) + 1))
 
 
-def _calls(text: str, name: str, everyone: tuple[str, ...]) -> bool:
-    """Whether words call somebody by name."""
+def _asks(text: str, name: str, everyone: tuple[str, ...]) -> bool:
+    """Whether words ask somebody by name: in the question itself, or anywhere where the words end on one."""
     spoken = address(name, everyone)
-    return bool(spoken) and re.search(rf"(?<!\w){re.escape(spoken)}(?!\w)", text, re.IGNORECASE) is not None
+    if not spoken or "?" not in text:
+        return False
+    called = re.compile(rf"(?<!\w){re.escape(spoken)}(?!\w)", re.IGNORECASE)
+    sentences = re.split(r"(?<=[.!?])\s+", text.strip())
+    if sentences[-1].endswith("?") and called.search(text):
+        return True
+    return any(s.endswith("?") and called.search(s) for s in sentences)
 
 
 def _reaction(topic: Topic, held: Stance, values: dict[str, str], *, asked: bool) -> str:

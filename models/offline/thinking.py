@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 from persimchat.models.offline.appraisal import Appraisal
-from persimchat.models.offline.grammar import capitalised, filled
+from persimchat.models.offline.gists import gist_of
+from persimchat.models.offline.grammar import capitalised, filled, slots
 from persimchat.models.offline.lexicon import deck
 from persimchat.models.offline.opinion import position_in
 from persimchat.models.offline.randomness import generator, permutation
 from persimchat.models.offline.sections import MemoryLine, Prompt
-from persimchat.models.offline.situation import gist_of
 from persimchat.models.offline.words import content_words
 
 
@@ -44,19 +44,17 @@ def _slots(prompt: Prompt, a: Appraisal) -> dict[str, str]:
     }
 
 
-def _pick(kind: str, values: dict[str, str], *key: object, skip: Sequence[str] = ()) -> str:
+def _phrase(kind: str, values: dict[str, str], *key: object, skip: Collection[str] = ()) -> str:
+    """A phrase of a kind whose slots all have a value; each kind has at least one that needs none but common ones."""
     phrases = deck("thoughts", kind)
-    for index in permutation(len(phrases), kind, *key):
-        phrase = phrases[index]
-        if all(values.get(s) for s in _needed(phrase)):
-            text = filled(phrase, values)
-            if text not in skip:
-                return text
-    return ""
+    usable = [
+        phrases[i] for i in permutation(len(phrases), kind, *key) if all(values.get(s) for s in slots(phrases[i]))
+    ]
+    return next((p for p in usable if p not in skip), usable[0])
 
 
-def _needed(phrase: str) -> list[str]:
-    return [part.partition("}")[0].rstrip("^") for part in phrase.split("{")[1:]]
+def _pick(kind: str, values: dict[str, str], *key: object) -> str:
+    return filled(_phrase(kind, values, *key), values)
 
 
 def questions(prompt: Prompt, a: Appraisal) -> list[str]:
@@ -72,18 +70,18 @@ def insights(prompt: Prompt, a: Appraisal) -> list[dict[str, Any]]:
     """Five insights: a person, another person or the talk, the topic, oneself, how it is going."""
     numbered = [m for m in prompt.memories if m.number]
     by_person = _memories_by_person(prompt, numbered)
-    ranked = sorted(by_person, key=lambda n: -len(by_person[n]))
+    ranked = sorted(by_person, key=lambda n: -len(by_person[n]))[:2]
+    kinds = [*["person"] * len(ranked), "matter", "myself", *["talk"] * (3 - len(ranked))]
     result: list[dict[str, Any]] = []
+    used: list[str] = []
     values = _slots(prompt, a)
-    key = (prompt.name, prompt.topic, prompt.turn)
-    for kind, about in zip(("person", "person", "matter", "myself", "talk"), [*ranked[:2], "", "", ""][:5] if len(ranked) > 1 else [*ranked[:1], "", "", "", ""][:5], strict=False):
-        evidence = by_person.get(about) or _evidence_for(kind, numbered)
-        local = {**values, "person": _name(about) if about else ""}
-        if about:
-            held = _held_by(by_person[about], prompt)
-            local["held"] = a.topic.positions[held] if held is not None else ""
-        used = "insight_" + (kind if about or kind != "person" else "talk")
-        text = _pick(used, local, *key, skip=[r["theme"] for r in result])
+    for kind, about in zip(kinds, [*ranked, "", "", "", "", ""], strict=False):
+        evidence = by_person[about] if about else _evidence_for(kind, numbered)
+        held = _held_by(by_person[about], prompt) if about else None
+        local = {**values, "person": _name(about), "held": a.topic.positions[held] if held is not None else ""}
+        phrase = _phrase("insight_" + kind, local, prompt.name, prompt.topic, prompt.turn, skip=used)
+        used.append(phrase)
+        text = filled(phrase, local)
         result.append(
             {
                 "theme": text,
@@ -152,6 +150,6 @@ def plan(prompt: Prompt, a: Appraisal, seed: int) -> dict[str, Any]:
         "reaction": reaction,
         "goals": goals,
         "theme": capitalised(theme),
-        "keywords": list(dict.fromkeys([*content_words(values["mine"], 3), *([gist] if gist else [])]))[:8],
+        "keywords": [keyword[:80].strip() for keyword in dict.fromkeys((values["mine"], gist)) if keyword],
         "importance": max(0, min(10, 5 + (kind == "oppose" and react) + 2 * bool(goals))),
     }

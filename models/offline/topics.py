@@ -13,7 +13,7 @@ from typing import Final
 
 from persimchat.models.offline.heads import extracted_head
 from persimchat.models.offline.lexicon import Point, Theme, read, themes, word_list
-from persimchat.models.offline.options import named_options
+from persimchat.models.offline.options import UNCHANGED, named_options
 from persimchat.models.offline.words import normalised
 
 KINDS: Final = tuple(
@@ -26,12 +26,23 @@ KINDS: Final = tuple(
         ("math", r"^(solve|calculate|compute|given that|prove|evaluate|simplify)\b|\bequation\b|\bendpoints\b|f\(x\)"),
         ("writing", r"^(help (me|us) |can you help me |please )?(write|draft|compose|structure|use an appropriate)"),
         ("why", r"^why\b"),
-        ("howto", r"^how (can|do|could|should|to|might) ?(i|we|you|one|someone|somebody|people)?\b|ways to\b|^tips\b"),
-        ("explain", r"^(can you |could you )?(please )?(explain|describe|discuss|what is|what are the basics|how do)"),
-        ("should", r"^(should|ought|must|do we|is it|are we|is there|may|can it be|would it be)\b"),
-        ("best", r"\b(best|favou?rite|greatest|worst|most)\b"),
+        (
+            "howto",
+            r"^how (to|(can|do|could|should|might) (i|we|you|one|\w+body|people|governments?))\b|ways to\b|strategies",
+        ),
+        (
+            "should",
+            r"^(should|ought|must|do we|are we|may)\b|\bshould be \w+ed\b|\bis it (right|wrong|fair|more|ethical)\b",
+        ),
+        ("yesno", r"^(can|could|is|are|does|do|did|will|would|was|were|has|have) (?!you\b|the following)"),
+        ("best", r"\b(best|favou?rite|greatest|worst)\b"),
+        (
+            "explain",
+            r"^(can you |could you )?(please )?(explain|describe|discuss|define|compare|how (do|does|can)|what is a)\b",
+        ),
     )
 )
+TASK_KINDS: Final = frozenset({"fermi", "roleplay", "coding", "math", "writing"})
 _REFINED: Final = {
     "roleplay": re.compile(r"^(?!how would you)|^how would you introduce yourself as", re.IGNORECASE),
     "coding": re.compile(
@@ -53,7 +64,7 @@ class Topic:
         head: a phrase that fits after "about".
         positions: noun phrases, two or more, in their order on the line of opinions.
         points: what can be said, the most specific first; a point's tag is the index of its position, or "-".
-        specific: how many of `points` are of the theme itself.
+        tiers: how many of `points` are of the theme itself, of the kind of topic, and general, in this order.
         child: whole sentences for a child.
     """
 
@@ -63,8 +74,13 @@ class Topic:
     head: str
     positions: tuple[str, ...]
     points: tuple[Point, ...]
-    specific: int
+    tiers: tuple[int, int, int]
     child: tuple[str, ...]
+
+    @property
+    def is_task(self) -> bool:
+        """Whether something is to be made or worked out, rather than talked over."""
+        return self.kind in TASK_KINDS
 
 
 def kind_of(text: str) -> str:
@@ -92,7 +108,13 @@ def _best_theme(text: str, kind: str) -> Theme | None:
 
 def _stems(phrase: str) -> set[str]:
     words = normalised(phrase).split()
-    return {w[:5] for w in words if w not in word_list("stopwords") and len(w) > 2}
+    return {w[:5] for w in words if w not in word_list("stopwords") and len(w) > 3}
+
+
+def _covers(theme: Theme, options: tuple[str, ...]) -> bool:
+    """Whether the theme's positions are the alternatives that the topic names, so that they need not be added."""
+    known = [p for p in theme.positions.values() if any(_stems(p) & _stems(o) for o in options)]
+    return len(known) == len(options)
 
 
 def _tag_by_words(text: str, options: tuple[str, ...]) -> str:
@@ -113,13 +135,12 @@ def analyse(text: str) -> Topic:
     named = named_options(text)
     common = themes("kinds")[kind]
     general = themes("kinds")["general"]
-    if named and not (theme and len([p for p in theme.positions.values() if any(_stems(p) & _stems(o) for o in named)]) > 1):
+    if named and not (theme and _covers(theme, named)):
         positions = named
         kind = "choice"
         points = [Point(_tag_by_words(p.text, named), p.text, p.gist) for p in (theme.points if theme else ())]
         points += [Point("-", p.text, p.gist) for p in themes("kinds")["choice"].points]
-        specific = len(theme.points) if theme else 0
-        head = f"{named[0]} or {named[1]}" if len(named) == 2 else ""
+        head = f"{named[0]} or {named[1]}" if len(named) == 2 and UNCHANGED not in named else ""
     else:
         source = next(t for t in (theme, common, general) if t is not None and t.positions)
         letters = list(source.positions)
@@ -127,11 +148,18 @@ def analyse(text: str) -> Topic:
         points = []
         for deck in (theme, common):
             for p in deck.points if deck else ():
-                tag = str(letters.index(p.tag)) if deck is source and p.tag in letters else "-"
+                # A scene without positions of its own speaks for those of its kind.
+                ours = deck is source or (theme is not None and deck is theme and not theme.positions)
+                tag = str(letters.index(p.tag)) if ours and p.tag in letters else "-"
                 points.append(Point(tag, p.text, p.gist))
-        specific = len(theme.points) if theme else len(common.points)
         head = theme.head if theme else ""
-    points += [Point("-", p.text, p.gist) for p in general.points]
+    known = len(points)
+    own = len(theme.points) if theme else 0
+    # General points speak for general positions, and for none where the topic has positions of its own.
+    uses_general = positions == tuple(general.positions.values())
+    letters = list(general.positions)
+    for p in general.points:
+        points.append(Point(str(letters.index(p.tag)) if uses_general and p.tag in letters else "-", p.text, p.gist))
     child = (theme.child if theme else ()) + common.child + general.child
     return Topic(
         text=text,
@@ -140,12 +168,6 @@ def analyse(text: str) -> Topic:
         head=head or extracted_head(text, kind) or "this question",
         positions=positions,
         points=tuple(points),
-        specific=specific,
+        tiers=(own, known - own, len(general.points)),
         child=tuple(dict.fromkeys(child)),
     )
-
-
-def kinds() -> tuple[str, ...]:
-    """Every kind of topic that has material of its own."""
-    return tuple(read("kinds"))
-

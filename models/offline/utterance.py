@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from persimchat.models.offline.grammar import capitalised, filled
 from persimchat.models.offline.lexicon import Point, deck, read
 from persimchat.models.offline.persona_facts import life_lines
-from persimchat.models.offline.randomness import generator, permutation
+from persimchat.models.offline.points import foreignness, point_for, points_in_order
+from persimchat.models.offline.randomness import permutation
 from persimchat.models.offline.situation import Scene
 from persimchat.models.offline.voice import spoken
 from persimchat.models.offline.words import count, normalised, overlap
@@ -45,12 +46,15 @@ def _parts(scene: Scene, variant: int) -> list[str]:
     """The sentences of one draft. Variants differ in which optional parts they have and in what is told."""
     values = scene.values
     opening, closing = scene.opening, scene.closing
-    body, clause = _body(scene, variant)
+    body, clause, follows = _body(scene, variant)
     if opening:
         parts = [_opening(scene, body, clause)]
     elif closing:
-        parts = [_reaction(scene) if scene.asked else "", _closing(scene)]
-        if count(" ".join(parts)) < 0.6 * scene.target:
+        answer = _reaction(scene) if scene.asked else ""
+        # Whoever has just answered with their position need not end on it again.
+        settled = normalised(values["mine"]) in normalised(answer)
+        parts = [answer, body if settled else _closing(scene)]
+        if not settled and count(" ".join(parts)) < 0.6 * scene.target:
             parts.insert(1, body)
     else:
         start = "" if variant in (2, 4) and not scene.asked else _reaction(scene)
@@ -58,7 +62,7 @@ def _parts(scene: Scene, variant: int) -> list[str]:
     if scene.mood:
         parts.insert(0, scene.decks.pick("mood" + scene.mood, deck("speech", "moods", scene.mood), scene.turn, values))
     budget = scene.target * (0.85 if variant in (0, 2) else 1.1)
-    for extra in _extras(scene, variant):
+    for extra in _extras(scene, variant, follows=follows):
         length = count(" ".join(p for p in parts if p))
         if length >= budget:
             break
@@ -69,7 +73,9 @@ def _parts(scene: Scene, variant: int) -> list[str]:
 
 def _opening(scene: Scene, body: str, clause: str) -> str:
     if scene.facts.child:
-        return scene.decks.pick("opening", deck("speech", "child", "opening"), scene.step, {**scene.values, "clause": body})
+        return scene.decks.pick(
+            "opening", deck("speech", "child", "opening"), scene.step, {**scene.values, "clause": body}
+        )
     if not clause:
         return body
     values = {**scene.values, "clause": clause}
@@ -92,7 +98,7 @@ def _reaction(scene: Scene) -> str:
     if not values["name"]:
         return ""
     if scene.asked and not child:
-        for question in read("speech")["questions"]:
+        for question in (*read("speech")["questions"], *read("speech")["questions_child"]):
             if question["cue"] in scene.last_text.lower():
                 found = scene.decks.pick("answers" + question["cue"], deck_of(question["answers"]), scene.step, values)
                 if found:
@@ -111,15 +117,15 @@ def deck_of(block: str) -> tuple[str, ...]:
     return tuple(line.strip() for line in block.splitlines() if line.strip())
 
 
-def _body(scene: Scene, variant: int) -> tuple[str, str]:
-    """What is said, and the bare clause of it where it is one (an opening leads into it)."""
+def _body(scene: Scene, variant: int) -> tuple[str, str, bool]:
+    """What is said; the bare clause of it where it is one (an opening leads into it); whether my position follows."""
     if scene.facts.child:
-        return _child_body(scene, variant), ""
+        return _child_body(scene, variant), "", not scene.topic.is_task
     if scene.tells_life and not scene.opening and variant < 3:
-        return _life(scene, variant), ""
-    point = _point(scene, variant)
+        return _led(scene, _life(scene, variant)), "", True
+    point = point_for(scene, variant)
     clause = filled(point.text, scene.values)
-    return _framed(scene, point, clause), clause
+    return _framed(scene, point, clause), clause, foreignness(scene, point) < 2
 
 
 def _life(scene: Scene, variant: int) -> str:
@@ -127,10 +133,19 @@ def _life(scene: Scene, variant: int) -> str:
     start = scene.spoken_before + variant
     order = [*lines[start % len(lines) :], *lines[: start % len(lines)]]
     for line in order:
-        sentence = line.partition("|")[0].strip()
-        if normalised(filled(sentence, scene.values)) not in scene.decks.said:
+        sentence, _, gist = (part.strip() for part in line.partition("|"))
+        if normalised(filled(sentence, scene.values)) not in scene.decks.said and scene.untold(gist):
             return filled(sentence, scene.values)
     return filled(order[0].partition("|")[0].strip(), scene.values)
+
+
+def _led(scene: Scene, sentence: str) -> str:
+    """A sentence from life, mostly with words that lead to it."""
+    if scene.asked or scene.chance("lead") < 0.35:
+        return sentence
+    lead = scene.decks.pick("lead", deck("speech", "lead"), scene.turn, scene.values)
+    first = sentence.partition(" ")[0]
+    return f"{lead} {sentence if first.partition(chr(39))[0] == 'I' else sentence[0].lower() + sentence[1:]}"
 
 
 def _child_body(scene: Scene, variant: int) -> str:
@@ -151,58 +166,36 @@ def _child_body(scene: Scene, variant: int) -> str:
     return filled(pool[index % len(pool)].partition("|")[0].strip(), scene.values)
 
 
-def points_in_order(scene: Scene) -> list[Point]:
-    """The points of the conversation's topic in its own order: the specific ones before the general ones."""
-    points, cut = scene.topic.points, scene.topic.specific
-    key = (scene.decks.seed, scene.topic.text)
-    first = [points[i] for i in permutation(cut, "points", *key)]
-    rest = [points[cut + i] for i in permutation(len(points) - cut, "general", *key)]
-    return first + rest
-
-
-def _point(scene: Scene, variant: int) -> Point:
-    """The point whose turn it is: of each two in the deck, the one that is more to the speaker's mind."""
-    ordered = points_in_order(scene)
-    start = 2 * scene.point_step + (0 if variant < 2 else 2 * variant + 1)
-    fresh = [
-        p
-        for p in (ordered[(start + i) % len(ordered)] for i in range(len(ordered)))
-        if scene.usable(p) and scene.decks.fresh(p.text)
-    ]
-    pair = (fresh or list(ordered))[variant % 2 :][:2] or list(ordered)[:1]
-    return min(pair, key=lambda p: _foreignness(scene, p))
-
-
-def _foreignness(scene: Scene, point: Point) -> int:
-    """0 for a point for the speaker's own position, 1 for one that is for none, 2 for another's."""
-    return 1 if point.tag == "-" else 0 if int(point.tag) == scene.stance.mine else 2
-
-
 def _framed(scene: Scene, point: Point, clause: str) -> str:
     values: Mapping[str, str] = {**scene.values, "clause": clause}
+    if clause.endswith("?"):
+        return capitalised(clause)
     first_person = clause.startswith(("I ", "I'd", "I'm", "I've", "if ", "let's"))
     frames = "point_i" if first_person else "point"
-    if _foreignness(scene, point) == 2 and not first_person:
+    if foreignness(scene, point) == 2 and not first_person:
         frames = "grant"
     return capitalised(scene.decks.pick(frames, deck("speech", frames), scene.turn, values))
 
 
-def _extras(scene: Scene, variant: int) -> list[str]:
+def _extras(scene: Scene, variant: int, *, follows: bool) -> list[str]:
     """What may follow, in order of preference: a conclusion, a question to somebody, a remark, a further point."""
     child = scene.facts.child
     values = scene.values
     if scene.closing or scene.short:
         return []
-    tie = scene.decks.pick("tie", deck("speech", "child", "tie") if child else deck("speech", "tie"), scene.turn, values)
+    tie = scene.decks.pick(
+        "tie", deck("speech", "child", "tie") if child else deck("speech", "tie"), scene.turn, values
+    )
     question = _question(scene)
     remark = _remark(scene)
     link = scene.decks.pick("link", deck("speech", "link"), scene.turn, values) if not child else remark
+    # A conclusion that the last speaker has just drawn is not drawn again; nor one that does not follow.
     names_mine = normalised(values["mine"]) in normalised(scene.last_text)
-    wants_tie = scene.chance("tie") < (0.25 if names_mine else 0.6)
+    wants_tie = follows and scene.chance("tie") < (0.25 if names_mine else 0.6)
     start = scene.chance("extras")
     if scene.asks:
         extras = [question, tie if wants_tie else remark]
-    elif scene.tells_life and not child:
+    elif scene.tells_life and not child and not scene.opening:
         extras = [tie if wants_tie else link, remark]
     else:
         extras = [tie, remark] if wants_tie and start < 0.6 else [remark, tie if wants_tie else ""]
@@ -215,24 +208,29 @@ def _extras(scene: Scene, variant: int) -> list[str]:
 def _further(scene: Scene, variant: int) -> list[str]:
     """More for a long utterance: further points and something from life."""
     if scene.facts.child:
-        more = [_child_body(scene, variant + 3 + i) for i in range(6)]
+        more = [_child_body(scene, variant + 9 + 2 * i) for i in range(6)]
         return list(dict.fromkeys(more))
     ordered = [p for p in points_in_order(scene) if scene.usable(p) and scene.decks.fresh(p.text)]
-    used = _point(scene, variant)
+    used = point_for(scene, variant)
     count_wanted = min(len(ordered) - 1, scene.target // 14)
-    start = 2 * scene.point_step + 3 + variant
+    start = 2 * scene.point_step + 21 + variant
     rest = [ordered[(start + 2 * i) % len(ordered)] for i in range(count_wanted)] if ordered else []
     texts = [capitalised(filled(p.text, scene.values)) + "." for p in rest if p is not used]
-    texts.insert(0, _life(scene, variant + 1))
+    # From the far end of the list, so that it does not forestall what they tell next.
+    texts.insert(0, _life(scene, variant - 2 - 2 * scene.spoken_before))
     return list(dict.fromkeys(texts))
 
 
 def _question(scene: Scene) -> str:
     if not scene.values["other"]:
         return ""
+    # Some questions suit only those who have spoken, some only those who have not.
+    who = "silent" if scene.other_spoke else "spoke"
     if scene.facts.child:
-        return scene.decks.pick("child ask", deck("speech", "questions_child"), scene.turn, scene.values)
-    asks = [q["ask"] for q in read("speech")["questions"]]
+        asks = [q["ask"] for q in read("speech")["questions_child"] if q.get("who") != who]
+        return scene.decks.pick("child ask", asks, scene.turn, scene.values)
+    where = "talk" if scene.topic.is_task else "task"
+    asks = [q["ask"] for q in read("speech")["questions"] if q.get("only") != where and q.get("who") != who]
     return scene.decks.pick("ask", asks, scene.turn, scene.values)
 
 
@@ -245,6 +243,4 @@ def _remark(scene: Scene) -> str:
     if scene.facts.knowledge >= 4 and "learned" not in kinds:
         kinds.append("learned")
     kind = kinds[scene.spoken_before % len(kinds)] if kinds else "plain"
-    step = scene.spoken_before + generator("remark", scene.facts.name).randrange(6)
-    return scene.decks.pick("remark" + kind, deck("speech", "remarks", kind), step, scene.values)
-
+    return scene.decks.pick("remark" + kind, deck("speech", "remarks", kind), scene.turn, scene.values)

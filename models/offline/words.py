@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Final
 
 from persimchat.models.offline.lexicon import word_list
@@ -41,6 +42,7 @@ def _expand_negation(found: re.Match[str]) -> str:
     return full.capitalize() if stem[0].isupper() else full
 
 
+@lru_cache(maxsize=16384)
 def normalised(text: str) -> str:
     """Lower case, contractions expanded, single spaces and no punctuation: the form in which texts are compared."""
     return " ".join(re.findall(r"\w+", expanded(text).lower()))
@@ -108,3 +110,8 @@ def listed(items: Sequence[str]) -> str:
     if len(items) < 2:
         return "".join(items)
     return f"{', '.join(items[:-1])} and {items[-1]}"
+
+
+def without_markup(text: str) -> str:
+    """Text without characters that have no place in speech."""
+    return re.sub(r"[{}<>\[\]|*_`#‹›\\]", "", text)

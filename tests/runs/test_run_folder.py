@@ -190,3 +190,38 @@ def test_agents_and_modules_may_have_models_of_their_own() -> None:
     assert {b["model"] for b in one.bodies()} == {"test-model", "sharp"}
     assert all("Name: Bo Říha" in r.text for r in two.requests)
     assert not any('<task name="perception">' in r.text for r in two.requests)
+
+
+def test_an_utterance_that_is_asked_for_again_is_announced_again() -> None:
+    answers = iter(["", "I like tea a lot."])
+
+    with LoopbackServer(answer=Scripted(utterance=lambda body: next(answers))) as server:
+        events = list(persimchat.stream_events("Tea?", PEOPLE, model=server.model(), max_messages=1))
+    assert [type(e) for e in events if isinstance(e, Speaking | Uttered)] == [Speaking, Speaking, Uttered]
+
+
+def test_an_attempt_that_was_cut_is_announced_again() -> None:
+    answers = iter([Fault(partial="I like co"), "I like tea a lot."])
+
+    with LoopbackServer(answer=Scripted(utterance=lambda body: next(answers))) as server:
+        events = list(persimchat.stream_events("Tea?", PEOPLE, model=server.model(), max_messages=1))
+    last = max(i for i, e in enumerate(events) if isinstance(e, Speaking))
+    assert sum(isinstance(e, Speaking) for e in events) == 2
+    assert "".join(e.text for e in events[last:] if isinstance(e, Token)) == "I like tea a lot."
+
+
+def test_a_failure_nobody_expected_still_ends_the_event_stream(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_: Any) -> None:
+        raise RuntimeError("disk of OPENAI sk-abcdefghijklmnopqrstuvwxyz")
+
+    monkeypatch.setattr("persimchat.runs.folder.RunFolder.utterance", broken)
+    seen: list[Any] = []
+    with LoopbackServer(answer=Scripted()) as server:
+        events = persimchat.stream_events("Tea?", PEOPLE, model=server.model(), out=tmp_path)
+        with pytest.raises(RuntimeError):
+            for event in events:
+                seen.append(event)
+    assert isinstance(seen[-1], Stopped)
+    assert seen[-1].reason == "error"
+    assert "RuntimeError" in seen[-1].detail
+    assert "abcdefghij" not in seen[-1].detail

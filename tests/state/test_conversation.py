@@ -47,7 +47,9 @@ def test_single_messages_are_appended_too():
 def test_minds_are_merged_by_name_and_key():
     minds = {"Eva": {"turn": 1, "stm": {"a": 1}}, "Bo": {"turn": 1}}
     before = copy.deepcopy(minds)
-    merged = merge_minds(minds, {"Eva": {"stm": {"b": 2}}, "Al": {"turn": 0}})
+    writes = [{"Eva": {"stm": {"b": 2}}}, {"Al": {"turn": 0}}]
+    merged = merge_minds(minds, writes)
+    assert merge_minds(merge_minds(minds, writes[:1]), writes[1:]) == merged
     assert merged == {"Eva": {"turn": 1, "stm": {"b": 2}}, "Bo": {"turn": 1}, "Al": {"turn": 0}}
     assert list(merged) == ["Eva", "Bo", "Al"]
     assert minds == before
@@ -81,9 +83,9 @@ CALLS = st.lists(
 
 @given(CALLS, CALLS)
 def test_usage_adds_up_however_it_is_batched(first: list[Any], second: list[Any]):
-    total = add_usage({}, [*first, *second])
-    assert add_usage(add_usage({}, first), second) == total
-    assert add_usage(add_usage({}, first), add_usage({}, second)) == total
+    total = add_usage({}, [first, second])
+    assert add_usage(add_usage({}, [first]), [second]) == total
+    assert add_usage(add_usage({}, [first]), [add_usage({}, [second])]) == total
     for key, row in total.items():
         own = [c for c in [*first, *second] if key == f"planning|{c['agent']}|m"]
         assert row["calls"] == len(own)
@@ -95,9 +97,9 @@ def test_usage_adds_up_however_it_is_batched(first: list[Any], second: list[Any]
 
 
 def test_usage_given_is_not_changed():
-    usage = add_usage({}, [call()])
+    usage = add_usage({}, [[call()]])
     before = copy.deepcopy(usage)
-    add_usage(usage, [call()])
+    add_usage(usage, [[call()]])
     assert usage == before
 
 

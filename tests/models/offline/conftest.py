@@ -17,6 +17,7 @@ from persimchat.state.memory import Memory, new_memory
 from persimchat.state.persona import Persona
 from persimchat.state.speech import addressees
 
+
 @dataclass
 class Talk:
     """One simulated conversation. `utterances` holds what was said, in order."""
@@ -84,7 +85,9 @@ class Talk:
                 percept = Percept.model_validate(self.ask("perception", p))
                 vector = list(mind["emotion"].values())
                 turn = len(self.utterances)
-                kept = new_memory(p.name, turn, "perception", percept.theme, percept.keywords, percept.importance, vector)
+                kept = new_memory(
+                    p.name, turn, "perception", percept.theme, percept.keywords, percept.importance, vector
+                )
                 self.memories[p.name].append(kept)
             mind["emotion"] = Feeling.model_validate(self.ask("emotion", p)).state().model_dump()
             mind["need_to_talk"] = NeedToTalk.model_validate(self.ask("need_to_talk", p)).need_to_talk
@@ -98,7 +101,14 @@ class Talk:
 
     def utterance_prompt(self, persona: Persona) -> Any:
         v = self.values(persona)
-        order = ("needs_and_emotions", "relationships", "memories", "plan_and_identity", "environment", "last_utterances")
+        order = (
+            "needs_and_emotions",
+            "relationships",
+            "memories",
+            "plan_and_identity",
+            "environment",
+            "last_utterances",
+        )
         return render(
             "utterance",
             blocks=[b.basic_information(persona, knowledge=True), *(v[k] for k in order)],

@@ -1,0 +1,109 @@
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from langchain_core.messages import AIMessage, HumanMessage, SystemMessage
+
+from persimchat.models.offline import NOTICE, OfflineChatModel
+from persimchat.prompts import render
+from persimchat.prompts.blocks import estimated_tokens
+from persimchat.state.errors import ModelError
+
+
+@pytest.fixture
+def prompt(talk: Any, shipped: Any) -> Any:
+    conversation = talk(shipped[:4], "What is the best ice cream flavor?", limit=6)
+    for _ in range(3):
+        conversation.step()
+    conversation.appraise()
+    return conversation.utterance_prompt(conversation.personas[0])
+
+
+def test_says_that_it_is_no_language_model():
+    assert "no language model" in NOTICE
+    assert OfflineChatModel()._llm_type == "offline"
+    assert OfflineChatModel().model_name == "offline"
+
+
+def test_same_messages_and_seed_give_the_same_answer(prompt: Any):
+    first = OfflineChatModel(seed=4).invoke(prompt)
+    OfflineChatModel(seed=9).invoke(prompt)
+    assert OfflineChatModel(seed=4).invoke(prompt).content == first.content
+    assert len({OfflineChatModel(seed=s).invoke(prompt).content for s in range(8)}) > 4
+
+
+async def test_streams_word_by_word_exactly_what_invoke_says(prompt: Any):
+    model = OfflineChatModel(seed=2)
+    whole = model.invoke(prompt)
+    chunks = list(model.stream(prompt))
+    assert "".join(c.content for c in chunks) == whole.content
+    assert len(chunks) > 5
+    later = [c async for c in model.astream(prompt)]
+    assert "".join(c.content for c in later) == whole.content
+    total = chunks[0]
+    for chunk in chunks[1:]:
+        total += chunk
+    assert total.usage_metadata == whole.usage_metadata
+    assert total.response_metadata["response_time_s"] == whole.response_metadata["response_time_s"]
+    assert (await model.ainvoke(prompt)).content == whole.content
+
+
+def test_reports_estimated_usage_and_a_response_time(prompt: Any):
+    message = OfflineChatModel().invoke(prompt)
+    assert message.usage_metadata["output_tokens"] == estimated_tokens(message.content)
+    assert message.usage_metadata["total_tokens"] > message.usage_metadata["input_tokens"] > 100
+    assert message.response_metadata["estimated"] is True
+    assert message.response_metadata["model_name"] == "offline"
+    assert 1 < message.response_metadata["response_time_s"] < 60
+
+
+def test_bound_arguments_are_accepted(prompt: Any):
+    model = OfflineChatModel()
+    bound = model.bind(response_format={"type": "json_object"}, stop=["\n"], seed=3)
+    assert bound.invoke(prompt).content == model.invoke(prompt).content
+    assert model.bind_tools([{"name": "x"}]).invoke(prompt).content == model.invoke(prompt).content
+
+
+def test_no_task_is_a_clear_error():
+    with pytest.raises(ModelError, match="no message holds a <task"):
+        OfflineChatModel().invoke([SystemMessage("x"), HumanMessage("Hello")])
+
+
+def test_unknown_task_is_a_clear_error():
+    with pytest.raises(ModelError, match="unknown task 'perceptio'.*Did you mean 'perception'"):
+        OfflineChatModel().invoke([HumanMessage('<task name="perceptio">\nx\n</task>')])
+
+
+@pytest.mark.parametrize(
+    ("task", "tag"), [("perception", "heard"), ("memory_filtering", "leaving_memory"), ("reflection", "memories")]
+)
+def test_a_missing_section_is_a_clear_error(task: str, tag: str):
+    text = f'<basic_information>\n- Name: Eva\n</basic_information>\n<task name="{task}">\nx\n</task>'
+    with pytest.raises(ModelError, match=f"no <{tag}> section"):
+        OfflineChatModel().invoke([HumanMessage(text)])
+
+
+@pytest.mark.parametrize("task", ["need_to_talk", "utterance"])
+def test_a_prompt_without_a_person_is_a_clear_error(task: str):
+    with pytest.raises(ModelError, match="no <basic_information> section"):
+        OfflineChatModel().invoke([HumanMessage(f'<task name="{task}">\nx\n</task>')])
+
+
+def test_a_correction_is_answered_as_the_task_it_corrects(talk: Any, shipped: Any):
+    conversation = talk(shipped[:3], "Cats or dogs?")
+    values = conversation.values(shipped[0])
+    asked = [
+        *render("emotion", **values),
+        AIMessage("nonsense"),
+        *render("correction", problem="not JSON", schema="{}")[1:],
+    ]
+    assert "happiness" in json.loads(OfflineChatModel().invoke(asked).content)
+
+
+def test_an_utterance_asked_for_again_is_worded_anew(prompt: Any):
+    model = OfflineChatModel()
+    first = model.invoke(prompt).content
+    again = model.invoke([*prompt, AIMessage(first), HumanMessage(f"Do not repeat: {first}")]).content
+    assert again != first
