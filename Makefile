@@ -57,8 +57,9 @@ format: $(PACKAGE) ## put style right where a program can
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-docs: $(PACKAGE) ## renew the generated parts of docs/: the drawing of the graph, the table of settings
+docs: $(PACKAGE) ## renew the generated parts of docs/: the drawing of the graph, the table of settings, the picture
 	$(BIN)/python tools/generate_docs.py
+	$(BIN)/python tools/picture.py
 
 docs-drawing: docs
 

@@ -59,7 +59,7 @@ class LiveView:
         self._since = time.monotonic()
         self._live = Live(
             console=self._console,
-            get_renderable=self._area,
+            get_renderable=self.area,
             refresh_per_second=_REFRESHES,
             transient=True,
             vertical_overflow="crop",
@@ -120,7 +120,7 @@ class LiveView:
         for line in lines:
             self._console.print(Text(line), soft_wrap=True)
 
-    def _area(self) -> RenderableType:
+    def area(self) -> RenderableType:
         """What is going on just now; called ten times a second from a thread of its own, so it only reads."""
         width, height = self._console.width, self._console.height - 1
         speaker, words = self._speaker, self._words

@@ -1,8 +1,9 @@
 """What one utterance costs in time, calls, tokens, CPU and checkpoint bytes, against a server with a known latency.
 
 Run: `python benchmarks/turns.py [--latency 0.2] [--utterances 20] [--agents 3 10]`. It starts the loopback server of
-`tests/loopback` in a process of its own, so that the CPU measured is the client's alone. Wall time is given as a
-multiple of the critical path, three calls deep, measured in the same run.
+`tests/loopback`, with scripted answers, in a process of its own, so that the CPU measured is the client's alone. Wall
+time is given as a multiple of the critical path, three calls deep. The growth of prompts and the size of checkpoints
+are measured with the offline model, whose answers differ from turn to turn.
 """
 
 from __future__ import annotations
@@ -85,7 +86,8 @@ def main() -> None:
     given = parser.parse_args()
     port = _free_port()
     server = subprocess.Popen(
-        [sys.executable, str(SERVER), "--port", str(port), "--delay", str(given.latency)], stdout=subprocess.PIPE
+        [sys.executable, str(SERVER), "--port", str(port), "--delay", str(given.latency), "--scripted"],
+        stdout=subprocess.PIPE,
     )
     try:
         assert server.stdout is not None
@@ -99,9 +101,10 @@ def main() -> None:
                 row = asyncio.run(_run(agents, settings))
                 offline = settings.model_copy(update={"model": "offline"})
                 size = asyncio.run(_checkpoint_bytes(agents, offline, Path(folder)))
+                growing = asyncio.run(_run(agents, offline))
                 print(
                     f"{agents:6d}  {row['seconds']:11.3f}  {row['seconds'] / path:15.2f}  {row['calls']:9.1f}  "
-                    f"{row['prompt_tokens']:11.0f}  {row['growth']:15.2f}  {row['cpu_ms']:11.2f}  {size / 1000:7.1f}"
+                    f"{growing['prompt_tokens']:11.0f}  {growing['growth']:15.2f}  {row['cpu_ms']:11.2f}  {size / 1000:7.1f}"
                 )
     finally:
         server.terminate()

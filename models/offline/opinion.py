@@ -11,6 +11,7 @@ simulation, JASSS 5(3). Here one listener at a time is updated by one speaker at
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -90,14 +91,15 @@ def position_in(text: str, topic: str) -> int | None:
     analysed = analyse(topic)
     plain = f" {normalised(text)} "
     scores = [0.0] * len(analysed.positions)
-    for index, label in enumerate(analysed.positions):
-        needle = f" {normalised(label)} "
-        at = plain.find(needle)
-        while at >= 0:
-            before = plain[:at].split()[-7:]
-            refused = word_list("refusals").intersection(before)
-            scores[index] += -1.0 if refused else 3.0
-            at = plain.find(needle, at + 1)
+    labels = [f" {normalised(label)} " for label in analysed.positions]
+    # A refusal holds as far as the next comma: "not so sure about tea, I'd stay with coffee".
+    for clause in re.split(r"[.!?;:,]", text):
+        words = f" {word_pattern('affirming').sub('', normalised(clause))} "
+        for index, label in enumerate(labels):
+            at = words.find(label)
+            if at >= 0:
+                refused = word_list("refusals").intersection(words[:at].split()[-7:])
+                scores[index] += -1.0 if refused else 3.0
     for tag, needle in _needles(topic):
         at = plain.find(needle)
         if at >= 0:

@@ -127,8 +127,13 @@ def facts_of(prompt: Prompt) -> Facts:
     )
 
 
-def life_lines(facts: Facts) -> tuple[str, ...]:
-    """What this person can tell from their life (`sentence | gist`), in an order of their own."""
+def life_lines(facts: Facts, *conversation: object) -> tuple[str, ...]:
+    """What this person can tell from their life (`sentence | gist`), in an order of their own for each conversation.
+
+    Args:
+        facts: who tells.
+        *conversation: what tells conversations apart, such as seed and topic.
+    """
     close: list[str] = []
     far: list[str] = []
     if facts.child:
@@ -153,8 +158,8 @@ def life_lines(facts: Facts) -> tuple[str, ...]:
         far += deck("life", "pastime") if facts.pastime else ()
         far += deck("life", "anybody")
     # What only this person can tell comes before what anybody could: by it they are told apart.
-    ordered = [close[i] for i in permutation(len(close), "close", facts.name)]
-    return (*ordered, *(far[i] for i in permutation(len(far), "far", facts.name)))
+    ordered = [close[i] for i in permutation(len(close), "close", facts.name, *conversation)]
+    return (*ordered, *(far[i] for i in permutation(len(far), "far", facts.name, *conversation)))
 
 
 def address(name: str, present: tuple[str, ...]) -> str:

@@ -139,9 +139,9 @@ def _mood(prompt: Prompt, seed: int) -> str:
         return ""
     name = max(prompt.emotions, key=lambda e: prompt.emotions[e])
     level = prompt.emotions[name]
-    threshold = 7 if name == "happiness" else 5
+    threshold = 8 if name == "happiness" else 5
     draw = generator(seed, prompt.topic, prompt.name, prompt.turn, "mood").random()
-    return name if level >= threshold and draw < (level - threshold + 2) / 8 else ""
+    return name if level >= threshold and draw < (level - threshold + 2) / (12 if name == "happiness" else 8) else ""
 
 
 def scene_of(prompt: Prompt, seed: int) -> Scene:
@@ -207,7 +207,8 @@ def _asks(text: str, name: str, everyone: tuple[str, ...]) -> bool:
         return False
     called = re.compile(rf"(?<!\w){re.escape(spoken)}(?!\w)", re.IGNORECASE)
     sentences = re.split(r"(?<=[.!?])\s+", text.strip())
-    if sentences[-1].endswith("?") and called.search(text):
+    others = [a for n in everyone if n != name and (a := address(n, everyone))]
+    if sentences[-1].endswith("?") and called.search(text) and not any(o in sentences[-1] for o in others):
         return True
     return any(s.endswith("?") and called.search(s) for s in sentences)
 

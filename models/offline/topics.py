@@ -141,6 +141,7 @@ def analyse(text: str) -> Topic:
         points = [Point(_tag_by_words(p.text, named), p.text, p.gist) for p in (theme.points if theme else ())]
         points += [Point("-", p.text, p.gist) for p in themes("kinds")["choice"].points]
         head = f"{named[0]} or {named[1]}" if len(named) == 2 and UNCHANGED not in named else ""
+        head = head if len(head) <= 50 else "this choice"
     else:
         source = next(t for t in (theme, common, general) if t is not None and t.positions)
         letters = list(source.positions)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from persimchat.models.offline.grammar import capitalised, filled
 from persimchat.models.offline.lexicon import Point, deck, read
@@ -13,6 +14,9 @@ from persimchat.models.offline.randomness import permutation
 from persimchat.models.offline.situation import Scene
 from persimchat.models.offline.voice import spoken
 from persimchat.models.offline.words import count, normalised, overlap
+
+_GOOD: Final = 0.12
+"""A draft as cheap as this is taken without looking for a better one."""
 
 
 @dataclass(frozen=True)
@@ -29,8 +33,12 @@ def worded(scene: Scene) -> str:
     A few ways to say it are drawn up; the one that repeats least of what was said lately and comes nearest to the
     length is taken.
     """
-    drafts = [_draft(scene, variant) for variant in range(5)]
-    return min(drafts, key=lambda d: d.cost).text
+    best = _draft(scene, 0)
+    for variant in range(1, 5):
+        if best.cost <= _GOOD:
+            break
+        best = min(best, _draft(scene, variant), key=lambda d: d.cost)
+    return best.text
 
 
 def _draft(scene: Scene, variant: int) -> Draft:
@@ -57,7 +65,9 @@ def _parts(scene: Scene, variant: int) -> list[str]:
         if not settled and count(" ".join(parts)) < 0.6 * scene.target:
             parts.insert(1, body)
     else:
-        start = "" if variant in (2, 4) and not scene.asked else _reaction(scene)
+        # Delight is said in place of a reaction, not before it.
+        silent = variant in (2, 4) or scene.mood == "happiness"
+        start = "" if silent and not scene.asked else _reaction(scene)
         parts = [start, body]
     if scene.mood:
         parts.insert(0, scene.decks.pick("mood" + scene.mood, deck("speech", "moods", scene.mood), scene.turn, values))
@@ -129,7 +139,7 @@ def _body(scene: Scene, variant: int) -> tuple[str, str, bool]:
 
 
 def _life(scene: Scene, variant: int) -> str:
-    lines = life_lines(scene.facts)
+    lines = life_lines(scene.facts, scene.decks.seed, scene.topic.text)
     start = scene.spoken_before + variant
     order = [*lines[start % len(lines) :], *lines[: start % len(lines)]]
     for line in order:
@@ -149,7 +159,7 @@ def _led(scene: Scene, sentence: str) -> str:
 
 
 def _child_body(scene: Scene, variant: int) -> str:
-    own = life_lines(scene.facts)
+    own = life_lines(scene.facts, scene.decks.seed, scene.topic.text)
     about = scene.topic.child
     if scene.tells_life and not scene.opening:
         pool: Sequence[str] = own

@@ -95,7 +95,7 @@ def test_the_live_area_fits_the_terminal(width: int, height: int, others: int):
     told = events("word " * 500, others)
     for event in [*told[:3], Token(turn=1, speaker=EVIL, text="many words " * 300)]:
         view.show(event)
-    lines = console.render_lines(view._area(), pad=False)
+    lines = console.render_lines(view.area(), pad=False)
     view.close()
     assert len(lines) <= max(height, 5)
     assert all(sum(segment.cell_length for segment in line) <= width for line in lines)

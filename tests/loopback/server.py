@@ -212,9 +212,16 @@ def main() -> None:
     parser.add_argument("--delay", type=float, default=0.0, help="seconds before every answer")
     parser.add_argument("--token-delay", type=float, default=0.0, help="seconds between pieces of a stream")
     parser.add_argument("--refuse", action="append", default=[], choices=sorted(REFUSABLE))
+    parser.add_argument("--scripted", action="store_true", help="fixed answers, which take the server no time")
     given = parser.parse_args()
+    from loopback.scripted import Scripted
+
     with LoopbackServer(
-        delay_s=given.delay, token_delay_s=given.token_delay, refuses=set(given.refuse), port=given.port
+        answer=Scripted() if given.scripted else None,
+        delay_s=given.delay,
+        token_delay_s=given.token_delay,
+        refuses=set(given.refuse),
+        port=given.port,
     ) as server:
         print(f"listening on {server.url}", flush=True)
         threading.Event().wait()

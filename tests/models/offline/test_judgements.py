@@ -122,7 +122,13 @@ def test_answers_fit_their_schemas_whatever_the_input(
     persona = Persona(
         name=visible[:300],
         description="x" + text,
-        characteristics={"age": text, "occupation": text, "family": text, "hobbies": words, "residence": other},
+        characteristics={
+            "age": "9" + text,
+            "occupation": "o" + text,
+            "family": "f" + text,
+            "hobbies": "h" + words,
+            "residence": "R" + other,
+        },
         traits=["t" + text],
         speaking_style="s" + words,
     )
