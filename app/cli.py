@@ -11,8 +11,8 @@ import typer
 from persimchat.app import doctor_command, graph_command, personas_command, run_command
 from persimchat.app.exits import BAD_INPUT, DONE, INTERRUPTED, Interrupted, OutputClosed, UsageError, usage_line
 from persimchat.app.output import discard_stdout, prepare, say, warn
-from persimchat.app.text import one_line
 from persimchat.state.errors import PerSimChatError
+from persimchat.state.plain_text import one_line
 
 _EPILOG = """\b
 [bold]Start here[/bold]

@@ -8,7 +8,8 @@ import typer
 
 from persimchat.app.output import say
 from persimchat.app.run_command import Assignments
-from persimchat.app.text import count, one_line
+from persimchat.app.text import count
+from persimchat.state.plain_text import one_line
 
 EXAMPLES: Final = """\b
 [bold]Examples[/bold]
@@ -39,6 +40,7 @@ def doctor(
 
     from persimchat.app.doctor import examine
     from persimchat.app.request import Wanted, settings_of
+    from persimchat.models.registry import close_models
 
     settings = settings_of(
         Wanted(arguments={"model": model, "embedding": embedding}, assignments=tuple(assignments or ()))
@@ -46,11 +48,14 @@ def doctor(
 
     async def report() -> list[int]:
         codes = []
-        async for finding in examine(settings):
-            word = "problem" if finding.exit_code else "note" if finding.part == "note" else "ok"
-            part = "model" if finding.part == "note" else finding.part
-            say(f"{word:<8} {part:<10} {one_line(finding.text)}")
-            codes.append(finding.exit_code)
+        try:
+            async for finding in examine(settings):
+                word = "problem" if finding.exit_code else "note" if finding.part == "note" else "ok"
+                part = "model" if finding.part == "note" else finding.part
+                say(f"{word:<8} {part:<10} {one_line(finding.text)}")
+                codes.append(finding.exit_code)
+        finally:
+            await close_models()
         return [code for code in codes if code]
 
     problems = asyncio.run(report())

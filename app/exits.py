@@ -7,9 +7,7 @@ from typing import Final
 import typer
 
 DONE: Final = 0
-BUG: Final = 1
 BAD_INPUT: Final = 2
-MODEL_FAILURE: Final = 3
 INTERRUPTED: Final = 130
 
 UsageError: Final[type[Exception]] = typer.BadParameter.__mro__[1]

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from persimchat.app.exits import Interrupted
 from persimchat.app.view import View
+from persimchat.models.registry import close_models
 from persimchat.runs.events import Started, Stopped
 from persimchat.runs.simulation import run_simulation
 from persimchat.state.scenario import Scenario
@@ -44,6 +45,7 @@ async def follow(scenario: Scenario, settings: Settings, out: Path, view: View) 
                 raise Interrupted from None
         finally:
             view.close()
+            await close_models()
 
 
 def stopped_event(folder: Path) -> Stopped:

@@ -14,9 +14,10 @@ from rich.text import Text
 
 from persimchat.app.needs import bar, needs_lines
 from persimchat.app.output import is_unicode
-from persimchat.app.text import clean, cost, ending, models_in_words, mood, one_line, tokens, used
+from persimchat.app.text import cost, ending, models_in_words, mood, tokens, used
 from persimchat.runs.events import Event, MindChanged, Speaking, Started, Stopped, Token, Totals, TurnEnded, Uttered
 from persimchat.runs.folder import DISCLAIMER
+from persimchat.state.plain_text import clean, one_line
 
 COLOURS: Final = (
     "cyan",

@@ -8,7 +8,7 @@ from typing import Final
 from rich.cells import cell_len, set_cell_size
 from rich.text import Text
 
-from persimchat.app.text import one_line
+from persimchat.state.plain_text import one_line
 
 MOST: Final = 10
 """The greatest need to talk."""

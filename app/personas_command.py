@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from persimchat.app.output import on_terminal, say
-from persimchat.app.text import clean, one_line
+from persimchat.state.plain_text import clean, one_line
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

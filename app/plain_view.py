@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from persimchat.app.output import say
-from persimchat.app.text import ending, models_in_words, one_line, used
+from persimchat.app.text import ending, models_in_words, used
 from persimchat.runs.events import Event, Started, Stopped, Uttered
 from persimchat.runs.folder import DISCLAIMER
+from persimchat.state.plain_text import one_line
 
 
 class PlainView:

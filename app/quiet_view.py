@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from persimchat.app.output import say, warn
-from persimchat.app.text import one_line
 from persimchat.runs.events import Event, Started, Stopped
+from persimchat.state.plain_text import one_line
 
 
 class QuietView:

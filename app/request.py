@@ -14,9 +14,6 @@ from persimchat.state.errors import InputError
 from persimchat.state.scenario import Scenario
 from persimchat.state.settings import Settings
 
-PARTICIPANTS: Final = 4
-"""How many of the shipped personas talk where nobody says who."""
-
 _EXAMPLE: Final = 'persimchat run "Should our town close its centre to cars?"'
 
 
@@ -50,7 +47,7 @@ def scenario_of(wanted: Wanted) -> tuple[Scenario, list[str]]:
         )
     chosen = _participants(wanted)
     if wanted.config is None:
-        return make_scenario(wanted.topic or "", chosen or default_participants(PARTICIPANTS)), []
+        return make_scenario(wanted.topic or "", chosen or default_participants()), []
     scenario = load_scenario(wanted.config, topic=wanted.topic)
     if chosen is None:
         return scenario, []

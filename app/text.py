@@ -1,22 +1,13 @@
-"""Text for terminals: what users and models wrote, made harmless; numbers and emotions in words."""
+"""A run's numbers, emotions and ends in words, for terminals."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import Final
 
 from persimchat.runs.events import StopReason, Totals
 from persimchat.state.emotion import EMOTIONS, EmotionalState
-
-_SEQUENCE: Final = re.compile(
-    r"(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]"  # CSI: colours, movements of the cursor
-    r"|(?:\x1b[\]PX^_]|[\x90\x98\x9d\x9e\x9f])[^\x07\x1b\x9c]*(?:\x07|\x1b\\|\x9c)"  # OSC, DCS …: titles, clipboard
-    r"|\x1b[ -/]*[0-~]"
-)
-_LINE_END: Final = re.compile(r"\r\n?|[\x0b\x0c\x85\u2028\u2029]")
-# Control characters; surrogates, which no encoding takes; and the marks that let text run backwards over other text.
-_UNSEEN: Final = re.compile(r"[\x00-\x08\x0e-\x1f\x7f-\x9f\ud800-\udfff\u202a-\u202e\u2066-\u2069]")
+from persimchat.state.plain_text import one_line
 
 GLYPHS: Final[dict[str, str]] = {
     "happiness": ":)",
@@ -37,16 +28,6 @@ _WHY: Final[dict[StopReason, str]] = {
     "stopped": "it was stopped before its end",
     "error": "an error ended it",
 }
-
-
-def clean(text: str) -> str:
-    """The text without escape sequences and control characters; line ends are newlines, tabs are spaces."""
-    return _UNSEEN.sub("", _LINE_END.sub("\n", _SEQUENCE.sub("", text)).replace("\t", " "))
-
-
-def one_line(text: str) -> str:
-    """The cleaned text on a single line."""
-    return " ".join(clean(text).split())
 
 
 def mood(emotion: Mapping[str, int]) -> str:

@@ -104,7 +104,8 @@ def main() -> None:
                 growing = asyncio.run(_run(agents, offline))
                 print(
                     f"{agents:6d}  {row['seconds']:11.3f}  {row['seconds'] / path:15.2f}  {row['calls']:9.1f}  "
-                    f"{growing['prompt_tokens']:11.0f}  {growing['growth']:15.2f}  {row['cpu_ms']:11.2f}  {size / 1000:7.1f}"
+                    f"{growing['prompt_tokens']:11.0f}  {growing['growth']:15.2f}  {row['cpu_ms']:11.2f}  "
+                    f"{size / 1000:7.1f}"
                 )
     finally:
         server.terminate()

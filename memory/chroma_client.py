@@ -14,7 +14,8 @@ from chromadb.config import Settings as ChromaSettings
 from chromadb.errors import ChromaError
 
 from persimchat.models.naming import server_address
-from persimchat.state.errors import InputError, suggestion
+from persimchat.models.redaction import short
+from persimchat.state.errors import InputError, nearest_word, suggestion
 
 EPHEMERAL: Final = "ephemeral"
 
@@ -31,11 +32,11 @@ def resolved(location: str) -> str:
     if wanted == EPHEMERAL:
         return wanted
     if "://" in wanted:
-        return server_address(wanted, "the memory store's name")
+        return server_address(wanted, "the memory store's name", key="")
     # One word that is nearly "ephemeral" is a slip, unless there is such a folder.
-    near = suggestion(wanted, [EPHEMERAL])
-    if not wanted or (near.startswith("Did") and os.sep not in wanted and not Path(wanted).exists()):
-        raise InputError(f"unknown memory store {wanted!r}", remedy=near if wanted else _FORMS)
+    slip = nearest_word(wanted, [EPHEMERAL]) is not None and os.sep not in wanted and not Path(wanted).exists()
+    if not wanted or slip:
+        raise InputError(f"unknown memory store {wanted!r}", remedy=suggestion(wanted, [EPHEMERAL], otherwise=_FORMS))
     return str(Path(wanted).expanduser().resolve())
 
 
@@ -81,7 +82,7 @@ def _folder(location: str, quiet: ChromaSettings) -> ClientAPI:
         return chromadb.PersistentClient(path=location, settings=quiet)
     except (ChromaError, ValueError, OSError, RuntimeError) as error:
         raise InputError(
-            f"the memory store cannot be opened: {str(error)[:300]}",
+            f"the memory store cannot be opened: {short(str(error))}",
             where=location,
             remedy="Choose an empty folder, or one that Chroma has made.",
         ) from error

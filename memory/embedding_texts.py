@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from persimchat.memory.embeddings import MINILM, embedding, remote_name
+from persimchat.memory.embeddings import LEXICAL, embedding, remote_name
 from persimchat.memory.lexical import LexicalEmbeddings
 from persimchat.memory.minilm import MiniLMEmbeddings
 from persimchat.memory.retrieval import Vectors
@@ -38,14 +38,14 @@ async def embed(settings: Settings, texts: Sequence[str], *, agent: str = "") ->
         InputError: the embedding's name is wrong, or something that it needs is missing.
     """
     name, wanted = settings.embedding.strip(), list(texts)
-    # Loading MiniLM takes seconds.
-    model = await asyncio.to_thread(embedding, name, settings) if name == MINILM else embedding(name, settings)
+    # Making one reads files (certificates, or a model that takes seconds); the lexical one needs none.
+    model = embedding(name, settings) if name == LEXICAL else await asyncio.to_thread(embedding, name, settings)
     if isinstance(model, LexicalEmbeddings) and len(wanted) <= _FEW:
         return _checked(model.embed_documents(wanted), len(wanted), name, agent)
     if isinstance(model, LexicalEmbeddings | MiniLMEmbeddings):
         return _checked(await asyncio.to_thread(model.embed_documents, wanted), len(wanted), name, agent)
     try:
-        async with slot(settings):
+        async with slot(settings, model=("embedding", settings.embedding)):
             rows = await asyncio.to_thread(model.embed_documents, wanted)
     except Exception as error:
         raise model_error(

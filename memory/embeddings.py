@@ -60,9 +60,9 @@ def remote_name(name: str) -> ModelName:
         InputError: it is no such name; the message suggests the nearest one.
     """
     if "@" not in name and not name.startswith("openai:"):
-        near = suggestion(name, [LEXICAL, MINILM])
-        remedy = near if near.startswith("Did") else _FORMS
-        raise InputError(f"unknown embedding {shown(name)}", remedy=remedy)
+        raise InputError(
+            f"unknown embedding {shown(name)}", remedy=suggestion(name, [LEXICAL, MINILM], otherwise=_FORMS)
+        )
     return parse_model_name(name)
 
 

@@ -16,6 +16,8 @@ import numpy as np
 from langchain_core.embeddings import Embeddings
 from numpy.typing import NDArray
 
+from persimchat.state.folding import without_marks
+
 DIMENSIONS: Final = 512
 
 _WORD: Final = re.compile(r"\w+")
@@ -29,15 +31,9 @@ _SIGN: Final = 0.7
 _LONGEST_WORD: Final = 64
 
 
-def folded(word: str) -> str:
-    """A word without case and diacritics: Nováková and NOVAKOVA fold to the same."""
-    decomposed = unicodedata.normalize("NFKD", word.casefold())
-    return "".join(c for c in decomposed if not unicodedata.combining(c))
-
-
 def _features(word: str) -> Iterator[tuple[str, float]]:
     """The features of one word and their weights. Long words have more of them, so they count for more."""
-    plain = folded(word)
+    plain = without_marks(word)
     yield f"w:{plain}", _WHOLE_WORD
     if plain != word.casefold():
         yield f"e:{unicodedata.normalize('NFC', word.casefold())}", _EXACT_WORD

@@ -21,8 +21,6 @@ from persimchat.state.settings import RetrievalWeights
 
 RECENCY_DECAY: Final = 0.995
 """Recency is this to the power of the turns since a memory was last recalled."""
-FOCAL_POINTS: Final = 3
-"""Questions that direct one retrieval."""
 RECALLED_PER_FOCAL_POINT: Final = 30
 
 COMPONENTS: Final = ("recency", "importance", "relevance", "emotional", "stm_relevance")

@@ -23,6 +23,7 @@ from pydantic import ValidationError
 
 from persimchat.memory.chroma_client import connect, resolved
 from persimchat.memory.retrieval import Vectors
+from persimchat.models.redaction import short
 from persimchat.state.errors import InputError, PerSimChatError
 from persimchat.state.memory import Memory
 
@@ -177,7 +178,7 @@ class MemoryStore:
             ) from error
         except (ChromaError, ValueError, OSError, RuntimeError) as error:
             raise PerSimChatError(
-                f"the memory store failed: {str(error)[:300]}",
+                f"the memory store failed: {short(str(error))}",
                 where=where,
                 remedy="Check free space and permissions; the run can be resumed.",
             ) from error

@@ -83,9 +83,10 @@ async def judgement(exchange: Exchange, messages: list[BaseMessage], schema: typ
         return read(message, schema)
     except WrongAnswer as wrong:
         first = wrong
-    # A server that takes a schema or a tool and answers in prose ignores it: from now on the prompt says it.
+    # A server that takes a schema or a tool and answers in prose ignores it, so from now on the prompt says the shape.
     if first.prose and not form.needs_schema_in_prompt:
-        ladder.refuse(exchange.name, form)
+        for unheeded in (rung for rung in ladder.Rung if not rung.needs_schema_in_prompt):
+            ladder.refuse(exchange.name, unheeded)
     again = _with_correction(messages, message, first.problem, schema)
     message, _ = await exchange.judge(again, schema)
     try:

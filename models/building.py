@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from importlib import import_module
+from importlib.resources import files
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Final
@@ -60,7 +61,12 @@ def build(name: ModelName, settings: Settings, refused: frozenset[str] = frozens
 
 def _offline(settings: Settings) -> BaseChatModel:
     from persimchat.models.offline import OfflineChatModel
+    from persimchat.models.offline.lexicon import read
 
+    # Its phrases are read here, in a thread, and not with the first question, in an event loop.
+    for file in files("persimchat.models.offline").iterdir():
+        if file.name.endswith(".yaml"):
+            read(file.name.removesuffix(".yaml"))
     return OfflineChatModel(seed=settings.seed)
 
 

@@ -9,7 +9,7 @@ from persimchat.models.asking import judgement
 from persimchat.models.exchange import Exchange
 from persimchat.models.ladder import Rung
 from persimchat.models.naming import parse_model_name
-from persimchat.models.registry import chat_model
+from persimchat.models.registry import ready_model
 from persimchat.models.schemas import prompt_schema
 from persimchat.prompts import render
 from persimchat.state.judgement import Action
@@ -35,7 +35,7 @@ async def check_model(name: str, settings: Settings) -> str:
     """
     parsed = parse_model_name(name)
     if parsed.provider == "offline":
-        chat_model(name, settings)
+        await ready_model(name, settings)
         return f"{parsed.written}: built in, needs no server and no key"
     exchange = Exchange(settings, "", "", 0, parsed)
     started = time.perf_counter()

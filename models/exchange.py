@@ -15,11 +15,11 @@ from langchain_core.runnables.config import ensure_config
 from pydantic import BaseModel
 
 from persimchat.models import ladder
-from persimchat.models.failures import TransientModelError, model_error
+from persimchat.models.failures import TransientModelError, model_error, retry_after_s
 from persimchat.models.ladder import Rung
-from persimchat.models.limits import slot
+from persimchat.models.limits import pause, slot
 from persimchat.models.naming import ModelName, parse_model_name
-from persimchat.models.registry import chat_model, model_name
+from persimchat.models.registry import model_name, ready_model
 from persimchat.models.schemas import prompt_schema
 from persimchat.models.stable_ids import WithMessageId
 from persimchat.models.usage import Tally
@@ -66,7 +66,7 @@ class Exchange:
         while True:
             form = ladder.rung(self.name)
             sent = {form, "seed"} - ladder.refused_fields(self.name)
-            model = chat_model(self.name.written, self.settings, streaming=False)
+            model = await ready_model(self.name.written, self.settings, streaming=False)
             try:
                 more = ladder.arguments(model, self.name, form, schema)
             except NotImplementedError:
@@ -106,7 +106,7 @@ class Exchange:
         """
         while True:
             sent = {"seed", "stream_options"} - ladder.refused_fields(self.name)
-            model = chat_model(self.name.written, self.settings)
+            model = await ready_model(self.name.written, self.settings)
             if message_id is not None:
                 model = WithMessageId(inner=model, message_id=message_id)
             config = self._config()
@@ -154,17 +154,25 @@ class Exchange:
         config = ensure_config()
         config["run_name"] = f"{self.module}:{self.agent}"
         config["tags"] = [*config["tags"], *tags, "persimchat", self.module]
-        config["metadata"] |= {"agent": self.agent, "turn": self.turn, "module": self.module}
+        config["metadata"] |= {
+            "agent": self.agent,
+            "turn": self.turn,
+            "module": self.module,
+            "model": self.name.written,
+        }
         return config
 
     @asynccontextmanager
     async def _request(self) -> AsyncIterator[None]:
         alone = self.name.written if self.name.provider == "llamacpp" else ""
-        async with slot(self.settings, alone=alone):
+        async with slot(self.settings, model=self.name.key, alone=alone):
             self.tally.requests += 1
             yield
 
     def _explained(self, error: Exception) -> ModelError:
+        seconds = retry_after_s(error)
+        if seconds is not None:
+            pause(self.name.key, seconds)
         return model_error(
             error,
             self.name,

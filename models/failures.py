@@ -32,13 +32,7 @@ _TIMEOUT: Final = re.compile(r"(Timeout|TimedOut)")
 
 
 class TransientModelError(ModelError):
-    """A request that failed for a reason that may pass: busy, unreachable, too slow, cut off.
-
-    Attributes:
-        retry_after_s: seconds after which the server asked to be tried again, where it said so.
-    """
-
-    retry_after_s: float | None = None
+    """A request that failed for a reason that may pass: busy, unreachable, too slow, cut off."""
 
 
 def is_transient(error: BaseException) -> bool:
@@ -69,10 +63,7 @@ def model_error(
     scrub(error)
     what, remedy, again = _explained(error, name, timeout_s)
     kind = TransientModelError if again else ModelError
-    made = kind(what, model=name.written, agent=agent, module=module, turn=turn, remedy=remedy)
-    if isinstance(made, TransientModelError):
-        made.retry_after_s = _retry_after(error)
-    return made
+    return kind(what, model=name.written, agent=agent, module=module, turn=turn, remedy=remedy)
 
 
 def _explained(error: Exception, name: ModelName, timeout_s: float) -> tuple[str, str, bool]:
@@ -95,7 +86,8 @@ def _explained(error: Exception, name: ModelName, timeout_s: float) -> tuple[str
     if status == 404:
         return (
             f"the server{at} does not know the model (HTTP 404): {said}",
-            "Check the model's name and the address; for local servers the model must be loaded first.",
+            "Check the model's name and the address (an OpenAI-compatible one usually ends in /v1); a local server "
+            "must have the model loaded.",
             False,
         )
     if status == 429:
@@ -114,6 +106,8 @@ def _explained(error: Exception, name: ModelName, timeout_s: float) -> tuple[str
     if _has_error_body(error):
         return f"the server{at} reported an error: {said}", "Try again later; see the server's log.", True
     kind = type(error).__name__
+    if name.provider == "offline":
+        return f"the offline model failed ({kind}: {said})", "This is a fault of PerSimChat; please report it.", False
     return (
         f"the server{at} sent no answer in the protocol expected ({kind}: {said})",
         "Check the address: an OpenAI-compatible one usually ends in /v1.",
@@ -191,7 +185,8 @@ def _is_network(error: Exception) -> bool:
     return any(_NETWORK.search(kind.__name__) for kind in type(error).__mro__)
 
 
-def _retry_after(error: Exception) -> float | None:
+def retry_after_s(error: BaseException) -> float | None:
+    """Seconds after which a server that refused a request asked to be tried again, where it said so."""
     headers = getattr(getattr(error, "response", None), "headers", None)
     value = headers.get("retry-after") if headers is not None else None
     return float(value) if isinstance(value, str) and re.fullmatch(r"\d+(\.\d+)?", value) else None

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Hashable
 from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from typing import Final
 
 from langchain_core.rate_limiters import InMemoryRateLimiter
 
@@ -14,18 +16,46 @@ from persimchat.state.settings import Settings
 _SLOTS: PerLoop[asyncio.Semaphore] = PerLoop()
 _RATES: PerLoop[InMemoryRateLimiter] = PerLoop()
 
+LONGEST_PAUSE_S: Final = 60.0
+"""However long a server asks to be left alone, it is asked again after so many seconds."""
+
+
+@dataclass
+class Pause:
+    """Until when one model's server wants to be left alone, in seconds of the event loop's clock."""
+
+    until: float = 0.0
+
+
+_PAUSES: PerLoop[Pause] = PerLoop()
+
+
+def pause(model: Hashable, seconds: float) -> None:
+    """Let no request to a model start for so many seconds: its server asked for it (HTTP 429, Retry-After).
+
+    Args:
+        model: which model, as given to `slot`.
+        seconds: how long; no longer than `LONGEST_PAUSE_S`.
+    """
+    held = _PAUSES.get(model, Pause)
+    held.until = max(held.until, asyncio.get_running_loop().time() + min(seconds, LONGEST_PAUSE_S))
+
 
 @asynccontextmanager
-async def slot(settings: Settings, *, alone: str = "") -> AsyncIterator[None]:
+async def slot(settings: Settings, *, model: Hashable, alone: str = "") -> AsyncIterator[None]:
     """Hold one of the shared slots for one request; its time limit counts from here, not from the wait.
 
     Args:
         settings: `max_concurrency`, `concurrent`, `requests_per_second` and `timeout_s` count.
+        model: which model is asked; a pause that its server asked for is waited for first.
         alone: a model that serves one request at a time (a local file), by name.
 
     Raises:
         TimeoutError: the request took longer than `settings.timeout_s`.
     """
+    held = _PAUSES.get(model, Pause)
+    while (rest := held.until - asyncio.get_running_loop().time()) > 0:
+        await asyncio.sleep(rest)
     size = settings.max_concurrency if settings.concurrent else 1
     async with AsyncExitStack() as stack:
         if alone:

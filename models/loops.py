@@ -41,11 +41,12 @@ class PerLoop(Generic[V]):
                 del self._values[other]
             return self._values.setdefault(loop, {}).setdefault(key, make())
 
+    def __contains__(self, key: Hashable) -> bool:
+        """Whether the running loop has a value for `key`."""
+        with self._lock:
+            return key in self._values.get(asyncio.get_running_loop(), {})
+
     def take(self) -> list[V]:
         """Remove and return everything kept for the running loop."""
         with self._lock:
             return list(self._values.pop(asyncio.get_running_loop(), {}).values())
-
-    def __len__(self) -> int:
-        """The number of loops that something is kept for."""
-        return len(self._values)

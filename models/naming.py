@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 import re
 from dataclasses import dataclass
-from difflib import get_close_matches
 from typing import Final, Literal
 from urllib.parse import urlsplit
 
-from persimchat.state.errors import InputError, suggestion
+from persimchat.models.redaction import redact
+from persimchat.state.errors import InputError, nearest_word, suggestion
+from persimchat.state.plain_text import quoted
 
 Provider = Literal["offline", "openai", "azure", "ollama", "compatible", "llamacpp", "langchain"]
 
@@ -17,6 +18,7 @@ OFFLINE: Final = "offline"
 DEFAULT: Final = "openai:gpt-4o-mini"
 OLLAMA_PORT: Final = 11434
 OPENAI_URL: Final = "https://api.openai.com/v1"
+_MAX_SHOWN: Final = 120
 
 _OWN: Final = ("openai", "azure", "ollama", "llamacpp")
 _KNOWN: Final = (*_OWN, "anthropic", "google_genai", "google_vertexai", "mistralai", "groq", "deepseek", "bedrock")
@@ -73,7 +75,9 @@ def parse_model_name(name: str) -> ModelName:
     match provider:
         case "openai":
             url = os.environ.get("OPENAI_BASE_URL") or os.environ.get("OPENAI_API_BASE") or OPENAI_URL
-            return ModelName(written, "openai", _named(model, written), server_address(url, "OPENAI_BASE_URL"))
+            return ModelName(
+                written, "openai", _named(model, written), server_address(url, "OPENAI_BASE_URL", key="OPENAI_API_KEY")
+            )
         case "azure":
             return ModelName(written, "azure", _named(model, written), os.environ.get("AZURE_OPENAI_ENDPOINT") or None)
         case "ollama":
@@ -111,12 +115,17 @@ def unknown_provider(name: ModelName) -> InputError:
 
 def own_provider_near(provider: str) -> str:
     """A remedy where a provider looks like a misspelt one of ours, else an empty string."""
-    near = get_close_matches(provider, (OFFLINE, *_OWN), n=1, cutoff=0.8)
-    return f"Did you mean {near[0]!r}?" if near else ""
+    near = nearest_word(provider, (OFFLINE, *_OWN), cutoff=0.8)
+    return f"Did you mean {near!r}?" if near else ""
 
 
-def server_address(url: str, source: str) -> str:
+def server_address(url: str, source: str, *, key: str = "PERSIMCHAT_API_KEY") -> str:
     """A server's address, checked, without a slash at its end.
+
+    Args:
+        url: the address.
+        source: where it stands, for the error.
+        key: the environment variable for this server's key; empty where no key is sent to it.
 
     Raises:
         InputError: it is no http(s) address, or it holds credentials, which would end up in logs and records.
@@ -134,20 +143,14 @@ def server_address(url: str, source: str) -> str:
     if "@" in parts.netloc or parts.query or parts.fragment:
         raise InputError(
             f"{source} has credentials or parameters in the server's address",
-            remedy="Give the address alone, and the key in the environment variable PERSIMCHAT_API_KEY.",
+            remedy=f"Give the address alone{f', and the key in the environment variable {key}' if key else ''}.",
         )
     return url.rstrip("/")
 
 
-def without_credentials(name: str) -> str:
-    """A model's name or an address without user and password, where somebody put them there."""
-    return re.sub(r"(?<=//)[^/\s@]*@", "", name)
-
-
 def shown(name: str) -> str:
-    """A name the user gave, quoted and shortened; what stands before an @ in an address is left out."""
-    clean = without_credentials(name)
-    return repr(clean if len(clean) <= 120 else clean[:117] + "...")
+    """A name the user gave, as errors quote it: without keys and credentials, and not all of one that has no end."""
+    return quoted(redact(name), _MAX_SHOWN)
 
 
 def _named(model: str, written: str) -> str:
@@ -164,8 +167,7 @@ def _bare_remedy(name: str) -> str:
             return f"Did you mean {provider}:{name}?"
     if name in _KNOWN:
         return f"Add the model's name: {name}:<model>."
-    near = suggestion(name, [OFFLINE])
-    return near if near.startswith("Did") else _FORMS
+    return suggestion(name, [OFFLINE], otherwise=_FORMS)
 
 
 def _ollama_address() -> str:
@@ -174,7 +176,7 @@ def _ollama_address() -> str:
         return f"http://localhost:{OLLAMA_PORT}/v1"
     if "://" not in host:
         host = f"http://{host}" if ":" in host else f"http://{host}:{OLLAMA_PORT}"
-    address = server_address(host, "OLLAMA_HOST")
+    address = server_address(host, "OLLAMA_HOST", key="")
     # Ollama's own server reads this variable as the address to listen on; nobody can connect to 0.0.0.0 everywhere.
     address = re.sub(r"(?<=//)0\.0\.0\.0(?=[:/]|$)", "127.0.0.1", address)
     return address if address.endswith("/v1") else f"{address}/v1"

@@ -6,6 +6,8 @@ import os
 import re
 from typing import Any, Final
 
+from persimchat.state.plain_text import without_credentials
+
 SHORT: Final = 300
 """Characters of a foreign error's text that are shown."""
 
@@ -14,7 +16,6 @@ _KEY_LIKE: Final = re.compile(
     r"|(?i:bearer|basic)\s+[A-Za-z0-9._~+/=\-]{6,}"
     r"|(?i:api[-_ ]?key|token|secret|password)[\"']?\s*[:=]\s*[\"']?[^\s\"',}]{6,}"
 )
-_IN_ADDRESS: Final = re.compile(r"(?<=//)[^/\s@]+@")
 _NAMES: Final = re.compile(r"(KEY|TOKEN|SECRET|PASSWORD)$")
 HIDDEN: Final = "[hidden]"
 
@@ -24,7 +25,7 @@ def redact(text: str) -> str:
     for name, value in os.environ.items():
         if _NAMES.search(name) and len(value) >= 6:
             text = text.replace(value, HIDDEN)
-    return _IN_ADDRESS.sub(f"{HIDDEN}@", _KEY_LIKE.sub(HIDDEN, text))
+    return without_credentials(_KEY_LIKE.sub(HIDDEN, text), f"{HIDDEN}@")
 
 
 def short(text: str) -> str:

@@ -1,6 +1,9 @@
-"""`chat_model`: the client of a model by name, made once per event loop."""
+"""`chat_model` and `ready_model`: the client of a model by name, made once per event loop."""
 
 from __future__ import annotations
+
+import asyncio
+from collections.abc import Hashable
 
 from langchain_core.language_models import BaseChatModel
 from langchain_openai.chat_models.base import BaseChatOpenAI
@@ -8,10 +11,11 @@ from langchain_openai.chat_models.base import BaseChatOpenAI
 from persimchat.models import ladder
 from persimchat.models.building import build
 from persimchat.models.loops import PerLoop
-from persimchat.models.naming import default_model_name, parse_model_name
+from persimchat.models.naming import ModelName, default_model_name, parse_model_name
 from persimchat.state.settings import Settings
 
 _MODELS: PerLoop[BaseChatModel] = PerLoop()
+_MAKING: PerLoop[asyncio.Lock] = PerLoop()
 
 
 def model_name(settings: Settings, agent: str, module: str) -> str:
@@ -32,9 +36,7 @@ def chat_model(name: str, settings: Settings, *, streaming: bool = True) -> Base
     """
     parsed = parse_model_name(name)
     refused = ladder.refused_fields(parsed)
-    # A local file takes long to load, and its time limit is not the client's.
-    timeout_s = None if parsed.provider == "llamacpp" else settings.timeout_s
-    key = (*parsed.key, settings.seed, settings.model_temperature, timeout_s, refused)
+    key = _key(parsed, settings, refused)
     model = _MODELS.get(key, lambda: build(parsed, settings, refused))
     if streaming:
         return model
@@ -42,8 +44,32 @@ def chat_model(name: str, settings: Settings, *, streaming: bool = True) -> Base
     return _MODELS.get((*key, "whole"), lambda: model.model_copy(update={"disable_streaming": True}))
 
 
+async def ready_model(name: str, settings: Settings, *, streaming: bool = True) -> BaseChatModel:
+    """`chat_model` for code in an event loop: a client that is not there yet is made in a thread.
+
+    Making one reads files (certificates, packages, a local model), and nothing else could go on meanwhile. It is made
+    once, however many wait for it.
+    """
+    parsed = parse_model_name(name)
+    refused = ladder.refused_fields(parsed)
+    key = _key(parsed, settings, refused)
+    if key not in _MODELS:
+        async with _MAKING.get(key, asyncio.Lock):
+            if key not in _MODELS:
+                made = await asyncio.to_thread(build, parsed, settings, refused)
+                _MODELS.get(key, lambda: made)
+    return chat_model(name, settings, streaming=streaming)
+
+
+def _key(name: ModelName, settings: Settings, refused: frozenset[str]) -> tuple[Hashable, ...]:
+    """What tells one client from another."""
+    # A local file takes long to load, and its time limit is not the client's.
+    timeout_s = None if name.provider == "llamacpp" else settings.timeout_s
+    return (*name.key, settings.seed, settings.model_temperature, timeout_s, refused)
+
+
 async def close_models() -> None:
-    """Close the running event loop's HTTP connections; call it at the end of a run."""
+    """Close the running event loop's HTTP connections; call it before the loop ends."""
     for model in _MODELS.take():
         if isinstance(model, BaseChatOpenAI) and model.root_async_client is not None:
             await model.root_async_client.close()

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from functools import cache
 from importlib.resources import files
+from typing import Final
 
 import yaml
 from langchain_core.messages import AIMessage, BaseMessage
@@ -78,20 +78,23 @@ def cost_usd(name: ModelName, input_tokens: int, output_tokens: int, prices: Pri
     if price is None and name.provider == "offline":
         return 0.0
     if price is None and name.provider == "openai":
-        known = list_prices()
-        price = known.get(name.model) or known.get(_SNAPSHOT.sub("", name.model))
+        price = LIST_PRICES.get(name.model) or LIST_PRICES.get(_SNAPSHOT.sub("", name.model))
     if price is None:
         return None
     return (input_tokens * price[0] + output_tokens * price[1]) / 1_000_000
 
 
-@cache
-def list_prices() -> dict[str, tuple[float, float]]:
-    """Known list prices: model → USD per million tokens (input, output); date and source stand in `prices.yaml`."""
+def _list_prices() -> dict[str, tuple[float, float]]:
     text = (files("persimchat.models") / "prices.yaml").read_text(encoding="utf-8")
     return {
         model: (float(given), float(made)) for model, (given, made) in yaml.safe_load(text)["usd_per_million"].items()
     }
+
+
+LIST_PRICES: Final = _list_prices()
+"""Known list prices: model → USD per million tokens (input, output); date and source stand in `prices.yaml`.
+
+Read once at import: no file is read in an event loop."""
 
 
 def _reported(answer: AIMessage) -> tuple[int, int] | None:

@@ -18,8 +18,6 @@ from persimchat.state.mind import Mind
 from persimchat.state.scenario import Scenario
 from persimchat.state.settings import Settings
 
-_DEFAULT_PARTICIPANTS = 4
-
 
 def _topic(state: Conversation) -> str:
     """The topic as given, else the last human message."""
@@ -44,6 +42,17 @@ def _participant(entry: Any) -> Any:
     return entry
 
 
+def _participants(state: Conversation) -> list[Any]:
+    given: Any = state.get("participants")
+    if given and not isinstance(given, list | tuple):
+        raise InputError(
+            f"participants are a list, not {type(given).__name__}",
+            where="field participants",
+            remedy="List names of shipped personas, or personas.",
+        )
+    return [_participant(entry) for entry in given or default_participants()]
+
+
 def scenario_of(state: Conversation) -> Scenario:
     """The scenario that a conversation's input describes.
 
@@ -52,7 +61,7 @@ def scenario_of(state: Conversation) -> Scenario:
     """
     return make_scenario(
         _topic(state),
-        [_participant(entry) for entry in state.get("participants") or default_participants(_DEFAULT_PARTICIPANTS)],
+        _participants(state),
         relationships=state.get("relationships") or (),
         social_goals=state.get("social_goals"),
         rules=state.get("rules") or (),

@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Final
 
 from persimchat.personas.files import SUFFIXES, load_persona
-from persimchat.personas.names import folded, matching, nearest
+from persimchat.personas.names import matching, nearest
 from persimchat.state.errors import InputError
+from persimchat.state.folding import folded
 from persimchat.state.persona import Persona
 
 SHIPPED: Final = Path(__file__).parent / "shipped"
@@ -37,11 +38,6 @@ def _shipped() -> dict[str, Persona]:
 def shipped() -> list[Persona]:
     """The ten shipped personas, always in the same order."""
     return list(_shipped().values())
-
-
-def slugs() -> dict[str, str]:
-    """The shipped personas' slugs by full name, in the same order."""
-    return {persona.name: slug for slug, persona in _shipped().items()}
 
 
 def find_persona(name_or_path: str, base: Path | None = None, *, where: str = "") -> Persona:

@@ -9,9 +9,9 @@ from typing import Any, Final
 from pydantic import ValidationError
 
 from persimchat.personas.fragments import merged_with_fragments
-from persimchat.state.complaint import input_error, valid_fields
+from persimchat.state.complaint import input_error, refuse_unknown, valid_fields
 from persimchat.state.document import Document, Location, read_document
-from persimchat.state.errors import InputError, suggestion
+from persimchat.state.errors import InputError
 from persimchat.state.persona import Persona
 
 SUFFIXES: Final = (".yaml", ".yml", ".json")
@@ -31,29 +31,6 @@ def load_persona(path: Path | str) -> Persona:
     return persona_in(read_document(path), (), path.parent)
 
 
-def load_personas(path: Path | str) -> list[Persona]:
-    """Read a folder's personas, in order of file names, or the one persona of a file.
-
-    Raises:
-        InputError: a file is not right, the folder holds none, or two personas have the same name.
-    """
-    path = Path(path)
-    if not path.is_dir():
-        return [load_persona(path)]
-    paths = sorted(p for p in path.iterdir() if p.suffix.lower() in SUFFIXES and p.is_file())
-    if not paths:
-        raise InputError("the folder holds no persona file", where=str(path), remedy=f"Use {', '.join(SUFFIXES)}.")
-    personas: dict[str, Persona] = {}
-    for file in paths:
-        persona = load_persona(file)
-        if persona.name.casefold() in personas:
-            raise InputError(
-                f"another file already holds {persona.name!r}", where=f"{file}, field name", remedy="Rename one."
-            )
-        personas[persona.name.casefold()] = persona
-    return list(personas.values())
-
-
 def persona_in(document: Document, at: Location, base: Path) -> Persona:
     """The persona that a part of a document describes.
 
@@ -70,13 +47,7 @@ def persona_in(document: Document, at: Location, base: Path) -> Persona:
         data = data[part]
     if not isinstance(data, Mapping):
         raise InputError("a persona is a mapping", where=document.where(at), remedy="Write lines 'field: value'.")
-    for key in data:
-        if key not in valid_fields(Persona) and key != "include":
-            raise InputError(
-                f"unknown field {key!r}",
-                where=document.where((*at, key)),
-                remedy=suggestion(str(key), [*valid_fields(Persona), "include"]),
-            )
+    refuse_unknown(document, at, data, [*valid_fields(Persona), "include"])
     merged = merged_with_fragments(document, at, data, base)
     try:
         return Persona.model_validate(merged)

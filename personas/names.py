@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from persimchat.state.errors import InputError, suggestion
+from persimchat.state.errors import InputError, nearest_word
 from persimchat.state.folding import folded
 from persimchat.state.settings import Settings
 
@@ -45,11 +45,8 @@ def full_name(wanted: str, names: Sequence[str], *, what: str, where: str = "") 
 def nearest(wanted: str, names: Sequence[str]) -> str:
     """A remedy naming the nearest name, whole or in part, or all of them where none is near."""
     forms = {form: name for name in names for form in (*folded(name).split(), folded(name))}
-    remedy = suggestion(folded(wanted), forms)
-    for form, name in forms.items():
-        if remedy == f"Did you mean {form!r}?":
-            return f"Did you mean {name!r}?"
-    return f"Choose one of: {', '.join(names)}."
+    near = nearest_word(folded(wanted), forms)
+    return f"Choose one of: {', '.join(names)}." if near is None else f"Did you mean {forms[near]!r}?"
 
 
 def with_full_names(settings: Settings, names: Sequence[str]) -> Settings:

@@ -10,9 +10,9 @@ from pydantic import ValidationError
 
 from persimchat.personas.catalogue import find_persona, shipped
 from persimchat.personas.files import persona_in
-from persimchat.state.complaint import input_error
+from persimchat.state.complaint import input_error, refuse_unknown
 from persimchat.state.document import Document, Location
-from persimchat.state.errors import InputError, suggestion
+from persimchat.state.errors import InputError
 from persimchat.state.persona import Persona
 
 _ENTRY = ("persona", "model", "social_goals")
@@ -65,10 +65,7 @@ def _participant(document: Document, at: Location, entry: Any, base: Path) -> tu
         raise InputError(what, where=where, remedy="Write a name, or lines 'name: …' and 'description: …'.")
     if "persona" not in entry:
         return persona_in(document, at, base), None
-    for key in entry:
-        if key not in _ENTRY:
-            remedy = suggestion(str(key), _ENTRY)
-            raise InputError(f"unknown field {key!r}", where=document.where((*at, key)), remedy=remedy)
+    refuse_unknown(document, at, entry, _ENTRY)
     for key in ("persona", "model"):
         if key in entry and not isinstance(entry[key], str):
             raise InputError(f"{key} is not text", where=document.where((*at, key)), remedy="Write a name.")

@@ -4,20 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from pydantic import ValidationError
 
 from persimchat.personas.catalogue import shipped
 from persimchat.personas.participants import participants_in
 from persimchat.personas.ties import by_full_name, relationships_in
-from persimchat.state.complaint import input_error, valid_fields
+from persimchat.state.complaint import input_error, refuse_unknown, valid_fields
 from persimchat.state.document import Document, Location, read_document
-from persimchat.state.errors import InputError, suggestion
+from persimchat.state.errors import InputError
 from persimchat.state.persona import Persona
 from persimchat.state.relationship import Relationship
 from persimchat.state.scenario import Scenario
 from persimchat.state.settings import Settings
+
+DEFAULT_NUMBER: Final = 4
+"""How many of the shipped personas talk where nobody says how many."""
 
 
 def load_scenario(path: Path | str, *, topic: str | None = None) -> Scenario:
@@ -75,8 +78,8 @@ def make_scenario(
     return _scenario(Document(data), base or Path())
 
 
-def default_participants(number: int) -> list[Persona]:
-    """The first shipped personas.
+def default_participants(number: int = DEFAULT_NUMBER) -> list[Persona]:
+    """The first shipped personas; those who talk where nobody says who.
 
     Raises:
         InputError: fewer than one are asked for, or more than there are.
@@ -93,10 +96,7 @@ def default_participants(number: int) -> list[Persona]:
 
 def _scenario(document: Document, base: Path) -> Scenario:
     data = document.data
-    for key in data:
-        if key not in valid_fields(Scenario):
-            remedy = suggestion(str(key), valid_fields(Scenario))
-            raise InputError(f"unknown field {key!r}", where=document.where((key,)), remedy=remedy)
+    refuse_unknown(document, (), data, valid_fields(Scenario))
     topic = data.get("topic")
     if topic is None or (isinstance(topic, str) and not topic.strip()):
         what = "topic is empty" if "topic" in data else "topic is missing"

@@ -1,7 +1,7 @@
 """A prompt's data as blocks of single items, so that items can be pruned one by one later.
 
 Source: specification, *Speaking*; Chu et al., table 1. This file arranges data; the words around it are in
-`templates/_blocks.jinja`.
+`templates/_item.jinja`.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ class Item:
     """One piece of information in a prompt.
 
     Attributes:
-        kind: which words it is put into (a branch of `templates/_blocks.jinja`).
+        kind: which words it is put into (a branch of `templates/_item.jinja`).
         values: the data, as pairs of name and value; given as a mapping. Hashable, so that the same block is worded
             once, however many prompts it stands in.
         prunable: whether pruning may remove it; the name, the topic and the last utterances stay.
@@ -145,7 +145,7 @@ def heard(utterance: Utterance, name: str) -> Block:
         (
             Item(
                 "heard",
-                {key: utterance[key] for key in ("speaker", "addressees", "emotion", "text")}  # type: ignore[literal-required]
+                {key: utterance[key] for key in ("speaker", "addressees", "emotion", "text")}
                 | {"own": utterance["speaker"] == name, "addressed": name in utterance["addressees"]},
                 prunable=False,
             ),

@@ -19,6 +19,7 @@ from langchain_core.messages import BaseMessage, HumanMessage, SystemMessage
 from markupsafe import Markup
 
 from persimchat.prompts.blocks import Block, Item
+from persimchat.state.plain_text import clean
 
 TAGS: Final = (
     "basic_information",
@@ -37,12 +38,11 @@ TAGS: Final = (
 """The prompts' own delimiters. What looks like one of them inside data is defused by `neutralise`."""
 
 _TAG = re.compile(rf"<(?=\s*/?\s*(?:{'|'.join(TAGS)})\b)", re.IGNORECASE)
-_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u200b\u202a-\u202e\u2060-\u2069\ufeff]")
 
 
 def neutralise(text: str) -> str:
     """Text that is safe between the prompts' delimiters: no control characters and no delimiter of theirs."""
-    return _TAG.sub("‹", _CONTROL.sub("", text))
+    return _TAG.sub("‹", clean(text))
 
 
 def one_line(text: str) -> str:

@@ -12,6 +12,7 @@ from persimchat.runs.events import Event
 from persimchat.runs.result import Result, collected
 from persimchat.runs.simulation import run_simulation
 from persimchat.state.configuration import load_settings
+from persimchat.state.errors import InputError
 from persimchat.state.persona import Persona
 from persimchat.state.scenario import Scenario
 from persimchat.state.settings import Settings
@@ -24,8 +25,20 @@ def _scenario(topic: str | Path | Scenario, participants: Iterable[Participant] 
         return topic
     if isinstance(topic, Path):
         return load_scenario(topic)
-    if participants is None or isinstance(participants, int):
-        return make_scenario(topic, default_participants(participants if participants is not None else 4))
+    if isinstance(topic, str) and topic.strip().endswith((".yaml", ".yml", ".json")) and len(topic.split()) == 1:
+        raise InputError(
+            f"the topic {topic!r} looks like a file", where="argument topic", remedy=f"A scenario: Path({topic!r})."
+        )
+    if participants is None:
+        return make_scenario(topic, default_participants())
+    if isinstance(participants, int):
+        return make_scenario(topic, default_participants(participants))
+    if isinstance(participants, str | Mapping | Persona):
+        raise InputError(
+            "participants are not a list",
+            where="argument participants",
+            remedy='Write participants=["Jarmila", "Zeynep"], or how many.',
+        )
     return make_scenario(topic, list(participants))
 
 
@@ -52,6 +65,12 @@ def astream_events(
         ModelError: during iteration, where a model fails for good.
     """
     scenario = _scenario(topic, participants)
+    if settings is not None and not isinstance(settings, Settings):
+        raise InputError(
+            f"settings are not a Settings object but {type(settings).__name__}",
+            where="argument settings",
+            remedy="Give persimchat.Settings(…), or single settings as arguments, for example max_messages=20.",
+        )
     if settings is None:
         settings = load_settings(scenario=scenario.settings, **options)
     elif options:

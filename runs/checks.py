@@ -6,7 +6,7 @@ import asyncio
 
 from persimchat.memory.embeddings import embedding
 from persimchat.memory.store import store
-from persimchat.models.registry import chat_model
+from persimchat.models.registry import ready_model
 from persimchat.state.scenario import Scenario
 from persimchat.state.settings import MODULES, Settings
 
@@ -20,6 +20,6 @@ async def check(scenario: Scenario, settings: Settings) -> None:
     names = [participant.name for participant in scenario.participants]
     models = {settings.model_for(name, module) for name in names for module in MODULES}
     for model in sorted(model for model in models if model):
-        chat_model(model, settings)
-    embedding(settings.embedding, settings)
+        await ready_model(model, settings)
+    await asyncio.to_thread(embedding, settings.embedding, settings)
     await asyncio.to_thread(store, settings.store)

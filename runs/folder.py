@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 import secrets
-import unicodedata
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
@@ -13,6 +12,8 @@ from typing import Any, Final, TextIO
 
 from persimchat.runs.events import MindRecord, Uttered
 from persimchat.state.errors import InputError
+from persimchat.state.folding import without_marks
+from persimchat.state.plain_text import clean
 
 RUN_FORMAT: Final = 1
 """Version of the run folder's files."""
@@ -25,8 +26,7 @@ DISCLAIMER: Final = (
 
 def new_run_id(topic: str, now: datetime) -> str:
     """A readable, unique name for a run: time (UTC), a few words of the topic, four random hexadecimal digits."""
-    plain = unicodedata.normalize("NFKD", topic).encode("ascii", "ignore").decode().lower()
-    words = "-".join(re.findall(r"[a-z0-9]+", plain)[:6])[:40].strip("-")
+    words = "-".join(re.findall(r"[a-z0-9]+", without_marks(clean(topic)))[:6])[:40].strip("-")
     return "-".join(part for part in (now.strftime("%Y%m%d-%H%M%S"), words, secrets.token_hex(2)) if part)
 
 
@@ -96,8 +96,9 @@ class RunFolder:
 
 
 def _text(text: str) -> str:
-    """Text as Markdown shows it word by word: nothing in it is markup."""
-    return re.sub(r"([\\`*_\[\]<>#|~])", r"\\\1", text)
+    """Text as Markdown shows it word by word: nothing in it is markup, also not what stands at the start of a line."""
+    escaped = re.sub(r"([\\`*_\[\]<>#|~])", r"\\\1", clean(text))
+    return re.sub(r"^(\s*\d*)([-=+.)])", r"\1\\\2", escaped, flags=re.MULTILINE)
 
 
 def now() -> datetime:

@@ -6,10 +6,10 @@ import platform
 from importlib.metadata import version
 from typing import Any, Final
 
-from persimchat.models.naming import without_credentials
 from persimchat.prompts import prompt_hash
 from persimchat.runs.folder import DISCLAIMER, RUN_FORMAT
 from persimchat.runs.totals import totals, totals_by
+from persimchat.state.plain_text import without_credentials
 from persimchat.state.scenario import Scenario
 from persimchat.state.settings import MODULES, Settings
 

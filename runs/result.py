@@ -7,7 +7,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict
 
-from persimchat.runs.events import Event, MindChanged, MindRecord, Stopped, StopReason, Totals, Uttered
+from persimchat.runs.events import Event, MindChanged, MindRecord, Started, Stopped, StopReason, Totals, Uttered
 from persimchat.runs.folder import DISCLAIMER
 
 
@@ -23,6 +23,8 @@ class Result(BaseModel):
     totals: Totals
     usage: list[dict[str, Any]]
     folder: str | None
+    notice: str = ""
+    """Something the user should know, for example that no model was chosen and the offline model spoke."""
     disclaimer: str = DISCLAIMER
 
     def transcript(self) -> str:
@@ -47,4 +49,5 @@ def result_of(events: Iterable[Event]) -> Result:
         totals=stopped.totals,
         usage=stopped.usage,
         folder=stopped.folder,
+        notice=next((e.notice for e in seen if isinstance(e, Started)), ""),
     )

@@ -17,9 +17,10 @@ from persimchat.runs.checks import check
 from persimchat.runs.events import Event, MindChanged, Speaking, Started, Stopped, StopReason, Token, TurnEnded, Uttered
 from persimchat.runs.folder import RunFolder, new_run_id, now
 from persimchat.runs.manifest import first_manifest, last_manifest
+from persimchat.runs.meter import Meter
 from persimchat.runs.records import mind_records
 from persimchat.runs.totals import totals
-from persimchat.state.conversation import add_usage, utterances
+from persimchat.state.conversation import utterances
 from persimchat.state.errors import PerSimChatError
 from persimchat.state.scenario import Scenario
 from persimchat.state.settings import Settings
@@ -38,7 +39,7 @@ class _Run:
         self.scenario, self.settings, self.run, self.folder = scenario, settings, run, folder
         self.turn = 0
         self.reason: StopReason | Literal[""] = ""
-        self.sums: dict[str, dict[str, Any]] = {}
+        self.meter = Meter(settings)
         self.manifest = first_manifest(run, scenario, settings, now().isoformat(timespec="seconds"))
         if folder:
             folder.begin(self.manifest)
@@ -46,7 +47,7 @@ class _Run:
     @property
     def usage(self) -> list[dict[str, Any]]:
         """The accounting so far, one row a module, agent and model."""
-        return [self.sums[key] for key in sorted(self.sums)]
+        return self.meter.rows()
 
     def end(self, reason: StopReason, detail: str = "") -> Stopped:
         """Write what is known, for good."""
@@ -70,7 +71,12 @@ class _Run:
         """Everything between `started` and `stopped`."""
         stream: AsyncIterator[tuple[str, Any]] = graph.astream(  # type: ignore[assignment]
             {**self.scenario.model_dump(by_alias=True, exclude={"settings"}), "simulation": self.run},
-            {"configurable": {"thread_id": self.run}, "run_name": "persimchat", "metadata": {"run": self.run}},
+            {
+                "configurable": {"thread_id": self.run},
+                "callbacks": [self.meter],
+                "run_name": "persimchat",
+                "metadata": {"run": self.run},
+            },
             context=self.settings,
             stream_mode=["messages", "updates", "values", "custom"],
         )
@@ -93,8 +99,6 @@ class _Run:
                 yield speaking
             elif mode == "updates":
                 step |= set(payload)
-                writes = [update["usage"] for update in payload.values() if update and "usage" in update]
-                self.sums = add_usage(self.sums, writes)
             else:
                 for event in await self._after(step, payload):
                     yield event

@@ -6,7 +6,7 @@ What would be right is read from the model's JSON schema, so that bounds stand i
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any
 
@@ -15,6 +15,7 @@ from pydantic_core import ErrorDetails
 
 from persimchat.state.document import Document, Location, dotted
 from persimchat.state.errors import InputError, suggestion
+from persimchat.state.plain_text import quoted
 
 _MAX_SHOWN = 60
 _SUBJECT = re.compile(r"^(?:Input|String|List|Dictionary|Value|Tuple|Set|Number|Data) should\b")
@@ -44,6 +45,25 @@ def input_error(
     return InputError(what, where=where or document.where((*at, *place)), remedy=remedy)
 
 
+def refuse_unknown(document: Document, at: Location, given: Mapping[Any, Any], known: Sequence[str]) -> None:
+    """Refuse a mapping's first key that nobody knows.
+
+    Args:
+        document: the data, for the place.
+        at: where in it the mapping stands.
+        given: the mapping.
+        known: the keys that it may have.
+
+    Raises:
+        InputError: there is another key; the nearest known one is suggested.
+    """
+    for key in given:
+        if key not in known:
+            raise InputError(
+                f"unknown field {key!r}", where=document.where((*at, key)), remedy=suggestion(str(key), known)
+            )
+
+
 def expected(model: type[BaseModel], location: Location) -> str:
     """What a field takes, in words: "a whole number from 1 to 100000"."""
     return _phrase(_schema_at(model, location), _schema(model).get("$defs", {}))
@@ -53,12 +73,6 @@ def valid_fields(model: type[BaseModel], location: Location = ()) -> list[str]:
     """The names of the fields that a mapping inside a model takes; empty where any key will do."""
     schema = _schema_at(model, location)
     return list(schema.get("properties") or schema.get("propertyNames", {}).get("enum", []))
-
-
-def shown(value: object) -> str:
-    """A value as an error quotes it: short, on one line, without credentials in addresses."""
-    text = re.sub(r"//[^/@\s]+@", "//***@", repr(value))
-    return text if len(text) <= _MAX_SHOWN else text[: _MAX_SHOWN - 1] + "…"
 
 
 def _telling(place: Location, error: ErrorDetails, first: Location) -> tuple[bool, int]:
@@ -82,7 +96,7 @@ def _worded(place: Location, error: ErrorDetails, model: type[BaseModel]) -> tup
     message = _SUBJECT.sub(f"{name} should", error["msg"])
     if not message.startswith(name):
         message = f"{name}: {message}"
-    return f"{message}, not {shown(error['input'])}", f"Give {phrase}{hint}."
+    return f"{message}, not {quoted(error['input'], _MAX_SHOWN)}", f"Give {phrase}{hint}."
 
 
 def _value_at(data: Any, location: Location) -> Any:

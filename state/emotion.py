@@ -36,11 +36,6 @@ class EmotionalState(BaseModel):
         """The six intensities in the order of `EMOTIONS`."""
         return [getattr(self, name) for name in EMOTIONS]
 
-    @classmethod
-    def from_vector(cls, vector: list[int]) -> EmotionalState:
-        """The state whose six intensities are `vector`, in the order of `EMOTIONS`."""
-        return cls(**dict(zip(EMOTIONS, vector, strict=True)))
-
     def dominant(self) -> str:
         """The strongest emotion's name (the first in the order of `EMOTIONS` among equals), or "calm" if all are 0."""
         values = self.vector()

@@ -68,10 +68,23 @@ class ModelError(PerSimChatError):
         super().__init__(what, where=", ".join(f"{k} {v}" for k, v in parts.items() if v), remedy=remedy)
 
 
-def suggestion(word: str, valid: Iterable[str]) -> str:
-    """A remedy sentence naming the valid word nearest to `word`, or all valid words where none is near."""
+def nearest_word(word: str, valid: Iterable[str], *, cutoff: float = 0.6) -> str | None:
+    """The valid word that `word` is most like, or None where none is near.
+
+    Args:
+        word: what somebody wrote.
+        valid: the words to choose from.
+        cutoff: how much alike the two must be, 0 (anything) to 1 (the same).
+    """
+    by_lower_case = {choice.casefold(): choice for choice in valid}
+    near = get_close_matches(word.casefold(), list(by_lower_case), n=1, cutoff=cutoff)
+    return by_lower_case[near[0]] if near else None
+
+
+def suggestion(word: str, valid: Iterable[str], *, otherwise: str = "") -> str:
+    """A remedy sentence naming the valid word nearest to `word`; where none is near, `otherwise` or all valid words."""
     choices = list(valid)
-    near = get_close_matches(word, choices, n=1, cutoff=0.6)
-    if near:
-        return f"Did you mean {near[0]!r}?"
-    return f"Choose one of: {', '.join(choices)}."
+    near = nearest_word(word, choices)
+    if near is not None:
+        return f"Did you mean {near!r}?"
+    return otherwise or f"Choose one of: {', '.join(choices)}."

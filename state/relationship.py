@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Final
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
@@ -38,6 +39,10 @@ RELATIONSHIP_TYPES: Final[dict[str, tuple[str, bool]]] = {
 betrayed, the leader, the parent …"""
 
 
+ONE_SIDED: Final = frozenset({"admirer", "annoyed", "betrayed"})
+"""Types that say what one side feels; they may hold in both directions at once."""
+
+
 class Relationship(BaseModel):
     """How two participants stand to each other.
 
@@ -54,7 +59,10 @@ class Relationship(BaseModel):
     @field_validator("type", mode="before")
     @classmethod
     def _known(cls, value: object) -> object:
-        key = "_".join(str(value).casefold().replace("–", " ").replace("-", " ").replace("/", " ").split())
+        words = re.findall(r"[^\W_]+", str(value).casefold())
+        key = next(
+            (known for known in RELATIONSHIP_TYPES if sorted(known.split("_")) == sorted(words)), "_".join(words)
+        )
         if key not in RELATIONSHIP_TYPES:
             raise ValueError(f"unknown relationship type {value!r}. {suggestion(key, RELATIONSHIP_TYPES)}")
         return key

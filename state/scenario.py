@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
 
 from persimchat.state.errors import suggestion
 from persimchat.state.persona import Persona
-from persimchat.state.relationship import Relationship
+from persimchat.state.relationship import ONE_SIDED, Relationship
 
 Topic = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=8000)]
 Line = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=1000)]
@@ -40,14 +41,16 @@ class Scenario(BaseModel):
             if name.casefold() in seen:
                 raise ValueError(f"two participants are called {name!r}; give each a name of its own")
             seen.add(name.casefold())
-        pairs: set[frozenset[str]] = set()
+        pairs: set[Hashable] = set()
         for relationship in self.relationships:
             for name in (relationship.from_, relationship.to):
                 if name not in names:
                     raise ValueError(f"relationship names {name!r}, who does not take part. {suggestion(name, names)}")
-            pair = frozenset((relationship.from_, relationship.to))
-            if len(pair) == 1:
+            pair: Hashable = frozenset((relationship.from_, relationship.to))
+            if relationship.from_ == relationship.to:
                 raise ValueError(f"relationship of {relationship.to!r} with itself")
+            if relationship.type in ONE_SIDED:  # what one feels; the other may feel it, too
+                pair = (relationship.from_, relationship.to)
             if pair in pairs:
                 raise ValueError(f"two relationships between {relationship.from_!r} and {relationship.to!r}")
             pairs.add(pair)
@@ -59,7 +62,3 @@ class Scenario(BaseModel):
     def goals_of(self, persona: Persona) -> list[str]:
         """A participant's social goals: the persona's own, then those of this scenario."""
         return [*persona.social_goals, *self.social_goals.get(persona.name, [])]
-
-    def relationships_of(self, name: str) -> list[dict[str, str]]:
-        """A participant's relationships as that participant has them."""
-        return [seen for r in self.relationships if (seen := r.seen_by(name)) is not None]

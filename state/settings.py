@@ -1,29 +1,17 @@
 """Every setting of a simulation, in one frozen, validated model; also the graph's context schema.
 
-Values come from defaults < YAML file < environment (`PERSIMCHAT_<NAME>`) < arguments; `state/configuration.py` reads
-them. Source of the defaults: thesis 5.3 and the specification.
+Values come from defaults < scenario < YAML file < environment (`PERSIMCHAT_<NAME>`) < arguments;
+`state/configuration.py` reads them. Source of the defaults: thesis 5.3 and the specification.
 """
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Final, Literal, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 Weight = Annotated[float, Field(ge=0, le=100)]
-
-MODULES = (
-    "perception",
-    "focal_points",
-    "memory_filtering",
-    "need_to_talk",
-    "action",
-    "emotion",
-    "reflection",
-    "planning",
-    "natural_language",
-)
-"""The cognitive modules that ask a model, by the names used in settings, accounting and traces."""
+Price = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 
 Module = Literal[
     "perception",
@@ -36,6 +24,10 @@ Module = Literal[
     "planning",
     "natural_language",
 ]
+"""A cognitive module that asks a model, by the name used in settings, accounting and traces."""
+
+MODULES: Final[tuple[Module, ...]] = get_args(Module)
+"""All of them."""
 
 
 class RetrievalWeights(BaseModel):
@@ -123,7 +115,7 @@ class Settings(BaseModel):
         default=None, gt=0, allow_inf_nan=False, description="rate limit of model calls; none if unset"
     )
     timeout_s: float = Field(default=120, gt=0, le=3600, description="seconds that one model call may take")
-    prices: dict[str, tuple[float, float]] = Field(
+    prices: dict[str, tuple[Price, Price]] = Field(
         default_factory=dict, description="model: USD per million tokens (input, output), beside the known ones"
     )
 

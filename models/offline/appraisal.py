@@ -144,7 +144,7 @@ def _silence(prompt: Prompt, reasons: list[str]) -> float:
     missing = max(-2.5, min(2.5, share - spoken))
     if missing >= 1:
         reasons.append("has hardly spoken so far")
-    return 1.1 * missing
+    return 1.5 * missing
 
 
 def _lateness(prompt: Prompt, reasons: list[str]) -> float:

@@ -95,10 +95,11 @@ def position_in(text: str, topic: str) -> int | None:
     # A refusal holds as far as the next comma: "not so sure about tea, I'd stay with coffee".
     for clause in re.split(r"[.!?;:,]", text):
         words = f" {word_pattern('affirming').sub('', normalised(clause))} "
+        dismissed = word_pattern("dismissing").search(words)
         for index, label in enumerate(labels):
             at = words.find(label)
             if at >= 0:
-                refused = word_list("refusals").intersection(words[:at].split()[-7:])
+                refused = word_list("refusals").intersection(words[:at].split()[-7:]) or dismissed
                 scores[index] += -1.0 if refused else 3.0
     for tag, needle in _needles(topic):
         at = plain.find(needle)

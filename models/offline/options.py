@@ -25,7 +25,7 @@ _THAN: Final = re.compile(r"^(?:is|are) (?P<a>[^?]+?) (?:really )?(?:better|wors
 _NOUN: Final = r"(?:an?|the|our|more|new) [\w' -]{2,32}?"
 _NOUNS: Final = re.compile(rf"\b({_NOUN})(?:, ({_NOUN}))?,? or ({_NOUN})(?=[.,;:?!]|$| (?:in|for|on|at|with)\b)", re.I)
 _ARTICLES: Final = ("a", "an", "the", "our", "some", "more", "fewer", "less")
-UNCHANGED: Final = "leaving things as they are"
+UNCHANGED: Final = "leaving things alone"
 """The alternative to a proposal that names none."""
 
 

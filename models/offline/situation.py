@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from persimchat.models.offline.gists import gist_of
 from persimchat.models.offline.grammar import Decks, slots
-from persimchat.models.offline.lexicon import Point
+from persimchat.models.offline.lexicon import Point, read
 from persimchat.models.offline.opinion import Stance, position_in, stance
 from persimchat.models.offline.persona_facts import Facts, address, facts_of
 from persimchat.models.offline.randomness import generator, permutation
@@ -118,7 +118,7 @@ def _register(prompt: Prompt, facts: Facts) -> str:
     return "neutral" if facts.formal and register == "casual" else register
 
 
-def _target(prompt: Prompt, facts: Facts, mood: str) -> int:
+def _target(prompt: Prompt, facts: Facts) -> int:
     found = re.search(r"about (\d+) words", prompt.instructions)
     words = int(found.group(1)) if found else 25
     rules = " ".join(prompt.rules)
@@ -126,10 +126,11 @@ def _target(prompt: Prompt, facts: Facts, mood: str) -> int:
     if limit:
         words = min(words, int(limit.group(1)))
     factor = 0.8 if facts.brief or facts.child else 1.0
-    if mood in ("anger", "disgust"):
-        factor *= 0.75
-    elif mood == "sadness":
-        factor *= 0.85
+    # Anger and grief make people short even when they do not say that they feel them.
+    if max(prompt.emotions.get("anger", 0), prompt.emotions.get("disgust", 0)) >= 6:
+        factor *= 0.65
+    elif prompt.emotions.get("sadness", 0) >= 6:
+        factor *= 0.8
     return max(3, round(words * factor))
 
 
@@ -176,7 +177,7 @@ def scene_of(prompt: Prompt, seed: int) -> Scene:
         decks=Decks(seed, prompt.topic, register, said),
         values=values,
         register=register,
-        target=_target(prompt, facts, mood),
+        target=_target(prompt, facts),
         turn=step,
         step=step,
         spoken_before=_spoken(prompt),
@@ -225,6 +226,17 @@ def _reaction(topic: Topic, held: Stance, values: dict[str, str], *, asked: bool
     return "agree" if values["theirs"] == values["mine"] else "disagree"
 
 
+def _called(prompt: Prompt, name: str, everyone: tuple[str, ...]) -> str:
+    """How the last speaker is called: as one calls one's mother or grandfather, else by name."""
+    relation = prompt.relation_to(name)
+    if relation and relation.role in ("parent", "grandparent"):
+        noted = re.findall(r"\w+", relation.note.casefold())
+        kin = next((called for word, called in read("speech")["kin"].items() if word in noted), "")
+        if kin:
+            return str(kin)
+    return address(name, everyone)
+
+
 def _values(
     prompt: Prompt,
     facts: Facts,
@@ -251,7 +263,7 @@ def _values(
     pool = silent[: max(1, (len(silent) + 1) // 2)]
     other = generator("other", *key).choice(pool) if pool else ""
     return {
-        "name": address(last[0], everyone) if last else "",
+        "name": _called(prompt, last[0], everyone) if last else "",
         "third": address(third[0], everyone) if third and gist3 and gist3 != gist else "",
         "other": address(other, everyone) if other else "",
         "mine": topic.positions[held.mine],

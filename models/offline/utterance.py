@@ -62,7 +62,7 @@ def _parts(scene: Scene, variant: int) -> list[str]:
         # Whoever has just answered with their position need not end on it again.
         settled = normalised(values["mine"]) in normalised(answer)
         parts = [answer, body if settled else _closing(scene)]
-        if not settled and count(" ".join(parts)) < 0.6 * scene.target:
+        if not settled and count(" ".join(parts)) < 0.75 * scene.target:
             parts.insert(1, body)
     else:
         # Delight is said in place of a reaction, not before it.
@@ -138,9 +138,10 @@ def _body(scene: Scene, variant: int) -> tuple[str, str, bool]:
     return _framed(scene, point, clause), clause, foreignness(scene, point) < 2
 
 
-def _life(scene: Scene, variant: int) -> str:
+def _life(scene: Scene, variant: int, *, extra: bool = False) -> str:
+    """Something from the speaker's life that was not told lately; what is told in passing comes from the list's end."""
     lines = life_lines(scene.facts, scene.decks.seed, scene.topic.text)
-    start = scene.spoken_before + variant
+    start = -2 - 2 * scene.spoken_before if extra else scene.spoken_before + 7 * variant
     order = [*lines[start % len(lines) :], *lines[: start % len(lines)]]
     for line in order:
         sentence, _, gist = (part.strip() for part in line.partition("|"))
@@ -163,7 +164,7 @@ def _child_body(scene: Scene, variant: int) -> str:
     about = scene.topic.child
     if scene.tells_life and not scene.opening:
         pool: Sequence[str] = own
-        index = scene.spoken_before + variant
+        index = scene.spoken_before + 7 * variant
     else:
         specific = [about[i] for i in permutation(len(about), scene.decks.seed, scene.topic.text, "child")]
         # What a child says on this very topic comes before what a child may say on anything.
@@ -227,7 +228,7 @@ def _further(scene: Scene, variant: int) -> list[str]:
     rest = [ordered[(start + 2 * i) % len(ordered)] for i in range(count_wanted)] if ordered else []
     texts = [capitalised(filled(p.text, scene.values)) + "." for p in rest if p is not used]
     # From the far end of the list, so that it does not forestall what they tell next.
-    texts.insert(0, _life(scene, variant - 2 - 2 * scene.spoken_before))
+    texts.insert(0, _life(scene, variant, extra=True))
     return list(dict.fromkeys(texts))
 
 

@@ -60,6 +60,7 @@ def test_an_embedding_that_does_not_answer(command: Run, serve: Serve):
     done = command("doctor", "--model", serve(fits).model(), "--embedding", "any@http://127.0.0.1:1/v1")
     assert done.code == 3
     assert "problem  embedding" in done.out
+    assert "ok       memory" in done.out
 
 
 def test_a_store_that_cannot_be_opened(command: Run, serve: Serve):

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from persimchat.app.request import PARTICIPANTS, Wanted, scenario_of, settings_of
+from persimchat.app.request import Wanted, scenario_of, settings_of
 from persimchat.personas.catalogue import shipped
+from persimchat.personas.scenario import DEFAULT_NUMBER
 from persimchat.state.errors import InputError
 
 SCENARIO = """
@@ -33,7 +34,7 @@ def config(tmp_path: Path) -> Path:
 
 def test_the_first_shipped_personas_talk_unless_told_otherwise():
     scenario, notes = scenario_of(Wanted("Tea?"))
-    assert [p.name for p in scenario.participants] == [p.name for p in shipped()[:PARTICIPANTS]]
+    assert [p.name for p in scenario.participants] == [p.name for p in shipped()[:DEFAULT_NUMBER]]
     assert len(scenario_of(Wanted("Tea?", number=6))[0].participants) == 6
     assert notes == []
 

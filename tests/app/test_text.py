@@ -2,48 +2,12 @@
 
 from __future__ import annotations
 
-import unicodedata
-
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from persimchat.app.needs import bar, fitted, needs_lines
-from persimchat.app.text import clean, cost, ending, models_in_words, mood, one_line, tokens, used
+from persimchat.app.text import cost, ending, models_in_words, mood, tokens, used
 from persimchat.runs.events import Totals
-
-
-@pytest.mark.parametrize(
-    ("raw", "shown"),
-    [
-        ("\x1b[31mred\x1b[0m", "red"),
-        ("\x1b]0;a title\x07text", "text"),
-        ("\x1b]8;;http://x\x1b\\link\x1b]8;;\x1b\\", "link"),
-        ("\x9b2Jcleared", "cleared"),
-        ("\x1bPq secret\x1b\\text", "text"),
-        ("bell\x07 back\x08", "bell back"),
-        ("\x1b]0;no end", "0;no end"),
-        ("abc\u202edef", "abcdef"),
-        ("two\r\nlines\rthree", "two\nlines\nthree"),
-        ("[bold]as it is[/bold] :smile:", "[bold]as it is[/bold] :smile:"),
-        ("Dvořáčková 陳志明 👩‍👧", "Dvořáčková 陳志明 👩‍👧"),
-    ],
-)
-def test_escape_sequences_go_and_words_stay(raw: str, shown: str):
-    assert clean(raw) == shown
-
-
-@given(st.text())
-def test_nothing_that_steers_a_terminal_is_left(text: str):
-    left = clean(text)
-    assert [c for c in left if unicodedata.category(c) in ("Cc", "Cs") and c != "\n"] == []
-    assert "\n" not in one_line(text)
-    assert clean(left) == left
-
-
-@given(st.text(st.characters(exclude_categories=["C", "Zl", "Zp"])))
-def test_ordinary_text_is_untouched(text: str):
-    assert clean(text) == text
 
 
 def test_moods_can_be_told_without_colour():

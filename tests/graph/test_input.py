@@ -25,6 +25,7 @@ SETTINGS = Settings(model="offline", max_messages=1)
         ({"topic": "Tea?", "participants": [ADA, "Nobody Known"]}, "no persona 'Nobody Known'"),
         ({"topic": "Tea?", "participants": [ADA, {"name": "Bo", "descripton": "x"}]}, "description"),
         ({"topic": "Tea?", "participants": [ADA, 7]}, "int"),
+        ({"topic": "Tea?", "participants": 3}, "not int"),
         ({"topic": "Tea?", "relationships": [{"from": "A", "to": "B", "type": "friend"}]}, "A"),
     ],
 )

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from persimchat.memory.lexical import DIMENSIONS, LexicalEmbeddings, folded
+from persimchat.memory.lexical import DIMENSIONS, LexicalEmbeddings
 
 lexical = LexicalEmbeddings()
 
@@ -37,7 +37,7 @@ def test_the_same_in_another_process():
 
 
 def test_case_and_diacritics_are_folded_but_not_lost():
-    assert folded("NOVÁKOVÁ") == folded("Novakova") == "novakova"
+    assert 0.9 < near("Łukasz", "Lukasz") < 1
     assert near("Nováková", "NOVÁKOVÁ") == pytest.approx(1)
     assert 0.9 < near("Nováková", "Novakova") < 1
 

@@ -84,12 +84,6 @@ async def test_failures_are_told_apart_and_say_what_to_do(fault: Fault, again: b
     assert len(server.requests) == 1, "trying again is LangGraph's"
 
 
-async def test_retry_after_is_kept(serve: Serve) -> None:
-    caught = await failing(serve(lambda _: Fault(429, headers={"retry-after": "7"})).model())
-    assert isinstance(caught, TransientModelError)
-    assert caught.retry_after_s == 7.0
-
-
 async def test_a_server_that_is_not_there(serve: Serve) -> None:
     with LoopbackServer() as server:
         model = server.model()

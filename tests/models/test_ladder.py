@@ -113,7 +113,7 @@ async def test_a_server_that_ignores_the_schema_gets_it_in_the_prompt_from_then_
     server = serve(lambda body: RIGHT if schema in str(body["messages"]) else "I would say seven.")
     settings = settings_for(server)
     calls = [(await question(settings)).call["calls"] for _ in range(4)]
-    assert calls == [2, 2, 1, 1]
+    assert calls == [2, 1, 1, 1]
     assert form_of(server.bodies()[-1]) is Rung.JSON_MODE
 
 
@@ -167,3 +167,18 @@ def test_a_field_that_a_client_does_not_know_is_refused() -> None:
     assert ladder.refusal(error, name, {Rung.JSON_SCHEMA}) is None
     assert ladder.refusal(NotImplementedError(), name, {"seed", Rung.TOOL_CALL}) is Rung.TOOL_CALL
     assert ladder.refusal(KeyError("seed"), name, {"seed"}) is None
+
+
+async def test_a_server_that_ignores_schemas_and_tools_is_asked_in_the_prompt(
+    serve: Callable[..., LoopbackServer],
+) -> None:
+    def heedless(body: dict[str, Any]) -> Any:
+        if "tools" in body or (body.get("response_format") or {}).get("type") == "json_schema":
+            return "I would rather talk about the weather."
+        return 'Sure!\n```json\n{"reasoning": "because", "need_to_talk": 7}\n```'
+
+    server = serve(heedless)
+    asked = {"settings": Settings(model=server.model()), "agent": "Ann", "module": "need_to_talk", "turn": 0}
+    answer = await ask("json_answer", NeedToTalk, **asked, schema="S")
+    assert answer.value.need_to_talk == 7
+    assert len(server.bodies()) == 2

@@ -5,10 +5,12 @@ import time
 from collections.abc import Callable
 
 import pytest
+from loopback.answering import Fault
 from loopback.server import LoopbackServer
 
 from persimchat.models.asking import ask
-from persimchat.models.limits import slot
+from persimchat.models.failures import TransientModelError
+from persimchat.models.limits import pause, slot
 from persimchat.state.judgement import NeedToTalk
 from persimchat.state.settings import Settings
 
@@ -43,7 +45,7 @@ async def test_waiting_for_a_slot_is_not_counted_as_time_of_the_request() -> Non
     settings = Settings(timeout_s=0.3, max_concurrency=1)
 
     async def one() -> None:
-        async with slot(settings):
+        async with slot(settings, model="m"):
             await asyncio.sleep(0.15)
 
     await asyncio.gather(*(one() for _ in range(4)))
@@ -51,7 +53,7 @@ async def test_waiting_for_a_slot_is_not_counted_as_time_of_the_request() -> Non
 
 async def test_too_long_a_request_is_stopped() -> None:
     with pytest.raises(TimeoutError):
-        async with slot(Settings(timeout_s=0.05)):
+        async with slot(Settings(timeout_s=0.05), model="m"):
             await asyncio.sleep(5)
 
 
@@ -59,9 +61,9 @@ async def test_a_slot_is_given_back_after_a_failure() -> None:
     settings = Settings(max_concurrency=1)
     for _ in range(3):
         with pytest.raises(KeyError):
-            async with slot(settings):
+            async with slot(settings, model="m"):
                 raise KeyError
-    async with asyncio.timeout(1), slot(settings):
+    async with asyncio.timeout(1), slot(settings, model="m"):
         pass
 
 
@@ -70,7 +72,7 @@ async def test_a_local_file_is_asked_one_request_at_a_time() -> None:
 
     async def one() -> None:
         nonlocal running, most
-        async with slot(Settings(), alone="llamacpp:x.gguf"):
+        async with slot(Settings(), model="m", alone="llamacpp:x.gguf"):
             running += 1
             most = max(most, running)
             await asyncio.sleep(0.01)
@@ -78,3 +80,23 @@ async def test_a_local_file_is_asked_one_request_at_a_time() -> None:
 
     await asyncio.gather(*(one() for _ in range(5)))
     assert most == 1
+
+
+async def test_a_pause_that_a_server_asked_for_holds_all_requests_to_its_model() -> None:
+    loop = asyncio.get_running_loop()
+    started = loop.time()
+    pause("busy", 0.2)
+    async with slot(Settings(), model="another"):
+        assert loop.time() - started < 0.15
+    async with slot(Settings(), model="busy"):
+        assert loop.time() - started >= 0.2
+
+
+async def test_retry_after_is_waited_for(serve: Callable[..., LoopbackServer]) -> None:
+    answers = iter([Fault(429, headers={"retry-after": "0.4"}), RIGHT])
+    server = serve(lambda _: next(answers))
+    started = time.perf_counter()
+    with pytest.raises(TransientModelError):
+        await many(server, 1)
+    await many(server, 1)
+    assert time.perf_counter() - started >= 0.4

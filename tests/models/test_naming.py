@@ -10,7 +10,6 @@ from persimchat.models.naming import (
     default_model_name,
     parse_model_name,
     server_address,
-    without_credentials,
 )
 from persimchat.state.errors import InputError
 
@@ -108,11 +107,6 @@ def test_a_chosen_model_needs_no_notice(monkeypatch: pytest.MonkeyPatch) -> None
     assert default_model_name("offline") == ("offline", None)
 
 
-def test_without_credentials() -> None:
-    assert without_credentials("m@q@https://me:pw@h/v1") == "m@q@https://h/v1"
-    assert without_credentials("openai:gpt-4o") == "openai:gpt-4o"
-
-
 @given(st.text(max_size=60))
 def test_any_text_is_parsed_or_refused_with_one_line(text: str) -> None:
     try:
@@ -129,3 +123,9 @@ def test_model_names_may_hold_slash_colon_and_at(model: str) -> None:
 def test_server_address_wants_http() -> None:
     with pytest.raises(InputError, match="OLLAMA_HOST"):
         server_address("ftp://h", "OLLAMA_HOST")
+
+
+def test_a_key_in_the_place_of_a_name_is_not_shown() -> None:
+    with pytest.raises(InputError) as caught:
+        parse_model_name("sk-abcdefghijklmnop123")
+    assert "abcdefgh" not in str(caught.value)

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from langchain_core.messages import AIMessage, HumanMessage
 
 from persimchat.models.naming import parse_model_name
-from persimchat.models.usage import Tally, cost_usd, list_prices
+from persimchat.models.usage import LIST_PRICES, Tally, cost_usd
 
 TOKENS = st.integers(0, 10_000_000)
 
@@ -41,8 +41,8 @@ def test_cost_is_linear_in_tokens(given_: int, made: int, price_in: float, price
 
 
 def test_list_prices_are_pairs_of_usd_per_million() -> None:
-    assert list_prices()["gpt-4o"] == (2.5, 10.0)
-    assert all(0 < given_ < made for given_, made in list_prices().values())
+    assert LIST_PRICES["gpt-4o"] == (2.5, 10.0)
+    assert all(0 < given_ < made for given_, made in LIST_PRICES.values())
 
 
 def test_what_is_reported_goes_before_estimates() -> None:

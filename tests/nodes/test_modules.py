@@ -210,5 +210,5 @@ def test_a_wrong_answer_twice_ends_the_run_with_its_names(group: Any) -> None:
 def test_capacity_is_kept_and_what_is_pinned_stays(group: Any) -> None:
     minds = group().talk(max_messages=6, ltm_capacity=10)["agents"]
     for mind in minds.values():
-        assert len(mind["alive"]) <= 10
+        assert len(mind["alive"]) == 10
         assert set(mind["pinned"]) <= set(mind["alive"])

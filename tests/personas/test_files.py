@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from persimchat.personas.files import load_persona, load_personas
+from persimchat.personas.files import load_persona
 
 GOOD = """\
 name: "  Eva   Horáková "
@@ -50,17 +50,6 @@ def test_json(write: Callable[..., Path]):
 def test_bom_and_windows_line_ends(write: Callable[..., Path]):
     text = b"\xef\xbb\xbf" + b"name: Bo\r\ndescription: Bo is here.\r\n"
     assert load_persona(write("bo.yaml", text)).description == "Bo is here."
-
-
-def test_a_folder_in_order(write: Callable[..., Path], tmp_path: Path, refused: Callable[..., str]):
-    refused(lambda: load_personas(tmp_path), str(tmp_path), "no persona file", ".yaml")
-    for name in ("b.yml", "a.yaml", "c.json"):
-        write(name, json.dumps({"name": name, "description": "x"}))
-    write("notes.txt", "not a persona")
-    assert [p.name for p in load_personas(tmp_path)] == ["a.yaml", "b.yml", "c.json"]
-    assert [p.name for p in load_personas(tmp_path / "b.yml")] == ["b.yml"]
-    write("d.yaml", "name: A.YAML\ndescription: x\n")
-    refused(lambda: load_personas(tmp_path), "d.yaml, field name", "already holds 'A.YAML'", "Rename")
 
 
 HEAD = "name: Bo\ndescription: Bo is here.\n"

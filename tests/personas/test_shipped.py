@@ -7,7 +7,7 @@ import unicodedata
 
 import pytest
 
-from persimchat.personas.catalogue import ORDER, SHIPPED, shipped, slugs
+from persimchat.personas.catalogue import ORDER, SHIPPED, find_persona, shipped
 from persimchat.personas.fragments import SHIPPED_FRAGMENTS
 from persimchat.state.document import read_document
 from persimchat.state.knowledge import field_levels, knowledge_level
@@ -30,8 +30,7 @@ PERSONAS = shipped()
 def test_every_file_is_in_the_catalogue_and_the_order_is_fixed():
     assert sorted(ORDER) == sorted(p.stem for p in SHIPPED.iterdir())
     assert len(ORDER) == 10
-    assert list(slugs().values()) == list(ORDER)
-    assert [p.name for p in PERSONAS] == list(slugs())
+    assert [find_persona(slug) for slug in ORDER] == PERSONAS
     assert shipped() is not shipped(), "a caller may change its list"
     assert shipped()[0] is PERSONAS[0], "files are read once"
 

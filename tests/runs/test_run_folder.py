@@ -111,6 +111,55 @@ def test_the_readable_transcript_shows_hostile_text_as_text(tmp_path: Path) -> N
     assert "simulation" in text.casefold()
 
 
+def test_the_readable_transcript_steers_no_terminal(tmp_path: Path) -> None:
+    with LoopbackServer(answer=Scripted(utterance="I like \x1b[2J\x1b]0;title\x07tea\u202e.")) as server:
+        text = (Path(run(server, tmp_path).folder or "") / "transcript.md").read_text(encoding="utf-8")
+    assert "I like tea." in text
+    assert "\x1b" not in text
+
+
+def test_no_line_of_an_utterance_is_a_heading_or_a_list(tmp_path: Path) -> None:
+    with LoopbackServer(answer=Scripted(utterance="One\n---\n- two\n1. three\n=== four")) as server:
+        text = (Path(run(server, tmp_path, max_messages=1).folder or "") / "transcript.md").read_text(encoding="utf-8")
+    assert "One\n\\---\n\\- two\n1\\. three\n\\=== four" in text
+
+
+def test_what_a_failed_question_used_is_counted(tmp_path: Path) -> None:
+    def broken(body: dict[str, Any]) -> Any:
+        return Fault(503) if len(server.requests) % 3 == 0 else {"reasoning": "r", "action": "dance"}
+
+    with LoopbackServer(answer=Scripted(action=broken)) as server, pytest.raises(ModelError):
+        run(server, tmp_path, concurrent=False)
+    (folder,) = tmp_path.iterdir()
+    used = json.loads((folder / "run.json").read_text(encoding="utf-8"))["usage"]["total"]
+    assert used["calls"] == len(server.bodies())
+
+
+def test_a_topic_that_is_a_path_is_not_taken_for_a_topic() -> None:
+    with pytest.raises(InputError, match="Path"):
+        persimchat.simulate("examples/family.yaml")
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ({"participants": "Jarmila"}, "not a list"),
+        ({"participants": PEOPLE[0]}, "not a list"),
+        ({"settings": {"seed": 1}}, "Settings"),
+        ({"max_mesages": 3}, "max_messages"),
+    ],
+)
+def test_wrong_arguments_of_the_python_functions(wrong: dict[str, Any], said: str) -> None:
+    with pytest.raises(InputError, match=said) as caught:
+        persimchat.simulate("Tea?", **{"participants": PEOPLE, "model": "offline", **wrong})
+    assert "\n" not in str(caught.value)
+
+
+def test_the_result_says_that_nobody_chose_a_model() -> None:
+    assert "no language model" in persimchat.simulate("Tea?", PEOPLE, max_messages=1).notice
+    assert persimchat.simulate("Tea?", PEOPLE, max_messages=1, model="offline").notice == ""
+
+
 def test_a_failed_run_keeps_what_was_said_and_says_why(tmp_path: Path) -> None:
     count = 0
 

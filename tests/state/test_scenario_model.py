@@ -20,8 +20,9 @@ def test_views():
     made = scenario(
         relationships=[{"from": "Anna", "to": "Ben", "type": "parent_child"}], social_goals={"Ben": ["leave early"]}
     )
-    assert made.relationships_of("Ben") == [{"to": "Anna", "type": "parent_child", "side": "to", "note": ""}]
-    assert made.relationships_of("Cyril") == []
+    (tie,) = made.relationships
+    assert tie.seen_by("Ben") == {"to": "Anna", "type": "parent_child", "side": "to", "note": ""}
+    assert tie.seen_by("Cyril") is None
     assert made.goals_of(made.participants[1]) == ["win", "leave early"]
     assert made.goals_of(made.participants[0]) == ["win"]
 

@@ -30,7 +30,7 @@ def test_frozen():
         ("model_temperature", [None, 0, 2], [-0.1, 2.1]),
         ("timeout_s", [0.1, 3600], [0, 3601]),
         ("requests_per_second", [None, 0.1], [0, -1]),
-        ("prices", [{"m": (1, 2)}], [{"m": (1,)}, {"m": 1}]),
+        ("prices", [{"m": (1, 2)}], [{"m": (1,)}, {"m": 1}, {"m": (-1, 1)}, {"m": (1, float("nan"))}]),
         ("module_models", [{"planning": "m"}], [{"plan": "m"}]),
         ("weights", [{"recency": 0}, {"recency": 100}], [{"recency": -1}, {"recency": 101}, {"other": 1}]),
         ("mode", ["discussion"], ["debate", "talk"]),

@@ -45,7 +45,7 @@ class Talk:
     def situation(self, name: str) -> dict[str, Any]:
         seen = [
             {**{k: v for k, v in r.items() if k != "from"}, "to": r["to"] if r["from"] == name else r["from"]}
-            | {"side": "from" if r["from"] == name else "to", "note": ""}
+            | {"side": "from" if r["from"] == name else "to", "note": r.get("note", "")}
             for r in self.relationships
             if name in (r["from"], r["to"])
         ]

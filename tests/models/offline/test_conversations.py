@@ -159,6 +159,59 @@ def test_a_rule_against_questions_is_kept(talk: Any, shipped: list[Any]):
     assert not [t for t in texts if t.endswith("?")]
 
 
+def test_a_child_speaks_as_a_child(talk: Any, shipped: list[Any]):
+    child = next(p for p in shipped if (p.age or 99) < 13)
+    adult = shipped[0]
+    said: dict[str, list[str]] = {child.name: [], adult.name: []}
+    for topic in ("Why do cats purr?", "What is the best pizza?", "How can I sleep better?"):
+        conversation = talk([adult, child], topic, limit=10)
+        conversation.run()
+        for u in conversation.utterances:
+            said[u["speaker"]].append(u["text"])
+    lengths = {n: statistics.median(len(t.split()) for t in texts) for n, texts in said.items()}
+    assert lengths[child.name] < lengths[adult.name]
+    assert sum("!" in t for t in said[child.name]) > sum("!" in t for t in said[adult.name])
+
+
+def test_an_adversary_never_gives_way(talk: Any, shipped: list[Any]):
+    stubborn = shipped[5]
+    giving_way = (
+        r"(?<!Nobody )moved me|coming round|talked me out|drop my objection|I said otherwise|got me there|fair point"
+    )
+    for seed in range(4):
+        conversation = talk(
+            [stubborn, *shipped[6:9]], "Cats or dogs?", limit=16, seed=seed, goals={stubborn.name: ["never agree"]}
+        )
+        conversation.run()
+        own = [u["text"] for u in conversation.utterances if u["speaker"] == stubborn.name]
+        assert not [t for t in own if re.search(giving_way, t)]
+
+
+def test_an_angry_person_is_short(talk: Any, shipped: list[Any]):
+    lengths: dict[int, list[int]] = {0: [], 9: []}
+    for level, counts in lengths.items():
+        for seed in range(12):
+            conversation = talk(shipped[3:6], "What is the best pizza?", seed=seed, limit=30)
+            for _ in range(3):
+                conversation.step()
+            conversation.appraise()
+            person = conversation.speaker()
+            conversation.minds[person.name]["emotion"] |= {"anger": level, "happiness": 0}
+            counts.append(len(str(conversation.model.invoke(conversation.utterance_prompt(person)).content).split()))
+    assert statistics.mean(lengths[9]) < statistics.mean(lengths[0]) - 3
+
+
+def test_a_mother_is_called_mum(talk: Any, shipped: list[Any]):
+    child, adult = next(p for p in shipped if (p.age or 99) < 13), shipped[0]
+    bond = {"from": adult.name, "to": child.name, "type": "parent_child", "note": "She is the mother."}
+    texts = []
+    for seed in range(4):
+        conversation = talk([adult, child], "Cats or dogs?", limit=10, seed=seed, relationships=[bond])
+        conversation.run()
+        texts += [u["text"] for u in conversation.utterances if u["speaker"] == child.name]
+    assert any(re.search(r"\bMum\b[,.!?]", t) for t in texts)
+
+
 def test_two_seeds_and_two_people_say_different_things(talk: Any, shipped: list[Any]):
     first = talk(shipped[:3], "Cats or dogs?", seed=1).run()
     assert first == talk(shipped[:3], "Cats or dogs?", seed=1).run()

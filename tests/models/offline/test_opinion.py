@@ -71,6 +71,10 @@ def test_first_opinions_differ_by_person_topic_and_seed():
         ("I'm not so sure about tea, I'd stay with coffee.", 1),
         ("Anything but that.", None),
         ("You won't talk me out of coffee.", 1),
+        ("With coffee we'd be back here in a year, Bob.", None),
+        ("Bob, you've half talked me out of tea.", None),
+        ("So don't wave coffee away too quickly.", 1),
+        ("It's true that a cup is a cup; even so, I'd choose tea.", 0),
     ],
 )
 def test_positions_are_told_from_words(words: str, index: int | None):
