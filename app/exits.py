@@ -33,4 +33,6 @@ def usage_line(error: Exception) -> str:
     else:
         what, remedy = " ".join(str(getattr(error, "format_message", error.__str__)()).split()).rstrip("."), ""
         what = what[:1].lower() + what[1:].replace("Value error, ", "")
+        if "unexpected extra argument" in what and command.endswith(" run"):
+            remedy = "Put a topic of several words in quotes. "
     return f"{what}{'' if what.endswith('?') else '.'} {remedy}See: {command} --help"

@@ -27,6 +27,8 @@ class Wanted:
     number: int | None = None
     arguments: Mapping[str, Any] | None = None
     """Settings that have an option of their own."""
+    settings: Path | None = None
+    """A file of settings."""
     assignments: tuple[str, ...] = ()
     """What `--set` was given."""
 
@@ -55,7 +57,7 @@ def scenario_of(wanted: Wanted) -> tuple[Scenario, list[str]]:
 
 
 def settings_of(wanted: Wanted, scenario: Scenario | None = None) -> Settings:
-    """The settings: defaults < scenario < environment < `--set` and options.
+    """The settings: defaults < scenario < file < environment < `--set` and options.
 
     Raises:
         InputError: a setting is unknown or wrong, or given twice with different values.
@@ -71,8 +73,8 @@ def settings_of(wanted: Wanted, scenario: Scenario | None = None) -> Settings:
             raise InputError(f"{key} is given twice", where=f"--set {key}={arguments[key]}", remedy="Leave one out.")
         arguments[key] = value
     if scenario is None:
-        return load_settings(**arguments)
-    settings = load_settings(scenario=scenario.settings, **arguments)
+        return load_settings(wanted.settings, **arguments)
+    settings = load_settings(wanted.settings, scenario=scenario.settings, **arguments)
     return with_full_names(settings, [persona.name for persona in scenario.participants])
 
 

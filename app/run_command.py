@@ -114,6 +114,15 @@ Seed = Annotated[
         "--seed", metavar="N", help="All randomness comes from it. [dim]default: 0[/dim]", rich_help_panel=_COURSE
     ),
 ]
+SettingsFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--settings",
+        metavar="FILE",
+        help="Settings (YAML). They go before the scenario's; PERSIMCHAT_* and the command line go before them.",
+        rich_help_panel=_COURSE,
+    ),
+]
 Assignments = Annotated[
     list[str] | None,
     typer.Option(
@@ -174,6 +183,7 @@ def run(
     temperature: Temperature = None,
     allow_repetition: Repetition = None,
     seed: Seed = None,
+    settings_file: SettingsFile = None,
     assignments: Assignments = None,
     model: Model = None,
     embedding: Embedding = None,
@@ -207,7 +217,7 @@ def run(
         "model": model,
         "embedding": embedding,
     }
-    wanted = Wanted(topic, config, participants, number, arguments, tuple(assignments or ()))
+    wanted = Wanted(topic, config, participants, number, arguments, settings_file, tuple(assignments or ()))
     scenario, notes = scenario_of(wanted)
     settings = settings_of(wanted, scenario)
     for note in notes:

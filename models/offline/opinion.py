@@ -12,7 +12,7 @@ simulation, JASSS 5(3). Here one listener at a time is updated by one speaker at
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -80,6 +80,30 @@ def moved(opinion: float, heard: Iterable[float], temper: Temper) -> float:
 def initial_opinion(seed: int, name: str, topic: str) -> float:
     """What somebody holds before anything is said, 0 to 1."""
     return generator(seed, "opinion", name, topic).random()
+
+
+@lru_cache(maxsize=1024)
+def told_positions(profile: str, topic: str) -> tuple[int, ...]:
+    """Indices of the positions that a text names: a longer word of the label stands there, or its stem."""
+    words = normalised(profile).split()
+    return tuple(
+        index
+        for index, label in enumerate(analyse(topic).positions)
+        if any(word.startswith(part[:6]) for part in normalised(label).split() if len(part) > 3 for word in words)
+    )
+
+
+def starting_opinion(prompt: Prompt, topic: Topic, seed: int) -> float:
+    """Where somebody starts: at one of the positions that their goals or else their description name, or anywhere.
+
+    Goals and descriptions that name every position, or none, say nothing.
+    """
+    anywhere = initial_opinion(seed, prompt.name, topic.text)
+    for profile in (" ".join(prompt.goals), prompt.description):
+        told = told_positions(profile, topic.text)
+        if 0 < len(told) < len(topic.positions):
+            return anchor(told[int(anywhere * len(told))], len(topic.positions))
+    return anywhere
 
 
 @lru_cache(maxsize=4096)
@@ -155,13 +179,8 @@ def _anchors(text: str, topic: Topic) -> list[float]:
 def stance(prompt: Prompt, topic: Topic, seed: int) -> Stance:
     """What the person of a prompt holds, from who they are, the topic, the seed and what they heard."""
     temper = temper_of(prompt.traits, prompt.goals)
-    start = initial_opinion(seed, prompt.name, topic.text)
+    start = starting_opinion(prompt, topic, seed)
     values = heard_positions(prompt, topic)
     n = len(topic.positions)
     opinion = moved(start, values, temper)
     return Stance(opinion, nearest(opinion, n), nearest(moved(start, values[:-1], temper), n), temper)
-
-
-def opposed(first: int, second: int, positions: Sequence[str], temper: Temper) -> bool:
-    """Whether two positions are too far apart for somebody of this temper to be moved."""
-    return abs(anchor(first, len(positions)) - anchor(second, len(positions))) > temper.confidence_bound

@@ -62,7 +62,9 @@ def _parts(scene: Scene, variant: int) -> list[str]:
         # Whoever has just answered with their position need not end on it again.
         settled = normalised(values["mine"]) in normalised(answer)
         parts = [answer, body if settled else _closing(scene)]
-        if not settled and count(" ".join(parts)) < 0.75 * scene.target:
+        # A child that spoke at length has used much of what it has to say; its last words are short.
+        spent = scene.facts.child and scene.target > 34
+        if not settled and not spent and count(" ".join(parts)) < 0.75 * scene.target:
             parts.insert(1, body)
     else:
         # Delight is said in place of a reaction, not before it.

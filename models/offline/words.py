@@ -9,7 +9,8 @@ from typing import Final
 
 from persimchat.models.offline.lexicon import word_list
 
-_WORD: Final = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
+_WORD: Final = re.compile(r"(?:[^\W_]|[\u0300-\u036f])+(?:['’-](?:[^\W_]|[\u0300-\u036f])+)*")
+"""A word; marks that stand for themselves (as in ọ̀) belong to it."""
 _NEGATED: Final = re.compile(r"\b(ca|wo|sha|\w+)n['’]t\b", re.IGNORECASE)
 _IRREGULAR: Final = {"ca": "cannot", "wo": "will not", "sha": "shall not"}
 _IS: Final = re.compile(r"\b(it|that|there|what|here|who|he|she|where|how|everything|nobody)['’]s\b", re.IGNORECASE)

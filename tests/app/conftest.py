@@ -75,8 +75,9 @@ def environment(**more: str) -> dict[str, str]:
 
 
 def default_interrupt() -> None:
-    """Undo that a shell without job control makes background processes deaf to Ctrl-C."""
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    """Undo that a shell without job control, or nohup, makes its processes deaf to signals."""
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, signal.SIG_DFL)
 
 
 @pytest.fixture

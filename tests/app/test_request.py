@@ -8,7 +8,7 @@ import pytest
 
 from persimchat.app.request import Wanted, scenario_of, settings_of
 from persimchat.personas.catalogue import shipped
-from persimchat.personas.scenario import DEFAULT_NUMBER
+from persimchat.personas.scenario import DEFAULT_NUMBER, make_scenario
 from persimchat.state.errors import InputError
 
 SCENARIO = """
@@ -87,3 +87,11 @@ def test_an_agent_s_model_may_be_set_by_first_name(config: Path):
     scenario, _ = scenario_of(Wanted(config=config))
     settings = settings_of(Wanted(assignments=("agent_models.Jarmila=x@http://h/v1",)), scenario)
     assert settings.agent_models == {"Jarmila Dvořáčková": "x@http://h/v1", "Rowan Ó Dálaigh": "offline"}
+
+
+def test_a_settings_file_goes_before_the_scenario_and_behind_the_command_line(tmp_path: Path) -> None:
+    file = tmp_path / "settings.yaml"
+    file.write_text("seed: 3\nmax_messages: 7\nutterance_words: 40\n", encoding="utf-8")
+    scenario = make_scenario("Tea?", ["Jarmila", "Rowan"], settings={"seed": 1, "temperature": 2.0})
+    settings = settings_of(Wanted(settings=file, assignments=("max_messages=9",)), scenario)
+    assert (settings.seed, settings.max_messages, settings.utterance_words, settings.temperature) == (3, 9, 40, 2.0)

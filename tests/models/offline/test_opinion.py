@@ -11,9 +11,12 @@ from persimchat.models.offline.opinion import (
     moved,
     nearest,
     position_in,
+    stance,
     temper_of,
     updated,
 )
+from persimchat.models.offline.sections import Prompt
+from persimchat.models.offline.topics import analyse
 
 unit = st.floats(0, 1)
 TOPIC = "Is tea better than coffee?"
@@ -79,3 +82,20 @@ def test_first_opinions_differ_by_person_topic_and_seed():
 )
 def test_positions_are_told_from_words(words: str, index: int | None):
     assert position_in(words, TOPIC) == index
+
+
+@pytest.mark.parametrize(
+    ("description", "goals", "expected"),
+    [
+        ("He has ordered vanilla since he was six.", (), {"vanilla"}),
+        ("Only mint chocolate chip has a star.", (), {"chocolate"}),
+        ("She likes vanilla.", ("Get chocolate on the list.",), {"chocolate"}),
+    ],
+)
+def test_people_start_from_what_their_profile_says(description: str, goals: tuple[str, ...], expected: set[str]):
+    topic = analyse("What is the best ice cream flavor?")
+    found = set()
+    for seed in range(8):
+        prompt = Prompt("utterance", "", "Lu", description=description, goals=goals, topic=topic.text)
+        found.add(topic.positions[stance(prompt, topic, seed).mine])
+    assert found == expected
