@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from typing import Any
 
 from langchain_core.messages import AnyMessage, HumanMessage
-from langgraph.types import Overwrite
 
 from persimchat.personas.catalogue import shipped
 from persimchat.personas.names import full_name
@@ -106,7 +105,7 @@ def assemble(state: Conversation, settings: Settings, thread: str) -> dict[str, 
         "relationships": [r.model_dump(by_alias=True) for r in scenario.relationships],
         "rules": list(scenario.rules),
         "simulation": simulation or hashlib.sha256(f"{thread}/{again}".encode()).hexdigest()[:16],
-        "agents": Overwrite(minds),
+        "agents": [dict.fromkeys(state.get("agents", {})), minds],
         "turn": 0,
         "stop_reason": "",
     }

@@ -3,26 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated, Any
+from typing import Annotated, Any, Final, cast
 
-from langchain_core.messages import AIMessage, AnyMessage
+from langchain_core.messages import AIMessage, AnyMessage, BaseMessage, convert_to_messages
 from langgraph.channels.delta import DeltaChannel
+from pydantic import TypeAdapter
 from typing_extensions import TypedDict
 
 from persimchat.state.mind import Utterance
 
 
-def append_messages(messages: list[AnyMessage], writes: Sequence[Any]) -> list[AnyMessage]:
+def append_messages(messages: Sequence[Any], writes: Sequence[Any]) -> list[AnyMessage]:
     """Reducer of `messages`: append, replacing a message that has the same id (a retried or resumed node).
 
     Args:
         messages: what is there; not changed.
-        writes: lists of messages (or single ones), oldest first.
+        writes: lists of messages (or single ones), oldest first; also in the forms that LangChain takes for messages:
+            mappings as the LangGraph server sends and stores them, pairs of role and text, plain text.
     """
-    result = list(messages)
+    result = _messages(messages)
     index = {m.id: i for i, m in enumerate(result) if m.id is not None}
     for write in writes:
-        for message in write if isinstance(write, list) else [write]:
+        for message in _messages(write if isinstance(write, list) else [write]):
             if message.id is not None and message.id in index:
                 result[index[message.id]] = message
             else:
@@ -32,19 +34,36 @@ def append_messages(messages: list[AnyMessage], writes: Sequence[Any]) -> list[A
     return result
 
 
-def merge_minds(
-    minds: dict[str, dict[str, Any]], writes: Sequence[dict[str, dict[str, Any]]]
-) -> dict[str, dict[str, Any]]:
+_STORED: Final[TypeAdapter[AnyMessage]] = TypeAdapter(AnyMessage)
+
+
+def _messages(given: Sequence[Any]) -> list[AnyMessage]:
+    return [_message(message) for message in given]
+
+
+def _message(given: Any) -> AnyMessage:
+    if isinstance(given, BaseMessage):
+        return cast(AnyMessage, given)
+    if isinstance(given, dict) and "type" in given and "role" not in given:
+        return _STORED.validate_python(given)  # as `model_dump()` gives it, every field in its place
+    return cast(AnyMessage, convert_to_messages([given])[0])
+
+
+def merge_minds(minds: dict[str, dict[str, Any]], writes: Sequence[Any]) -> dict[str, dict[str, Any]]:
     """Reducer of `agents`: a write replaces only the keys that it names, of the minds that it names.
 
     Args:
         minds: by name; not changed.
-        writes: updates by name, oldest first.
+        writes: updates by name, or lists of them, oldest first. None in the place of a mind takes the agent out.
     """
     result = dict(minds)
     for write in writes:
-        for name, mind in write.items():
-            result[name] = {**result.get(name, {}), **mind}
+        for update in write if isinstance(write, list) else [write]:
+            for name, mind in update.items():
+                if mind is None:
+                    result.pop(name, None)
+                else:
+                    result[name] = {**result.get(name, {}), **mind}
     return result
 
 

@@ -44,6 +44,24 @@ def test_single_messages_are_appended_too():
     assert [m.content for m in append_messages([], [AIMessage("a", id="1"), [AIMessage("b")]])] == ["a", "b"]
 
 
+def test_minds_may_leave_and_come_anew():
+    minds = {"Eva": {"turn": 1, "stm": {"a": 1}}, "Bo": {"turn": 1}}
+    assert merge_minds(minds, [[{"Eva": None, "Bo": None}, {"Eva": {"turn": 0}}]]) == {"Eva": {"turn": 0}}
+
+
+def test_messages_may_come_as_a_server_sends_and_stores_them():
+    stored = AIMessage("Tea!", name="Eva", id="1", additional_kwargs={"utterance": {"turn": 1}})
+    again = append_messages(
+        [stored.model_dump()], [[{"role": "user", "content": "Tea?", "id": "0"}], ("user", "Coffee?")]
+    )
+    assert again[0] == stored
+    assert [(type(m).__name__, m.content, m.id) for m in again[1:]] == [
+        ("HumanMessage", "Tea?", "0"),
+        ("HumanMessage", "Coffee?", None),
+    ]
+    assert append_messages([stored.model_dump()], [stored]) == [stored]
+
+
 def test_minds_are_merged_by_name_and_key():
     minds = {"Eva": {"turn": 1, "stm": {"a": 1}}, "Bo": {"turn": 1}}
     before = copy.deepcopy(minds)
