@@ -44,12 +44,11 @@ async def assemble(state: Conversation, settings: Settings) -> dict[str, Any]:
 
 async def speak(mind: dict[str, Any], settings: Settings) -> dict[str, Any]:
     """The chosen agent says something; that it begins to is told as a custom stream event, at every attempt."""
-    begins = {"turn": mind["situation"]["turn"] + 1, "speaker": mind["name"], "need_to_talk": mind["needs"]}
-    get_stream_writer()(begins)
-    message_id = uuid.uuid5(_MESSAGES, f"{mind['situation']['simulation']}/{mind['situation']['turn'] + 1}")
-    utterance, spoken = await word_utterance(mind, settings, str(message_id))  # type: ignore[arg-type]
-    message = as_message(utterance, spoken.message.id or str(message_id))
-    name, turn = utterance["speaker"], utterance["turn"]
+    name, turn = mind["name"], mind["situation"]["turn"] + 1
+    get_stream_writer()({"turn": turn, "speaker": name, "need_to_talk": mind["needs"]})
+    message_id = str(uuid.uuid5(_MESSAGES, f"{mind['situation']['simulation']}/{turn}"))
+    utterance, spoken = await word_utterance(mind, settings, message_id)  # type: ignore[arg-type]
+    message = as_message(utterance, spoken.message.id or message_id)
     own = {"utterances": mind["utterances"] + 1, "last_spoke": turn}
     return {"messages": [message], "agents": {name: own}, "usage": [spoken.call]}
 

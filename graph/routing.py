@@ -40,15 +40,10 @@ def choose_speaker(minds: Mapping[str, Mapping[str, Any]], turn: int, settings: 
     if settings.selection == "softmax":
         weights = softmax(needs, settings.temperature)
         return draw(settings.seed, turn, "speaker").choices(candidates, weights)[0]
-    # Ties: fewest utterances so far, then longest silent, then order of listing.
+    # Ties: fewest utterances so far, then longest silent, then order of listing (min takes the first among equals).
     return min(
         candidates,
-        key=lambda name: (
-            -minds[name]["need_to_talk"],
-            minds[name]["utterances"],
-            minds[name]["last_spoke"],
-            names.index(name),
-        ),
+        key=lambda name: (-minds[name]["need_to_talk"], minds[name]["utterances"], minds[name]["last_spoke"]),
     )
 
 

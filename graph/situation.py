@@ -13,7 +13,8 @@ from persimchat.state.settings import Settings
 
 def situation_of(state: Conversation, name: str, settings: Settings) -> Situation:
     """The conversation as one agent finds it; no more of it than the last utterances, so prompts do not grow."""
-    tied = [Relationship.model_validate(r).seen_by(name) for r in state["relationships"] if settings.relationships]
+    ties = state["relationships"] if settings.relationships else []
+    own = [Relationship.model_validate(tie).seen_by(name) for tie in ties if name in (tie["from"], tie["to"])]
     turn = state["turn"]
     said = utterances(state["messages"][-settings.recent_utterances :]) if turn else []
     return {
@@ -23,7 +24,7 @@ def situation_of(state: Conversation, name: str, settings: Settings) -> Situatio
         "max_messages": settings.max_messages,
         "present": list(state["agents"]),
         "rules": state["rules"],
-        "relationships": [seen for seen in tied if seen is not None],
+        "relationships": [seen for seen in own if seen is not None],
         "recent": said[-turn:] if turn else [],
     }
 
@@ -45,6 +46,7 @@ def for_step(
         **given: what else the step is given.
     """
     mind = {key: value for key, value in state["agents"][name].items() if key not in _REPLACED}
-    shown = settings.memory_tokens // LEAST_MEMORY_COST if recalls else 0
+    # Pinned memories are recalled, but stand in blocks of their own and take no place among the memories shown.
+    shown = settings.memory_tokens // LEAST_MEMORY_COST + len(mind["pinned"]) if recalls else 0
     situation = situation_of(state, name, settings)
     return {**mind, "recalled": mind.get("recalled", [])[:shown], "situation": situation, **given}

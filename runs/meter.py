@@ -15,6 +15,7 @@ from langchain_core.outputs import ChatGeneration, LLMResult
 
 from persimchat.models.naming import parse_model_name
 from persimchat.models.usage import Tally
+from persimchat.state.conversation import add_usage
 from persimchat.state.settings import Settings
 
 
@@ -61,13 +62,8 @@ class Meter(AsyncCallbackHandler):
 
     def rows(self) -> list[dict[str, Any]]:
         """What was used so far, one row a module, agent and model, in the order of their names."""
-        return [
-            {
-                key: value
-                for key, value in tally.call(
-                    parse_model_name(model), agent=agent, module=module, turn=0, prices=self._settings.prices
-                ).items()
-                if key != "turn"
-            }
+        calls = [
+            tally.call(parse_model_name(model), agent=agent, module=module, turn=0, prices=self._settings.prices)
             for (module, agent, model), tally in sorted(self._tallies.items())
         ]
+        return list(add_usage({}, [calls]).values())

@@ -44,17 +44,13 @@ class _Run:
         if folder:
             folder.begin(self.manifest)
 
-    @property
-    def usage(self) -> list[dict[str, Any]]:
-        """The accounting so far, one row a module, agent and model."""
-        return self.meter.rows()
-
     def end(self, reason: StopReason, detail: str = "") -> Stopped:
         """Write what is known, for good."""
+        usage = self.meter.rows()
         if self.folder:
             ended = now().isoformat(timespec="seconds")
             manifest = last_manifest(
-                self.manifest, ended=ended, reason=reason, detail=detail, turn=self.turn, usage=self.usage
+                self.manifest, ended=ended, reason=reason, detail=detail, turn=self.turn, usage=usage
             )
             self.folder.end(manifest, _WHY[reason])
         return Stopped(
@@ -62,8 +58,8 @@ class _Run:
             reason=reason,
             detail=detail,
             turn=self.turn,
-            totals=totals(self.usage),
-            usage=self.usage,
+            totals=totals(usage),
+            usage=usage,
             folder=str(self.folder.path) if self.folder else None,
         )
 
@@ -121,7 +117,7 @@ class _Run:
         events: list[Event] = [MindChanged(record=record) for record in records]
         if self.turn:
             limit = self.settings.max_messages
-            events.append(TurnEnded(turn=self.turn, max_messages=limit, totals=totals(self.usage)))
+            events.append(TurnEnded(turn=self.turn, max_messages=limit, totals=totals(self.meter.rows())))
         self.reason = state["stop_reason"]
         return events
 
