@@ -18,6 +18,7 @@ from persimchat.nodes.emotion import feel
 from persimchat.nodes.focal_points import wonder
 from persimchat.nodes.memory_filtering import filter_memory
 from persimchat.nodes.need_to_talk import judge_need_to_talk
+from persimchat.nodes.openness import judge_openness
 from persimchat.nodes.perception import perceive
 from persimchat.nodes.planning import plan
 from persimchat.nodes.reflection import reflect
@@ -37,22 +38,35 @@ def _builder(*modules: Any) -> StateGraph[Any, Any, Any, Any]:
     return builder
 
 
-def build_awakening() -> MindGraph:
-    """Before the first word: settle (profile, topic, goals) → feel → need to talk, saving meanwhile."""
-    builder = _builder(settle, feel, judge_need_to_talk, save_memories)
+def build_awakening(*, speaks: bool = True) -> MindGraph:
+    """Before the first word: settle (profile, topic, goals) → feel → need to talk ‖ openness, saving meanwhile.
+
+    Args:
+        speaks: whether this mind takes part; one that only listens (the persona judge) has no need to talk.
+    """
+    appraisals = (judge_need_to_talk, judge_openness) if speaks else ()
+    builder = _builder(settle, feel, *appraisals, save_memories)
     builder.add_edge(START, "settle")
     builder.add_edge("settle", "feel")
     builder.add_edge("settle", "save_memories")
-    builder.add_edge("feel", "judge_need_to_talk")
-    builder.add_edge("judge_need_to_talk", END)
+    for appraisal in appraisals:
+        builder.add_edge("feel", appraisal.__name__)
+        builder.add_edge(appraisal.__name__, END)
+    if not appraisals:
+        builder.add_edge("feel", END)
     builder.add_edge("save_memories", END)
     return builder.compile(name="awakening")
 
 
-def build_hearing() -> MindGraph:
-    """One utterance: perceive ‖ wonder ‖ filter → remember → need to talk ‖ action ‖ feel ‖ save."""
+def build_hearing(*, speaks: bool = True) -> MindGraph:
+    """One utterance: perceive ‖ wonder ‖ filter → remember → need to talk ‖ openness ‖ action ‖ feel ‖ save.
+
+    Args:
+        speaks: whether this mind takes part; one that only listens (the persona judge) has no need to talk.
+    """
     first = (perceive, wonder, filter_memory)
-    appraisals = (judge_need_to_talk, choose_action, feel, save_memories)
+    own = (judge_need_to_talk, judge_openness) if speaks else ()
+    appraisals = (*own, choose_action, feel, save_memories)
     builder = _builder(*first, remember_utterance, *appraisals)
     for module in first:
         builder.add_edge(START, module.__name__)

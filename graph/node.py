@@ -84,31 +84,37 @@ def module_node(function: Callable[[Any, Settings], Coroutine[Any, Any, Any]]) -
     return Node(run_sync, run, function.__name__)
 
 
-def mind_node(graph: CompiledStateGraph[Any, Any, Any, Any], name: str) -> Node:
+def mind_node(graph: CompiledStateGraph[Any, Any, Any, Any], name: str, *, judge: bool = False) -> Node:
     """A graph of one mind as a node of the conversation: runs it, and hands back what the mind keeps.
 
     A child graph called inside a node (and not added as one) costs no checkpoint of its own unless it fails.
+
+    Args:
+        graph: of one mind.
+        name: the node's.
+        judge: whether the mind is the judge's, which is kept apart from the participants' and has the judge's model.
     """
+    channel = "judge_mind" if judge else "agents"
 
     def options(mind: dict[str, Any]) -> dict[str, Any]:
         checkpointed = get_config().get("configurable", {}).get("__pregel_checkpointer") is not None
         return {
             "config": {"run_name": f"{name}:{mind['name']}"},
-            "context": current_settings(),
+            "context": current_settings().of_judge() if judge else current_settings(),
             "durability": "exit" if checkpointed else None,
         }
 
     async def run(mind: dict[str, Any]) -> dict[str, Any]:
-        return _kept(mind, await graph.ainvoke(mind, **options(mind)))
+        return _kept(mind, await graph.ainvoke(mind, **options(mind)), channel)
 
     def run_sync(mind: dict[str, Any]) -> dict[str, Any]:
-        return _kept(mind, graph.invoke(mind, **options(mind)))
+        return _kept(mind, graph.invoke(mind, **options(mind)), channel)
 
     return Node(run_sync, run, name)
 
 
-def _kept(before: dict[str, Any], after: dict[str, Any]) -> dict[str, Any]:
+def _kept(before: dict[str, Any], after: dict[str, Any], channel: str) -> dict[str, Any]:
     """What the mind keeps of a step: the keys that changed; what was given for the step is gone."""
     changed = {k: v for k, v in after.items() if k not in GIVEN and (k not in before or before[k] != v)}
     calls: list[Call] = after.get("calls", [])
-    return {"agents": {after["name"]: changed}, "usage": calls}
+    return {channel: {after["name"]: changed}, "usage": calls}

@@ -1,4 +1,4 @@
-"""Who speaks next, and when the conversation ends: pure functions (specification, *Who speaks next*)."""
+"""Who speaks next: pure functions (specification, *Who speaks next*)."""
 
 from __future__ import annotations
 
@@ -23,30 +23,46 @@ def softmax(scores: list[int], temperature: float) -> list[float]:
     return [weight / total for weight in weights]
 
 
-def choose_speaker(minds: Mapping[str, Mapping[str, Any]], turn: int, settings: Settings) -> str:
-    """The name of the agent that speaks next.
+def candidates(
+    minds: Mapping[str, Mapping[str, Any]], turn: int, settings: Settings, *, leaving_since: int | None = None
+) -> list[str]:
+    """The names of those who may speak next, in order of listing; never empty.
+
+    Args:
+        minds: by name, in order of listing; `last_spoke` is read.
+        turn: utterances so far.
+        settings: `pattern` and `allow_repetition`.
+        leaving_since: while people take leave, how many utterances were made when that began: each speaks once.
+    """
+    names = list(minds)
+    if leaving_since is not None:
+        names = [name for name in names if minds[name]["last_spoke"] <= leaving_since] or names
+    last = next((name for name in names if turn and minds[name]["last_spoke"] == turn), None)
+    if settings.allow_repetition and settings.pattern != "round_robin":
+        return names
+    return [name for name in names if name != last] or names
+
+
+def choose_speaker(
+    minds: Mapping[str, Mapping[str, Any]], turn: int, settings: Settings, *, leaving_since: int | None = None
+) -> str:
+    """The name of the agent that speaks next, by need to talk or in turn.
 
     Args:
         minds: by name, in order of listing; `need_to_talk`, `utterances` and `last_spoke` are read.
         turn: utterances so far.
         settings: pattern, selection, temperature, allow_repetition, seed.
+        leaving_since: as for `candidates`.
     """
-    names = list(minds)
+    able = candidates(minds, turn, settings, leaving_since=leaving_since)
     if settings.pattern == "round_robin":
-        return names[turn % len(names)]
-    last = next((name for name in names if turn and minds[name]["last_spoke"] == turn), None)
-    candidates = [name for name in names if settings.allow_repetition or name != last]
-    needs = [minds[name]["need_to_talk"] for name in candidates]
+        names = list(minds)
+        return next(name for name in names[turn % len(names) :] + names if name in able)
     if settings.selection == "softmax":
-        weights = softmax(needs, settings.temperature)
-        return draw(settings.seed, turn, "speaker").choices(candidates, weights)[0]
+        weights = softmax([minds[name]["need_to_talk"] for name in able], settings.temperature)
+        return draw(settings.seed, turn, "speaker").choices(able, weights)[0]
     # Ties: fewest utterances so far, then longest silent, then order of listing (min takes the first among equals).
     return min(
-        candidates,
+        able,
         key=lambda name: (-minds[name]["need_to_talk"], minds[name]["utterances"], minds[name]["last_spoke"]),
     )
-
-
-def stop_reason(turn: int, settings: Settings) -> str:
-    """Why the conversation ends now; empty while it goes on."""
-    return "message_limit" if turn >= settings.max_messages else ""

@@ -11,12 +11,19 @@ from persimchat.state.relationship import Relationship
 from persimchat.state.settings import Settings
 
 
-def situation_of(state: Conversation, name: str, settings: Settings) -> Situation:
-    """The conversation as one agent finds it; no more of it than the last utterances, so prompts do not grow."""
+def situation_of(state: Conversation, name: str, settings: Settings, *, window: int | None = None) -> Situation:
+    """The conversation as one agent finds it; no more of it than the last utterances, so prompts do not grow.
+
+    Args:
+        state: the conversation.
+        name: who finds it; one who takes no part has no relationships.
+        settings: of the simulation.
+        window: how many of the last utterances; `recent_utterances` where it is None.
+    """
     ties = state["relationships"] if settings.relationships else []
     own = [Relationship.model_validate(tie).seen_by(name) for tie in ties if name in (tie["from"], tie["to"])]
     turn = state["turn"]
-    said = utterances(state["messages"][-settings.recent_utterances :]) if turn else []
+    said = utterances(state["messages"][-(window or settings.recent_utterances) :]) if turn else []
     return {
         "simulation": state["simulation"],
         "topic": state["topic"],
@@ -26,27 +33,36 @@ def situation_of(state: Conversation, name: str, settings: Settings) -> Situatio
         "rules": state["rules"],
         "relationships": [seen for seen in own if seen is not None],
         "recent": said[-turn:] if turn else [],
+        "debate": {"format": settings.answer_format, "choices": settings.choices}
+        if settings.mode == "debate"
+        else None,
+        "closing": bool(state.get("closing")),
     }
 
 
-_REPLACED: Final = frozenset({"percept", "focal_points", "insights", "need_reasoning", "did"})
+_REPLACED: Final = frozenset({"percept", "focal_points", "insights", "need_reasoning", "openness_reasoning", "did"})
 """What no step reads of the step before: left out of what is sent, because all that is sent is checkpointed."""
 
 
 def for_step(
-    state: Conversation, name: str, settings: Settings, *, recalls: bool = True, **given: Any
+    state: Conversation,
+    mind: dict[str, Any],
+    settings: Settings,
+    *,
+    recalls: bool = True,
+    **given: Any,
 ) -> dict[str, Any]:
-    """One agent's mind with what it is given for one step.
+    """One mind with what it is given for one step.
 
     Args:
         state: the conversation.
-        name: whose mind.
+        mind: whose step it is: a participant's, or the judge's.
         settings: of the simulation.
         recalls: whether the step looks at what was recalled last; no more of it is sent than a prompt can show.
         **given: what else the step is given.
     """
-    mind = {key: value for key, value in state["agents"][name].items() if key not in _REPLACED}
+    kept = {key: value for key, value in mind.items() if key not in _REPLACED}
     # Pinned memories are recalled, but stand in blocks of their own and take no place among the memories shown.
-    shown = settings.memory_tokens // LEAST_MEMORY_COST + len(mind["pinned"]) if recalls else 0
-    situation = situation_of(state, name, settings)
-    return {**mind, "recalled": mind.get("recalled", [])[:shown], "situation": situation, **given}
+    shown = settings.memory_tokens // LEAST_MEMORY_COST + len(kept["pinned"]) if recalls else 0
+    situation = situation_of(state, kept["name"], settings)
+    return {**kept, "recalled": kept.get("recalled", [])[:shown], "situation": situation, **given}

@@ -8,12 +8,14 @@ from typing import Any
 
 from langchain_core.messages import AnyMessage, HumanMessage
 
-from persimchat.personas.catalogue import shipped
+from persimchat.nodes.judge import judge_name
+from persimchat.personas.catalogue import judge_persona, shipped
 from persimchat.personas.names import full_name
 from persimchat.personas.scenario import default_participants, make_scenario
 from persimchat.state.conversation import Conversation
 from persimchat.state.errors import InputError
 from persimchat.state.mind import Mind
+from persimchat.state.persona import Persona
 from persimchat.state.scenario import Scenario
 from persimchat.state.settings import Settings
 
@@ -78,34 +80,54 @@ def assemble(state: Conversation, settings: Settings, thread: str) -> dict[str, 
     scenario = scenario_of(state)
     again = len(state.get("messages", [])) if state.get("agents") else 0
     simulation = state.get("simulation", "") if not again else ""
-    minds: dict[str, Mind] = {
-        persona.name: {
-            "name": persona.name,
-            "persona": persona.model_dump(),
-            "goals": scenario.goals_of(persona) if settings.social_goals else [],
-            "emotion": {},
-            "action": "",
-            "plan": None,
-            "stm": None,
-            "alive": {},
-            "pinned": [],
-            "unsaved": [],
-            "percept": None,
-            "focal_points": [],
-            "recalled": [],
-            "insights": [],
-            "utterances": 0,
-            "last_spoke": 0,
-            "did": "",
-        }
+    minds = {
+        persona.name: _mind(persona, scenario.goals_of(persona) if settings.social_goals else [])
         for persona in scenario.participants
     }
+    judges = (
+        [judge_persona().model_copy(update={"name": judge_name(tuple(minds))})]
+        if settings.mode == "debate" and settings.judge == "persona"
+        else []
+    )
     return {
         "topic": scenario.topic,
         "relationships": [r.model_dump(by_alias=True) for r in scenario.relationships],
         "rules": list(scenario.rules),
         "simulation": simulation or hashlib.sha256(f"{thread}/{again}".encode()).hexdigest()[:16],
         "agents": [dict.fromkeys(state.get("agents", {})), minds],
+        "judge_mind": [dict.fromkeys(state.get("judge_mind", {})), {judge.name: _mind(judge, []) for judge in judges}],
         "turn": 0,
         "stop_reason": "",
+        "stop_source": "",
+        "stop_detail": "",
+        "verdicts": None,
+        "conclusion": None,
+        "closing": "",
+        "closing_since": 0,
+        "quiet": 0,
+        "selected": {},
+        "scores": None,
+    }
+
+
+def _mind(persona: Persona, goals: list[str]) -> Mind:
+    """A mind before it awakens."""
+    return {
+        "name": persona.name,
+        "persona": persona.model_dump(),
+        "goals": goals,
+        "emotion": {},
+        "action": "",
+        "plan": None,
+        "stm": None,
+        "alive": {},
+        "pinned": [],
+        "unsaved": [],
+        "percept": None,
+        "focal_points": [],
+        "recalled": [],
+        "insights": [],
+        "utterances": 0,
+        "last_spoke": 0,
+        "did": "",
     }

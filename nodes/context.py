@@ -35,7 +35,7 @@ async def shown_memories(mind: Mind, settings: Settings) -> list[Memory]:
 
 
 def common_blocks(mind: Mind, shown: Sequence[Memory] = (), *, knowledge: bool = False) -> dict[str, Any]:
-    """The blocks that every module may use, by the names under which templates know them.
+    """The blocks that every module may use, and whether the end is near, by the names under which templates know them.
 
     Args:
         mind: the agent, with its situation.
@@ -54,6 +54,7 @@ def common_blocks(mind: Mind, shown: Sequence[Memory] = (), *, knowledge: bool =
         "environment": blocks.environment(situation, name, spoken=mind.get("utterances", 0)),
         "last_utterances": blocks.last_utterances(situation["recent"]),
         "heard": blocks.heard(heard, name) if heard else Block("heard", ()),
+        "closing": situation["closing"],
     }
 
 

@@ -39,6 +39,8 @@ async def word_utterance(mind: Mind, settings: Settings, message_id: str) -> tup
         blocks=[common[tag] for tag in BLOCK_ORDER],
         message_id=message_id,
         name=name,
+        debate=situation["debate"] is not None,
+        closing=situation["closing"],
         register=settings.speech_register,
         words=settings.utterance_words,
     )
@@ -52,5 +54,6 @@ async def word_utterance(mind: Mind, settings: Settings, message_id: str) -> tup
         "need_to_talk": mind["needs"],
         "response_time_s": round(spoken.response_time_s, 3),
         "tokens": {"input": spoken.call["input_tokens"], "output": spoken.call["output_tokens"]},
+        "corrections": [],
     }
     return utterance, spoken

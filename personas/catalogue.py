@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import Final
 
 from persimchat.personas.files import SUFFIXES, load_persona
-from persimchat.personas.names import matching, nearest
+from persimchat.personas.names import nearest
 from persimchat.state.errors import InputError
 from persimchat.state.folding import folded
+from persimchat.state.names import matching
 from persimchat.state.persona import Persona
 
 SHIPPED: Final = Path(__file__).parent / "shipped"
@@ -38,6 +39,12 @@ def _shipped() -> dict[str, Persona]:
 def shipped() -> list[Persona]:
     """The ten shipped personas, always in the same order."""
     return list(_shipped().values())
+
+
+@cache
+def judge_persona() -> Persona:
+    """Who the persona judge of debates is; it takes no part, and is not among the shipped personas."""
+    return load_persona(Path(__file__).parent / "judge.yaml")
 
 
 def find_persona(name_or_path: str, base: Path | None = None, *, where: str = "") -> Persona:

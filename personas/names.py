@@ -1,4 +1,4 @@
-"""Finding people by the names that others use for them: in full, in part, whatever the case and the diacritics."""
+"""The participants that somebody means by a name, and errors that help where it is nobody's."""
 
 from __future__ import annotations
 
@@ -6,20 +6,8 @@ from collections.abc import Sequence
 
 from persimchat.state.errors import InputError, nearest_word
 from persimchat.state.folding import folded
+from persimchat.state.names import matching
 from persimchat.state.settings import Settings
-
-
-def matching(wanted: str, names: Sequence[str]) -> list[str]:
-    """The names that `wanted` may mean.
-
-    Those written exactly so; else those equal but for case and diacritics; else those of which it is one word, or
-    several in a row (a first name, a surname).
-    """
-    key = folded(wanted)
-    if not key:
-        return []
-    exact = [name for name in names if name == wanted] or [name for name in names if folded(name) == key]
-    return exact or [name for name in names if f" {key} " in f" {folded(name)} "]
 
 
 def full_name(wanted: str, names: Sequence[str], *, what: str, where: str = "") -> str:

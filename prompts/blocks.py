@@ -15,6 +15,7 @@ from persimchat.state.knowledge import field_levels, knowledge_level
 from persimchat.state.memory import Memory
 from persimchat.state.mind import Mind, Situation, Utterance
 from persimchat.state.persona import Persona
+from persimchat.state.verdict import answer_description
 
 
 @dataclass(frozen=True)
@@ -74,6 +75,8 @@ def needs_and_emotions(mind: Mind) -> Block:
     if "need_to_talk" in mind:
         items.append(Item("need_to_talk", {"score": mind["need_to_talk"]}))
     emotion = mind.get("emotion") or {}
+    if "openness" in mind:
+        items.append(Item("openness", {"score": mind["openness"]}))
     items += [Item("emotion", {"name": name, "level": emotion[name]}) for name in EMOTIONS if name in emotion]
     return Block("needs_and_emotions", tuple(items))
 
@@ -117,7 +120,7 @@ def plan_and_identity(mind: Mind) -> Block:
 
 
 def environment(situation: Situation, name: str, *, spoken: int | None = None) -> Block:
-    """Block e: topic, who is present, how far the conversation is, and its rules."""
+    """Block e: topic, who is present, how far the conversation is, what it is to come to, and its rules."""
     items = [
         Item("topic", {"text": situation["topic"]}, prunable=False),
         Item("present", {"others": [other for other in situation["present"] if other != name]}),
@@ -125,6 +128,12 @@ def environment(situation: Situation, name: str, *, spoken: int | None = None) -
     ]
     if spoken is not None:
         items.append(Item("spoken", {"count": spoken}))
+    debate = situation["debate"]
+    if debate is not None:
+        form = answer_description(debate["format"], debate["choices"])
+        items.append(Item("debate", {"form": form}, prunable=False))
+    if situation["closing"]:
+        items.append(Item("closing", prunable=False))
     items += [Item("rule", {"text": rule}) for rule in situation["rules"]]
     return Block("environment", tuple(items))
 
@@ -136,6 +145,24 @@ def last_utterances(recent: Sequence[Utterance]) -> Block:
 
 def _line(utterance: Utterance) -> Item:
     return Item("utterance", {"speaker": utterance["speaker"], "text": utterance["text"]}, prunable=False)
+
+
+def observed(recent: Sequence[Utterance]) -> Block:
+    """The last utterances word by word with their speakers' emotional states, for those who look on."""
+    return Block(
+        "last_utterances",
+        tuple(Item("observed", {key: u[key] for key in ("speaker", "text", "emotion")}, prunable=False) for u in recent),
+    )
+
+
+def group(members: Iterable[Mapping[str, Any]]) -> Block:
+    """How everybody stands, for those who look on: one item a participant.
+
+    Args:
+        members: minds; `name`, `need_to_talk`, `openness`, `utterances` and `last_spoke` are shown where they are known.
+    """
+    shown = ("name", "need_to_talk", "openness", "utterances", "last_spoke")
+    return Block("group", tuple(Item("member", {k: m[k] for k in shown if k in m}, prunable=False) for m in members))
 
 
 def heard(utterance: Utterance, name: str) -> Block:

@@ -33,6 +33,12 @@ TAGS: Final = (
     "heard",
     "short_term_memory",
     "leaving_memory",
+    "group",
+    "answers",
+    "avoid",
+    "record",
+    "request",
+    "others",
     "task",
 )
 """The prompts' own delimiters. What looks like one of them inside data is defused by `neutralise`."""

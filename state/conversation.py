@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Sequence
 from typing import Annotated, Any, Final, cast
 
@@ -11,6 +12,7 @@ from pydantic import TypeAdapter
 from typing_extensions import TypedDict
 
 from persimchat.state.mind import Utterance
+from persimchat.state.verdict import Conclusion, VerdictRecord
 
 
 def append_messages(messages: Sequence[Any], writes: Sequence[Any]) -> list[AnyMessage]:
@@ -94,11 +96,26 @@ def _add_row(usage: dict[str, dict[str, Any]], row: dict[str, Any]) -> None:
     old["cost_usd"] = None if unknown else old["cost_usd"] + row["cost_usd"]
 
 
+def by_turn(records: Sequence[Any], writes: Sequence[Any]) -> list[dict[str, Any]]:
+    """Reducer of records that carry a `turn`: append, replacing the one of the same turn; in order of turns.
+
+    Args:
+        records: what is there; not changed.
+        writes: lists of records, oldest first. None empties the channel.
+    """
+    result = {record["turn"]: record for record in records}
+    for write in writes:
+        result = {} if write is None else {**result, **{record["turn"]: record for record in write}}
+    return [result[turn] for turn in sorted(result)]
+
+
 SNAPSHOT = 16
 """A channel of changes is written whole at every so many of them; in between a checkpoint holds only what changed."""
 
 Messages = Annotated[list[AnyMessage], DeltaChannel(append_messages, snapshot_frequency=SNAPSHOT)]
 Minds = Annotated[dict[str, dict[str, Any]], DeltaChannel(merge_minds, snapshot_frequency=SNAPSHOT)]
+Verdicts = Annotated[list[VerdictRecord], DeltaChannel(by_turn, snapshot_frequency=SNAPSHOT)]
+Scores = Annotated[list[dict[str, Any]], DeltaChannel(by_turn, snapshot_frequency=SNAPSHOT)]
 Usage = Annotated[dict[str, dict[str, Any]], DeltaChannel(add_usage, snapshot_frequency=SNAPSHOT)]
 
 
@@ -126,6 +143,26 @@ class Conversation(ConversationInput, total=False):
     """Utterances so far: the simulation's clock."""
     stop_reason: str
     """Why the conversation ended; empty while it goes on."""
+    stop_source: str
+    """Whose rule that was: "message_limit", "closing", "judge", or the baseline's name; empty while it goes on."""
+    stop_detail: str
+    """The rule's own words on it, one sentence; empty while it goes on."""
+    judge_mind: Minds
+    """The persona judge's mind, by its name; empty with other judges and in discussions."""
+    verdicts: Verdicts
+    """What the judge said, one an utterance judged (state/verdict.py)."""
+    conclusion: Conclusion | None
+    """What a debate came to; None while it goes on, and in discussions."""
+    closing: str
+    """Why it is time to take leave, "near_limit" or "low_needs"; empty while it is not."""
+    closing_since: int
+    """Utterances made when that began."""
+    quiet: int
+    """For how many utterances running no need to talk was above `closing_need`."""
+    selected: dict[str, Any]
+    """pattern=selector: `speaker`, `reasoning` and the `turn` for which they were named."""
+    scores: Scores
+    """Analysis: `turn`, `speaker`, `reasoning`, `coherence`, `sentiment`, `engagement`, one an utterance."""
     usage: Usage
 
 
@@ -135,6 +172,11 @@ class ConversationOutput(TypedDict, total=False):
     messages: Messages
     turn: int
     stop_reason: str
+    stop_source: str
+    stop_detail: str
+    conclusion: Conclusion | None
+    verdicts: Verdicts
+    scores: Scores
     usage: Usage
 
 
@@ -146,6 +188,14 @@ def as_message(utterance: Utterance, message_id: str) -> AIMessage:
         id=message_id,
         additional_kwargs={"utterance": dict(utterance)},
     )
+
+
+_UTTERANCES: Final = uuid.UUID("6f0c1d1e-8a53-4c0e-9b0e-5a1f6a0f7f55")
+
+
+def utterance_id(simulation: str, turn: int) -> str:
+    """The id of the message that holds a simulation's utterance of this number: the same in every repetition."""
+    return str(uuid.uuid5(_UTTERANCES, f"{simulation}/{turn}"))
 
 
 def utterances(messages: Sequence[AnyMessage]) -> list[Utterance]:

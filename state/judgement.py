@@ -8,12 +8,15 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints
 
 from persimchat.state.emotion import EmotionalState, Level
 
 Sentence = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=1000)]
 Keyword = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=80)]
+
+Points = Annotated[float, Field(ge=0, le=10), AfterValidator(lambda value: round(value, 1))]
+"""A score from 0 to 10 with one decimal."""
 
 
 class Judgement(BaseModel):
@@ -48,6 +51,15 @@ class NeedToTalk(Judgement):
 
     reasoning: Sentence = Field(description="one sentence: why this much")
     need_to_talk: Level = Field(description="0 nothing to say to 10 cannot hold it back")
+
+
+class Openness(Judgement):
+    """How open an agent is to a common answer (debates)."""
+
+    reasoning: Sentence = Field(description="one sentence: why this much")
+    openness: Level = Field(
+        description="0 accepts no common answer within sight to 10 agrees with what is on the table"
+    )
 
 
 class Action(Judgement):
@@ -101,3 +113,12 @@ class Plan(Judgement):
     theme: Sentence = Field(description="the plan, one sentence")
     keywords: list[Keyword] = Field(min_length=1, max_length=8, description="the plan's keywords")
     importance: Level = Field(description="how important the plan is to the persona, 0–10")
+
+
+class Score(Judgement):
+    """How one utterance does in its conversation (analysis; thesis, 5.3)."""
+
+    reasoning: Sentence = Field(description="one sentence: what stands out")
+    coherence: Points = Field(description="0.0 beside the point to 10.0 follows from what was said and from the topic")
+    sentiment: Points = Field(description="0.0 hostile or despairing, 5.0 neutral, 10.0 warm or delighted")
+    engagement: Points = Field(description="0.0 absent or empty phrases to 10.0 deeply involved")

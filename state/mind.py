@@ -7,7 +7,7 @@ memories are alive, when each was last recalled, and how the last retrieval scor
 from __future__ import annotations
 
 import operator
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, NotRequired
 
 from typing_extensions import TypedDict
 
@@ -29,6 +29,12 @@ class Utterance(TypedDict):
     """Seconds until the utterance was complete, as reported by the model where it reports one, else measured."""
     tokens: dict[str, int]
     """`input` and `output` tokens of the call that worded it."""
+    corrections: list[str]
+    """What was wrong with the first wording and what became of it, of `state.repetition.CORRECTIONS`; often empty."""
+    answer: NotRequired[str]
+    """Debate baselines: the answer that it gives, in the form that was asked for."""
+    confidence: NotRequired[float]
+    """Debate baselines with confidence: how sure the speaker is of it, 0–1."""
 
 
 class Situation(TypedDict):
@@ -46,6 +52,10 @@ class Situation(TypedDict):
     """This agent's relationships: `to`, `type`, `side` ("from" or "to"), `note`."""
     recent: list[Utterance]
     """The last utterances, oldest first."""
+    debate: dict[str, Any] | None
+    """The answer that a debate is to come to: `format` (state/answer_format.py) and `choices`; None in discussions."""
+    closing: bool
+    """Whether the end is near, so that it is time to take leave."""
 
 
 class Recalled(TypedDict):
@@ -88,6 +98,9 @@ class Mind(TypedDict, total=False):
     emotion: dict[str, int]
     need_to_talk: int
     need_reasoning: str
+    openness: int
+    """Openness to consensus, 0–10; debates only."""
+    openness_reasoning: str
     action: str
     """"reflect" or "plan": what it chose to do while somebody else speaks."""
     plan: dict[str, Any] | None
@@ -116,6 +129,8 @@ class Mind(TypedDict, total=False):
     heard: Utterance
     needs: dict[str, int]
     """Everybody's need to talk, given to the speaker, whose utterance carries it."""
+    said: list[str]
+    """Texts of the last utterances, oldest first, given to the speaker, whose words are compared with them."""
     keep: bool
     """Whether the memory leaving short-term memory is kept (set by memory filtering)."""
     arriving: list[dict[str, Any]]
@@ -123,5 +138,5 @@ class Mind(TypedDict, total=False):
     calls: Annotated[list[Call], operator.add]
 
 
-GIVEN: Final = ("situation", "heard", "needs", "keep", "arriving", "calls")
+GIVEN: Final = ("situation", "heard", "needs", "said", "keep", "arriving", "calls")
 """Keys of a mind that belong to one step and are never stored in the conversation."""

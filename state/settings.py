@@ -6,11 +6,14 @@ Values come from defaults < scenario < YAML file < environment (`PERSIMCHAT_<NAM
 
 from __future__ import annotations
 
-from typing import Annotated, Final, Literal, get_args
+from typing import Annotated, Any, Final, Literal, get_args
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, field_validator, model_validator
+
+from persimchat.state.answer_format import AnswerFormat
 
 Weight = Annotated[float, Field(ge=0, le=100)]
+Choice = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=300)]
 Price = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 
 Module = Literal[
@@ -18,16 +21,41 @@ Module = Literal[
     "focal_points",
     "memory_filtering",
     "need_to_talk",
+    "openness",
     "action",
     "emotion",
     "reflection",
     "planning",
     "natural_language",
+    "judge",
+    "selector",
+    "analysis",
+    "answering",
+    "script",
 ]
-"""A cognitive module that asks a model, by the name used in settings, accounting and traces."""
+"""A module that asks a model, by the name used in settings, accounting and traces.
+
+The last five belong to no agent's mind: the judge of debates, the selector of speakers, the analysis of utterances, the
+answers of the debate baselines, and the script that the single_agent baseline writes.
+"""
 
 MODULES: Final[tuple[Module, ...]] = get_args(Module)
 """All of them."""
+
+OUTSIDE: Final[tuple[Module, ...]] = ("judge", "selector", "analysis", "answering", "script")
+"""Those that are no part of an agent's mind."""
+
+DEBATE_MESSAGES: Final = 60
+DISCUSSION_MESSAGES: Final = 10
+"""Message limits where none is set."""
+
+
+def _message_limit(known: dict[str, Any]) -> int:
+    return DEBATE_MESSAGES if known.get("mode") == "debate" else DISCUSSION_MESSAGES
+
+
+def _closing(known: dict[str, Any]) -> Literal["off", "near_limit"]:
+    return "off" if known.get("mode") == "debate" else "near_limit"
 
 
 class RetrievalWeights(BaseModel):
@@ -51,9 +79,31 @@ class Settings(BaseModel):
     mode: Literal["discussion", "debate"] = Field(
         default="discussion", description="free discussion, or group debate until a judge finds consensus"
     )
-    max_messages: int = Field(default=10, ge=1, le=100_000, description="the message limit: utterances in all")
+    max_messages: int = Field(
+        default_factory=_message_limit,
+        ge=1,
+        le=100_000,
+        description="the message limit: utterances in all; 60 in debates",
+        json_schema_extra={"default": DISCUSSION_MESSAGES},
+    )
     pattern: Literal["need_to_talk", "round_robin", "selector"] = Field(
-        default="need_to_talk", description="who speaks next: by need to talk, in turn, or named by an outside model"
+        default="need_to_talk",
+        description="who speaks next: by need to talk, in turn, or named by a model that takes no part",
+    )
+    baseline: Literal["single_agent", "mad", "mad_judge", "reconcile"] | None = Field(
+        default=None,
+        description="a method of the literature in place of the conversation of minds, to compare with: single_agent "
+        "(one model writes the whole discussion), mad, mad_judge and reconcile (debates of answers in rounds)",
+    )
+    rounds: int = Field(default=3, ge=1, le=100, description="mad, mad_judge and reconcile: rounds of answers at most")
+    closing: Literal["off", "near_limit", "on"] = Field(
+        default_factory=_closing,
+        description="agents are told when the end is near and take leave: never, near the message limit, or (on) also "
+        "when nobody needs to talk any more; off in debates",
+        json_schema_extra={"default": "near_limit"},
+    )
+    closing_need: int = Field(
+        default=2, ge=0, le=10, description="closing=on: it is time to close when no need to talk is above this, twice"
     )
     selection: Literal["argmax", "softmax"] = Field(
         default="argmax", description="need_to_talk only: the greatest need speaks, or one is drawn by softmax"
@@ -84,9 +134,37 @@ class Settings(BaseModel):
     utterance_words: int = Field(default=25, ge=3, le=1000, description="target length in words; a reminder, not a cut")
     recent_utterances: int = Field(default=6, ge=1, le=100, description="last utterances given word by word")
 
+    repetition_check: bool = Field(
+        default=True, description="an utterance that nearly repeats an earlier one is asked for once more"
+    )
+    repetition_overlap: float = Field(
+        default=0.5, gt=0, le=1, description="near-repetition: this share of its runs of four words was said before"
+    )
+    repetition_similarity: float = Field(
+        default=0.9,
+        gt=0,
+        le=1,
+        description="near-repetition: cosine of its embedding with that of an earlier utterance",
+    )
+    repetition_window: int = Field(
+        default=50, ge=1, le=1000, description="last utterances with which a new one is compared"
+    )
+
     # The judge (debates)
-    judge: Literal["sliding_window", "persona"] = Field(default="sliding_window", description="debates: kind of judge")
-    window_size: int = Field(default=10, ge=1, le=1000, description="debates: utterances that the judge sees")
+    judge: Literal["sliding_window", "persona"] = Field(
+        default="sliding_window",
+        description="debates: a judge that sees the last utterances, or one with a mind and memories of its own",
+    )
+    window_size: int = Field(default=10, ge=1, le=1000, description="sliding_window: utterances that the judge sees")
+    judge_every: int = Field(
+        default=1, ge=1, le=1000, description="debates: the judge is asked after every so many utterances"
+    )
+    answer_format: AnswerFormat = Field(
+        default="free", description="debates: form of the answer: free text, yes or no, one of the choices, or a number"
+    )
+    choices: list[Choice] = Field(
+        default_factory=list, max_length=50, description="answer_format=choice: the answers to choose from"
+    )
 
     # Analysis
     analysis: bool = Field(
@@ -124,16 +202,25 @@ class Settings(BaseModel):
         default="ephemeral", description="where Chroma keeps memories: ephemeral, a folder, or http://host:port"
     )
 
+    @field_validator("closing", mode="before")
+    @classmethod
+    def _yaml_switch(cls, value: Any) -> Any:
+        """YAML reads a bare `on` and `off` as true and false."""
+        return {True: "on", False: "off"}[value] if isinstance(value, bool) else value
+
     @model_validator(mode="after")
-    def _available(self) -> Settings:
-        """Refuse what this version does not do, instead of ignoring it."""
-        for name, value, offered in (
-            ("mode", self.mode != "debate", "discussion"),
-            ("pattern", self.pattern != "selector", "need_to_talk or round_robin"),
-            ("analysis", not self.analysis, "false"),
-        ):
-            if not value:
-                raise ValueError(f"{name}={getattr(self, name)} is not in this version; use {offered}")
+    def _consistent(self) -> Settings:
+        """Refuse settings that contradict each other."""
+        if self.answer_format == "choice":
+            different = {choice.casefold() for choice in self.choices}
+            if len(different) < 2 or len(different) < len(self.choices):
+                raise ValueError("answer_format=choice needs choices: two or more different ones, as in choices=[A, B]")
+        elif self.choices:
+            raise ValueError(f"choices go with answer_format=choice, not with {self.answer_format}")
+        if self.baseline in ("mad", "mad_judge", "reconcile") and self.mode != "debate":
+            raise ValueError(f"baseline={self.baseline} is a debate; set mode=debate, or use `persimchat debate`")
+        if self.baseline == "single_agent" and self.mode != "discussion":
+            raise ValueError("baseline=single_agent is a discussion; set mode=discussion, or use `persimchat run`")
         return self
 
     def model_for(self, agent: str, module: str) -> str | None:
@@ -141,3 +228,8 @@ class Settings(BaseModel):
         return (
             {str(k): v for k, v in self.module_models.items()}.get(module) or self.agent_models.get(agent) or self.model
         )
+
+    def of_judge(self) -> Settings:
+        """The same settings for the mind of the persona judge, all of whose modules ask `module_models.judge`."""
+        models = {str(k): v for k, v in self.module_models.items()}
+        return self.model_copy(update={"model": models.get("judge", self.model), "agent_models": {}})

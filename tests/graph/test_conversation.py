@@ -23,7 +23,7 @@ PEOPLE = [
     {"name": "李雷", "description": "A student of chemistry.", "traits": ["curious"]},
 ]
 TOPIC = {"topic": "Tea or coffee?", "participants": PEOPLE, "simulation": "test"}
-SETTINGS = Settings(max_messages=4, model="offline")
+SETTINGS = Settings(max_messages=4, model="offline", closing="off")
 
 
 def said(output: dict[str, Any]) -> list[tuple[str, str]]:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from persimchat.graph.routing import choose_speaker, draw, softmax, stop_reason
+from persimchat.graph.routing import candidates, choose_speaker, draw, softmax
 from persimchat.state.settings import Settings
 
 
@@ -80,6 +80,27 @@ def test_randomness_depends_on_seed_turn_and_purpose_alone() -> None:
     assert len({draw(s, t, p).random() for s in (1, 2) for t in (1, 2) for p in ("speaker", "other")}) == 8
 
 
-def test_the_message_limit_ends_the_conversation() -> None:
-    assert stop_reason(9, Settings(max_messages=10)) == ""
-    assert stop_reason(10, Settings(max_messages=10)) == "message_limit"
+def test_who_takes_leave_speaks_once() -> None:
+    group = minds(A=(9, 2, 9), B=(1, 1, 5), C=(0, 1, 7))
+    assert candidates(group, 9, Settings(), leaving_since=7) == ["B", "C"]
+    assert choose_speaker(group, 9, Settings(), leaving_since=7) == "B"
+    in_turn = Settings(pattern="round_robin")
+    assert choose_speaker(group, 9, in_turn, leaving_since=5) == "B"
+    assert choose_speaker(minds(A=(0, 1, 7), B=(0, 1, 8), C=(0, 1, 6)), 9, in_turn, leaving_since=6) == "C"
+
+
+@given(
+    st.lists(st.integers(0, 12), min_size=2, max_size=6),
+    st.integers(0, 12),
+    st.none() | st.integers(0, 12),
+    st.booleans(),
+    st.sampled_from(["need_to_talk", "round_robin", "selector"]),
+)
+def test_there_is_always_somebody_who_may_speak(
+    last: list[int], turn: int, since: int | None, again: bool, pattern: str
+) -> None:
+    group = {f"P{n}": {"need_to_talk": n, "utterances": 0, "last_spoke": spoke} for n, spoke in enumerate(last)}
+    settings = Settings.model_validate({"pattern": pattern, "allow_repetition": again})
+    able = candidates(group, turn, settings, leaving_since=since)
+    assert able and set(able) <= set(group)
+    assert choose_speaker(group, turn, settings, leaving_since=since) in able

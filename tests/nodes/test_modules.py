@@ -142,7 +142,7 @@ def test_profile_and_topic_are_not_shown_twice(group: Any) -> None:
 
 def test_prompts_do_not_grow_with_the_conversation(group: Any) -> None:
     g = group()
-    g.talk(max_messages=20, memory_tokens=100)
+    g.talk(max_messages=20, memory_tokens=100, closing="off")
     lengths = [len(prompt) for prompt in g.scripted.prompts("utterance")]
     assert max(lengths[10:]) <= 1.1 * max(lengths[4:10])
 

@@ -158,8 +158,8 @@ TWO = "topic: Tea?\nparticipants: [Inés, Hà]\n"
             [":5, field settings.weights.recensy)", "Did you mean 'recency'?"],
         ),
         (
-            TWO + "settings:\n  mode: debate\n",
-            [":4, field settings.mode)", "not in this version", "Use discussion"],
+            TWO + "settings:\n  mode: debates\n",
+            [":4, field settings.mode)", "not 'debates'", "discussion"],
         ),
         (
             TWO + "settings:\n  agent_models: {Bo: x}\n",

@@ -33,7 +33,11 @@ def test_frozen():
         ("prices", [{"m": (1, 2)}], [{"m": (1,)}, {"m": 1}, {"m": (-1, 1)}, {"m": (1, float("nan"))}]),
         ("module_models", [{"planning": "m"}], [{"plan": "m"}]),
         ("weights", [{"recency": 0}, {"recency": 100}], [{"recency": -1}, {"recency": 101}, {"other": 1}]),
-        ("mode", ["discussion"], ["debate", "talk"]),
+        ("mode", ["discussion", "debate"], ["talk"]),
+        ("closing", ["off", "on", "near_limit", True, False], ["late", 1.5]),
+        ("window_size", [1, 1000], [0, 1001]),
+        ("judge_every", [1], [0]),
+        ("rounds", [1, 100], [0, 101]),
         ("unknown", [], [1]),
     ],
 )
@@ -62,3 +66,39 @@ def test_a_module_s_model_goes_before_the_agent_s():
 
 def test_every_setting_says_what_it_is():
     assert [name for name, field in Settings.model_fields.items() if not field.description] == []
+
+
+def test_a_debate_has_defaults_of_its_own():
+    assert (Settings().max_messages, Settings().closing) == (10, "near_limit")
+    assert (Settings(mode="debate").max_messages, Settings(mode="debate").closing) == (60, "off")
+    assert Settings(mode="debate", max_messages=7, closing="on").model_dump(include={"max_messages", "closing"}) == {
+        "max_messages": 7,
+        "closing": "on",
+    }
+
+
+def test_yaml_switches_are_understood():
+    assert [Settings.model_validate({"closing": value}).closing for value in (True, False)] == ["on", "off"]
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"answer_format": "choice"}, "needs choices"),
+        ({"answer_format": "choice", "choices": ["A"]}, "needs choices"),
+        ({"answer_format": "choice", "choices": ["Tea", "tea"]}, "needs choices"),
+        ({"choices": ["A", "B"]}, "go with answer_format=choice"),
+        ({"baseline": "mad"}, "is a debate"),
+        ({"baseline": "reconcile", "mode": "discussion"}, "is a debate"),
+        ({"baseline": "single_agent", "mode": "debate"}, "is a discussion"),
+    ],
+)
+def test_settings_that_contradict_each_other(given: dict[str, object], words: str):
+    with pytest.raises(ValidationError, match=words):
+        Settings.model_validate(given)
+
+
+def test_the_judge_s_mind_asks_the_judge_s_model():
+    settings = Settings(model="a", agent_models={"Judge": "b"}, module_models={"judge": "c", "planning": "d"})
+    assert settings.of_judge().model_for("Judge", "emotion") == "c"
+    assert Settings(model="a").of_judge().model_for("Judge", "emotion") == "a"

@@ -1,0 +1,104 @@
+"""When a conversation closes and ends, and who says so: pure functions.
+
+Every rule looks at the conversation by itself and gives its reason; the first of `RULES` that has one ends it. The
+judge's verdict is one of them, and independent of the others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Final, NamedTuple
+
+from persimchat.state.conversation import Conversation
+from persimchat.state.settings import Settings
+
+_QUIET_TURNS: Final = 2
+"""For so many utterances running nobody needs to talk, before the talk closes."""
+
+
+class Ending(NamedTuple):
+    """Why a conversation ends.
+
+    Attributes:
+        reason: `consensus`, `closed` or `message_limit`.
+        source: the rule that says so.
+        detail: in its own words, one sentence.
+    """
+
+    reason: str
+    source: str
+    detail: str
+
+
+def leave_takers(participants: int, max_messages: int) -> int:
+    """How many take leave before the message limit: everybody, but in no more than a quarter of all utterances."""
+    return min(participants, max_messages // 4)
+
+
+def quiet_turns(before: int, minds: Mapping[str, Mapping[str, Any]], settings: Settings) -> int:
+    """For how many utterances running no need to talk was above `closing_need`, this one included."""
+    return before + 1 if all(mind["need_to_talk"] <= settings.closing_need for mind in minds.values()) else 0
+
+
+def closing_reason(turn: int, quiet: int, participants: int, settings: Settings) -> str:
+    """Why it is time to take leave: "near_limit", "low_needs", or empty while it is not.
+
+    Args:
+        turn: utterances so far.
+        quiet: as `quiet_turns` counts them.
+        participants: how many take part.
+        settings: `closing` and `max_messages`.
+    """
+    if settings.closing == "off" or not turn:
+        return ""
+    takers = leave_takers(participants, settings.max_messages)
+    if takers and settings.max_messages - turn <= takers:
+        return "near_limit"
+    return "low_needs" if settings.closing == "on" and quiet >= _QUIET_TURNS else ""
+
+
+def judge_is_due(turn: int, participants: int, settings: Settings) -> bool:
+    """Whether the judge is asked after this utterance: in debates, once everybody could have spoken."""
+    return settings.mode == "debate" and turn >= participants and (turn - participants) % settings.judge_every == 0
+
+
+def _consensus(state: Conversation, settings: Settings) -> Ending | None:
+    verdicts = state.get("verdicts", [])
+    if not verdicts or verdicts[-1]["turn"] != state["turn"] or not verdicts[-1]["consensus"]:
+        return None
+    return Ending("consensus", "judge", f"The {settings.judge} judge found consensus after {_said(state['turn'])}.")
+
+
+def _closed(state: Conversation, settings: Settings) -> Ending | None:
+    if not state.get("closing"):
+        return None
+    minds, since = state["agents"], state["closing_since"]
+    taken = sum(mind["last_spoke"] > since for mind in minds.values())
+    if taken < len(minds) and state["turn"] < settings.max_messages:
+        return None
+    why = {
+        "near_limit": f"near the limit of {settings.max_messages} utterances",
+        "low_needs": f"as no need to talk was above {settings.closing_need}",
+    }[state["closing"]]
+    who = "Everybody" if taken == len(minds) else f"{taken} of {len(minds)} participants"
+    return Ending("closed", "closing", f"{who} took leave, {why}.") if taken else None
+
+
+def _limit(state: Conversation, settings: Settings) -> Ending | None:
+    if state["turn"] < settings.max_messages:
+        return None
+    return Ending("message_limit", "message_limit", f"The limit of {_said(settings.max_messages)} was reached.")
+
+
+Rule = Callable[[Conversation, Settings], Ending | None]
+RULES: Final[tuple[Rule, ...]] = (_consensus, _closed, _limit)
+"""In this order: what people came to goes before what merely stops them."""
+
+
+def ending(state: Conversation, settings: Settings) -> Ending | None:
+    """Why the conversation ends now; None while it goes on."""
+    return next((found for rule in RULES if (found := rule(state, settings))), None)
+
+
+def _said(count: int) -> str:
+    return "1 utterance" if count == 1 else f"{count} utterances"

@@ -1,0 +1,60 @@
+"""What the baselines' prompts show beside the common blocks: the answers of a round, and everybody's profile."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from persimchat.prompts.blocks import Block, Item, basic_information, plan_and_identity, relationships
+from persimchat.state.answering import reasons_of
+from persimchat.state.mind import Mind, Situation, Utterance
+from persimchat.state.persona import Persona
+from persimchat.state.voting import Tally
+
+
+def answers(given: Sequence[Utterance], name: str, sides: Mapping[str, str] | None = None) -> Block:
+    """The answers of the last round with their reasons, one item an answer, as `name` is shown them.
+
+    Args:
+        given: the answers, in the order in which they are shown.
+        name: who is shown them; one's own is marked as such.
+        sides: who debates on which side, where there are sides.
+    """
+    return Block("answers", tuple(_answer(utterance, name, sides or {}) for utterance in given))
+
+
+def grouped_answers(given: Sequence[Utterance], tallies: Sequence[Tally], name: str) -> Block:
+    """The same in groups of equal answers, each headed by how many hold it; the groups in the order of the tallies."""
+    by_agent = {utterance["speaker"]: utterance for utterance in given}
+    items: list[Item] = []
+    for tally in tallies:
+        head = {"answer": tally.answer, "holders": len(tally.supporters), "all": len(given)}
+        items.append(Item("answer_group", head, prunable=False))
+        items += [_answer(by_agent[agent], name, {}) for agent in tally.supporters]
+    return Block("answers", tuple(items))
+
+
+def _answer(utterance: Utterance, name: str, sides: Mapping[str, str]) -> Item:
+    speaker = utterance["speaker"]
+    values: dict[str, Any] = {
+        "speaker": speaker,
+        "own": speaker == name,
+        "side": sides.get(speaker, ""),
+        "answer": utterance["answer"],
+        "confidence": utterance.get("confidence"),
+        "text": reasons_of(utterance),
+    }
+    return Item("answer", values, prunable=False)
+
+
+def people(minds: Sequence[tuple[Mind, Situation]]) -> list[Block]:
+    """Everybody's profile, relationships and goals, for the one who writes them all: blocks a person, in order.
+
+    Args:
+        minds: each with its own situation, from which its relationships are taken.
+    """
+    found: list[Block] = []
+    for mind, situation in minds:
+        persona = Persona.model_validate(mind["persona"])
+        found += [basic_information(persona, knowledge=True), relationships(situation), plan_and_identity(mind)]
+    return found

@@ -1,0 +1,180 @@
+"""What the judge of a debate answers, for the people and the form of answer of one debate.
+
+The schemas are made for each debate, so that a model can only name those who take part, and its answer is checked
+against the form that was asked for. The reason comes before the verdict.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+from typing import Annotated, Any, Final, Literal, cast
+
+from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema, create_model, model_validator
+from typing_extensions import TypedDict
+
+from persimchat.state.answer_format import AnswerFormat, parse_answer
+from persimchat.state.judgement import Judgement, Sentence
+from persimchat.state.names import full_names
+
+
+class VerdictRecord(TypedDict):
+    """One verdict of the judge, as the conversation keeps it."""
+
+    turn: int
+    """Utterances when it was given."""
+    reasoning: str
+    consensus: bool
+    """Whether it ends the debate."""
+    answer: str
+    """The answer agreed on; empty without consensus."""
+    positions: list[dict[str, Any]]
+    """`agent`, `position`, `agrees` (with the answer, or with what most hold)."""
+    progress: str
+    """"progressing" or "circling"."""
+    overruled: str
+    """Why a verdict of consensus was not accepted; empty where none was turned down."""
+
+
+class Conclusion(TypedDict):
+    """What a debate came to."""
+
+    answer: str
+    """The common answer, or the position of the majority; in the form that was asked for."""
+    consensus: bool
+    reasoning: str
+    supporters: list[str]
+    """Agents who hold it, in order of listing."""
+    by: str
+    """Who says so: "judge", or the method ("mad", "mad_judge", "reconcile")."""
+
+
+class Verdict(Judgement):
+    """The judge's verdict after an utterance; made for one debate by `verdict_schema`."""
+
+    reasoning: Sentence = Field(description="who holds what, and whether they have come to agree")
+    consensus: bool = Field(description="true only where every participant agrees with one answer")
+    answer: str | None
+    positions: list[Any]
+    progress: Literal["progressing", "circling"] = Field(
+        description="progressing: new reasons or positions move; circling: the same is said again"
+    )
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Verdict:
+        if self.consensus:
+            if self.answer is None:
+                raise ValueError(
+                    "consensus is true, but there is no answer: word the answer, or set consensus to false"
+                )
+            against = [position.agent for position in self.positions if not position.agrees]
+            if against:
+                names = ", ".join(against)
+                raise ValueError(
+                    f"consensus is true, but by positions {names} do not agree: consensus means that everybody does"
+                )
+        return self
+
+
+class Majority(Judgement):
+    """What most hold when a debate ends without consensus; made for one debate by `majority_schema`."""
+
+    reasoning: Sentence = Field(description="who holds what, and which position has the most supporters")
+    answer: str
+    supporters: list[str]
+
+
+_ANSWERS: Final[dict[str, str]] = {
+    "free": "one message that words it completely",
+    "yesno": "yes or no",
+    "choice": "one of the choices, word for word",
+    "number": "one number, in digits",
+}
+
+
+def answer_type(form: AnswerFormat, choices: Sequence[str] = ()) -> Any:
+    """The type of an answer in this form: text that is parsed and checked."""
+
+    def parsed(value: Any) -> str:
+        text = str(value) if isinstance(value, int | float) and not isinstance(value, bool) else value
+        if isinstance(value, bool) and form == "yesno":
+            text = "yes" if value else "no"
+        if not isinstance(text, str):
+            raise ValueError("the answer is not text")
+        return parse_answer(text, form, choices)
+
+    allowed = {"yesno": ["yes", "no"], "choice": list(choices)}.get(form)
+    shape: dict[str, Any] = {"type": "number"} if form == "number" else {"type": "string"}
+    return Annotated[str, BeforeValidator(parsed), WithJsonSchema(shape | ({"enum": allowed} if allowed else {}))]
+
+
+def answer_description(form: AnswerFormat, choices: Sequence[str] = ()) -> str:
+    """The form of an answer, in words for a model."""
+    listed = f": {'; '.join(choices)}" if form == "choice" else ""
+    return _ANSWERS[form] + listed
+
+
+@lru_cache(maxsize=64)
+def verdict_schema(names: tuple[str, ...], form: AnswerFormat, choices: tuple[str, ...] = ()) -> type[Verdict]:
+    """The verdict's schema for these participants and this form of answer."""
+    position = create_model(
+        "Position",
+        __base__=Judgement,
+        agent=(_one_of(names), Field(description="the participant's name")),
+        position=(Sentence, Field(description="what they hold now, one sentence")),
+        agrees=(bool, Field(description="whether they agree with the answer, or with what most hold")),
+    )
+    return create_model(
+        "Verdict",
+        __base__=Verdict,
+        answer=(
+            _or_none(answer_type(form, choices)),
+            Field(description=f"with consensus: {answer_description(form, choices)}; null without"),
+        ),
+        positions=(
+            Annotated[list[position], AfterValidator(_everybody(names))],
+            Field(description="one entry for every participant"),
+        ),
+    )
+
+
+@lru_cache(maxsize=64)
+def majority_schema(names: tuple[str, ...], form: AnswerFormat, choices: tuple[str, ...] = ()) -> type[Majority]:
+    """The schema of the majority's position for these participants and this form of answer."""
+    return create_model(
+        "Majority",
+        __base__=Majority,
+        answer=(answer_type(form, choices), Field(description=f"its position: {answer_description(form, choices)}")),
+        supporters=(
+            cast(Any, list)[_one_of(names)],
+            Field(min_length=1, description="who holds it"),
+        ),
+    )
+
+
+def _one_of(names: tuple[str, ...]) -> Any:
+    return Annotated[Literal[names], BeforeValidator(full_names(names))]
+
+
+def _or_none(kind: Any) -> Any:
+    def empty_is_none(value: Any) -> Any:
+        return None if value is None or (isinstance(value, str) and value.strip().casefold() in _NOTHING) else value
+
+    return Annotated[kind | None, BeforeValidator(empty_is_none)]
+
+
+_NOTHING: Final = frozenset({"", "null", "none", "n/a"})
+
+
+def _everybody(names: tuple[str, ...]) -> Callable[[list[Any]], list[Any]]:
+    def check(positions: list[Any]) -> list[Any]:
+        given = [position.agent for position in positions]
+        missing = [name for name in names if name not in given]
+        if missing:
+            raise ValueError(f"no position is given for {', '.join(missing)}")
+        twice = sorted({name for name in given if given.count(name) > 1})
+        if twice:
+            raise ValueError(f"two positions are given for {', '.join(twice)}")
+        return positions
+
+    return check

@@ -1,0 +1,77 @@
+"""The forms of a debate's answer."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from persimchat.state.answer_format import AnswerFormat, parse_answer, same_answer
+
+CITIES = ["Brno", "Lviv", "Porto", "New Porto"]
+
+
+@pytest.mark.parametrize(
+    ("text", "form", "answer"),
+    [
+        ("  Trams,\nfor all. ", "free", "Trams,\nfor all."),
+        ("Yes", "yesno", "yes"),
+        ("**Yes.**", "yesno", "yes"),
+        ("No, because it rains", "yesno", "no"),
+        ("TRUE", "yesno", "yes"),
+        ("brno", "choice", "Brno"),
+        ("b) Lviv", "choice", "Lviv"),
+        ("(C)", "choice", "Porto"),
+        ("The group settles on Porto.", "choice", "Porto"),
+        ("New Porto", "choice", "New Porto"),
+        ("it should be new porto", "choice", "New Porto"),
+        ("42", "number", "42"),
+        ("$1,200", "number", "1200"),
+        ("about 3.50 euros", "number", "3.5"),
+        ("-7", "number", "-7"),
+        ("1 200 000", "number", "1200000"),
+        ("2e3", "number", "2000"),
+    ],
+)
+def test_small_departures_are_understood(text: str, form: AnswerFormat, answer: str) -> None:
+    assert parse_answer(text, form, CITIES) == answer
+
+
+@pytest.mark.parametrize(
+    ("text", "form", "words"),
+    [
+        ("", "free", "empty"),
+        ("  \n", "yesno", "empty"),
+        ("maybe", "yesno", "neither yes nor no"),
+        ("Yes and no", "yesno", "neither yes nor no"),
+        ("Brno or Lviv", "choice", "not one of the choices: Brno, Lviv"),
+        ("Prague", "choice", "not one of the choices"),
+        ("E", "choice", "not one of the choices"),
+        ("between 3 and 5", "number", "not one number"),
+        ("many", "number", "not one number"),
+    ],
+)
+def test_whatever_leaves_two_answers_possible_is_refused(text: str, form: AnswerFormat, words: str) -> None:
+    with pytest.raises(ValueError, match=words):
+        parse_answer(text, form, CITIES)
+
+
+@given(st.floats(allow_nan=False, allow_infinity=False, min_value=-1e12, max_value=1e12))
+def test_a_number_keeps_its_value(value: float) -> None:
+    assert math.isclose(float(parse_answer(repr(value), "number")), value)
+
+
+@given(st.text(max_size=80), st.sampled_from(["free", "yesno", "choice", "number"]))
+def test_an_answer_once_parsed_stays_as_it_is(text: str, form: AnswerFormat) -> None:
+    try:
+        answer = parse_answer(text, form, CITIES)
+    except ValueError:
+        return
+    assert answer and parse_answer(answer, form, CITIES) == answer
+
+
+def test_the_same_answer() -> None:
+    assert same_answer("1.50", "1.5", "number") and not same_answer("1.5", "15", "number")
+    assert same_answer("Yes, trams!", "yes trams", "free") and not same_answer("trams", "buses", "free")
