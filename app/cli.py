@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from persimchat.app import doctor_command, graph_command, personas_command, run_command
+from persimchat.app import debate_command, doctor_command, graph_command, personas_command, run_command
 from persimchat.app.exits import BAD_INPUT, DONE, INTERRUPTED, Interrupted, OutputClosed, UsageError, usage_line
 from persimchat.app.output import discard_stdout, prepare, say, warn
 from persimchat.state.errors import PerSimChatError
@@ -17,6 +17,7 @@ from persimchat.state.plain_text import one_line
 _EPILOG = """\b
 [bold]Start here[/bold]
   persimchat run "Should our town close its centre to cars?"
+  persimchat debate "Should our town close its centre to cars?" --answer yesno
   persimchat personas list
   persimchat doctor
 
@@ -33,6 +34,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.command(epilog=run_command.EXAMPLES)(run_command.run)
+app.command(epilog=debate_command.EXAMPLES)(debate_command.debate)
 app.add_typer(personas_command.personas, name="personas")
 app.command()(graph_command.graph)
 app.command(epilog=doctor_command.EXAMPLES)(doctor_command.doctor)

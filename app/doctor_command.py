@@ -7,7 +7,7 @@ from typing import Annotated, Final
 import typer
 
 from persimchat.app.output import say
-from persimchat.app.run_command import Assignments
+from persimchat.app.options import Assignments
 from persimchat.app.text import count
 from persimchat.state.plain_text import one_line
 

@@ -54,6 +54,7 @@ def stopped_event(folder: Path) -> Stopped:
     return Stopped(
         run=manifest["run"],
         reason=manifest["stop_reason"],
+        source=manifest["stop_source"],
         detail=manifest["detail"],
         turn=manifest["turn"],
         totals=manifest["usage"]["total"],

@@ -14,8 +14,19 @@ from rich.text import Text
 
 from persimchat.app.needs import bar, needs_lines
 from persimchat.app.output import is_unicode
-from persimchat.app.text import cost, ending, models_in_words, mood, tokens, used
-from persimchat.runs.events import Event, MindChanged, Speaking, Started, Stopped, Token, Totals, TurnEnded, Uttered
+from persimchat.app.text import concluded, cost, ending, models_in_words, mood, tokens, used
+from persimchat.runs.events import (
+    Event,
+    Judged,
+    MindChanged,
+    Speaking,
+    Started,
+    Stopped,
+    Token,
+    Totals,
+    TurnEnded,
+    Uttered,
+)
 from persimchat.runs.folder import DISCLAIMER
 from persimchat.state.plain_text import clean, one_line
 
@@ -56,6 +67,7 @@ class LiveView:
         self._needs: dict[str, int] = {}
         self._speaker, self._words = "", ""
         self._turn, self._limit = 0, 0
+        self._verdict: Judged | None = None
         self._totals = Totals()
         self._since = time.monotonic()
         self._live = Live(
@@ -83,7 +95,10 @@ class LiveView:
                 self._needs = dict(event.need_to_talk)
                 self._utterance(event)
             case MindChanged():
-                self._needs = {**self._needs, event.record.agent: event.record.need_to_talk}
+                if event.record.need_to_talk is not None:
+                    self._needs = {**self._needs, event.record.agent: event.record.need_to_talk}
+            case Judged():
+                self._verdict = event
             case TurnEnded():
                 self._turn, self._totals = event.turn, event.totals
             case Stopped():
@@ -115,6 +130,9 @@ class LiveView:
 
     def _footer(self, event: Stopped) -> None:
         seconds = time.monotonic() - self._since
+        if event.conclusion:
+            heading, answer, held = concluded(event.conclusion)
+            self._console.print(Text.assemble((f"{heading}: ", "bold"), answer, (f"  {held}", "dim")))
         lines = [f"Ended: {ending(event.reason, event.turn)}.", f"Used: {used(event.totals)}, {_clock(seconds)}."]
         if event.folder:
             lines.append(f"Run: {event.folder}")
@@ -141,19 +159,27 @@ class LiveView:
             name.truncate(width, overflow="ellipsis" if self._unicode else "crop")
             parts.append(name)
             lines = Text(clean(words).strip()).wrap(self._console, max(1, width - 2))
-            room = max(1, height - len(bars) - 3)
+            room = max(1, height - len(bars) - len(self._judge()) - 3)
             parts.append(Padding(Group(*lines[-room:]), (0, 0, 1, 2), expand=False))
         else:
             doing = self._doing(speaker)
             doing.truncate(max(1, width - 2), overflow="crop")
             self._spinner.update(text=doing)
             parts.append(self._spinner)
-        return Group(*parts, *bars, self._progress())
+        return Group(*parts, *bars, *self._judge(), self._progress())
 
     def _doing(self, speaker: str) -> Text:
         if speaker:
             return Text.assemble(self._name(speaker), (" looks for words", "dim"))
         return Text("everybody listens and thinks" if self._needs else "everybody wakes up", style="dim")
+
+    def _judge(self) -> list[Text]:
+        """The judge's last verdict in one line; nothing before the first, and in discussions."""
+        if self._verdict is None:
+            return []
+        agree = sum(position.agrees for position in self._verdict.positions)
+        words = f"judge: no consensus yet, {agree} of {len(self._verdict.positions)} agree, {self._verdict.progress}"
+        return [Text(one_line(words), style="dim", no_wrap=True, overflow="crop")]
 
     def _progress(self) -> Text:
         line = Text(f"turn {self._turn}/{self._limit} ", no_wrap=True, overflow="crop")

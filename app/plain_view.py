@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from persimchat.app.output import say
-from persimchat.app.text import ending, models_in_words, used
+from persimchat.app.text import concluded, ending, models_in_words, used
 from persimchat.runs.events import Event, Started, Stopped, Uttered
 from persimchat.runs.folder import DISCLAIMER
 from persimchat.state.plain_text import one_line
@@ -25,7 +25,11 @@ class PlainView:
             case Uttered():
                 say(f"{one_line(event.speaker)}: {one_line(event.text)}")
             case Stopped():
-                say(f"\n# Ended: {ending(event.reason, event.turn)}.")
+                say("")
+                if event.conclusion:
+                    heading, answer, held = concluded(event.conclusion)
+                    say(f"# {heading}: {answer}" + (f" ({held})" if held else ""))
+                say(f"# Ended: {ending(event.reason, event.turn)}.")
                 say(f"# Used: {used(event.totals)}.")
                 if event.folder:
                     say(f"# Run: {event.folder}")

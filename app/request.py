@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from persimchat.personas.names import matching, with_full_names
+from persimchat.personas.names import with_full_names
 from persimchat.personas.scenario import default_participants, load_scenario, make_scenario
 from persimchat.state.configuration import load_settings, parse_assignment
 from persimchat.state.errors import InputError
+from persimchat.state.names import matching
 from persimchat.state.scenario import Scenario
 from persimchat.state.settings import Settings
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from persimchat.runs.events import StopReason, Totals
+from persimchat.runs.events import Concluded, StopReason, Totals
+from persimchat.runs.folder import HEADINGS
 from persimchat.state.emotion import EMOTIONS, EmotionalState
 from persimchat.state.plain_text import one_line
 
@@ -67,6 +68,12 @@ def used(totals: Totals) -> str:
 def ending(reason: StopReason, turn: int) -> str:
     """Why a run is over and how far it came, in one line."""
     return f"{_WHY[reason]}, after {count(turn, 'utterance')}"
+
+
+def concluded(conclusion: Concluded) -> tuple[str, str, str]:
+    """What a debate came to, in words: a heading, the answer, and who holds it."""
+    held = ", ".join(one_line(name) for name in conclusion.supporters)
+    return HEADINGS[conclusion.consensus], one_line(conclusion.answer), f"held by {held}" if held else ""
 
 
 def models_in_words(models: Mapping[str, str]) -> str:

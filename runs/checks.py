@@ -17,7 +17,7 @@ async def check(scenario: Scenario, settings: Settings) -> None:
     Raises:
         InputError: a model or an embedding is unknown or lacks its key or package; the store cannot be opened.
     """
-    names = [participant.name for participant in scenario.participants]
+    names = ["", *(participant.name for participant in scenario.participants)]
     models = {settings.model_for(name, module) for name in names for module in MODULES}
     for model in sorted(model for model in models if model):
         await ready_model(model, settings)

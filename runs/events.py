@@ -1,7 +1,9 @@
 """The one event stream that the terminal, JSON output and other programs draw from: typed and versioned.
 
-Events come in this order: `started`, then for every utterance `speaking`, `token`…, `utterance`, `mind` (one an agent),
-`turn_ended`, and at last `stopped`. The minds as they awaken (turn 0) come before the first `speaking`.
+Events come in this order: `started`, then for every utterance `speaking`, `token`…, `utterance`, `analysis` (where it
+is on), `verdict` (in debates, where the judge was asked), `mind` (one an agent), `turn_ended`, and at last `stopped`.
+The minds as they awaken (turn 0) come before the first `speaking`. Baselines of the literature have no `speaking`,
+`token` and `mind`, and their utterances may come several at a time.
 """
 
 from __future__ import annotations
@@ -58,8 +60,10 @@ class MindRecord(BaseModel):
     recalled: list[RecalledMemory] = Field(description="best first")
     short_term_memory: dict[str, Any] | None
     long_term_memories: int = Field(description="memories alive")
-    need_to_talk: int
-    need_reasoning: str
+    need_to_talk: int | None = Field(default=None, description="0–10; null for the judge's mind, which never speaks")
+    need_reasoning: str | None = None
+    openness: int | None = Field(default=None, description="openness to consensus, 0–10; null in discussions")
+    openness_reasoning: str | None = None
     action: str = Field(description="what it will do while the next utterance is made, unless it speaks")
     emotion: dict[str, int]
     plan: dict[str, Any] | None = Field(default=None, description="the plan made during this turn")
@@ -77,6 +81,7 @@ class Started(_Event):
 
     event: Literal["started"] = "started"
     run: str = Field(description="the run's id")
+    mode: Literal["discussion", "debate"] = "discussion"
     topic: str
     participants: list[str]
     models: dict[str, str] = Field(description="agent: model that words its utterances")
@@ -114,6 +119,58 @@ class Uttered(_Event):
     need_to_talk: dict[str, int]
     response_time_s: float
     tokens: dict[str, int]
+    corrections: list[str] = Field(
+        default=[], description="what was wrong with the first wording, and what became of it"
+    )
+    answer: str | None = Field(default=None, description="debate baselines: the answer that it gives")
+    confidence: float | None = Field(default=None, description="debate baselines: how sure the speaker is of it, 0–1")
+
+
+class Position(BaseModel):
+    """What a participant of a debate holds, as the judge sees it."""
+
+    model_config = ConfigDict(frozen=True)
+
+    agent: str
+    position: str
+    agrees: bool = Field(description="with the answer, or without consensus with what most hold")
+
+
+class Judged(_Event):
+    """The judge of a debate has looked at an utterance: the fields of one line of verdicts.jsonl."""
+
+    event: Literal["verdict"] = "verdict"
+    turn: int
+    reasoning: str
+    consensus: bool
+    answer: str = Field(description="the answer agreed on; empty without consensus")
+    positions: list[Position]
+    progress: str = Field(description="progressing or circling")
+    overruled: str = Field(description="why a verdict of consensus was not accepted; empty where none was turned down")
+
+
+class Analysed(_Event):
+    """An utterance was scored: the fields of one line of analysis.jsonl. Scores are 0–10 with one decimal."""
+
+    event: Literal["analysis"] = "analysis"
+    turn: int
+    speaker: str
+    reasoning: str
+    coherence: float
+    sentiment: float
+    engagement: float
+
+
+class Concluded(BaseModel):
+    """What a debate came to."""
+
+    model_config = ConfigDict(frozen=True)
+
+    answer: str = Field(description="the common answer, or the position of the majority")
+    consensus: bool
+    reasoning: str
+    supporters: list[str] = Field(description="agents who hold it, in order of listing")
+    by: str = Field(description="who says so: the judge, or the baseline's name")
 
 
 class MindChanged(_Event):
@@ -138,7 +195,11 @@ class Stopped(_Event):
     event: Literal["stopped"] = "stopped"
     run: str
     reason: StopReason
-    detail: str = Field(default="", description="for an error: what went wrong, one line")
+    source: str = Field(
+        default="", description="whose rule that was: message_limit, closing, judge, a baseline's name; user or error"
+    )
+    detail: str = Field(default="", description="the rule's own words; for an error what went wrong; one line")
+    conclusion: Concluded | None = Field(default=None, description="what a debate came to; null in discussions")
     turn: int
     totals: Totals
     usage: list[dict[str, Any]] = Field(description="per module, agent and model: calls, tokens, cost")
@@ -146,5 +207,6 @@ class Stopped(_Event):
 
 
 Event = Annotated[
-    Started | Speaking | Token | Uttered | MindChanged | TurnEnded | Stopped, Field(discriminator="event")
+    Started | Speaking | Token | Uttered | Analysed | Judged | MindChanged | TurnEnded | Stopped,
+    Field(discriminator="event"),
 ]

@@ -1,4 +1,7 @@
-"""A run on disk: `run.json`, `transcript.jsonl`, `minds.jsonl`, `transcript.md`; flushed as it happens."""
+"""A run on disk: `run.json`, `transcript.jsonl`, `minds.jsonl`, `transcript.md`; flushed as it happens.
+
+Debates also leave `verdicts.jsonl`, the persona judge `judge_mind.jsonl`, and the analysis `analysis.jsonl`.
+"""
 
 from __future__ import annotations
 
@@ -10,13 +13,25 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final, TextIO
 
-from persimchat.runs.events import MindRecord, Uttered
+from pydantic import BaseModel
+
+from persimchat.runs.events import Analysed, Judged, MindRecord, Uttered
 from persimchat.state.errors import InputError
 from persimchat.state.folding import without_marks
 from persimchat.state.plain_text import clean
 
 RUN_FORMAT: Final = 1
 """Version of the run folder's files."""
+
+TRANSCRIPT, MINDS, READABLE = "transcript.jsonl", "minds.jsonl", "transcript.md"
+VERDICTS, JUDGE_MIND, ANALYSIS = "verdicts.jsonl", "judge_mind.jsonl", "analysis.jsonl"
+"""The files of a run beside run.json."""
+
+_FILES: Final = (TRANSCRIPT, MINDS, READABLE)
+"""Those that every run has."""
+
+HEADINGS: Final = {True: "Consensus", False: "No consensus. The majority's position"}
+"""What stands in front of a debate's answer, by whether it is a consensus."""
 
 DISCLAIMER: Final = (
     "This is a simulation. Nobody in it is a real person, and what simulated people say is no evidence of what real "
@@ -45,9 +60,7 @@ class RunFolder:
         self.path = out / run
         try:
             self.path.mkdir(parents=True)
-            self._transcript = self._open("transcript.jsonl")
-            self._minds = self._open("minds.jsonl")
-            self._readable = self._open("transcript.md")
+            self._files = {name: self._open(name) for name in _FILES}
         except FileExistsError as error:
             what = "a run of this name exists" if self.path.is_dir() else "there is a file where the folder should be"
             raise InputError(what, where=str(self.path), remedy="Choose another run id or folder.") from error
@@ -59,12 +72,23 @@ class RunFolder:
     def _open(self, name: str) -> TextIO:
         return (self.path / name).open("w", encoding="utf-8", newline="\n")
 
+    def _line(self, name: str, text: str) -> None:
+        """Write a line to one of the run's files; one that not every run has is made with its first line."""
+        if name not in self._files:
+            self._files[name] = self._open(name)
+        self._files[name].write(text + "\n")
+        self._files[name].flush()
+
+    def _data(self, name: str, data: BaseModel) -> None:
+        line = data.model_dump(exclude={"event", "version"}, exclude_none=name == TRANSCRIPT)
+        self._line(name, json.dumps(line, ensure_ascii=False))
+
     def begin(self, manifest: Mapping[str, Any]) -> None:
         """Write run.json as far as it is known, and the head of the readable transcript."""
         self.manifest(manifest)
         names = ", ".join(p["name"] for p in manifest["scenario"]["participants"])
         topic = " ".join(str(manifest["scenario"]["topic"]).split())
-        self._line(self._readable, f"# {_text(topic)}\n\n{_text(names)}\n\n> {DISCLAIMER}\n")
+        self._line(READABLE, f"# {_text(topic)}\n\n{_text(names)}\n\n> {DISCLAIMER}\n")
 
     def manifest(self, manifest: Mapping[str, Any]) -> None:
         """Write run.json, whole or not at all."""
@@ -74,25 +98,34 @@ class RunFolder:
 
     def utterance(self, uttered: Uttered) -> None:
         """Write one utterance."""
-        line = uttered.model_dump(exclude={"event", "version"})
-        self._line(self._transcript, json.dumps(line, ensure_ascii=False))
-        self._line(self._readable, f"**{_text(uttered.speaker)}:** {_text(uttered.text)}\n")
+        self._data(TRANSCRIPT, uttered)
+        self._line(READABLE, f"**{_text(uttered.speaker)}:** {_text(uttered.text)}\n")
 
     def mind(self, record: MindRecord) -> None:
         """Write one mind of one turn."""
-        self._line(self._minds, json.dumps(record.model_dump(), ensure_ascii=False))
+        self._data(MINDS, record)
+
+    def judge_mind(self, record: MindRecord) -> None:
+        """Write the persona judge's mind of one turn."""
+        self._data(JUDGE_MIND, record)
+
+    def verdict(self, judged: Judged) -> None:
+        """Write one verdict of the judge."""
+        self._data(VERDICTS, judged)
+
+    def score(self, analysed: Analysed) -> None:
+        """Write one utterance's scores."""
+        self._data(ANALYSIS, analysed)
 
     def end(self, manifest: Mapping[str, Any], why: str) -> None:
-        """Write run.json for good, and why the conversation ended; closes the files."""
-        self._line(self._readable, f"*{why}*")
+        """Write run.json for good, what a debate came to, and why the conversation ended; closes the files."""
+        conclusion = manifest.get("conclusion")
+        if conclusion:
+            self._line(READABLE, f"**{HEADINGS[conclusion['consensus']]}:** {_text(conclusion['answer'])}\n")
+        self._line(READABLE, f"*{_text(why)}*")
         self.manifest(manifest)
-        for file in (self._transcript, self._minds, self._readable):
+        for file in self._files.values():
             file.close()
-
-    @staticmethod
-    def _line(file: TextIO, text: str) -> None:
-        file.write(text + "\n")
-        file.flush()
 
 
 def _text(text: str) -> str:

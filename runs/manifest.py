@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import platform
+from collections import Counter
 from importlib.metadata import version
 from typing import Any, Final
 
 from persimchat.prompts import prompt_hash
+from persimchat.runs.events import Stopped
 from persimchat.runs.folder import DISCLAIMER, RUN_FORMAT
 from persimchat.runs.totals import totals, totals_by
 from persimchat.state.plain_text import without_credentials
 from persimchat.state.scenario import Scenario
-from persimchat.state.settings import MODULES, Settings
+from persimchat.state.settings import MODULES, OUTSIDE, Settings
 
 _PACKAGES: Final = ("persimchat", "langgraph", "langchain-core", "langchain-openai", "chromadb", "openai", "numpy")
 
@@ -29,9 +31,12 @@ def _without_secrets(value: Any) -> Any:
 def first_manifest(run: str, scenario: Scenario, settings: Settings, started: str) -> dict[str, Any]:
     """What is known of a run when it begins; `stop_reason` and `ended` are null until it has ended."""
     models = {
-        participant.name: {module: settings.model_for(participant.name, module) for module in MODULES}
+        participant.name: {
+            module: settings.model_for(participant.name, module) for module in MODULES if module not in OUTSIDE
+        }
         for participant in scenario.participants
     }
+    models["outside"] = {module: settings.model_for("", module) for module in OUTSIDE}
     return {
         "format": RUN_FORMAT,
         "run": run,
@@ -39,7 +44,9 @@ def first_manifest(run: str, scenario: Scenario, settings: Settings, started: st
         "started": started,
         "ended": None,
         "stop_reason": None,
+        "stop_source": "",
         "detail": "",
+        "conclusion": None,
         "turn": 0,
         "seed": settings.seed,
         "scenario": scenario.model_dump(mode="json", by_alias=True, exclude={"settings"}),
@@ -47,21 +54,30 @@ def first_manifest(run: str, scenario: Scenario, settings: Settings, started: st
         "models": _without_secrets(models),
         "prompt_hash": prompt_hash(),
         "versions": {"python": platform.python_version(), **{name: version(name) for name in _PACKAGES}},
+        "corrections": {},
         "usage": {},
     }
 
 
-def last_manifest(
-    first: dict[str, Any], *, ended: str, reason: str, detail: str, turn: int, usage: list[dict[str, Any]]
-) -> dict[str, Any]:
-    """The manifest of a run that is over."""
-    rows = _without_secrets(usage)
+def last_manifest(first: dict[str, Any], *, ended: str, stopped: Stopped, corrections: Counter[str]) -> dict[str, Any]:
+    """The manifest of a run that is over.
+
+    Args:
+        first: the manifest as the run began.
+        ended: when, ISO 8601.
+        stopped: the run's last event.
+        corrections: how often what was put right in an utterance.
+    """
+    rows = _without_secrets(stopped.usage)
     return {
         **first,
         "ended": ended,
-        "stop_reason": reason,
-        "detail": detail,
-        "turn": turn,
+        "stop_reason": stopped.reason,
+        "stop_source": stopped.source,
+        "detail": stopped.detail,
+        "conclusion": stopped.conclusion.model_dump() if stopped.conclusion else None,
+        "turn": stopped.turn,
+        "corrections": dict(sorted(corrections.items())),
         "usage": {
             "total": totals(rows).model_dump(),
             "by_module": {name: row.model_dump() for name, row in totals_by(rows, "module").items()},

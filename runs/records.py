@@ -27,8 +27,10 @@ async def mind_record(simulation: str, turn: int, mind: dict[str, Any], settings
         ],
         short_term_memory=mind["stm"],
         long_term_memories=len(mind["alive"]),
-        need_to_talk=mind["need_to_talk"],
-        need_reasoning=mind["need_reasoning"],
+        need_to_talk=mind.get("need_to_talk"),
+        need_reasoning=mind.get("need_reasoning"),
+        openness=mind.get("openness"),
+        openness_reasoning=mind.get("openness_reasoning"),
         action=mind["action"],
         emotion=mind["emotion"],
         plan=mind["plan"] if planned else None,
@@ -36,10 +38,17 @@ async def mind_record(simulation: str, turn: int, mind: dict[str, Any], settings
     )
 
 
-async def mind_records(state: dict[str, Any], settings: Settings) -> list[MindRecord]:
-    """The records of all minds, in order of listing."""
+async def mind_records(state: dict[str, Any], settings: Settings, *, judge: bool = False) -> list[MindRecord]:
+    """The records of all minds that have awoken, in order of listing.
+
+    Args:
+        state: the conversation.
+        settings: of the simulation.
+        judge: the persona judge's mind in place of the participants'.
+    """
+    minds = [mind for mind in state["judge_mind" if judge else "agents"].values() if mind["emotion"]]
+    if judge:
+        minds = [{**mind, "did": mind["action"]} for mind in minds]
     return list(
-        await asyncio.gather(
-            *(mind_record(state["simulation"], state["turn"], mind, settings) for mind in state["agents"].values())
-        )
+        await asyncio.gather(*(mind_record(state["simulation"], state["turn"], mind, settings) for mind in minds))
     )

@@ -7,7 +7,19 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict
 
-from persimchat.runs.events import Event, MindChanged, MindRecord, Started, Stopped, StopReason, Totals, Uttered
+from persimchat.runs.events import (
+    Analysed,
+    Concluded,
+    Event,
+    Judged,
+    MindChanged,
+    MindRecord,
+    Started,
+    Stopped,
+    StopReason,
+    Totals,
+    Uttered,
+)
 from persimchat.runs.folder import DISCLAIMER
 
 
@@ -20,6 +32,16 @@ class Result(BaseModel):
     utterances: list[Uttered]
     minds: list[MindRecord]
     stop_reason: StopReason
+    stop_source: str = ""
+    """Whose rule ended it: message_limit, closing, judge, or a baseline's name."""
+    stop_detail: str = ""
+    """The rule's own words."""
+    conclusion: Concluded | None = None
+    """What a debate came to: the answer, and whether it is a consensus; None for discussions."""
+    verdicts: list[Judged] = []
+    """What the judge of a debate said, in order of turns."""
+    scores: list[Analysed] = []
+    """Analysis: coherence, sentiment and engagement of every utterance."""
     totals: Totals
     usage: list[dict[str, Any]]
     folder: str | None
@@ -46,6 +68,11 @@ def result_of(events: Iterable[Event]) -> Result:
         utterances=[e for e in seen if isinstance(e, Uttered)],
         minds=[e.record for e in seen if isinstance(e, MindChanged)],
         stop_reason=stopped.reason,
+        stop_source=stopped.source,
+        stop_detail=stopped.detail,
+        conclusion=stopped.conclusion,
+        verdicts=[e for e in seen if isinstance(e, Judged)],
+        scores=[e for e in seen if isinstance(e, Analysed)],
         totals=stopped.totals,
         usage=stopped.usage,
         folder=stopped.folder,

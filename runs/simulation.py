@@ -2,19 +2,34 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing
+from itertools import takewhile
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Final
 
 from langchain_core.messages import AIMessageChunk
 
-from persimchat.graph.conversation import graph
+from persimchat.graph.choice import graph_for
 from persimchat.models.naming import default_model_name
 from persimchat.models.redaction import redact
 from persimchat.personas.names import with_full_names
 from persimchat.runs.checks import check
-from persimchat.runs.events import Event, MindChanged, Speaking, Started, Stopped, StopReason, Token, TurnEnded, Uttered
+from persimchat.runs.events import (
+    Analysed,
+    Concluded,
+    Event,
+    Judged,
+    MindChanged,
+    Speaking,
+    Started,
+    Stopped,
+    StopReason,
+    Token,
+    TurnEnded,
+    Uttered,
+)
 from persimchat.runs.folder import RunFolder, new_run_id, now
 from persimchat.runs.manifest import first_manifest, last_manifest
 from persimchat.runs.meter import Meter
@@ -22,14 +37,15 @@ from persimchat.runs.records import mind_records
 from persimchat.runs.totals import totals
 from persimchat.state.conversation import utterances
 from persimchat.state.errors import PerSimChatError
+from persimchat.state.mind import Utterance
 from persimchat.state.scenario import Scenario
 from persimchat.state.settings import Settings
 
-_WHY: dict[str, str] = {
-    "message_limit": "The conversation ended at its message limit.",
+_WHY: Final = {
     "stopped": "The conversation was stopped before its end.",
     "error": "The conversation ended with an error.",
 }
+"""What the transcript says where no rule of the conversation's own has ended it."""
 
 
 class _Run:
@@ -37,35 +53,44 @@ class _Run:
 
     def __init__(self, scenario: Scenario, settings: Settings, run: str, folder: RunFolder | None) -> None:
         self.scenario, self.settings, self.run, self.folder = scenario, settings, run, folder
-        self.turn = 0
-        self.reason: StopReason | Literal[""] = ""
+        self.turn = self.scored = 0
+        self.last: dict[str, Any] = {}
+        self.corrections: Counter[str] = Counter()
         self.meter = Meter(settings)
         self.manifest = first_manifest(run, scenario, settings, now().isoformat(timespec="seconds"))
         if folder:
             folder.begin(self.manifest)
 
-    def end(self, reason: StopReason, detail: str = "") -> Stopped:
-        """Write what is known, for good."""
+    def end(self, reason: StopReason | None = None, detail: str = "") -> Stopped:
+        """Write what is known, for good.
+
+        Args:
+            reason: why the run is over where it was not the conversation's own end.
+            detail: of that, one line.
+        """
         usage = self.meter.rows()
-        if self.folder:
-            ended = now().isoformat(timespec="seconds")
-            manifest = last_manifest(
-                self.manifest, ended=ended, reason=reason, detail=detail, turn=self.turn, usage=usage
-            )
-            self.folder.end(manifest, _WHY[reason])
-        return Stopped(
+        own = reason is None and self.last.get("stop_reason")
+        conclusion = self.last.get("conclusion")
+        stopped = Stopped(
             run=self.run,
-            reason=reason,
-            detail=detail,
+            reason=self.last["stop_reason"] if own else reason or "error",
+            source=self.last["stop_source"] if own else "user" if reason == "stopped" else "error",
+            detail=self.last["stop_detail"] if own else detail,
+            conclusion=Concluded.model_validate(conclusion) if conclusion else None,
             turn=self.turn,
             totals=totals(usage),
             usage=usage,
             folder=str(self.folder.path) if self.folder else None,
         )
+        if self.folder:
+            ended = now().isoformat(timespec="seconds")
+            manifest = last_manifest(self.manifest, ended=ended, stopped=stopped, corrections=self.corrections)
+            self.folder.end(manifest, stopped.detail if own else _WHY[stopped.reason])
+        return stopped
 
     async def conversation(self) -> AsyncGenerator[Event, None]:
         """Everything between `started` and `stopped`."""
-        stream: AsyncIterator[tuple[str, Any]] = graph.astream(  # type: ignore[assignment]
+        stream: AsyncIterator[tuple[str, Any]] = graph_for(self.settings).astream(  # type: ignore[assignment]
             {**self.scenario.model_dump(by_alias=True, exclude={"settings"}), "simulation": self.run},
             {
                 "configurable": {"thread_id": self.run},
@@ -102,23 +127,57 @@ class _Run:
 
     async def _after(self, step: set[str], state: dict[str, Any]) -> list[Event]:
         """The events of a superstep that is over: which nodes ran, and the state that they left."""
-        if "speak" in step:
-            uttered = Uttered.model_validate(utterances(state["messages"][-1:])[0])
-            self.turn = uttered.turn
+        self.last = state
+        events: list[Event] = [self._uttered(utterance) for utterance in self._new_utterances(state)]
+        if "analyse" in step:
+            fresh = list(takewhile(lambda score: score["turn"] > self.scored, reversed(state["scores"])))
+            events += [self._analysed(score) for score in reversed(fresh)]
+        if "judge" in step:
+            judged = Judged.model_validate(state["verdicts"][-1])
+            events.append(judged)
             if self.folder:
-                self.folder.utterance(uttered)
-            return [uttered]
-        if "end_check" not in step:
-            return []
+                self.folder.verdict(judged)
+        if "end_check" in step:
+            events += await self._turn_ended(state)
+        return events
+
+    def _new_utterances(self, state: dict[str, Any]) -> list[Utterance]:
+        """Those that the superstep has brought: none, one, or as many as a baseline's round has."""
+        said: list[Utterance] = []
+        for message in reversed(state.get("messages", [])):
+            found = utterances([message])
+            if not found or found[0]["turn"] <= self.turn:
+                break
+            said.insert(0, found[0])
+        return said
+
+    def _uttered(self, utterance: Utterance) -> Uttered:
+        uttered = Uttered.model_validate(utterance)
+        self.turn = uttered.turn
+        self.corrections.update(uttered.corrections)
+        if self.folder:
+            self.folder.utterance(uttered)
+        return uttered
+
+    def _analysed(self, score: dict[str, Any]) -> Analysed:
+        analysed = Analysed.model_validate(score)
+        self.scored = analysed.turn
+        if self.folder:
+            self.folder.score(analysed)
+        return analysed
+
+    async def _turn_ended(self, state: dict[str, Any]) -> list[Event]:
         records = await mind_records(state, self.settings)
+        judges = await mind_records(state, self.settings, judge=True)
         if self.folder:
             for record in records:
                 self.folder.mind(record)
+            for record in judges:
+                self.folder.judge_mind(record)
         events: list[Event] = [MindChanged(record=record) for record in records]
         if self.turn:
             limit = self.settings.max_messages
             events.append(TurnEnded(turn=self.turn, max_messages=limit, totals=totals(self.meter.rows())))
-        self.reason = state["stop_reason"]
         return events
 
 
@@ -147,6 +206,7 @@ async def run_simulation(
     try:
         yield Started(
             run=run,
+            mode=settings.mode,
             topic=scenario.topic,
             participants=[p.name for p in scenario.participants],
             models={p.name: settings.model_for(p.name, "natural_language") or model for p in scenario.participants},
@@ -165,4 +225,4 @@ async def run_simulation(
     except BaseException:  # cancelled, or the consumer has gone: nobody is there to yield to
         current.end("stopped")
         raise
-    yield current.end(current.reason or "error")
+    yield current.end()

@@ -38,7 +38,7 @@ def test_the_folder_of_a_run(tmp_path: Path) -> None:
     said = lines(folder / "transcript.jsonl")
     assert [u["turn"] for u in said] == [1, 2, 3]
     assert set(said[0]) == {
-        "turn", "speaker", "text", "addressees", "emotion", "need_to_talk", "response_time_s", "tokens"
+        "turn", "speaker", "text", "addressees", "emotion", "need_to_talk", "response_time_s", "tokens", "corrections"
     }  # fmt: skip
     assert list(said[0]["emotion"]) == ["happiness", "sadness", "anger", "fear", "disgust", "surprise"]
     assert set(said[0]["need_to_talk"]) == {p["name"] for p in PEOPLE}
