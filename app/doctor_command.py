@@ -6,9 +6,9 @@ from typing import Annotated, Final
 
 import typer
 
-from persimchat.app.output import say
 from persimchat.app.options import Assignments
-from persimchat.app.text import count
+from persimchat.app.output import say
+from persimchat.runs.report_words import count
 from persimchat.state.plain_text import one_line
 
 EXAMPLES: Final = """\b

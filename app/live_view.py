@@ -46,6 +46,15 @@ COLOURS: Final = (
 )
 """Of speakers, by their place in the list of participants."""
 
+_WAITING: Final = {
+    "": "everybody wakes up",
+    "single_agent": "one model writes the whole conversation",
+    "mad": "everybody answers",
+    "mad_judge": "the sides and the judge answer",
+    "reconcile": "everybody answers",
+}
+"""What goes on before anybody has a need to talk; baselines have none."""
+
 _REFRESHES: Final = 10
 _PROGRESS: Final = 20
 
@@ -65,6 +74,7 @@ class LiveView:
         self._spinner = Spinner("dots" if self._unicode else "line")
         self._colours: dict[str, str] = {}
         self._needs: dict[str, int] = {}
+        self._waiting = _WAITING[""]
         self._speaker, self._words = "", ""
         self._turn, self._limit = 0, 0
         self._verdict: Judged | None = None
@@ -82,6 +92,7 @@ class LiveView:
         """Take one event into the picture."""
         match event:
             case Started():
+                self._waiting = _WAITING.get(event.baseline or "", _WAITING[""])
                 self._colours = {name: COLOURS[i % len(COLOURS)] for i, name in enumerate(event.participants)}
                 self._limit = event.max_messages
                 self._header(event)
@@ -125,7 +136,8 @@ class LiveView:
 
     def _utterance(self, event: Uttered) -> None:
         to = f"  to {', '.join(one_line(name) for name in event.addressees)}" if event.addressees else ""
-        head = Text.assemble(self._name(event.speaker), (f"  {mood(event.emotion)}{to}", "dim"))
+        feels = f"  {mood(event.emotion)}" if event.emotion else ""  # baselines have no emotions
+        head = Text.assemble(self._name(event.speaker), (f"{feels}{to}", "dim"))
         self._console.print(Group(head, Padding(Text(clean(event.text).strip()), (0, 0, 1, 2), expand=False)))
 
     def _footer(self, event: Stopped) -> None:
@@ -171,7 +183,7 @@ class LiveView:
     def _doing(self, speaker: str) -> Text:
         if speaker:
             return Text.assemble(self._name(speaker), (" looks for words", "dim"))
-        return Text("everybody listens and thinks" if self._needs else "everybody wakes up", style="dim")
+        return Text("everybody listens and thinks" if self._needs else self._waiting, style="dim")
 
     def _judge(self) -> list[Text]:
         """The judge's last verdict in one line; nothing before the first, and in discussions."""

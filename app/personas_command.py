@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from persimchat.app import convert_command, generate_command
 from persimchat.app.output import on_terminal, say
+from persimchat.app.printing import print_all
 from persimchat.state.plain_text import clean, one_line
 
 if TYPE_CHECKING:
@@ -23,7 +25,6 @@ personas = typer.Typer(
 
 _COLUMNS = ("age", "occupation", "residence")
 _TRAITS = 3
-_WIDE = 400
 
 Json = Annotated[bool, typer.Option("--json", metavar="", help="Print JSON.")]
 
@@ -57,7 +58,7 @@ def list_personas(as_json: Json = False) -> None:
             ", ".join(persona.traits[:_TRAITS]),
         ]
         table.add_row(*(Text(one_line(cell)) for cell in cells))
-    _print(table)
+    print_all(table)
 
 
 @personas.command("show")
@@ -72,7 +73,11 @@ def show(
     if as_json:
         say(json.dumps(persona.model_dump(mode="json"), ensure_ascii=False, indent=2))
         return
-    _print(_profile(persona))
+    print_all(_profile(persona))
+
+
+personas.command("generate", epilog=generate_command.EXAMPLES)(generate_command.generate)
+personas.command("convert", epilog=convert_command.EXAMPLES)(convert_command.convert)
 
 
 def _profile(persona: Persona) -> RenderableType:
@@ -100,16 +105,3 @@ def _profile(persona: Persona) -> RenderableType:
             facts.add_row(Text(one_line(label)), Text(clean(value)))
     description = Padding(Text(clean(persona.description)), (1, 0), expand=False)
     return Group(Text(one_line(persona.name), style="bold"), description, facts)
-
-
-def _print(shown: RenderableType) -> None:
-    """Print for people on a terminal, as wide as it needs to be elsewhere."""
-    from rich.console import Console
-
-    if on_terminal():
-        Console(highlight=False, markup=False, emoji=False).print(shown)
-        return
-    console = Console(width=_WIDE, highlight=False, markup=False, emoji=False, color_system=None, force_terminal=False)
-    with console.capture() as captured:
-        console.print(shown)
-    say("\n".join(line.rstrip() for line in captured.get().rstrip("\n").split("\n")))

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from typing import Final
 
 from persimchat.runs.events import Concluded, StopReason, Totals
-from persimchat.runs.folder import HEADINGS
+from persimchat.runs.folder import conclusion_heading
+from persimchat.runs.report_words import ENDINGS, count
 from persimchat.state.emotion import EMOTIONS, EmotionalState
 from persimchat.state.plain_text import one_line
 
@@ -21,15 +22,6 @@ GLYPHS: Final[dict[str, str]] = {
 }
 """A small face for each emotion, in characters that every terminal has."""
 
-_WHY: Final[dict[StopReason, str]] = {
-    "message_limit": "the message limit was reached",
-    "consensus": "consensus was reached",
-    "closed": "the conversation came to its end",
-    "budget": "the budget was used up",
-    "stopped": "it was stopped before its end",
-    "error": "an error ended it",
-}
-
 
 def mood(emotion: Mapping[str, int]) -> str:
     """The dominant emotion in a glyph and words, such as ":) happiness 6"; ":| calm" where nothing is felt."""
@@ -37,11 +29,6 @@ def mood(emotion: Mapping[str, int]) -> str:
     name = state.dominant()
     level = max(state.vector())
     return f"{GLYPHS[name]} {name}" + (f" {level}" if level else "")
-
-
-def count(number: int, thing: str) -> str:
-    """A number and its thing: "1 utterance", "2,000 utterances"."""
-    return f"{number:,} {thing}{'' if number == 1 else 's'}"
 
 
 def cost(totals: Totals) -> str:
@@ -67,13 +54,14 @@ def used(totals: Totals) -> str:
 
 def ending(reason: StopReason, turn: int) -> str:
     """Why a run is over and how far it came, in one line."""
-    return f"{_WHY[reason]}, after {count(turn, 'utterance')}"
+    return f"{ENDINGS[reason]}, after {count(turn, 'utterance')}"
 
 
 def concluded(conclusion: Concluded) -> tuple[str, str, str]:
     """What a debate came to, in words: a heading, the answer, and who holds it."""
     held = ", ".join(one_line(name) for name in conclusion.supporters)
-    return HEADINGS[conclusion.consensus], one_line(conclusion.answer), f"held by {held}" if held else ""
+    heading = conclusion_heading(conclusion.consensus, conclusion.by)
+    return heading, one_line(conclusion.answer), f"held by {held}" if held else ""
 
 
 def models_in_words(models: Mapping[str, str]) -> str:

@@ -143,6 +143,16 @@ def last_utterances(recent: Sequence[Utterance]) -> Block:
     return Block("last_utterances", tuple(_line(u) for u in recent))
 
 
+AVOIDED_CHARACTERS = 600
+"""So much of an utterance that is to be avoided is shown: it tells which one is meant."""
+
+
+def avoid(texts: Iterable[str]) -> Block:
+    """What was said before and is not to be said again; nothing at a first request."""
+    shown = (t if len(t) <= AVOIDED_CHARACTERS else f"{t[:AVOIDED_CHARACTERS]}…" for t in texts)
+    return Block("avoid", tuple(Item("avoid", {"text": text}, prunable=False) for text in shown))
+
+
 def _line(utterance: Utterance) -> Item:
     return Item("utterance", {"speaker": utterance["speaker"], "text": utterance["text"]}, prunable=False)
 

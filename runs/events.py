@@ -82,6 +82,7 @@ class Started(_Event):
     event: Literal["started"] = "started"
     run: str = Field(description="the run's id")
     mode: Literal["discussion", "debate"] = "discussion"
+    baseline: str | None = Field(default=None, description="the method of the literature that holds it, if one does")
     topic: str
     participants: list[str]
     models: dict[str, str] = Field(description="agent: model that words its utterances")

@@ -30,8 +30,19 @@ VERDICTS, JUDGE_MIND, ANALYSIS = "verdicts.jsonl", "judge_mind.jsonl", "analysis
 _FILES: Final = (TRANSCRIPT, MINDS, READABLE)
 """Those that every run has."""
 
-HEADINGS: Final = {True: "Consensus", False: "No consensus. The majority's position"}
-"""What stands in front of a debate's answer, by whether it is a consensus."""
+_NO_CONSENSUS: Final = {"mad_judge": "The judge's decision", "reconcile": "The weighted vote"}
+"""What stands for the answer without consensus, by who says so; elsewhere it is the majority's position."""
+
+
+def conclusion_heading(consensus: bool, by: str) -> str:
+    """What stands in front of a debate's answer.
+
+    Args:
+        consensus: whether everybody agrees.
+        by: who says so (`Conclusion.by`).
+    """
+    return "Consensus" if consensus else "No consensus. " + _NO_CONSENSUS.get(by, "The majority's position")
+
 
 DISCLAIMER: Final = (
     "This is a simulation. Nobody in it is a real person, and what simulated people say is no evidence of what real "
@@ -121,7 +132,8 @@ class RunFolder:
         """Write run.json for good, what a debate came to, and why the conversation ended; closes the files."""
         conclusion = manifest.get("conclusion")
         if conclusion:
-            self._line(READABLE, f"**{HEADINGS[conclusion['consensus']]}:** {_text(conclusion['answer'])}\n")
+            heading = conclusion_heading(conclusion["consensus"], conclusion["by"])
+            self._line(READABLE, f"**{heading}:** {_text(conclusion['answer'])}\n")
         self._line(READABLE, f"*{_text(why)}*")
         self.manifest(manifest)
         for file in self._files.values():

@@ -207,6 +207,7 @@ async def run_simulation(
         yield Started(
             run=run,
             mode=settings.mode,
+            baseline=settings.baseline,
             topic=scenario.topic,
             participants=[p.name for p in scenario.participants],
             models={p.name: settings.model_for(p.name, "natural_language") or model for p in scenario.participants},

@@ -40,10 +40,10 @@ def parse_answer(text: str, form: AnswerFormat, choices: Sequence[str] = ()) -> 
 
 
 def same_answer(one: str, other: str, form: AnswerFormat) -> bool:
-    """Whether two parsed answers are the same one; free text is compared without case, accents and punctuation."""
+    """Whether two parsed answers are the same one; free text is compared without case, diacritics and punctuation."""
     if form == "number":
         return float(one) == float(other)
-    return one == other or _words(one) == _words(other)
+    return one == other or (form != "choice" and _words(one) == _words(other))
 
 
 def _words(text: str) -> str:
@@ -61,6 +61,8 @@ def _yes_or_no(text: str) -> str:
 
 
 def _choice(text: str, choices: Sequence[str]) -> str:
+    if text in choices:  # signs that are no letters may be all that differs: -30 and +30
+        return text
     for candidate in (text, *_without_label(text)):
         found = [choice for choice in choices if _words(choice) == _words(candidate)]
         if len(found) == 1:

@@ -16,7 +16,7 @@ from pydantic import ValidationError
 from persimchat.state.complaint import expected, input_error, valid_fields
 from persimchat.state.document import Document, Location, parse_value, read_document
 from persimchat.state.errors import InputError, suggestion
-from persimchat.state.settings import Settings
+from persimchat.state.settings import PART, Settings
 
 PREFIX: Final = "PERSIMCHAT_"
 """Environment variables of this prefix are settings."""
@@ -153,7 +153,7 @@ def _nested(path: tuple[str, ...], value: Any) -> Document:
 def _check(document: Document, where: str) -> None:
     """Validate one source by itself."""
     try:
-        Settings.model_validate(dict(document.data))
+        Settings.model_validate(dict(document.data), context=PART)
     except ValidationError as error:
         raise input_error(error, Settings, document, where=where) from None
 

@@ -1,7 +1,7 @@
 """Repetition and other faults of wording: what is put right, and how much of an utterance was said before.
 
-Source: specification, *Speaking*, faults known from the thesis (7.1). The arithmetic is that of n-gram overlap as in
-the diversity measures of Li et al. 2016 (distinct-n) and BLEU's clipped precision, against one earlier text at a time.
+Source: specification, *Speaking*, faults known from the thesis. The share of n-grams that another text has is the
+n-gram precision of BLEU (Papineni et al. 2002), on sets and against one earlier text at a time.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ CORRECTIONS: Final = (
 )
 """All that can happen to a wording, as `Utterance.corrections` names it."""
 
-WORDS_IN_GRAM: Final = 4
-"""Words of one n-gram. A sign of a script without spaces counts as two thirds of a word: six signs to the n-gram."""
-SIGNS_IN_GRAM: Final = 6
-LEAST_GRAMS: Final = 6
-"""A text with fewer n-grams is compared by n-grams of one word (two signs) less."""
 LEAST_WORDS: Final = 6
 """Shorter texts ("Yes.", "Good night, everyone!") repeat nothing: people say such things again and again."""
+SHORT: Final = 10
+"""Texts with fewer words ("What do you think about the price, Eva?") say something else where one word is another: they
+repeat an earlier one only where all of their n-grams are in it."""
+SIGN: Final = 0.5
+"""How much of a word a sign counts for in scripts that put no spaces between words."""
 
 _UNSPACED: Final = (
     (0x0E00, 0x0EFF),  # Thai, Lao
@@ -59,12 +59,9 @@ class _Spacing(dict[int, str]):
 
     def __missing__(self, code: int) -> str:
         sign = chr(code)
-        if any(first <= code <= last for first, last in _UNSPACED) and unicodedata.category(sign)[0] in "LN":
-            spaced = f" {sign} "
-        else:
-            spaced = sign if unicodedata.category(sign)[0] in "LMN" else " "
-        self[code] = spaced
-        return spaced
+        belongs = unicodedata.category(sign)[0] in "LMN"
+        self[code] = f" {sign} " if belongs and _unspaced(sign) else sign if belongs else " "
+        return self[code]
 
 
 _SPACING: Final = _Spacing({ord("'"): "", ord("’"): ""})
@@ -77,3 +74,68 @@ def words(text: str) -> list[str]:
     """
     plain = without_marks(text)
     return plain.translate(_SPACING).split() or [mark for mark in plain if not mark.isspace()]
+
+
+def size(text: str) -> float:
+    """The length of a text in words; a sign of a script without spaces counts as half of one."""
+    return _size(words(text))
+
+
+def _size(found: Sequence[str]) -> float:
+    return sum(SIGN if _is_sign(word) else 1.0 for word in found)
+
+
+def _is_sign(word: str) -> bool:
+    return len(word) == 1 and (_unspaced(word) or not word.isalnum())
+
+
+def _unspaced(sign: str) -> bool:
+    code = ord(sign)
+    return any(first <= code <= last for first, last in _UNSPACED)
+
+
+def overlaps(text: str, said: Sequence[str]) -> list[float]:
+    """How much of a text was said before: the share of its n-grams that occur in each earlier text.
+
+    n is 4 words; 3 where the text is shorter than ten words or written in signs (about two words then).
+
+    Args:
+        text: the new text.
+        said: earlier texts.
+
+    Returns:
+        For each earlier text a share from 0 to 1; 0 where the new text has no n-gram at all.
+    """
+    found = words(text)
+    n = 3 if _size(found) < SHORT or _size(found) < 0.75 * len(found) else 4
+    grams = _grams(found, n)
+    return [len(grams & _grams(words(earlier), n)) / len(grams) if grams else 0.0 for earlier in said]
+
+
+def _grams(found: Sequence[str], n: int) -> set[tuple[str, ...]]:
+    return {tuple(found[i : i + n]) for i in range(len(found) - n + 1)}
+
+
+def nearness(
+    text: str, said: Sequence[str], cosines: Sequence[float], *, overlap: float, similarity: float
+) -> list[float]:
+    """How near a new text is to a repetition of each earlier one, by n-grams and embeddings.
+
+    Args:
+        text: the new text.
+        said: earlier texts.
+        cosines: of its embedding with theirs; texts shorter than `SHORT` words need none.
+        overlap: the share of n-grams from which on it repeats one, above 0 to 1 (`Settings.repetition_overlap`).
+        similarity: the cosine from which on it does, above 0 to 1 (`Settings.repetition_similarity`).
+
+    Returns:
+        For each earlier text the greater of share and cosine as a multiple of its limit: 1 or more is a
+        near-repetition. For short texts the share alone; 0 for those that are too short to repeat anything.
+    """
+    length = size(text)
+    if length < LEAST_WORDS:
+        return [0.0] * len(said)
+    shares = overlaps(text, said)
+    if length < SHORT:
+        return shares
+    return [max(share / overlap, cosine / similarity) for share, cosine in zip(shares, cosines, strict=True)]

@@ -39,15 +39,18 @@ _BULLETS: Final = re.compile(r"^[\s>•#|–—-]*(?:\*\s+)?")
 _NUMBER: Final = re.compile(r"^[\[(]?\d{1,4}[\])]?\s*[.):]?\s+")
 _LABEL: Final = re.compile(
     r"^(?P<mark>[*_`]{0,3})\[?(?P<name>[^\W_][^:：\n*_`\[\]()]{0,80}?)\]?[*_`]{0,3}"
-    r"\s*(?:[(\[][^()\[\]]{0,200}[)\]])?[*_`]{0,3}\s*[:：](?P<text>.*)$"
+    r"\s*[*_`]{0,3}(?:[(\[][^()\[\]]{0,200}[)\]])?[*_`]{0,3}\s*[:：](?P<text>.*)$"
 )
 """A name, perhaps marked, perhaps with a direction in brackets, and a colon."""
 _DIRECTION: Final = re.compile(r"^(?:\(.*\)|\[.*\]|\*[^*]+\*|_[^_]+_|#{1,6}\s.*|[-*_=~]{3,}|```.*)$")
 _OPENING: Final = re.compile(r"^(?:\([^()]{1,120}\)|\[[^\[\]]{1,120}\]|\*[^*]{1,120}\*)\s*(?=\S)")
 _CLOSING: Final = re.compile(r"(?<=[.!?…\"”])\s*(?:\([^()]{1,120}\)|\[[^\[\]]{1,120}\]|\*[^*]{1,120}\*)$")
+_MARKS: Final = "*_`[( "
+_LONGEST: Final = 100
+"""Characters in front of a colon among which somebody who takes part may be named, however oddly."""
 _NOT_SPEAKERS: Final = frozenset(
-    "scene setting title topic participants characters cast conversation dialogue transcript script note narrator end"
-    .split()
+    ("scene", "setting", "title", "topic", "participants", "characters", "cast", "conversation", "dialogue")
+    + ("transcript", "script", "note", "narrator", "end")
 )
 """First words of labels that belong to a script's own apparatus; what stands after them is a stage direction."""
 
@@ -70,7 +73,7 @@ def parse_script(text: str, names: Sequence[str]) -> Script:
     gap = False
     for raw in clean(text).split("\n"):
         line = raw.strip()
-        named = _named(line, names)
+        named = _named(line, names, begun=bool(lines))
         if named is not None:
             label, words = named
             meant = matching(label, names)
@@ -86,8 +89,11 @@ def parse_script(text: str, names: Sequence[str]) -> Script:
     return Script([line for line in spoken if line.text], strangers)
 
 
-def _named(line: str, names: Sequence[str]) -> tuple[str, str] | None:
-    """The name with which a line begins, as it is written, and the words after it; None where it has none."""
+def _named(line: str, names: Sequence[str], *, begun: bool) -> tuple[str, str] | None:
+    """The name with which a line begins, as it is written, and the words after it; None where it has none.
+
+    A name may stand on a line of its own; one that nobody has only as a heading, once somebody has spoken.
+    """
     bare = _BULLETS.sub("", line)
     for start in dict.fromkeys((bare, _NUMBER.sub("", bare))):
         own = next((name for name in names if start.lower().startswith(f"{name}:".lower())), None)
@@ -97,16 +103,18 @@ def _named(line: str, names: Sequence[str]) -> tuple[str, str] | None:
         label = one_line(found["name"]) if found else ""
         if found and (len(matching(label, names)) == 1 or _is_like_a_name(label, names)):
             return label, _unmarked(found["text"], found["mark"])
-        alone = start.strip("*_`[]#: ")
-        marked = alone != line
-        if alone and (len(matching(alone, names)) == 1 or (marked and not found and _is_title(alone))):
-            return one_line(alone), ""
-    return None
+        head, colon, _ = start.replace("：", ":").partition(":")
+        if colon and len(head) <= _LONGEST and _is_like_a_name(head.strip(_MARKS), names, title=False):
+            return one_line(head.strip(_MARKS)), ""
+    alone = line.strip("*_`[]#: ")
+    heading = begun and line.startswith(("#", "**")) and _is_title(alone)
+    return (one_line(alone), "") if alone and (heading or len(matching(alone, names)) == 1) else None
 
 
-def _is_like_a_name(label: str, names: Sequence[str]) -> bool:
+def _is_like_a_name(label: str, names: Sequence[str], *, title: bool = True) -> bool:
     """Whether what stands before a colon is meant as a name; "One thing" is not, "Dr. Novák" is, "Eva says" is, too."""
-    return bool(matching(label.split()[0].strip(".,;!?"), names)) or _is_title(label)
+    words = label.split()
+    return bool(words) and (bool(matching(words[0].strip(".,;!?*_`)]"), names)) or (title and _is_title(label)))
 
 
 def _is_title(label: str) -> bool:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Final, Literal, get_args
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, field_validator, model_validator
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationInfo, field_validator, model_validator
 
 from persimchat.state.answer_format import AnswerFormat
 
@@ -68,6 +68,10 @@ class RetrievalWeights(BaseModel):
     relevance: Weight = 1.0
     emotional: Weight = 1.0
     stm_relevance: Weight = 1.0
+
+
+PART: Final = "part of the settings"
+"""Validation context (pydantic) for one of several sources: whether settings fit together is asked of them all."""
 
 
 class Settings(BaseModel):
@@ -209,14 +213,20 @@ class Settings(BaseModel):
         return {True: "on", False: "off"}[value] if isinstance(value, bool) else value
 
     @model_validator(mode="after")
-    def _consistent(self) -> Settings:
-        """Refuse settings that contradict each other."""
+    def _consistent(self, info: ValidationInfo) -> Settings:
+        """Refuse settings that contradict each other, once all of them are known."""
+        if info.context == PART:
+            return self
         if self.answer_format == "choice":
             different = {choice.casefold() for choice in self.choices}
             if len(different) < 2 or len(different) < len(self.choices):
-                raise ValueError("answer_format=choice needs choices: two or more different ones, as in choices=[A, B]")
+                raise ValueError(
+                    "answer_format=choice needs two or more different choices; give them, as in choices=[A, B]"
+                )
         elif self.choices:
-            raise ValueError(f"choices go with answer_format=choice, not with {self.answer_format}")
+            raise ValueError(
+                f"choices go with answer_format=choice, not with {self.answer_format}; leave one of them out"
+            )
         if self.baseline in ("mad", "mad_judge", "reconcile") and self.mode != "debate":
             raise ValueError(f"baseline={self.baseline} is a debate; set mode=debate, or use `persimchat debate`")
         if self.baseline == "single_agent" and self.mode != "discussion":

@@ -74,7 +74,7 @@ def tallied(votes: Sequence[Vote], form: AnswerFormat) -> list[Tally]:
     """
     groups: list[list[Vote]] = []
     for vote in votes:
-        group = next((group for group in groups if _same(group[0].answer, vote.answer, form)), None)
+        group = next((group for group in groups if is_same(group[0].answer, vote.answer, form)), None)
         if group is None:
             groups.append([vote])
         else:
@@ -83,7 +83,7 @@ def tallied(votes: Sequence[Vote], form: AnswerFormat) -> list[Tally]:
     return sorted(tallies, key=lambda tally: -tally.weight)
 
 
-def _same(one: str, other: str, form: AnswerFormat) -> bool:
+def is_same(one: str, other: str, form: AnswerFormat) -> bool:
     """Whether two parsed answers are the same; a parsed choice is one of the choices, character by character."""
     return one == other if form == "choice" else same_answer(one, other, form)
 

@@ -11,7 +11,19 @@ from loopback.server import LoopbackServer
 from rich.console import Console
 
 from persimchat.app.live_view import LiveView
-from persimchat.runs.events import Event, Speaking, Started, Stopped, Token, Totals, TurnEnded, Uttered
+from persimchat.runs.events import (
+    Concluded,
+    Event,
+    Judged,
+    Position,
+    Speaking,
+    Started,
+    Stopped,
+    Token,
+    Totals,
+    TurnEnded,
+    Uttered,
+)
 
 Serve = Callable[..., LoopbackServer]
 Terminal = Callable[..., tuple[int, str]]
@@ -154,3 +166,19 @@ def test_an_error_in_a_terminal_leaves_it_usable(terminal: Terminal, serve: Serv
     assert code == 3
     assert screen.rindex("\x1b[?25h") > screen.rindex("\x1b[?25l")
     assert "persimchat: error: wrong answer twice" in plain(screen)
+
+
+def test_a_debate_shows_the_judge_s_view_and_what_it_came_to(plain: Callable[[str], str]):
+    told = events()
+    positions = [Position(agent=EVIL, position="Tea.", agrees=True), Position(agent="B", position="No.", agrees=False)]
+    judged = Judged(
+        turn=1, reasoning="r", consensus=False, answer="", positions=positions, progress="circling", overruled=""
+    )
+    came_to = Concluded(
+        answer="Tea, [red]hot[/red]\nfor all", consensus=True, reasoning="r", supporters=[EVIL], by="judge"
+    )
+    stopped = told[-1].model_copy(update={"reason": "consensus", "conclusion": came_to})
+    text = plain(shown([*told[:-1], judged, stopped]))
+    assert "judge: no consensus yet, 1 of 2 agree, circling" in text
+    assert "Consensus: Tea, [red]hot[/red] for all  held by [bold]Eve[/bold] :smile:" in text
+    assert "Ended: consensus was reached, after 1 utterance." in text

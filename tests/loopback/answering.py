@@ -17,12 +17,16 @@ SCHEMAS = {
     "focal_points": "FocalPoints",
     "memory_filtering": "Consolidation",
     "need_to_talk": "NeedToTalk",
+    "openness": "Openness",
     "action": "Action",
     "emotion": "Feeling",
     "reflection": "Reflection",
     "planning": "Plan",
+    "analysis": "Score",
 }
-"""Which judgement answers which task."""
+"""Which judgement answers which task; those of the other tasks are made for the people of one conversation."""
+WORDS = ("utterance", "script")
+"""Tasks that are answered in words and not in a schema."""
 DIMENSIONS = 64
 
 
@@ -113,7 +117,7 @@ def natural_answer(body: dict[str, Any]) -> dict[str, Any] | str:
     if name is None:
         return fitting(schema_of(body), random.Random(_digest(body)))
     text = str(OfflineChatModel(seed=body.get("seed") or 0).invoke(messages).text)
-    return text if name == "utterance" else json.loads(text)
+    return text if name in WORDS else json.loads(text)
 
 
 def schema_of(body: dict[str, Any]) -> dict[str, Any]:
@@ -124,7 +128,7 @@ def schema_of(body: dict[str, Any]) -> dict[str, Any]:
         return body["tools"][0]["function"]["parameters"]
     text = str(body["messages"][-1].get("content"))
     task = TASK.search(text)
-    if task:
+    if task and task.group(1) in SCHEMAS:
         from langchain_core.utils.json_schema import dereference_refs
 
         from persimchat.state import judgement
@@ -137,6 +141,8 @@ def fitting(schema: dict[str, Any], rng: random.Random) -> Any:
     """A value that fits a JSON schema of the kinds that PerSimChat uses."""
     if "enum" in schema:
         return rng.choice(schema["enum"])
+    if "anyOf" in schema:
+        return fitting(rng.choice(schema["anyOf"]), rng)
     match schema.get("type"):
         case "object":
             return {name: fitting(part, rng) for name, part in schema["properties"].items()}
@@ -145,6 +151,10 @@ def fitting(schema: dict[str, Any], rng: random.Random) -> Any:
             return [fitting(schema["items"], rng) for _ in range(least)]
         case "integer":
             return rng.randint(schema.get("minimum", 0), schema.get("maximum", 10))
+        case "number":
+            return round(rng.uniform(schema.get("minimum", 0), schema.get("maximum", 10)), 1)
+        case "null":
+            return None
         case "boolean":
             return rng.random() < 0.5
         case _:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import threading
 from collections.abc import Callable
 from typing import Any
@@ -9,6 +10,74 @@ from typing import Any
 from loopback.answering import TASK
 
 Script = dict[str, Any] | str | Callable[[dict[str, Any]], Any]
+
+
+def task_of(body: dict[str, Any]) -> str:
+    """The name of the task that a request's prompt sets."""
+    for message in body["messages"]:
+        found = TASK.search(str(message.get("content")))
+        if found:
+            return found.group(1)
+    raise AssertionError(f"a request without a task: {body['messages']}")
+
+
+def prompt_of(body: dict[str, Any]) -> str:
+    """The user's part of a request's prompt."""
+    return next(str(m["content"]) for m in body["messages"] if m["role"] == "user")
+
+
+def participants_of(body: dict[str, Any]) -> list[str]:
+    """The names of all participants, as the group block of a prompt for the judge or the selector lists them."""
+    group = re.search(r"^<group>\n(.*?)^</group>", prompt_of(body), re.MULTILINE | re.DOTALL)
+    assert group, "a prompt without a group"
+    return re.findall(r"^- (.+?): (?:need to talk|openness|spoken) ", group.group(1), re.MULTILINE)
+
+
+def answer_of(body: dict[str, Any]) -> str:
+    """An answer in the form that a debate's prompt asks for: "yes", the first choice, "12", or a sentence."""
+    form = re.search(r"^- The group is to agree on one answer: (.+)$", prompt_of(body), re.MULTILINE)
+    words = form.group(1) if form else ""
+    if words.startswith("yes or no"):
+        return "yes"
+    if words.startswith("one number"):
+        return "12"
+    return words.partition(": ")[2].split("; ")[0] if words.startswith("one of the choices") else "Tea for everybody."
+
+
+def _verdict(body: dict[str, Any]) -> dict[str, Any]:
+    held = [{"agent": name, "position": "Likes tea.", "agrees": True} for name in participants_of(body)]
+    return {
+        "reasoning": "They are still talking.", "consensus": False, "answer": None, "positions": held,
+        "progress": "progressing",
+    }  # fmt: skip
+
+
+def _majority(body: dict[str, Any]) -> dict[str, Any]:
+    return {"reasoning": "Most like tea.", "answer": answer_of(body), "supporters": participants_of(body)[:1]}
+
+
+def _selection(body: dict[str, Any]) -> dict[str, Any]:
+    found = re.search(r"Only these may: (.+)\.$", prompt_of(body), re.MULTILINE)
+    assert found, "a prompt without candidates"
+    return {"reasoning": "They have been silent.", "speaker": found.group(1).split(", ")[0]}
+
+
+def _script(body: dict[str, Any]) -> str:
+    speakers = re.search(r"^- The speakers: (.+?)\. Nobody", prompt_of(body), re.MULTILINE)
+    count = re.search(r"to the last: (\d+) utterance", prompt_of(body))
+    assert speakers and count, "a prompt without speakers or a number of utterances"
+    names = speakers.group(1).split(", ")
+    return "\n".join(f"{names[n % len(names)]}: I like tea number {n + 1}." for n in range(int(count.group(1))))
+
+
+def _answering(body: dict[str, Any]) -> dict[str, Any]:
+    return {"reasoning": "I like tea.", "answer": answer_of(body), "confidence": 0.6}
+
+
+def _decision(body: dict[str, Any]) -> dict[str, Any]:
+    reasoning = "The affirmative side had the better reasons."
+    return {"reasoning": reasoning, "decided": True, "side": "affirmative", "answer": answer_of(body)}
+
 
 ANSWERS: dict[str, Script] = {
     "perception": {"theme": "Somebody spoke of tea", "keywords": ["tea"], "importance": 4},
@@ -29,21 +98,15 @@ ANSWERS: dict[str, Script] = {
         "goals": [], "theme": "Find out about tea", "keywords": ["tea"], "importance": 6,
     },  # fmt: skip
     "utterance": "I like tea a lot.",
+    "openness": {"reasoning": "It is all the same to me.", "openness": 5},
+    "judge": _verdict,
+    "majority": _majority,
+    "selector": _selection,
+    "analysis": {"reasoning": "It speaks of tea.", "coherence": 6.5, "sentiment": 7.0, "engagement": 4.5},
+    "script": _script,
+    "answering": _answering,
+    "mad_judge": _decision,
 }  # fmt: skip
-
-
-def task_of(body: dict[str, Any]) -> str:
-    """The name of the task that a request's prompt sets."""
-    for message in body["messages"]:
-        found = TASK.search(str(message.get("content")))
-        if found:
-            return found.group(1)
-    raise AssertionError(f"a request without a task: {body['messages']}")
-
-
-def prompt_of(body: dict[str, Any]) -> str:
-    """The user's part of a request's prompt."""
-    return next(str(m["content"]) for m in body["messages"] if m["role"] == "user")
 
 
 class Scripted:

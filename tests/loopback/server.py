@@ -128,6 +128,11 @@ class _Server(ThreadingHTTPServer):
     request_queue_size = 256
     loopback: LoopbackServer
 
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """A client that gives up in the middle of its request is nothing to report; anything else is."""
+        if not isinstance(sys.exc_info()[1], ConnectionError | json.JSONDecodeError):
+            super().handle_error(request, client_address)
+
 
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"

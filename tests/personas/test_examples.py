@@ -27,7 +27,7 @@ def test_example(path: Path):
 
 def test_what_the_examples_show():
     by_name = {path.stem: load_scenario(path) for path in EXAMPLES}
-    assert set(by_name) >= {"ice_cream", "adversarial", "family", "focus_group", "tavern"}
+    assert set(by_name) >= {"ice_cream", "adversarial", "family", "focus_group", "tavern", "debate"}
     ice = by_name["ice_cream"]
     assert [p.name for p in ice.participants] == ["Alena Nováková", "David Procházka", "Eva Horáková", "Lukáš Jelínek"]
     assert knowledge_level(ice.participants[3]) == 2

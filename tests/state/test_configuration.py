@@ -195,3 +195,18 @@ def test_assignments_reach_inside_names_with_dots():
 )
 def test_mistakes_in_assignments(refused: Callable[..., str], text: str, words: list[str]):
     refused(lambda: parse_assignment(text), *words)
+
+
+def test_settings_that_belong_together_may_come_from_different_sources(write: Callable[..., Path]):
+    path = write("settings.yaml", "choices: [A, B]\nbaseline: mad\n")
+    environment = {"PERSIMCHAT_ANSWER_FORMAT": "choice"}
+    settings = load_settings(path, environment=environment, scenario={"mode": "debate"}, max_messages=9)
+    assert (settings.choices, settings.baseline, settings.mode) == (["A", "B"], "mad", "debate")
+
+
+def test_settings_that_contradict_each_other_are_refused_together(
+    write: Callable[..., Path], refused: Callable[..., str]
+):
+    path = write("settings.yaml", "choices: [A, B]\n")
+    refused(lambda: load_settings(path, environment={}), "choices go with answer_format=choice", "Leave one")
+    refused(lambda: load_settings(environment={}, baseline="mad"), "baseline=mad is a debate", "persimchat debate")

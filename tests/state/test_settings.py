@@ -84,9 +84,9 @@ def test_yaml_switches_are_understood():
 @pytest.mark.parametrize(
     ("given", "words"),
     [
-        ({"answer_format": "choice"}, "needs choices"),
-        ({"answer_format": "choice", "choices": ["A"]}, "needs choices"),
-        ({"answer_format": "choice", "choices": ["Tea", "tea"]}, "needs choices"),
+        ({"answer_format": "choice"}, "two or more different choices"),
+        ({"answer_format": "choice", "choices": ["A"]}, "two or more different choices"),
+        ({"answer_format": "choice", "choices": ["Tea", "tea"]}, "two or more different choices"),
         ({"choices": ["A", "B"]}, "go with answer_format=choice"),
         ({"baseline": "mad"}, "is a debate"),
         ({"baseline": "reconcile", "mode": "discussion"}, "is a debate"),

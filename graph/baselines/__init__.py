@@ -1,0 +1,41 @@
+"""The baselines of the literature: short graphs of their own, over the conversation's channels, to compare with.
+
+They take the same input and context as the conversation of minds, and leave the same channels, so whoever follows a run
+sees no difference but in what was said.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from typing import Any, Final
+
+from langgraph.graph.state import CompiledStateGraph
+
+from persimchat.graph.baselines.mad import build_mad
+from persimchat.graph.baselines.mad_judge import build_mad_judge
+from persimchat.graph.baselines.reconcile import build_reconcile
+from persimchat.graph.baselines.single_agent import build_single_agent
+from persimchat.state.settings import Settings
+
+BUILDERS: Final[dict[str, Callable[..., CompiledStateGraph[Any, Any, Any, Any]]]] = {
+    "single_agent": build_single_agent,
+    "mad": build_mad,
+    "mad_judge": build_mad_judge,
+    "reconcile": build_reconcile,
+}
+"""What builds a baseline's graph, by its name in the settings; each takes a checkpointer."""
+
+
+def baseline_graph(settings: Settings) -> CompiledStateGraph[Any, Any, Any, Any]:
+    """The compiled graph of `settings.baseline`.
+
+    Raises:
+        KeyError: the settings name no baseline.
+    """
+    return _compiled(settings.baseline or "")
+
+
+@cache
+def _compiled(name: str) -> CompiledStateGraph[Any, Any, Any, Any]:
+    return BUILDERS[name]()

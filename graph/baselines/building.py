@@ -1,0 +1,62 @@
+"""What all baselines' graphs are built with: the conversation's channels, its assembling, and the analysis."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from typing import Any
+
+from langgraph.graph import END, START, StateGraph
+from langgraph.graph.state import CompiledStateGraph
+from langgraph.types import Checkpointer, Send
+
+from persimchat.graph.conversation import UNLIMITED, assemble
+from persimchat.graph.node import current_settings, module_node
+from persimchat.graph.retrying import TRANSIENT
+from persimchat.graph.situation import situation_of
+from persimchat.nodes.analysis import analyse
+from persimchat.state.conversation import Conversation, ConversationInput, ConversationOutput, utterances
+from persimchat.state.mind import Utterance
+from persimchat.state.settings import Settings
+
+Builder = StateGraph[Any, Any, Any, Any]
+Graph = CompiledStateGraph[Any, Any, Any, Any]
+Module = Callable[[Any, Settings], Coroutine[Any, Any, dict[str, Any]]]
+
+
+def builder_of(modules: Mapping[str, Module]) -> Builder:
+    """A builder over the conversation's channels: these nodes, the assembling before them, the analysis beside them.
+
+    Args:
+        modules: the baseline's own, by node's name.
+    """
+    builder: Builder = StateGraph(
+        Conversation, context_schema=Settings, input_schema=ConversationInput, output_schema=ConversationOutput
+    )
+    for name, module in {"assemble": assemble, **modules, "analyse": analyse}.items():
+        builder.add_node(name, module_node(module), retry_policy=None if name == "assemble" else TRANSIENT)
+    builder.add_edge(START, "assemble")
+    builder.add_edge("analyse", END)
+    return builder
+
+
+def compiled(builder: Builder, name: str, checkpointer: Checkpointer) -> Graph:
+    """The compiled graph, which no parent's recursion limit ends."""
+    return builder.compile(checkpointer=checkpointer, name=name).with_config(recursion_limit=UNLIMITED)
+
+
+def analyses(state: Conversation, new: Sequence[Utterance]) -> list[Send]:
+    """Tasks that score new utterances where analysis is on; they run beside whatever comes next."""
+    settings = current_settings()
+    if not settings.analysis:
+        return []
+    situation, window = situation_of(state, "", settings), settings.recent_utterances
+    said = utterances(state["messages"][-state["turn"] :])
+    return [
+        Send("analyse", {"situation": {**situation, "turn": u["turn"], "recent": _upto(u, said, window)}, "heard": u})
+        for u in new
+    ]
+
+
+def _upto(last: Utterance, said: list[Utterance], window: int) -> list[Utterance]:
+    """The utterances that an analyst of `last` sees: itself, and those before it."""
+    return said[max(0, last["turn"] - window) : last["turn"]]

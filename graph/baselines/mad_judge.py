@@ -1,0 +1,152 @@
+"""Baseline mad_judge: two sides answer each other tit for tat, and a judge ends it as soon as it is decided.
+
+Source: Liang et al. 2023, "Encouraging Divergent Thinking in Large Language Models through Multi-Agent Debate"
+(arXiv:2305.19118), section 2. Taken: the affirmative side answers first, the negative side is asked to disagree; from
+the second round on each side answers what the other said last; the level of "tit for tat" is the paper's default,
+where nobody has to agree and nobody has to disagree (level 2 of 0 to 3); after every round the judge says whether one
+answer is clearly right, which ends the debate (the adaptive break), and after the last one it has to name one. Ours:
+the sides are personas, in order of listing one by one in turn, so there may be more than one on a side, who then
+answer at the same time and see the other side's answers and their own; "the affirmative side's answer" is that of most
+of them; the judge's last word is one call, where the paper has it list the candidates first. That the judge decides is
+no consensus: it is one where everybody's own last answer is the judge's.
+
+A round is three model calls deep: one side, the other side, the judge.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final, Literal
+
+from langgraph.graph import END
+from langgraph.types import Checkpointer, Send
+
+from persimchat.graph.baselines.building import Graph, analyses, builder_of, compiled
+from persimchat.graph.baselines.rounds import (
+    answer,
+    answering,
+    held,
+    last_round,
+    limit,
+    newest,
+    onlooker,
+    published,
+    said,
+)
+from persimchat.graph.node import current_settings
+from persimchat.nodes.answering import decide
+from persimchat.state.conversation import Conversation, utterances
+from persimchat.state.decision import Side, conclusion_of, sides, verdict_of
+from persimchat.state.mind import Utterance
+from persimchat.state.settings import Settings
+from persimchat.state.voting import Vote, tallied
+
+NAME: Final = "mad_judge"
+
+
+def affirmative(state: Conversation) -> list[Send]:
+    """Route: those of the affirmative side answer, from the second round on what the other side said last."""
+    before = last_round(state)
+    return _side(state, "affirm", "affirmative", before, before, first=state["turn"] + 1)
+
+
+def negative(state: Conversation) -> list[Send]:
+    """Route: those of the negative side answer what the affirmative side has just said."""
+    opened = newest(state, len(_members(state, "affirmative")))
+    before = utterances(state["messages"][-len(state["agents"]) - len(opened) : -len(opened)]) if state["turn"] else []
+    more: dict[str, Any] = {}
+    if not state["turn"]:
+        votes = [Vote(u["speaker"], u["answer"]) for u in opened]
+        more["opposes"] = tallied(votes, current_settings().answer_format)[0].answer
+    return _side(state, "oppose", "negative", opened, before, first=state["turn"] + len(opened) + 1, **more)
+
+
+def _side(
+    state: Conversation,
+    node: str,
+    side: Side,
+    others: list[Utterance],
+    before: list[Utterance],
+    *,
+    first: int,
+    **more: Any,
+) -> list[Send]:
+    """The tasks of one side, whose members are shown the other side's last answers and their own."""
+    all_sides = sides(list(state["agents"]))
+    against = [u for u in others if all_sides[u["speaker"]] != side]
+    return [
+        answering(
+            state,
+            node,
+            NAME,
+            name,
+            [*against, *(u for u in before if u["speaker"] == name)],
+            number=first + place,
+            side=side,
+            sides=all_sides,
+            **more,
+        )
+        for place, name in enumerate(_members(state, side))
+    ]
+
+
+def _members(state: Conversation, side: Side) -> list[str]:
+    return [name for name, its in sides(list(state["agents"])).items() if its == side]
+
+
+async def change_sides(state: Conversation, settings: Settings) -> dict[str, Any]:
+    """Everybody of the affirmative side has answered; the negative side is told by the route behind this node."""
+    return {}
+
+
+async def judge(state: Conversation, settings: Settings) -> dict[str, Any]:
+    """The round is over, and the judge says whether it has decided the debate."""
+    names, form = list(state["agents"]), settings.answer_format
+    update = published(state)
+    turn, number, rounds = update["turn"], update["turn"] // len(names), limit(state, settings) // len(names)
+    answers = newest(state, len(names))
+    before = utterances(state["messages"][-2 * len(names) : -len(names)]) if state["turn"] else []
+    situation = onlooker(state, settings, turn)
+    decision, call = await decide(situation, answers, sides(names), round=number, rounds=rounds, settings=settings)
+    verdict = verdict_of(decision, answers, {u["speaker"]: u["answer"] for u in before}, names, turn, form)
+    update |= {"verdicts": [verdict], "usage": [call]}
+    if not decision.decided:
+        return update
+    conclusion = conclusion_of(decision, answers, names, form)
+    who = held(len(conclusion["supporters"]), len(names))
+    detail = f"The judge decided for the {decision.side} side after {said(number)}; {who} its answer."
+    return {**update, "conclusion": conclusion, "stop_detail": detail}
+
+
+async def end_check(state: Conversation, settings: Settings) -> dict[str, Any]:
+    """Say why the debate ends, if the judge has decided it: by consensus, before the last round, or after it."""
+    conclusion = state["conclusion"]
+    if conclusion is None:
+        return {"stop_reason": ""}
+    over = state["turn"] == limit(state, settings)
+    reason = "consensus" if conclusion["consensus"] else "message_limit" if over else "closed"
+    return {"stop_reason": reason, "stop_source": NAME}
+
+
+def next_round(state: Conversation) -> list[Send] | Literal["__end__"]:
+    """Route: the end, or the affirmative side again; the analysis of the last round, where it is on, beside it."""
+    scores = analyses(state, last_round(state))
+    if state["stop_reason"]:
+        return scores or "__end__"
+    return [*affirmative(state), *scores]
+
+
+def build_mad_judge(checkpointer: Checkpointer = None) -> Graph:
+    """The compiled debate, assemble ─▶ (affirm×n ─▶ change_sides ─▶ oppose×m ─▶ judge ─▶ end_check)… or END.
+
+    See `persimchat.graph.conversation.build_conversation`.
+    """
+    builder = builder_of(
+        {"affirm": answer, "change_sides": change_sides, "oppose": answer, "judge": judge, "end_check": end_check}
+    )
+    builder.add_conditional_edges("assemble", affirmative, ["affirm"])
+    builder.add_edge("affirm", "change_sides")
+    builder.add_conditional_edges("change_sides", negative, ["oppose"])
+    builder.add_edge("oppose", "judge")
+    builder.add_edge("judge", "end_check")
+    builder.add_conditional_edges("end_check", next_round, ["affirm", "analyse", END])
+    return compiled(builder, NAME, checkpointer)

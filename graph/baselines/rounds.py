@@ -1,0 +1,142 @@
+"""What the debate baselines have in common: rounds in which everybody answers once.
+
+What somebody is shown is the last round, so prompts do not grow with the debate.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final, Literal
+
+from langgraph.graph import END
+from langgraph.types import Checkpointer, Send
+
+from persimchat.graph.baselines.building import Graph, Module, analyses, builder_of, compiled
+from persimchat.graph.node import current_settings
+from persimchat.graph.situation import situation_of
+from persimchat.nodes.answering import Given, Method, give_answer
+from persimchat.state.conversation import Conversation, as_message, utterance_id, utterances
+from persimchat.state.mind import Situation, Utterance
+from persimchat.state.settings import Settings
+from persimchat.state.voting import rounds_of
+
+_SENT: Final = ("name", "persona", "goals", "utterances")
+"""What of a mind an answer is given from."""
+
+
+def newest(state: Conversation, count: int) -> list[Utterance]:
+    """The last `count` answers, in the order in which they were given."""
+    return utterances(state["messages"][-count:])
+
+
+def last_round(state: Conversation) -> list[Utterance]:
+    """The answers of the last round that is over; none before the first is."""
+    return newest(state, len(state["agents"])) if state["turn"] else []
+
+
+def limit(state: Conversation, settings: Settings) -> int:
+    """Answers that the debate has at most, in whole rounds.
+
+    Raises:
+        InputError: the message limit is smaller than one round.
+    """
+    participants = len(state["agents"])
+    return rounds_of(participants, settings) * participants
+
+
+def onlooker(state: Conversation, settings: Settings, turn: int) -> Situation:
+    """The debate after so many answers, as one finds it who takes no part."""
+    return {**situation_of(state, "", settings), "max_messages": limit(state, settings), "turn": turn}
+
+
+def answering(
+    state: Conversation, node: str, method: Method, name: str, answers: list[Utterance], *, number: int, **more: Any
+) -> Send:
+    """One participant's answer as a task of a node.
+
+    Args:
+        state: the debate.
+        node: which answers.
+        method: the baseline.
+        name: who answers.
+        answers: what they are shown.
+        number: the utterance's, from 1.
+        **more: what else they are given.
+    """
+    settings = current_settings()
+    most = limit(state, settings)
+    situation = {**situation_of(state, name, settings), "max_messages": most, "recent": []}
+    mind = {key: value for key, value in state["agents"][name].items() if key in _SENT}
+    given = {"method": method, "mind": mind, "situation": situation, "number": number, "answers": answers}
+    return Send(node, {**given, **more})
+
+
+async def answer(given: Given, settings: Settings) -> dict[str, Any]:
+    """A participant answers."""
+    utterance, call = await give_answer(given, settings)
+    message_id = utterance_id(given["situation"]["simulation"], utterance["turn"])
+    return {"messages": [as_message(utterance, message_id)], "usage": [call]}
+
+
+def published(state: Conversation) -> dict[str, Any]:
+    """An update: everybody has answered once more, and the clock moves on."""
+    spoke = {utterance["speaker"]: utterance["turn"] for utterance in newest(state, len(state["agents"]))}
+    return {
+        "turn": state["turn"] + len(spoke),
+        "agents": {
+            name: {"utterances": mind["utterances"] + 1, "last_spoke": spoke[name], "did": "speak"}
+            for name, mind in state["agents"].items()
+        },
+    }
+
+
+async def end_check(state: Conversation, settings: Settings) -> dict[str, Any]:
+    """Say why the debate ends, if it has come to a conclusion."""
+    conclusion, participants = state["conclusion"], len(state["agents"])
+    if conclusion is None:
+        return {"stop_reason": ""}
+    rounds, holders = state["turn"] // participants, len(conclusion["supporters"])
+    if conclusion["consensus"]:
+        reason, detail = "consensus", f"All {participants} gave the same answer after round {rounds}."
+    else:
+        reason, detail = "message_limit", f"{held(holders, participants)} it after {said(rounds)}."
+    return {"stop_reason": reason, "stop_source": conclusion["by"], "stop_detail": detail}
+
+
+def held(holders: int, participants: int) -> str:
+    """How many hold an answer, as in "2 of 3 hold"."""
+    return f"{holders} of {participants} {'holds' if holders == 1 else 'hold'}"
+
+
+def said(rounds: int) -> str:
+    """A number of rounds in words."""
+    return "1 round" if rounds == 1 else f"{rounds} rounds"
+
+
+def build_rounds(method: Literal["mad", "reconcile"], count_votes: Module, checkpointer: Checkpointer) -> Graph:
+    """A debate in which all answer at once: assemble ─▶ (answer×n ─▶ count_votes ─▶ end_check)… or END.
+
+    A round is one model call deep.
+
+    Args:
+        method: the baseline.
+        count_votes: the node after a round: the clock moves on, and where the debate is over, its conclusion.
+        checkpointer: a LangGraph saver, or None.
+    """
+
+    def next_round(state: Conversation) -> list[Send] | Literal["__end__"]:
+        before, first = last_round(state), state["turn"] + 1
+        scores = analyses(state, before)
+        if state["stop_reason"]:
+            return scores or "__end__"
+        names = enumerate(state["agents"])
+        return [
+            *(answering(state, "answer", method, name, before, number=first + place) for place, name in names),
+            *scores,
+        ]
+
+    builder = builder_of({"answer": answer, "count_votes": count_votes, "end_check": end_check})
+    builder.add_conditional_edges("assemble", next_round, ["answer"])
+    builder.add_edge("answer", "count_votes")
+    builder.add_edge("count_votes", "end_check")
+    builder.add_conditional_edges("end_check", next_round, ["answer", "analyse", END])
+    return compiled(builder, method, checkpointer)

@@ -1,0 +1,72 @@
+"""Baseline single_agent: one model writes the whole conversation in one answer.
+
+Source: thesis 6.1, "Single-Agent Zero-Shot": one model is given the personas' descriptions and writes their
+conversation; the output is put into the same form as that of the others. Zhou et al. 2024, "Is this the real life?"
+(arXiv:2403.05020), call it script mode. Ours: relationships and social goals are given, too; who speaks is checked,
+and a script that is wrong is asked for once more (`state/script.py` says what is taken off, and what is refused).
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from langgraph.graph import END
+from langgraph.types import Checkpointer, Send
+
+from persimchat.graph.baselines.building import Graph, analyses, builder_of, compiled
+from persimchat.graph.situation import situation_of
+from persimchat.nodes.script import Written, write_script
+from persimchat.state.conversation import Conversation, as_message, utterance_id, utterances
+from persimchat.state.script import Faults
+from persimchat.state.settings import Settings
+
+NAME = "single_agent"
+
+
+async def write(state: Conversation, settings: Settings) -> dict[str, Any]:
+    """The whole conversation is written: every utterance of it, and what is to be said of them."""
+    people: list[Any] = [(mind, situation_of(state, name, settings)) for name, mind in state["agents"].items()]
+    written = await write_script(people, settings)
+    said = written.utterances
+    spoke = {u["speaker"]: u["turn"] for u in said}
+    counts = {name: sum(u["speaker"] == name for u in said) for name in spoke}
+    return {
+        "messages": [as_message(u, utterance_id(state["simulation"], u["turn"])) for u in said],
+        "turn": len(said),
+        "agents": {name: {"utterances": counts[name], "last_spoke": spoke[name]} for name in spoke},
+        "stop_detail": in_words(written, settings),
+        "usage": [written.call],
+    }
+
+
+async def end_check(state: Conversation, settings: Settings) -> dict[str, Any]:
+    """The conversation is at its end as soon as it is there."""
+    return {"stop_reason": "message_limit", "stop_source": NAME}
+
+
+def in_words(written: Written, settings: Settings) -> str:
+    """What a script came to, one sentence."""
+    count = len(written.utterances)
+    number = f"{count} utterance{'' if count == 1 else 's'}"
+    if written.cut:
+        number = f"{count + written.cut} utterances, of which the last {written.cut} were left out"
+    elif count < settings.max_messages:
+        number += f" in place of {settings.max_messages}"
+    wrong = written.faults or Faults([], count, [], [])
+    rest = [f"{', '.join(wrong.silent)} said nothing"] if wrong.silent else []
+    rest += [f"{', '.join(wrong.repeaters)} spoke twice in a row"] if wrong.repeaters else []
+    return f"One model wrote {number}{''.join(f'; {fault}' for fault in rest)}."
+
+
+def after_the_end(state: Conversation) -> list[Send] | Literal["__end__"]:
+    """Route: the utterances are analysed, where that is on."""
+    return analyses(state, utterances(state["messages"][-state["turn"] :])) or "__end__"
+
+
+def build_single_agent(checkpointer: Checkpointer = None) -> Graph:
+    """The compiled conversation, assemble ─▶ write ─▶ end_check; see `graph.conversation.build_conversation`."""
+    builder = builder_of({"write": write, "end_check": end_check})
+    builder.add_edge("assemble", "write")
+    builder.add_edge("write", "end_check")
+    builder.add_conditional_edges("end_check", after_the_end, ["analyse", END])
+    return compiled(builder, NAME, checkpointer)

@@ -1,0 +1,128 @@
+"""Which mapping fits a file, by the shape of what is in it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping as Fields
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from persimchat.personas.loading import load
+from persimchat.personas.loading_record import Form, Record
+from persimchat.personas.mapping import Mapping, ready
+from persimchat.personas.mapping_paths import find, place_of
+from persimchat.state.errors import InputError
+from persimchat.state.plain_text import quoted
+
+_FIELDS: Final = 200
+
+
+@dataclass(frozen=True)
+class Described:
+    """A description and how it is to be read.
+
+    Attributes:
+        record: the description.
+        mapping: the mapping that fits; None where a model has to read it.
+        why: where a model has to, why no mapping does.
+        skipped: entries of the same file that describe nobody, counted with its first record.
+    """
+
+    record: Record
+    mapping: Mapping | None = None
+    why: str = ""
+    skipped: int = 0
+
+
+def described(file: Path, mapping: Mapping | None, *, read: bool = False) -> list[Described]:
+    """The descriptions in a file, each with the mapping that fits it.
+
+    Args:
+        file: the file.
+        mapping: the one mapping to be used; None to choose among the ready ones.
+        read: no mapping at all, so that a model reads everything.
+
+    Raises:
+        InputError: the file cannot be read, or is not what the mapping is for.
+    """
+    forms = load(file)
+    if read:
+        return [Described(record) for record in _people(forms).records]
+    if mapping is not None and mapping.records:
+        forms = [_listed(forms[0], mapping)]
+    fit = _fitting(forms, [mapping] if mapping is not None else list(ready().values()))
+    if fit is not None:
+        return fit
+    record = _people(forms).records[0]
+    if mapping is not None:
+        _refuse(record, mapping)
+        return [Described(one, mapping) for one in _people(forms).records]
+    return [Described(one, why=_why(record)) for one in _people(forms).records]
+
+
+def _fitting(forms: list[Form], mappings: list[Mapping]) -> list[Described] | None:
+    """The first mapping and form where all records fit; None where none fits any.
+
+    Where some fit and others do not, the mapping is taken all the same: it will say what is wrong with the others.
+    """
+    some: list[Described] | None = None
+    for mapping in mappings:
+        for form in forms:
+            fits = [record for record in form.records if mapping.recognises(record.data)]
+            if fits and (form.mixed or len(fits) == len(form.records)):
+                skipped = len(form.records) - len(fits)
+                return [Described(record, mapping, skipped=0 if n else skipped) for n, record in enumerate(fits)]
+            if fits and some is None:
+                some = [Described(record, mapping) for record in form.records]
+    return some
+
+
+def _people(forms: list[Form]) -> Form:
+    """What is read where no mapping fits: a list's entries, else the file as it stands."""
+    return next((form for form in forms if not form.mixed), forms[0])
+
+
+def _listed(form: Form, mapping: Mapping) -> Form:
+    """The records in the field that the mapping says."""
+    root = form.records[0]
+    found = find(root.data, mapping.records)
+    entries = found[1] if found else None
+    if len(form.records) > 1 or not isinstance(entries, list) or not all(isinstance(e, Fields) for e in entries):
+        what = f"there is no list of records in the field {mapping.records}, as the mapping {mapping.name} says"
+        raise InputError(what, where=str(root.file), remedy="Correct records in the mapping, or leave it out.")
+    place = mapping.records
+    return Form(tuple(Record(root.file, f"entry {n} of {place}", data=e) for n, e in enumerate(entries, start=1)))
+
+
+def _refuse(record: Record, mapping: Mapping) -> None:
+    """Say that a file is not what a mapping is for, where that is plain.
+
+    Raises:
+        InputError: it is text without fields, or has none of those that the mapping needs.
+    """
+    if not record.data:
+        what = f"this is text without fields, which the mapping {mapping.name} cannot read"
+        raise InputError(
+            what, where=record.where(), remedy="Leave --mapping out, and name a model that reads it (--model)."
+        )
+    lacking = [path for path in mapping.recognise if place_of(record.data, path) is None]
+    if not lacking and any(find(record.data, path) for path in mapping.paths()):
+        return
+    wanted = f"there is no field {lacking[0]}" if lacking else "none of its fields is there"
+    raise InputError(
+        f"this is not what the mapping {mapping.name} is for: {wanted}",
+        where=record.where(),
+        remedy=f"The file has the fields {_fields(record)}. Correct the mapping, or leave it out.",
+    )
+
+
+def _why(record: Record) -> str:
+    if not record.data:
+        return "this is text without fields"
+    plain = ready()["plain"]
+    lacking = [key for key in ("name", "description") if not plain.rules[(key,)].text(record.data).items]
+    return f"there is no field for the {' and the '.join(lacking)} among {_fields(record)}"
+
+
+def _fields(record: Record) -> str:
+    return quoted(", ".join(str(key) for key in record.data), _FIELDS)[1:-1]

@@ -1,0 +1,95 @@
+"""A foreign description as it was read: its fields, or only its text, and where it stands."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+from persimchat.state.errors import InputError
+
+MAX_BYTES: Final = 20_000_000
+"""The largest file of descriptions that is read: some thousands of people."""
+
+
+@dataclass(frozen=True)
+class Record:
+    """One foreign description.
+
+    Attributes:
+        file: the file that it stands in.
+        place: where in it, in words ("entry 3"); empty where a line says it, or the whole file is meant.
+        line: the line that it begins in, from 1; None where that is not known.
+        data: its fields; empty where there is only text.
+        written: the text, where there are no fields to make one from.
+    """
+
+    file: Path
+    place: str = ""
+    line: int | None = None
+    data: Mapping[str, Any] = field(default_factory=dict)
+    written: str = ""
+
+    @property
+    def text(self) -> str:
+        """All of it as text, for a model to read."""
+        return self.written or json.dumps(self.data, ensure_ascii=False, indent=1)
+
+    def where(self, path: str = "") -> str:
+        """The place in words: `people.csv:7, field age`."""
+        source = f"{self.file}:{self.line}" if self.line is not None else str(self.file)
+        return ", ".join(part for part in (source, self.place, f"field {path}" if path else "") if part)
+
+
+@dataclass(frozen=True)
+class Form:
+    """One way to see a file as records: the whole as one, or what it lists.
+
+    Attributes:
+        records: the descriptions, in the file's order.
+        mixed: whether it may hold other things beside descriptions of people, as a database's dump does.
+    """
+
+    records: tuple[Record, ...]
+    mixed: bool = False
+
+
+def contents(path: Path) -> str:
+    """The text of a file of descriptions.
+
+    Raises:
+        InputError: it cannot be read, is empty, too large, or not UTF-8; the line of the first wrong byte is named.
+    """
+    raw = raw_contents(path)
+    try:
+        text = raw.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = raw[: error.start].count(b"\n") + 1
+        raise InputError("the file is not UTF-8 text", where=f"{path}:{line}", remedy="Save it as UTF-8.") from None
+    if not text.strip():
+        raise InputError("the file is empty", where=str(path), remedy="Name a file that describes somebody.")
+    return text
+
+
+def raw_contents(path: Path) -> bytes:
+    """The bytes of a file of descriptions.
+
+    Raises:
+        InputError: it is missing, no file, not readable, or larger than `MAX_BYTES`.
+    """
+    try:
+        if not path.is_file():
+            what = "this is not a file" if path.exists() else "there is no such file"
+            raise InputError(what, where=str(path), remedy="Check the path, and from which folder it is meant.")
+        with path.open("rb") as file:
+            raw = file.read(MAX_BYTES + 1)
+    except (OSError, ValueError) as error:  # ValueError: a null character in the path
+        reason = getattr(error, "strerror", None) or str(error)
+        raise InputError(
+            f"the file cannot be read: {reason}", where=repr(str(path))[1:-1], remedy="Check path and permissions."
+        ) from None
+    if len(raw) > MAX_BYTES:
+        raise InputError("the file is too large", where=str(path), remedy=f"Keep it below {MAX_BYTES:,} bytes.")
+    return raw

@@ -1,0 +1,165 @@
+"""Reading a run's folder back: every line checked, whatever version of the folder, however the run ended.
+
+A run that was killed may have left its last line torn; such a line is left out, and `notes` says so. Everything else
+that is not as it should be is an error that names file, line and field.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from operator import attrgetter
+from pathlib import Path
+from stat import S_ISDIR
+from typing import Any, Final, TypeVar
+
+from pydantic import BaseModel, ValidationError
+
+from persimchat.runs.folder import ANALYSIS, JUDGE_MIND, MINDS, RUN_FORMAT, TRANSCRIPT, VERDICTS
+from persimchat.runs.recorded import Manifest, RecordedMind, RecordedScore, RecordedUtterance, RecordedVerdict
+from persimchat.state.errors import InputError
+from persimchat.state.plain_text import clean, quoted
+
+Line = TypeVar("Line", bound=BaseModel)
+
+_DAMAGED: Final = "The file is damaged; take it from a backup, or run the conversation again."
+_MOST_SHOWN: Final = 60
+_NO_JSON: Final = (ValueError, RecursionError)
+_turn: Final = attrgetter("turn")
+
+
+@dataclass(frozen=True)
+class Record:
+    """A run as its folder tells it.
+
+    Attributes:
+        path: the folder.
+        manifest: run.json.
+        utterances: in order of turns.
+        minds: in the order in which they were written; empty where the run had no minds.
+        judge_minds: of a judge that has a mind of its own.
+        verdicts: of a debate's judge, in order of turns.
+        scores: of the analysis, in order of turns.
+        notes: what was left out or is missing, one sentence each.
+    """
+
+    path: Path
+    manifest: Manifest
+    utterances: list[RecordedUtterance]
+    minds: list[RecordedMind]
+    judge_minds: list[RecordedMind]
+    verdicts: list[RecordedVerdict]
+    scores: list[RecordedScore]
+    notes: list[str]
+
+
+def read_run(path: Path) -> Record:
+    """Read a run's folder.
+
+    Raises:
+        InputError: it is no run's folder, a file is missing or damaged, or another version wrote it.
+    """
+    _check_folder(path)
+    notes: list[str] = []
+    manifest = _manifest(path)
+    utterances = _lines(path / TRANSCRIPT, RecordedUtterance, notes)
+    if utterances is None:
+        raise InputError(
+            "the run's transcript is missing", where=str(path / TRANSCRIPT), remedy="Give a whole run's folder."
+        )
+    minds = _lines(path / MINDS, RecordedMind, notes)
+    if minds is None:
+        notes.append(f"{MINDS} is missing: nothing is known of emotions, needs and thoughts between utterances.")
+    return Record(
+        path,
+        manifest,
+        sorted(utterances, key=_turn),
+        minds or [],
+        _lines(path / JUDGE_MIND, RecordedMind, notes) or [],
+        sorted(_lines(path / VERDICTS, RecordedVerdict, notes) or [], key=_turn),
+        sorted(_lines(path / ANALYSIS, RecordedScore, notes) or [], key=_turn),
+        notes,
+    )
+
+
+def _check_folder(path: Path) -> None:
+    try:
+        mode = path.stat().st_mode
+    except OSError as error:
+        raise InputError(
+            f"there is no folder to read: {error.strerror}",
+            where=str(path),
+            remedy="Give the folder of a run, its id, or latest.",
+        ) from error
+    if not S_ISDIR(mode):
+        raise InputError("this is a file, not a run's folder", where=str(path), remedy=f"Try: {path.parent}")
+
+
+def _manifest(folder: Path) -> Manifest:
+    path = folder / "run.json"
+    data = _bytes(path)
+    if data is None:
+        raise InputError(
+            "this is not a run's folder: it has no run.json",
+            where=str(folder),
+            remedy="Give the folder of a run, its id, or latest.",
+        )
+    try:
+        value = json.loads(data)
+    except _NO_JSON as error:
+        raise InputError("this is not JSON", where=str(path), remedy=_DAMAGED) from error
+    form = value.get("format") if isinstance(value, dict) else None
+    if isinstance(value, dict) and (type(form) is not int or not 1 <= form <= RUN_FORMAT):
+        raise InputError(
+            f"format {quoted(form, _MOST_SHOWN)} of a run's folder is not known here, only 1 to {RUN_FORMAT}",
+            where=f"{path}, field format",
+            remedy="Read it with the version of PerSimChat that wrote it, or a newer one.",
+        )
+    return _checked(Manifest, value, str(path))
+
+
+def _bytes(path: Path) -> bytes | None:
+    """A file's bytes; None where there is no such file."""
+    try:
+        return path.read_bytes()
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise InputError(
+            f"cannot be read: {error.strerror}", where=str(path), remedy="Check the file's kind and permissions."
+        ) from error
+
+
+def _lines(path: Path, kind: type[Line], notes: list[str]) -> list[Line] | None:
+    """The lines of a JSON Lines file; None where there is no such file. A torn last line goes into `notes`."""
+    data = _bytes(path)
+    if data is None:
+        return None
+    rows = data.split(b"\n")
+    last = len(rows) - (0 if rows[-1].strip() else 1)
+    found: list[Line] = []
+    for number, row in enumerate(rows[:last], start=1):
+        where = f"{path}, line {number}"
+        try:
+            value = json.loads(row)
+        except _NO_JSON as error:
+            if number == last:
+                notes.append(f"The last line of {path.name} was cut off when it was written, and is left out.")
+                break
+            raise InputError("this is not JSON", where=where, remedy=_DAMAGED) from error
+        found.append(_checked(kind, value, where))
+    return found
+
+
+def _checked(kind: type[Line], value: Any, where: str) -> Line:
+    try:
+        return kind.model_validate(value)
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        field = clean(".".join(str(part) for part in first["loc"]))
+        given = "" if first["type"] == "missing" else f": {quoted(first['input'], _MOST_SHOWN)}"
+        raise InputError(
+            f"{first['msg'][:1].lower()}{first['msg'][1:]}{given}",
+            where=f"{where}, field {field}" if field else where,
+            remedy=_DAMAGED,
+        ) from error

@@ -1,0 +1,180 @@
+"""The lines and the manifest of a run's folder, as they are read back.
+
+What older versions did not write yet has a default that says so (None, or empty), and what newer ones add is ignored.
+The writing side is in `runs/events.py`, `runs/manifest.py` and `runs/folder.py`.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+
+from persimchat.runs.events import Totals
+from persimchat.state.emotion import Level
+
+Count = Annotated[int, Field(ge=0)]
+Turn = Annotated[int, Field(ge=0, le=10_000_000)]
+Seconds = Annotated[float, Field(ge=0, le=1e9, allow_inf_nan=False)]
+Points = Annotated[float, Field(ge=0, le=10, allow_inf_nan=False)]
+Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
+
+
+def _known(value: Any) -> Any:
+    return {key: item for key, item in value.items() if item is not None} if isinstance(value, dict) else value
+
+
+Levels = Annotated[dict[str, Level], BeforeValidator(_known)]
+"""Levels by name; those that are null are left out."""
+
+
+class _Recorded(BaseModel):
+    """Base of all: null says the same as a field that is not there."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _null_is_absent(cls, value: Any) -> Any:
+        return _known(value)
+
+
+class Tokens(_Recorded):
+    """Tokens of the call that worded an utterance."""
+
+    input: Count = 0
+    output: Count | None = None
+
+
+class RecordedUtterance(_Recorded):
+    """One line of transcript.jsonl."""
+
+    turn: Annotated[int, Field(ge=1, le=10_000_000)]
+    speaker: str
+    text: str
+    addressees: list[str] = []
+    emotion: Levels = {}
+    need_to_talk: Levels = {}
+    response_time_s: Seconds | None = None
+    tokens: Tokens = Tokens()
+    corrections: list[str] = []
+    answer: str | None = None
+    confidence: Share | None = None
+
+
+class Thought(_Recorded):
+    """What is shown of a memory, a plan or an insight."""
+
+    theme: str = ""
+    turn: Turn | None = None
+    identity: str = ""
+    reaction: str = ""
+    importance: int | None = None
+
+
+class RecordedMind(_Recorded):
+    """One line of minds.jsonl, without what was recalled."""
+
+    turn: Turn
+    agent: str
+    did: str = ""
+    short_term_memory: Thought | None = None
+    long_term_memories: Count | None = None
+    need_to_talk: Level | None = None
+    openness: Level | None = None
+    emotion: Levels = {}
+    plan: Thought | None = None
+    insights: list[Thought] = []
+
+
+class Position(_Recorded):
+    """What one participant holds, by a verdict."""
+
+    agent: str
+    position: str = ""
+    agrees: bool
+
+
+class RecordedVerdict(_Recorded):
+    """One line of verdicts.jsonl (state/verdict.py)."""
+
+    turn: Turn
+    reasoning: str = ""
+    consensus: bool
+    answer: str = ""
+    positions: list[Position] = []
+    progress: str = ""
+    overruled: str = ""
+
+
+class RecordedScore(_Recorded):
+    """One line of analysis.jsonl."""
+
+    turn: Annotated[int, Field(ge=1, le=10_000_000)]
+    speaker: str
+    reasoning: str = ""
+    coherence: Points
+    sentiment: Points
+    engagement: Points
+
+
+class RecordedConclusion(_Recorded):
+    """What a debate came to (state/verdict.py)."""
+
+    answer: str
+    consensus: bool
+    reasoning: str = ""
+    supporters: list[str] = []
+    by: str = ""
+
+
+class Participant(_Recorded):
+    """Who took part."""
+
+    name: str
+    description: str = ""
+
+
+class RecordedScenario(_Recorded):
+    """What a run was about."""
+
+    topic: str
+    participants: list[Participant]
+
+
+class RecordedSettings(_Recorded):
+    """How a run was made; the settings that are not named here are kept as they are."""
+
+    model_config = ConfigDict(frozen=True, extra="allow")
+
+    mode: str = "discussion"
+    pattern: str = "need_to_talk"
+    baseline: str | None = None
+    max_messages: Count | None = None
+    model: str | None = None
+
+
+class Usage(_Recorded):
+    """What a run used; empty while it goes on."""
+
+    total: Totals | None = None
+    by_module: dict[str, Totals] = {}
+    by_agent: dict[str, Totals] = {}
+
+
+class Manifest(_Recorded):
+    """run.json."""
+
+    run: str
+    started: str = ""
+    ended: str | None = None
+    stop_reason: str | None = None
+    stop_source: str = ""
+    detail: str = ""
+    seed: int | None = None
+    scenario: RecordedScenario
+    settings: RecordedSettings = RecordedSettings()
+    prompt_hash: str = ""
+    versions: dict[str, str] = {}
+    conclusion: RecordedConclusion | None = None
+    usage: Usage = Usage()

@@ -1,0 +1,173 @@
+"""The report's plots: emotions, need to talk, openness, scores, response times, messages."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from persimchat.runs.reading import Record
+from persimchat.runs.recorded import RecordedMind, RecordedVerdict
+from persimchat.runs.report_charts import Scale, bin_size, step_for, ticks
+from persimchat.runs.report_people import Person, emotion_style
+from persimchat.runs.report_plots import MOST_POINTS, WIDTH, Bar, Plot, Series, level_plot, turn_ticks
+from persimchat.runs.report_words import count, seconds
+from persimchat.runs.summary import SCORES, mean
+from persimchat.state.emotion import EMOTIONS
+
+People = Mapping[str, Person]
+
+_LANE: Final = 62.0
+_MOST_INITIALS: Final = 20
+_MOST_VERDICTS: Final = 70
+
+
+def minds_by_agent(record: Record) -> dict[str, list[RecordedMind]]:
+    """Everybody's minds in order of turns."""
+    found: dict[str, list[RecordedMind]] = {}
+    for mind in record.minds:
+        found.setdefault(mind.agent, []).append(mind)
+    return found
+
+
+def emotion_plots(record: Record, people: People) -> list[tuple[Person, Plot]]:
+    """Emotions over turns, one plot an agent, one line an emotion that was felt at all."""
+    plots = []
+    for name, minds in minds_by_agent(record).items():
+        known = [mind for mind in minds if mind.emotion]
+        if not known or name not in people:
+            continue
+        felt = [emotion for emotion in EMOTIONS if any(mind.emotion.get(emotion) for mind in known)]
+        series = [
+            Series(emotion, emotion, emotion_style(emotion), [(m.turn, m.emotion.get(emotion, 0)) for m in known])
+            for emotion in felt
+        ]
+        absent = [emotion for emotion in EMOTIONS if emotion not in felt]
+        note = f"Not felt: {', '.join(absent)}." if felt and absent else "" if felt else "Calm throughout."
+        plots.append((people[name], level_plot(f"Emotions of {people[name].name}", series, height=170, note=note)))
+    return plots
+
+
+def need_plots(record: Record, people: People) -> list[tuple[Person, Plot]]:
+    """Need to talk over turns, one lane an agent; where somebody then spoke, the point stands out."""
+    speaker_after = {utterance.turn - 1: utterance.speaker for utterance in record.utterances}
+    needs = {
+        name: points
+        for name, minds in minds_by_agent(record).items()
+        if (points := [(m.turn, m.need_to_talk) for m in minds if m.need_to_talk is not None]) and name in people
+    }
+    plots = []
+    for lane, (name, points) in enumerate(needs.items(), start=1):
+        person = people[name]
+        spoke = frozenset(n for n, (turn, _) in enumerate(points) if speaker_after.get(turn) == name)
+        thinned = bin_size(len(points), MOST_POINTS) > 1
+        last = lane == len(needs)
+        plot = level_plot(
+            f"Need to talk of {person.name}",
+            [Series(person.name, "", person.style, points, spoke, "then spoke")],
+            height=_LANE + 14 * last,
+            labels=0,
+            filled=True,
+            axis=last,
+            y_values=(0, 10),
+            marks=[(points[n][0], "tick", "") for n in sorted(spoke)] if thinned else [],
+        )
+        plots.append((person, plot))
+    return plots
+
+
+def openness_plot(record: Record, people: People) -> Plot | None:
+    """Openness to consensus over turns with the verdicts along the top; None in discussions."""
+    series = [
+        Series(people[name].name, people[name].initials, people[name].style, points)
+        for name, minds in minds_by_agent(record).items()
+        if (points := [(m.turn, m.openness) for m in minds if m.openness is not None]) and name in people
+    ]
+    if not series:
+        return None
+    marks = [(verdict.turn, verdict_style(verdict), verdict_title(verdict)) for verdict in record.verdicts]
+    note = ""
+    if len(marks) > _MOST_VERDICTS:
+        marks = [mark for mark in marks if mark[1] in ("consensus", "overruled")]
+        note = "Of so many verdicts only those of consensus are marked."
+    return level_plot("Openness to consensus", series, labels=48, marks=marks, note=note)
+
+
+def verdict_style(verdict: RecordedVerdict) -> str:
+    """How a verdict is marked: consensus, overruled, circling or progressing."""
+    if verdict.consensus:
+        return "consensus"
+    return "overruled" if verdict.overruled else verdict.progress if verdict.progress == "circling" else "progressing"
+
+
+def verdict_title(verdict: RecordedVerdict) -> str:
+    """A verdict in a few words."""
+    said = "consensus" if verdict.consensus else "consensus overruled" if verdict.overruled else "no consensus"
+    return f"Judge after utterance {verdict.turn}: {said}" + (f", {verdict.progress}" if verdict.progress else "")
+
+
+def score_plot(record: Record) -> Plot | None:
+    """Coherence, sentiment and engagement over turns; None where nothing was analysed."""
+    if not record.scores:
+        return None
+    series = [
+        Series(name, name, f"a{place}", [(score.turn, getattr(score, name)) for score in record.scores])
+        for place, name in enumerate(SCORES)
+    ]
+    return level_plot("Scores of the analysis", series, labels=98)
+
+
+def response_plot(record: Record, people: People) -> Plot | None:
+    """Response times as bars in their speakers' colours, and their mean as a line; None where they are not known."""
+    timed = [(u.turn, u.response_time_s, u.speaker) for u in record.utterances if u.response_time_s is not None]
+    if not timed:
+        return None
+    size = bin_size(len(timed), MOST_POINTS)
+    groups = [timed[start : start + size] for start in range(0, len(timed), size)]
+    heights = [mean(value for _, value, _ in group) or 0.0 for group in groups]
+    high = max([*heights, 0.01])
+    high = max(high, ticks(0, high, 4)[-1])
+    left, right, top, bottom, height = 44.0, WIDTH - 8, 12.0, 166.0, 190.0
+    y = Scale(0, high, bottom, top)
+    slot = (right - left) / len(groups)
+    bars = []
+    for place, (group, value) in enumerate(zip(groups, heights, strict=True)):
+        person = people[group[0][2]]
+        one = size == 1
+        title = f"Utterance {group[0][0]}, {person.name}: {seconds(value)}"
+        bars.append(
+            Bar(
+                x=round(left + place * slot + slot * 0.12, 2),
+                y=y(value),
+                width=round(slot * 0.76, 2),
+                height=round(max(bottom - y(value), 0.5), 1),
+                style=person.style if one else "many",
+                title=title if one else f"Utterances {group[0][0]} to {group[-1][0]}: {seconds(value)} on average",
+                label=person.initials if one and len(groups) <= _MOST_INITIALS else "",
+            )
+        )
+    average = mean(value for _, value, _ in timed) or 0.0
+    scale = Scale(0.5, len(timed) + 0.5, left, right)
+    decimals = 0 if step_for(high, 4) >= 1 else 2
+    note = f"{count(size, 'utterance')} a bar. " if size > 1 else ""
+    return Plot(
+        title="Response times",
+        description=f"{count(len(timed), 'utterance')}, {seconds(average)} on average, "
+        f"at most {seconds(max(value for _, value, _ in timed))}.",
+        height=height,
+        left=left,
+        right=right,
+        top=top,
+        bottom=bottom,
+        x_ticks=[] if bars[0].label else turn_ticks(1, len(timed), scale),
+        y_ticks=[(y(value), f"{value:,.{decimals}f} s") for value in ticks(0, high, 4)],
+        bars=bars,
+        rule=y(average),
+        note=f"{note}The dashed line is the average, {seconds(average)}."
+        + (" Colours are those of the speakers." if size == 1 else ""),
+    )
+
+
+def message_bars(utterances: Mapping[str, int], people: People) -> Sequence[tuple[Person, int, float]]:
+    """Everybody's utterances, and what share that is of the greatest number (0–1)."""
+    most = max([*utterances.values(), 1])
+    return [(people[name], number, number / most) for name, number in utterances.items()]

@@ -1,0 +1,57 @@
+"""Who is who in the report: every participant's initials, colour and place; and the colours of emotions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from persimchat.state.emotion import EMOTIONS
+from persimchat.state.plain_text import one_line
+
+COLOURS: Final = 10
+"""Colours of the style sheet, classes p0 to p9; with more participants they come round again."""
+
+
+@dataclass(frozen=True)
+class Person:
+    """A participant in the report.
+
+    Attributes:
+        name: as it is shown.
+        initials: one to three letters, different for everybody as far as two letters and a number can be.
+        style: class of the style sheet that has the colour.
+        place: in order of listing, from 0; also part of ids in the page.
+    """
+
+    name: str
+    initials: str
+    style: str
+    place: int
+
+
+def initials(name: str) -> str:
+    """The first letters of the first and the last word of a name, in capitals; `?` where it has no letters."""
+    words = ["".join(c for c in word if c.isalnum()) for word in one_line(name).split()]
+    words = [word for word in words if word]
+    if not words:
+        return "?"
+    return "".join(word[0] for word in words[:: max(1, len(words) - 1)][:2]).upper()
+
+
+def emotion_style(name: str) -> str:
+    """The style sheet's class for an emotion; "calm" has none of its own colour."""
+    return f"e{EMOTIONS.index(name)}" if name in EMOTIONS else name
+
+
+def people(names: Sequence[str]) -> dict[str, Person]:
+    """Everybody by name. Those who would have the same initials get a number."""
+    found: dict[str, Person] = {}
+    for place, name in enumerate(names):
+        letters = initials(name)
+        taken = {person.initials for person in found.values()}
+        different = next(
+            letters + ending for ending in ("", *map(str, range(2, len(names) + 2))) if letters + ending not in taken
+        )
+        found[name] = Person(one_line(name), different, f"p{place % COLOURS}", place)
+    return found

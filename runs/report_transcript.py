@@ -1,0 +1,146 @@
+"""The report's transcript, and what went on in the minds: what the templates write, and what of it is folded."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from persimchat.runs.reading import Record
+from persimchat.runs.recorded import RecordedMind, RecordedScore, RecordedUtterance, RecordedVerdict, Thought
+from persimchat.runs.report_people import Person
+from persimchat.runs.summary import count_words
+from persimchat.state.emotion import EMOTIONS
+
+FACES: Final = {
+    "happiness": "😊",
+    "sadness": "😔",
+    "anger": "😠",
+    "fear": "😨",
+    "disgust": "🤢",
+    "surprise": "😮",
+    "calm": "😌",
+}
+"""A face beside each emotion's name."""
+
+MOST_EMOTIONS: Final = 3
+"""Emotions shown of an utterance's speaker, the strongest ones."""
+
+MOST_OPEN: Final = 120
+"""Utterances of a transcript that is shown whole; a longer one is folded."""
+
+_CHUNK: Final = 100
+_MOST_THOUGHTS: Final = 24
+
+
+@dataclass(frozen=True)
+class Entry:
+    """An utterance in the transcript, and the verdict that came after it.
+
+    Attributes:
+        utterance: as it was recorded.
+        person: who spoke.
+        emotions: name and level, strongest first; "calm" and 0 where nothing was felt; empty where it is not known.
+        need: the speaker's need to talk when it was chosen.
+        words: of the text.
+        score: of the analysis.
+        verdict: of the judge after it.
+    """
+
+    utterance: RecordedUtterance
+    person: Person
+    emotions: list[tuple[str, int]]
+    need: int | None
+    words: int
+    score: RecordedScore | None
+    verdict: RecordedVerdict | None
+
+
+@dataclass(frozen=True)
+class Chunk:
+    """A part of the transcript; `title` is empty where the transcript is not folded."""
+
+    title: str
+    is_open: bool
+    entries: Sequence[Entry]
+
+
+@dataclass(frozen=True)
+class Mindful:
+    """What went on in one mind.
+
+    Attributes:
+        person: whose.
+        memories: alive in long-term memory at the end.
+        short_term: the memory in short-term memory at the end.
+        emotions: felt at the end, strongest first.
+        thoughts: turn, "plan" or "insight", and the thought; the last ones.
+        earlier: thoughts that are not shown.
+    """
+
+    person: Person
+    memories: int | None
+    short_term: Thought | None
+    emotions: list[tuple[str, int]]
+    thoughts: list[tuple[int, str, Thought]]
+    earlier: int
+
+
+def strongest(emotion: Mapping[str, int], most: int = MOST_EMOTIONS) -> list[tuple[str, int]]:
+    """The strongest emotions felt, in order; "calm" where none is, and nothing where it is not known."""
+    if not emotion:
+        return []
+    felt = [(name, emotion[name]) for name in EMOTIONS if emotion.get(name)]
+    return sorted(felt, key=lambda pair: -pair[1])[:most] or [("calm", 0)]
+
+
+def entries(record: Record, people: Mapping[str, Person]) -> list[Entry]:
+    """The transcript, utterance by utterance."""
+    scores = {score.turn: score for score in record.scores}
+    verdicts = {verdict.turn: verdict for verdict in record.verdicts}
+    return [
+        Entry(
+            utterance=utterance,
+            person=people[utterance.speaker],
+            emotions=strongest(utterance.emotion),
+            need=utterance.need_to_talk.get(utterance.speaker),
+            words=count_words(utterance.text),
+            score=scores.get(utterance.turn),
+            verdict=verdicts.get(utterance.turn),
+        )
+        for utterance in record.utterances
+    ]
+
+
+def folded(transcript: Sequence[Entry]) -> list[Chunk]:
+    """The transcript in parts, of which a long one shows the first and the last."""
+    if len(transcript) <= MOST_OPEN:
+        return [Chunk("", True, transcript)] if transcript else []
+    parts = [transcript[start : start + _CHUNK] for start in range(0, len(transcript), _CHUNK)]
+    return [
+        Chunk(
+            f"Utterances {part[0].utterance.turn:,} to {part[-1].utterance.turn:,}", place in (0, len(parts) - 1), part
+        )
+        for place, part in enumerate(parts)
+    ]
+
+
+def mindful(person: Person, minds: Sequence[RecordedMind]) -> Mindful:
+    """What went on in one mind, from its records in order of turns (at least one)."""
+    thoughts = [
+        thought
+        for mind in minds
+        for thought in [
+            *([(mind.turn, "plan", mind.plan)] if mind.plan else []),
+            *((mind.turn, "insight", insight) for insight in mind.insights),
+        ]
+    ]
+    last = minds[-1]
+    return Mindful(
+        person=person,
+        memories=last.long_term_memories,
+        short_term=last.short_term_memory,
+        emotions=strongest(last.emotion, len(EMOTIONS)),
+        thoughts=thoughts[-_MOST_THOUGHTS:],
+        earlier=max(0, len(thoughts) - _MOST_THOUGHTS),
+    )

@@ -1,0 +1,145 @@
+"""What the judge of the mad_judge baseline decides, between which sides, and what a debate comes to by it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from typing import Annotated, Any, Final, Literal
+
+from pydantic import BeforeValidator, Field, create_model, model_validator
+
+from persimchat.state.answer_format import AnswerFormat
+from persimchat.state.answering import Reasons
+from persimchat.state.judgement import Judgement
+from persimchat.state.mind import Utterance
+from persimchat.state.verdict import Conclusion, VerdictRecord, answer_description, answer_type
+from persimchat.state.voting import Vote, is_same, tallied
+
+Side = Literal["affirmative", "negative"]
+
+
+def sides(names: Sequence[str]) -> dict[str, Side]:
+    """Who debates on which side: in order of listing, one by one in turn, the first on the affirmative side."""
+    return {name: "negative" if index % 2 else "affirmative" for index, name in enumerate(names)}
+
+
+class Decision(Judgement):
+    """What the judge of mad_judge says after a round; made for one debate by `decision_schema`."""
+
+    reasoning: Reasons = Field(description="what speaks for and against each answer")
+    decided: bool = Field(description="true where one answer is clearly right")
+    side: Side | None
+    answer: str | None
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Decision:
+        if self.decided and (self.answer is None or self.side is None):
+            missing = "answer" if self.answer is None else "side"
+            raise ValueError(f"decided is true, but there is no {missing}: give it, or set decided to false")
+        return self
+
+
+class LastDecision(Decision):
+    """The same after the last round, when the judge has to decide."""
+
+    decided: Literal[True] = Field(description="true: this was the last round")
+
+
+@lru_cache(maxsize=64)
+def decision_schema(form: AnswerFormat, choices: tuple[str, ...] = (), *, last: bool = False) -> type[Decision]:
+    """The schema of the judge's decision after a round; after the last one it has to be one."""
+    answer: Any = answer_type(form, choices)
+    side: Any = Side
+    described = answer_description(form, choices)
+    return create_model(
+        "LastDecision" if last else "Decision",
+        __base__=LastDecision if last else Decision,
+        side=(side if last else _or_none(side), Field(description="whose answer it is; null where not decided")),
+        answer=(answer if last else _or_none(answer), Field(description=f"where decided: {described}; else null")),
+    )
+
+
+_NOTHING: Final = frozenset({"", "null", "none", "n/a"})
+
+
+def _or_none(kind: Any) -> Any:
+    """The type or None, which models also write as text."""
+
+    def nothing_is_none(value: Any) -> Any:
+        return None if isinstance(value, str) and value.strip().casefold() in _NOTHING else value
+
+    return Annotated[kind | None, BeforeValidator(nothing_is_none)]
+
+
+def supporters(decision: Decision, answers: Sequence[Utterance], names: Sequence[str], form: AnswerFormat) -> list[str]:
+    """Who holds the answer that the judge decided for, in order of listing.
+
+    Those whose own last answer it is; with free text, where the judge words the answer in its own way, also those of
+    the side that it names.
+
+    Args:
+        decision: of a debate that is decided.
+        answers: of the last round, one a participant.
+        names: of all participants, in order of listing.
+        form: the form of the answers.
+    """
+    holds = {u["speaker"] for u in answers if is_same(u["answer"], decision.answer or "", form)}
+    if form == "free":
+        holds |= {name for name, side in sides(names).items() if side == decision.side}
+    return [name for name in names if name in holds]
+
+
+def conclusion_of(
+    decision: Decision, answers: Sequence[Utterance], names: Sequence[str], form: AnswerFormat
+) -> Conclusion:
+    """What a debate came to by the judge's decision; a consensus only where everybody holds the answer themselves.
+
+    Arguments as for `supporters`.
+    """
+    return {
+        "answer": decision.answer or "",
+        "consensus": _all_hold(decision, answers, form),
+        "reasoning": decision.reasoning,
+        "supporters": supporters(decision, answers, names, form),
+        "by": "mad_judge",
+    }
+
+
+def _all_hold(decision: Decision, answers: Sequence[Utterance], form: AnswerFormat) -> bool:
+    return all(is_same(u["answer"], decision.answer or "", form) for u in answers)
+
+
+def verdict_of(
+    decision: Decision,
+    answers: Sequence[Utterance],
+    before: Mapping[str, str],
+    names: Sequence[str],
+    turn: int,
+    form: AnswerFormat,
+) -> VerdictRecord:
+    """The decision as the record that every debate keeps of its judge.
+
+    Args:
+        decision: of the round.
+        answers: of the round, one a participant.
+        before: everybody's answer of the round before; empty in the first.
+        names: of all participants, in order of listing.
+        turn: utterances so far.
+        form: the form of the answers.
+    """
+    by_name = {u["speaker"]: u["answer"] for u in answers}
+    if decision.decided:
+        agreeing = supporters(decision, answers, names, form)
+    else:
+        agreeing = tallied([Vote(name, by_name[name]) for name in names], form)[0].supporters
+    agreed = decision.decided and _all_hold(decision, answers, form)
+    moved = not before or any(not is_same(by_name[name], before[name], form) for name in names)
+    return {
+        "turn": turn,
+        "reasoning": decision.reasoning,
+        "consensus": agreed,
+        "answer": decision.answer or "" if agreed else "",
+        "positions": [{"agent": n, "position": by_name[n], "agrees": n in agreeing} for n in names],
+        "progress": "progressing" if moved else "circling",
+        "overruled": "",
+    }

@@ -1,0 +1,248 @@
+"""`persimchat show`: what it prints, which run it takes, what it refuses."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from run_folders import HOSTILE, PEOPLE, mind, utterance, write_debate, write_run
+
+Run = Callable[..., Any]
+Plain = Callable[[str], str]
+
+
+@pytest.fixture
+def out(tmp_path: Path) -> Path:
+    return tmp_path / "conversations"
+
+
+def rows(text: str, heading: str) -> list[list[str]]:
+    """The rows of the table of this heading, cells apart."""
+    lines = text.split("\n")
+    start = lines.index(heading) + 2
+    end = next(n for n in range(start, len(lines) + 1) if n == len(lines) or not lines[n].strip())
+    return [re.split(r" {2,}", line.strip()) for line in lines[start:end]]
+
+
+def test_a_run_from_beginning_to_end(command: Run, tmp_path: Path) -> None:
+    given = ("-n", "3", "--messages", "4", "--set", "closing=off", "--model", "offline")
+    done = command("run", "Tea or coffee?", *given, "--quiet")
+    folder = Path(done.out.strip())
+    shown = command("show", str(folder))
+    assert shown.code == 0
+    assert shown.err == ""
+    assert shown.out.startswith("Tea or coffee?\n")
+    assert "the message limit was reached, after 4 utterances" in shown.out
+    assert sum(int(row[1]) for row in rows(shown.out, "Messages")) == 4
+    report = command("show", "latest", "--html")
+    assert report.out == f"{folder / 'report.html'}\n"
+    assert "Tea or coffee?" in (folder / "report.html").read_text(encoding="utf-8")
+
+
+def test_what_is_said_of_each_agent(command: Run, out: Path) -> None:
+    eva, bo, _ = PEOPLE
+    said = [
+        utterance(1, eva, "One two three.", response_time_s=1.0),
+        utterance(2, bo, "Yes."),
+        utterance(3, eva, "Four five", response_time_s=3.0, tokens={"input": 1, "output": 4}),
+    ]
+    minds = [mind(turn, eva, need_to_talk=turn, openness=2 + turn) for turn in range(4)]
+    write_run(out, said, minds)
+    text = command("show", "latest").out
+    assert rows(text, "Messages")[0] == [eva, "2", "3.00 s", "2.00 s", "↑ +2.00 s", "2", "4", "2.5"]
+    assert rows(text, "Messages")[1] == [bo, "1", "1.00 s", "1.00 s", "–", "1", "7", "1.0"]
+    assert rows(text, "Minds") == [[eva, "1.5", "2 → 5", ":) happiness 1"]]
+    assert f"most active    {eva} (2 messages)" in text
+    assert "Trend: the slope of the least-squares line" in text
+
+
+def test_a_debate(command: Run, out: Path) -> None:
+    write_debate(out, 9)
+    text = command("show", "latest").out
+    for expected in (
+        "debate, need to talk, offline, seed 7",
+        "consensus was reached, after 9 utterances (source: judge). The sliding_window judge found consensus",
+        "Tea at four, coffee at eight.",
+        f"3 of 3: {PEOPLE[0]}, {PEOPLE[1]} and {PEOPLE[2]}; so says: judge",
+        "All of them came round.",
+        "9 of 9 messages",
+        "put right          repetition 1",
+    ):
+        assert expected in text, expected
+    verdicts = rows(text, "Verdicts")
+    assert [row[0] for row in verdicts] == [str(turn) for turn in range(3, 10)]
+    assert verdicts[-1][1] == "consensus"
+    assert verdicts[-1][3:] == ["3 of 3", "Tea at four"]
+    assert verdicts[-3][1] == "overruled"
+    assert len(rows(text, "Analysis, 0 to 10: average, last, trend")) == 3
+
+
+def test_json_is_one_object(command: Run, out: Path) -> None:
+    folder = write_debate(out, 5)
+    done = command("show", "latest", "--json")
+    summary = json.loads(done.out)
+    assert summary["version"] == 1
+    assert summary["folder"] == str(folder.relative_to(out.parent))
+    assert summary["conclusion"]["consensus"] is True
+    assert [agent["name"] for agent in summary["agents"]] == list(PEOPLE)
+    assert summary["agents"][0]["speech"]["response_time_s"].keys() == {"last", "mean", "trend"}
+    assert len(summary["verdicts"]) == 3
+
+
+def test_an_interrupted_run_with_a_torn_line(command: Run, out: Path) -> None:
+    folder = write_run(out, stop_reason=None, ended=None, usage={})
+    path = folder / "transcript.jsonl"
+    path.write_bytes(path.read_bytes()[:-20])
+    done = command("show", "latest")
+    assert done.code == 0
+    assert "no ending is recorded (it is still running, or was killed), after 2 utterances" in done.out
+    assert "The last line of transcript.jsonl was cut off" in done.out
+    assert "Tokens" not in done.out
+
+
+def test_a_baseline(command: Run, out: Path) -> None:
+    said = [utterance(n, PEOPLE[n - 1], need_to_talk={}, emotion={}, answer=a) for n, a in ((1, "yes"), (2, "no"))]
+    write_run(out, said, [], settings={"mode": "debate", "baseline": "mad", "max_messages": 60})
+    text = command("show", "latest").out
+    assert "debate, baseline mad" in text
+    assert rows(text, "Minds") == [[PEOPLE[0], "–", "–", "yes"], [PEOPLE[1], "–", "–", "no"]]
+
+
+# Which run
+
+
+def test_a_run_is_found_by_path_id_prefix_and_as_the_latest(command: Run, out: Path) -> None:
+    write_run(out, run="20260102-tea", started="2026-01-02T00:00:00+00:00")
+    write_run(out, run="named-by-hand", started="2026-03-01T00:00:00+00:00")
+    write_run(out, run="20260203-ale", started="2026-02-03T00:00:00+00:00")
+    (out / "no-run").mkdir()
+    broken = out / "zzz"
+    broken.mkdir()
+    (broken / "run.json").write_text("{")
+
+    def found(*arguments: str) -> str:
+        done = command("show", *arguments, "--json")
+        assert done.code == 0, done.err
+        run = json.loads(done.out)["run"]
+        assert isinstance(run, str)
+        return run
+
+    assert found("conversations/20260102-tea") == "20260102-tea"
+    assert found("20260102-tea") == found("202601") == "20260102-tea"
+    assert found("latest") == "named-by-hand"
+    assert found("named", "--out", str(out)) == "named-by-hand"
+
+
+def test_an_id_goes_before_those_that_begin_with_it(command: Run, out: Path) -> None:
+    write_run(out, run="tea")
+    write_run(out, run="tea-2")
+    assert json.loads(command("show", "tea", "--json").out)["run"] == "tea"
+
+
+def test_an_ambiguous_beginning(command: Run, out: Path) -> None:
+    for n in range(5):
+        write_run(out, run=f"2026-{n}")
+    done = command("show", "2026")
+    assert done.code == 2
+    assert "2026-0, 2026-1, 2026-2 and 2 more" in done.error
+    assert "Write more of the id." in done.error
+
+
+@pytest.mark.parametrize("wanted", ["2026-tee", "", " ", "..x", "\x1b[2J", "x" * 5000])
+def test_no_such_run(command: Run, out: Path, wanted: str) -> None:
+    write_run(out, run="2026-tea")
+    done = command("show", wanted)
+    assert done.code == 2
+    assert "there is no run" in done.error
+    assert "\x1b" not in done.error
+    assert len(done.error) < 400
+    if wanted == "2026-tee":
+        assert "Did you mean '2026-tea'?" in done.error
+
+
+def test_no_runs_at_all(command: Run) -> None:
+    done = command("show", "latest")
+    assert done.code == 2
+    assert "persimchat run" in done.error
+
+
+def test_a_folder_that_is_no_run(command: Run, tmp_path: Path) -> None:
+    done = command("show", str(tmp_path))
+    assert done.code == 2
+    assert "it has no run.json" in done.error
+
+
+def test_another_version_of_the_folder(command: Run, out: Path) -> None:
+    write_run(out, format=99)
+    done = command("show", "latest")
+    assert done.code == 2
+    assert "format 99" in done.error
+
+
+# The report's file
+
+
+def test_the_report_goes_where_it_is_wanted(command: Run, out: Path, tmp_path: Path) -> None:
+    write_run(out)
+    assert command("show", "latest", "--html", "r.html").out == "r.html\n"
+    again = command("show", "latest", "r.html", "--html")
+    assert again.code == 2
+    assert "there is a file already (r.html)" in again.error
+    assert command("show", "latest", "--html", "r.html", "--force").code == 0
+    assert list(tmp_path.glob("*.partial")) == []
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("r.html",), "Add --html"),
+        (("--force",), "Add --html"),
+        (("--html", "--json"), "contradict"),
+        (("--html", "no/where.html"), "no/where.html"),
+    ],
+)
+def test_a_command_line_that_makes_no_sense(command: Run, out: Path, arguments: tuple[str, ...], said: str) -> None:
+    write_run(out)
+    done = command("show", "latest", *arguments)
+    assert done.code == 2
+    assert said in done.error
+    assert done.out == ""
+
+
+# Where it is shown
+
+
+def test_on_a_terminal_of_eighty_columns(terminal: Callable[..., tuple[int, str]], out: Path, plain: Plain) -> None:
+    write_debate(out, 9)
+    code, said = terminal("show", "latest", columns=80)
+    lines = plain(said).split("\n")
+    assert code == 0
+    assert max(map(len, lines)) <= 80
+    assert any(re.search(r"Eva Horáková +\d", line) for line in lines)
+
+
+def test_hostile_text_is_no_markup_and_steers_nothing(command: Run, out: Path) -> None:
+    said = [utterance(1, f"[red]{HOSTILE}[/red]", HOSTILE)]
+    write_run(out, said, [], scenario={"topic": f"[bold]{HOSTILE}", "participants": [{"name": "A\n\nMessages"}]})
+    text = command("show", "latest").out
+    assert "[bold]</script>" in text
+    assert "[red]</script>" in text
+    assert "\x1b" not in text
+    assert "\u202e" not in text
+    assert text.split("\n").count("Messages") == 1
+
+
+def test_without_unicode_its_own_signs_are_plain(finished: Run, out: Path) -> None:
+    write_run(out, [utterance(n, "Eva", response_time_s=float(n)) for n in (1, 2)], [])
+    done = finished("show", "latest", env={"PYTHONIOENCODING": "ascii"})
+    assert done.code == 0
+    assert "^ +1.00 s" in done.out
+
+
+def test_the_same_run_gives_the_same_bytes(finished: Run, out: Path) -> None:
+    write_debate(out, 9)
+    assert finished("show", "latest").out == finished("show", "latest").out != ""

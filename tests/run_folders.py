@@ -1,0 +1,206 @@
+"""Run folders as they lie on disk, made up: for tests of what reads them."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+PEOPLE = ("Eva Horáková", "Bo Říha", "李雷")
+EMOTIONS = ("happiness", "sadness", "anger", "fear", "disgust", "surprise")
+HOSTILE = "</script><script>alert(1)</script><img src=x onerror=alert(2)> \"' & {{ 123*321 }} {% raw %} \x1b[2J\u202e"
+
+
+def utterance(turn: int, speaker: str, text: str = "I like tea.", **more: Any) -> dict[str, Any]:
+    """A line of transcript.jsonl as the first version of the folder wrote it."""
+    return {
+        "turn": turn,
+        "speaker": speaker,
+        "text": text,
+        "addressees": [],
+        "emotion": dict.fromkeys(EMOTIONS, 0) | {"happiness": 3},
+        "need_to_talk": dict.fromkeys(PEOPLE, 5),
+        "response_time_s": 1.0,
+        "tokens": {"input": 100, "output": 7},
+        **more,
+    }
+
+
+def mind(turn: int, agent: str, **more: Any) -> dict[str, Any]:
+    """A line of minds.jsonl."""
+    return {
+        "turn": turn,
+        "agent": agent,
+        "did": "",
+        "percept": None,
+        "focal_points": [],
+        "recalled": [],
+        "short_term_memory": {"kind": "perception", "turn": turn, "theme": "Tea was praised", "importance": 4},
+        "long_term_memories": 3 + turn,
+        "need_to_talk": 5,
+        "need_reasoning": "I might.",
+        "action": "plan",
+        "emotion": dict.fromkeys(EMOTIONS, 1),
+        "plan": None,
+        "insights": [],
+        **more,
+    }
+
+
+def verdict(turn: int, consensus: bool = False, **more: Any) -> dict[str, Any]:
+    """A line of verdicts.jsonl."""
+    positions = [{"agent": name, "position": "For tea.", "agrees": consensus or name == PEOPLE[0]} for name in PEOPLE]
+    return {
+        "turn": turn,
+        "reasoning": "Eva holds on to tea.",
+        "consensus": consensus,
+        "answer": "Tea at four" if consensus else "",
+        "positions": positions,
+        "progress": "progressing",
+        "overruled": "",
+        **more,
+    }
+
+
+def score(turn: int, speaker: str, coherence: float = 5.0, **more: Any) -> dict[str, Any]:
+    """A line of analysis.jsonl."""
+    scores = {"coherence": coherence, "sentiment": 6.0, "engagement": 7.5}
+    return {"turn": turn, "speaker": speaker, "reasoning": "It answers.", **scores, **more}
+
+
+def manifest(run: str = "20260101-120000-tea-0001", **more: Any) -> dict[str, Any]:
+    """A run.json as the first version of the folder wrote it, of a run that ended at its limit."""
+    totals = {"calls": 3, "input_tokens": 1000, "output_tokens": 200, "estimated": True, "cost_usd": 0.0125}
+    return {
+        "format": 1,
+        "run": run,
+        "disclaimer": "",
+        "started": "2026-01-01T12:00:00+00:00",
+        "ended": "2026-01-01T12:01:00+00:00",
+        "stop_reason": "message_limit",
+        "detail": "",
+        "turn": 3,
+        "seed": 7,
+        "scenario": {
+            "topic": "Tea or coffee?",
+            "participants": [{"name": name, "description": "Somebody."} for name in PEOPLE],
+        },
+        "settings": {"max_messages": 3, "pattern": "need_to_talk", "model": "offline"},
+        "models": {},
+        "prompt_hash": "0123456789abcdef",
+        "versions": {"persimchat": "0.1.0"},
+        "usage": {
+            "total": totals,
+            "by_module": {"natural_language": totals},
+            "by_agent": dict.fromkeys(PEOPLE[:1], totals),
+            "by_model": {},
+            "rows": [],
+        },
+        **more,
+    }
+
+
+def lines(rows: Iterable[Mapping[str, Any]]) -> str:
+    """Rows as JSON Lines."""
+    return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+
+
+def write_run(
+    out: Path,
+    said: Iterable[Mapping[str, Any]] | None = None,
+    minds: Iterable[Mapping[str, Any]] | None = None,
+    *,
+    verdicts: Iterable[Mapping[str, Any]] | None = None,
+    scores: Iterable[Mapping[str, Any]] | None = None,
+    **about: Any,
+) -> Path:
+    """Write a run's folder into `out`: three utterances, and minds to go with them, where nothing else is given."""
+    run = manifest(**about)
+    folder = out / run["run"]
+    folder.mkdir(parents=True)
+    said = [utterance(turn, PEOPLE[turn - 1]) for turn in (1, 2, 3)] if said is None else said
+    minds = [mind(turn, name) for turn in range(4) for name in PEOPLE] if minds is None else minds
+    (folder / "run.json").write_text(json.dumps(run, ensure_ascii=False), encoding="utf-8")
+    parts = {"transcript.jsonl": said, "minds.jsonl": minds, "verdicts.jsonl": verdicts, "analysis.jsonl": scores}
+    for name, rows in parts.items():
+        if rows is not None:
+            (folder / name).write_text(lines(rows), encoding="utf-8")
+    return folder
+
+
+def write_debate(
+    out: Path, turns: int, names: tuple[str, ...] = PEOPLE, *, seed: int = 1, text: str = "", **about: Any
+) -> Path:
+    """Write the folder of a debate with everything that a folder can hold: random, but the same for the same seed."""
+    chance = random.Random(seed)
+    emotion = {name: dict.fromkeys(EMOTIONS, 0) | {"happiness": 4, "anger": chance.randint(0, 3)} for name in names}
+    need, openness = dict.fromkeys(names, 5), {name: chance.randint(0, 5) for name in names}
+    words = ["I", "have", "said", "before", "the", "square", "was", "built", "for", "carts", "nobody", "pays", "twice"]
+    said, minds, verdicts, scores = [], [], [], []
+    for turn in range(turns + 1):
+        speaker = max(names, key=lambda name: need[name])
+        if turn:
+            spoken = text or " ".join(chance.choices(words, k=chance.randint(4, 40))).capitalize() + "."
+            said.append(
+                utterance(
+                    turn,
+                    speaker,
+                    spoken,
+                    emotion=dict(emotion[speaker]),
+                    need_to_talk=dict(need),
+                    addressees=[n for n in names if n != speaker][:1] if turn % 3 == 0 else [],
+                    response_time_s=round(chance.uniform(0.6, 3.5), 2),
+                    tokens={"input": 900, "output": len(spoken.split()) + 9},
+                    corrections=["repetition"] if turn % 7 == 0 else [],
+                )
+            )
+            scored = {key: round(chance.uniform(3, 9), 1) for key in ("coherence", "sentiment", "engagement")}
+            scores.append(score(turn, speaker, **scored))
+            need[speaker] = 0
+        for name in names:
+            need[name] = min(10, max(0, need[name] + chance.randint(-1, 3)))
+            openness[name] = min(10, max(0, openness[name] + chance.randint(-1, 1 + (turn > turns / 2))))
+            feels = chance.choice(EMOTIONS)
+            emotion[name][feels] = min(10, max(0, emotion[name][feels] + chance.randint(-3, 2)))
+            plan = {"theme": "Bring it back to tea", "reaction": "I will answer.", "identity": "I listen."}
+            insights = [{"theme": f"Insight {n} of turn {turn}", "importance": n} for n in range(5)]
+            thought = {"plan": plan} if turn % 2 else {"insights": insights}
+            minds.append(
+                mind(
+                    turn,
+                    name,
+                    need_to_talk=need[name],
+                    openness=openness[name],
+                    emotion=dict(emotion[name]),
+                    **(thought if turn and name != speaker else {}),
+                )
+            )
+        if turn >= len(names):
+            agreed = turn == turns
+            positions = [
+                {"agent": n, "position": "For tea, at four.", "agrees": agreed or chance.random() < turn / turns}
+                for n in names
+            ]
+            progress = chance.choice(["progressing", "circling"])
+            overruled = "Bo Říha's openness is 0." if turn == turns - 2 else ""
+            verdicts.append(verdict(turn, agreed, positions=positions, progress=progress, overruled=overruled))
+    answer = {"answer": "Tea at four, coffee at eight.", "consensus": True, "reasoning": "All of them came round."}
+    totals = {"calls": 30, "input_tokens": 90000, "output_tokens": 2000, "estimated": False, "cost_usd": 0.0151}
+    given = {
+        "stop_reason": "consensus",
+        "stop_source": "judge",
+        "detail": f"The sliding_window judge found consensus after {turns} utterances.",
+        "turn": turns,
+        "conclusion": {**answer, "supporters": list(names), "by": "judge"},
+        "scenario": {"topic": "Tea or coffee?", "participants": [{"name": n, "description": "x"} for n in names]},
+        "settings": {"mode": "debate", "max_messages": 60, "pattern": "need_to_talk", "model": "offline"},
+        "usage": {
+            "total": totals,
+            "by_module": dict.fromkeys(("natural_language", "judge", "need_to_talk", "emotion"), totals),
+            "by_agent": dict.fromkeys((*names, "judge"), totals),
+        },
+        **about,
+    }
+    return write_run(out, said, minds, verdicts=verdicts, scores=scores, **given)
