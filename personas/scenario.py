@@ -17,7 +17,7 @@ from persimchat.state.errors import InputError
 from persimchat.state.persona import Persona
 from persimchat.state.relationship import Relationship
 from persimchat.state.scenario import Scenario
-from persimchat.state.settings import Settings
+from persimchat.state.settings import PART, Settings
 
 DEFAULT_NUMBER: Final = 4
 """How many of the shipped personas talk where nobody says how many."""
@@ -132,7 +132,7 @@ def _settings(document: Document, names: list[str], models: dict[str, str]) -> d
     settings = dict(given or {})
     if settings:
         try:
-            Settings.model_validate(settings)
+            Settings.model_validate(settings, context=PART)
         except ValidationError as error:
             raise input_error(error, Settings, document, ("settings",)) from None
     agent_models = {**by_full_name(document, ("settings", "agent_models"), names), **models}

@@ -16,7 +16,8 @@ async def check(scenario: Scenario, settings: Settings) -> None:
     """Refuse a run that cannot work. No request is made to a model.
 
     Raises:
-        InputError: the message limit leaves no room for what is to be held; a model or an embedding is unknown or lacks its key or package; the store cannot be opened.
+        InputError: the message limit leaves no room for what is to be held; a model or an embedding is unknown or lacks
+            its key or package; the store cannot be opened.
     """
     if settings.baseline in ("mad", "mad_judge", "reconcile"):
         rounds_of(len(scenario.participants), settings)

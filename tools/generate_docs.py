@@ -14,8 +14,6 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from pydantic import ValidationError
-
 from persimchat.graph import build_conversation
 from persimchat.state.settings import RetrievalWeights, Settings
 
@@ -44,11 +42,11 @@ def settings_table() -> str:
 
 def _row(name: str, schema: dict[str, Any], meaning: str | None) -> str:
     words = (meaning or "").replace("|", "\\|").replace("<", "&lt;").replace(">", "&gt;")
-    return f"| `{name}` | {_values(name, schema)} | {_default(schema)} | {words} |"
+    return f"| `{name}` | {_values(schema)} | {_default(schema)} | {words} |"
 
 
 def _default(schema: dict[str, Any]) -> str:
-    if schema.get("type") == "object":
+    if schema.get("type") in ("object", "array"):
         return "empty"
     value = schema["default"]
     if isinstance(value, bool):
@@ -56,28 +54,25 @@ def _default(schema: dict[str, Any]) -> str:
     return "not set" if value is None else f"`{value}`"
 
 
-def _values(name: str, schema: dict[str, Any]) -> str:
+def _values(schema: dict[str, Any]) -> str:
     """What a setting may be: its choices, or its type and bounds."""
     options = [option for option in schema.get("anyOf", [schema]) if option.get("type") != "null"]
     if choices := options[0].get("enum"):
-        return " · ".join(f"`{choice}`{_note(name, choice)}" for choice in choices)
-    kinds = {"object": "mapping", "string": "text", "number": "number", "integer": "integer", "boolean": "yes or no"}
+        return " · ".join(f"`{choice}`" for choice in choices)
+    kinds = {
+        "object": "mapping",
+        "array": "list of texts",
+        "string": "text",
+        "number": "number",
+        "integer": "integer",
+        "boolean": "yes or no",
+    }
     bounds = [words.format(_number(options[0][key])) for key, words in BOUNDS.items() if key in options[0]]
-    text = ", ".join([kinds[options[0]["type"]], *bounds])
-    return text + (_note(name, True) if options[0]["type"] == "boolean" else "")
+    return ", ".join([kinds[options[0]["type"]], *bounds])
 
 
 def _number(value: float) -> str:
     return str(int(value)) if value == int(value) else str(value)
-
-
-def _note(name: str, value: Any) -> str:
-    """Says so where this version refuses a value that the settings already name."""
-    try:
-        Settings.model_validate({name: value})
-    except ValidationError:
-        return " (yes is not in this version)" if value is True else " (not in this version)"
-    return ""
 
 
 PARTS = {("architecture.md", "drawing"): drawing, ("settings.md", "settings"): settings_table}

@@ -8,9 +8,11 @@ from persimchat.prompts import render
 from persimchat.prompts.blocks import (
     basic_information,
     environment,
+    group,
     heard,
     memories,
     needs_and_emotions,
+    observed,
     plan_and_identity,
     short_term_memory,
 )
@@ -112,6 +114,8 @@ def test_action():
         "turn": 2,
         "max_messages": 10,
         "rules": ["no shouting"],
+        "debate": None,
+        "closing": False,
     }
     said: Any = {
         "speaker": "Bo",
@@ -131,3 +135,55 @@ def test_action():
     )
     assert system.content == SYSTEM
     assert user.content == USER
+
+
+DEBATE = """\
+<environment>
+<topic>
+Tea or coffee?
+</topic>
+- Also present: Eva Horáková, Bo
+- Progress: 2 of 10 utterances made
+- The group is to agree on one answer: one of the choices, word for word: tea; coffee
+- The end of the conversation is near
+</environment>
+
+<group>
+- Eva Horáková: need to talk 4 of 10, openness 0 of 10, spoken 1 times, last in turn 2
+- Bo: spoken 0 times, not yet
+</group>
+
+<last_utterances>
+- Bo (happiness 5): Eva, tea?
+- Eva Horáková (calm): Coffee.
+</last_utterances>
+
+<task name="selector">
+Who speaks next? Only these may: Eva Horáková, Bo.
+"""
+
+
+def test_what_those_see_who_look_on():
+    situation: Any = {
+        "topic": "Tea or coffee?",
+        "present": ["Eva Horáková", "Bo"],
+        "turn": 2,
+        "max_messages": 10,
+        "rules": [],
+        "debate": {"format": "choice", "choices": ["tea", "coffee"]},
+        "closing": True,
+    }
+    eva = {"name": "Eva Horáková", "need_to_talk": 4, "openness": 0, "utterances": 1, "last_spoke": 2}
+    calm = EmotionalState().model_dump()
+    said: Any = [
+        {"speaker": "Bo", "text": "Eva, tea?", "emotion": {**calm, "happiness": 5}},
+        {"speaker": "Eva Horáková", "text": "Coffee.", "emotion": calm},
+    ]
+    _, user = render(
+        "selector",
+        environment=environment(situation, ""),
+        group=group([eva, {"name": "Bo", "utterances": 0, "last_spoke": 0}]),
+        last_utterances=observed(said),
+        candidates=["Eva Horáková", "Bo"],
+    )
+    assert str(user.content).startswith(DEBATE)

@@ -13,12 +13,15 @@ from hypothesis import strategies as st
 
 from persimchat.prompts import prompt_hash, render
 from persimchat.prompts.blocks import (
+    avoid,
     basic_information,
     environment,
+    group,
     heard,
     last_utterances,
     memories,
     needs_and_emotions,
+    observed,
     plan_and_identity,
     relationships,
     short_term_memory,
@@ -57,6 +60,8 @@ def prompt(text: str, template: str = "need_to_talk") -> str:
         "turn": 1,
         "max_messages": 10,
         "rules": [filled],
+        "debate": {"format": "choice", "choices": [filled, "x"]},
+        "closing": True,
         "relationships": [{"to": filled, "type": "friend", "side": "from", "note": filled}],
     }
     mind: Any = {
@@ -77,6 +82,15 @@ def prompt(text: str, template: str = "need_to_talk") -> str:
         environment=environment(situation, persona.name),
         last_utterances=last_utterances([said]),
         heard=heard(said, persona.name),
+        group=group([{"name": filled, "need_to_talk": 1, "openness": 2, "utterances": 1, "last_spoke": 1}]),
+        blocks=[observed([said]), avoid([filled])],
+        candidates=[filled],
+        form=filled,
+        closing=True,
+        debate=True,
+        name=filled,
+        register="casual",
+        words=25,
     )
     return "\n".join(str(message.content) for message in messages)
 
@@ -98,8 +112,12 @@ HOSTILE = st.lists(
 ).map("".join)
 
 
-@pytest.mark.parametrize("template", ["need_to_talk", "action", "emotion", "perception"])
-@settings(max_examples=60, deadline=None)
+@pytest.mark.parametrize(
+    "template",
+    ["need_to_talk", "action", "emotion", "perception", "openness", "planning", "utterance", "judge", "majority"]
+    + ["selector", "analysis"],
+)
+@settings(max_examples=40, deadline=None)
 @given(text=HOSTILE)
 def test_no_value_opens_or_closes_a_tag(template: str, text: str):
     assert tags(prompt(text, template)) == tags(prompt("plain", template))
