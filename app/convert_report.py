@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
 from persimchat.app.output import on_terminal, say
+from persimchat.app.printing import print_all
 from persimchat.app.text import used
+from persimchat.app.using_people import how_to_use
 from persimchat.personas.conversion import Conversion, Converted
-from persimchat.personas.conversion_summary import NAMED, summaries
+from persimchat.personas.conversion_summary import summaries
 from persimchat.runs.totals import totals
 from persimchat.state.plain_text import one_line
 
 _ROWS: Final = 30
 """People whom the table shows."""
 _NOTES: Final = 20
-_WIDE: Final = 400
 
 
 def report(conversion: Conversion, kept: Sequence[Path]) -> None:
@@ -37,38 +37,21 @@ def report(conversion: Conversion, kept: Sequence[Path]) -> None:
     say(f"\nKept in {kept[0].parent}")
     if conversion.calls:
         say(f"Used: {used(totals(dict(call) for call in conversion.calls))}.")
-    say(_how_to_use(kept))
+    say(how_to_use(kept))
 
 
 def _table(people: Sequence[Converted], kept: Sequence[Path]) -> None:
     from rich import box
-    from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
-    terminal = on_terminal()
-    table = Table(box=box.SIMPLE_HEAD if terminal else None, pad_edge=False, header_style="bold")
+    table = Table(box=box.SIMPLE_HEAD if on_terminal() else None, pad_edge=False, header_style="bold")
     for heading in ("name", "age", "occupation", "from", "file"):
         table.add_column(heading, overflow="fold", justify="right" if heading == "age" else "left")
     for one, file in list(zip(people, kept, strict=True))[:_ROWS]:
         facts = [one.persona.characteristic(name) or "" for name in ("age", "occupation")]
         cells = (one.persona.name, *facts, one.draft.record.file.name, file.name)
         table.add_row(*(Text(one_line(cell)) for cell in cells))
-    console = Console(highlight=False, markup=False, emoji=False)
-    if not terminal:
-        console = Console(width=_WIDE, highlight=False, markup=False, emoji=False, color_system=None)
-    with console.capture() as captured:
-        console.print(table)
-    say("\n".join(line.rstrip() for line in captured.get().strip("\n").split("\n")))
+    print_all(table)
     if len(people) > _ROWS:
         say(f"… and {len(people) - _ROWS:,} more")
-
-
-def _how_to_use(kept: Sequence[Path]) -> str:
-    if len(kept) == 1:
-        return f"Read it: persimchat personas show {shlex.quote(str(kept[0]))}"
-    named = [str(file) for file in kept[:NAMED]]
-    if any("," in name for name in named):
-        return "Let them talk: list the files under 'participants:' in a scenario, and run it with --config."
-    what = "Let them talk" if len(kept) <= NAMED else f"Let the first {NAMED} talk"
-    return f'{what}: persimchat run "…" --participants {shlex.quote(",".join(named))}'

@@ -189,8 +189,14 @@ class LiveView:
         """The judge's last verdict in one line; nothing before the first, and in discussions."""
         if self._verdict is None:
             return []
-        agree = sum(position.agrees for position in self._verdict.positions)
-        words = f"judge: no consensus yet, {agree} of {len(self._verdict.positions)} agree, {self._verdict.progress}"
+        verdict = self._verdict
+        agree = sum(position.agrees for position in verdict.positions)
+        if verdict.consensus:
+            words = "judge: consensus"
+        elif verdict.overruled:
+            words = f"judge: consensus is not accepted. {verdict.overruled}"
+        else:
+            words = f"judge: no consensus yet, {agree} of {len(verdict.positions)} agree, {verdict.progress}"
         return [Text(one_line(words), style="dim", no_wrap=True, overflow="crop")]
 
     def _progress(self) -> Text:

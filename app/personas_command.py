@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from persimchat.state.persona import Persona
 
 personas = typer.Typer(
-    help="The shipped personas: list them, show one. A persona file can be shown too.",
+    help="The shipped personas: list them, show one (or a file). Your own: generate them, or convert what you have.",
     no_args_is_help=False,
     invoke_without_command=True,
 )

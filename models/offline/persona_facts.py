@@ -39,6 +39,7 @@ class Facts:
         groups: temper groups that traits and style name (keys of `patterns` in words.yaml).
         formal: the persona speaks formally by nature.
         brief: the persona says little.
+        onlooker: they take no part, as a judge.
     """
 
     name: str
@@ -56,6 +57,7 @@ class Facts:
     groups: frozenset[str]
     formal: bool
     brief: bool
+    onlooker: bool = False
 
 
 def _segment(value: str) -> str:
@@ -124,6 +126,7 @@ def facts_of(prompt: Prompt) -> Facts:
         groups=frozenset(g for g in word_list("groups") if word_pattern(g).search(character)),
         formal=bool(word_pattern("formal_style").search(prompt.style)),
         brief=bool(word_pattern("brief_style").search(character)),
+        onlooker="takes no part" in prompt.description,
     )
 
 

@@ -174,11 +174,15 @@ def test_a_debate_shows_the_judge_s_view_and_what_it_came_to(plain: Callable[[st
     judged = Judged(
         turn=1, reasoning="r", consensus=False, answer="", positions=positions, progress="circling", overruled=""
     )
+    met = judged.model_copy(update={"consensus": True, "answer": "Tea."})
+    overruled = judged.model_copy(update={"overruled": "Openness is 0: B."})
     came_to = Concluded(
         answer="Tea, [red]hot[/red]\nfor all", consensus=True, reasoning="r", supporters=[EVIL], by="judge"
     )
     stopped = told[-1].model_copy(update={"reason": "consensus", "conclusion": came_to})
-    text = plain(shown([*told[:-1], judged, stopped]))
-    assert "judge: no consensus yet, 1 of 2 agree, circling" in text
+    text = plain(shown([*told[:-1], judged, overruled, met, stopped]))
+    assert text.count("judge: no consensus yet") == text.count("judge: no consensus yet, 1 of 2 agree, circling") > 0
+    assert "judge: consensus is not accepted. Openness is 0: B." in text
+    assert "judge: consensus\n" in text
     assert "Consensus: Tea, [red]hot[/red] for all  held by [bold]Eve[/bold] :smile:" in text
     assert "Ended: consensus was reached, after 1 utterance." in text

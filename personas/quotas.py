@@ -1,0 +1,172 @@
+"""Quotas: which shares of a group have which characteristics, as people write them in YAML.
+
+Under `quotas`, each characteristic stands by itself, with its values and their shares. Under `cells`, a list, stand
+characteristics that belong together, with the share of those who have them all. `examples/quotas.yaml` shows both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import Any, Final
+
+from persimchat.personas.quota_ages import Ages, ages_in
+from persimchat.personas.quota_shares import ANY, require_whole, share_of
+from persimchat.state.complaint import refuse_unknown
+from persimchat.state.document import Document, Location, read_document
+from persimchat.state.errors import InputError
+from persimchat.state.folding import folded
+from persimchat.state.persona import Persona
+from persimchat.state.plain_text import one_line, quoted
+
+LONGEST: Final = 300
+"""Characters of a characteristic's name or value."""
+_SHARE: Final = "share"
+_FIELDS: Final = ("quotas", "cells")
+_CELLS: Final = "Write a list of {share: 1/2, age: 18-29, occupation: student}."
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A share of the group, and what is the same for all in it.
+
+    Attributes:
+        share: its part of the group, 0 to 1.
+        fixed: characteristic (in lower case) → value; what is left open is not among them.
+        ages: the ages that are possible; None where the age is left open.
+    """
+
+    share: Fraction
+    fixed: Mapping[str, str]
+    ages: Ages | None = None
+
+
+@dataclass(frozen=True)
+class Quotas:
+    """Several divisions of the same group, each whole in itself and independent of the others.
+
+    Attributes:
+        divisions: what is divided (a characteristic's name, or "cells") → its cells; their shares sum to one.
+    """
+
+    divisions: Mapping[str, tuple[Cell, ...]]
+
+
+def load_quotas(path: Path | str) -> Quotas:
+    """Read a file of quotas.
+
+    Raises:
+        InputError: naming file, line, field and remedy: the file is not right, shares do not sum to one, ages overlap.
+    """
+    document = read_document(Path(path))
+    refuse_unknown(document, (), document.data, _FIELDS)
+    divisions = {**_single(document), **_joint(document)}
+    if not divisions:
+        remedy = "Write, for example, quotas: {gender: {woman: 1/2, man: 1/2}}."
+        raise InputError("there are no quotas in it", where=document.where(()), remedy=remedy)
+    return Quotas(divisions)
+
+
+def _single(document: Document) -> dict[str, tuple[Cell, ...]]:
+    """The divisions by one characteristic each."""
+    found: dict[str, tuple[Cell, ...]] = {}
+    given = document.data.get("quotas", {})
+    if not isinstance(given, Mapping) or ("quotas" in document.data and not given):
+        what = "quotas are empty" if not given else "quotas are not a mapping"
+        remedy = "Write lines 'gender: {woman: 1/2, man: 1/2}' under it."
+        raise InputError(what, where=document.where(("quotas",)), remedy=remedy)
+    for key, values in given.items():
+        at: Location = ("quotas", key)
+        where = document.where(at)
+        name = _name(key, where)
+        if name in found:
+            raise InputError(f"{name} is given twice", where=where, remedy="Keep one of the two.")
+        if not isinstance(values, Mapping) or not values:
+            remedy = f"Write its values and their shares: {name}: {{this: 1/2, that: 1/2}}."
+            raise InputError(f"{name} has no shares", where=where, remedy=remedy)
+        cells = [
+            _cell(document, share_of(share, document.where((*at, value))), {name: ((*at, value), value)})
+            for value, share in values.items()
+        ]
+        _refuse_twice(document, at, list(values), cells)
+        require_whole((cell.share for cell in cells), name, where, spare=f"'{ANY}: {{}}'")
+        found[name] = tuple(cells)
+    return found
+
+
+def _joint(document: Document) -> dict[str, tuple[Cell, ...]]:
+    """The division by characteristics that belong together; none where the file has no cells."""
+    if "cells" not in document.data:
+        return {}
+    given, where = document.data["cells"], document.where(("cells",))
+    if not isinstance(given, list) or not given:
+        raise InputError("cells are not a list" if given else "cells are empty", where=where, remedy=_CELLS)
+    elsewhere = {folded(name) for name in document.data.get("quotas", {})}
+    cells = [_joint_cell(document, ("cells", n), entry, elsewhere) for n, entry in enumerate(given)]
+    require_whole((cell.share for cell in cells), "the cells", where, spare=f"a cell {{share: {{}}, age: {ANY}}}")
+    return {"cells": tuple(cells)}
+
+
+def _joint_cell(document: Document, at: Location, entry: Any, elsewhere: set[str]) -> Cell:
+    if not isinstance(entry, Mapping) or _SHARE not in entry:
+        raise InputError("a cell has no share", where=document.where(at), remedy=_CELLS)
+    values: dict[str, tuple[Location, Any]] = {}
+    for key, value in entry.items():
+        here = (*at, key)
+        if key == _SHARE:
+            continue
+        name = _name(key, document.where(here))
+        if name in values or folded(key) in elsewhere:
+            what = f"{name} is {'in this cell twice' if name in values else 'in quotas as well'}"
+            raise InputError(what, where=document.where(here), remedy="Keep it in one place.")
+        values[name] = (here, value)
+    if not values:
+        raise InputError("a cell has no characteristic", where=document.where(at), remedy=_CELLS)
+    return _cell(document, share_of(entry[_SHARE], document.where((*at, _SHARE))), values)
+
+
+def _name(key: str, where: str) -> str:
+    """A characteristic's name in lower case."""
+    name = one_line(key).lower()
+    if not 0 < len(name) <= LONGEST:
+        remedy = f"Give a name of 1 to {LONGEST} characters."
+        raise InputError(f"{quoted(key, 40)} is no name of a characteristic", where=where, remedy=remedy)
+    if name.replace(" ", "_") in Persona.model_fields:
+        remedy = "Give characteristics, for example age, gender, residence, occupation, education."
+        raise InputError(f"{name} is not a characteristic of a persona", where=where, remedy=remedy)
+    return name
+
+
+def _cell(document: Document, share: Fraction, values: Mapping[str, tuple[Location, Any]]) -> Cell:
+    """One cell from its characteristics: name → place and value."""
+    fixed: dict[str, str] = {}
+    ages = None
+    for name, (at, value) in values.items():
+        text = "" if value is None or isinstance(value, dict | list) else one_line(str(value))
+        if not 0 < len(text) <= LONGEST:
+            remedy = f"Give a text of 1 to {LONGEST} characters, or {ANY}."
+            raise InputError(f"{name} has no usable value", where=document.where(at), remedy=remedy)
+        if folded(text) == ANY:
+            continue
+        if name == "age":
+            ages = ages_in(text, document.where(at))
+        else:
+            fixed[name] = text
+    return Cell(share, fixed, ages)
+
+
+def _refuse_twice(document: Document, at: Location, values: list[str], cells: list[Cell]) -> None:
+    """Refuse a value that is written in two ways, and ages that stand in two bands: whose share would hold?"""
+    for n, value in enumerate(values):
+        if folded(value) in {folded(other) for other in values[:n]}:
+            where = document.where((*at, value))
+            raise InputError(f"{value!r} is given twice", where=where, remedy="Add up the shares.")
+    known = [(cell.ages, value) for cell, value in zip(cells, values, strict=True) if cell.ages is not None]
+    known.sort(key=lambda pair: (pair[0].youngest, pair[0].oldest))
+    for (first, one), (second, other) in zip(known, known[1:], strict=False):
+        if second.youngest <= first.oldest:
+            remedy = "Let every age stand in one band only, as in 18-29 and 30-44."
+            where = document.where((*at, other))
+            raise InputError(f"the ages {one} and {other} overlap", where=where, remedy=remedy)

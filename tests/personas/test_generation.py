@@ -1,0 +1,293 @@
+"""Generating personas: what is asked, what is refused, what is kept."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from loopback.answering import Fault
+from loopback.scripted import prompt_of
+from loopback.server import LoopbackServer
+from pydantic import ValidationError
+
+from persimchat.models.ladder import Rung, rung
+from persimchat.models.naming import parse_model_name
+from persimchat.personas.catalogue import shipped
+from persimchat.personas.files import load_persona
+from persimchat.personas.generated_files import file_names, new_folder, persona_text, write_all
+from persimchat.personas.generation import TIMES, Generated, check_request, generate
+from persimchat.personas.generation_answer import CHARACTERISTICS, answer_schema, persona_of
+from persimchat.personas.generation_checks import overlap, problems, similarity
+from persimchat.personas.quotas import load_quotas
+from persimchat.state.errors import ModelError
+from persimchat.state.persona import Persona
+from persimchat.state.settings import Settings
+
+LIVES = (
+    "keeps eleven umbrellas behind the door, none of them bought, and lends them to people who forgot theirs at work",
+    "taught the choir to breathe and now cannot get them to stop, which everybody in the valley has to listen to",
+    "walks home along the canal each evening counting herons, then writes the number upon the wall of the kitchen",
+    "mends radios for a living, though hardly anybody owns one, and refuses to touch any telephone made of glass",
+    "was once in a lift with a minister for five hours; they played cards, and the minister still owes nine crowns",
+)
+NAMES = ("Ann Miller", "Ben Novák", "Cleo Marsh", "Dan Ruiz", "Eve Olsen")
+TEMPERS = (["calm", "dry", "exact"], ["loud", "kind", "late"], ["shy", "proud", "quick"], ["wry", "slow", "firm"])
+
+
+def answer(n: int, **changed: Any) -> dict[str, Any]:
+    """The n-th of some answers that are unlike each other."""
+    return {
+        "name": NAMES[n % len(NAMES)],
+        "age": 30 + n,
+        "gender": "unsaid",
+        **{key: f"{key} of {n}" for key in ("residence", "occupation", "education", "family", "hobbies")},
+        "lifestyle": "up early",
+        "financial_status": "enough",
+        "traits": TEMPERS[n % len(TEMPERS)],
+        "speaking_style": "Short sentences with a pause.",
+        "description": f"{NAMES[n % len(NAMES)].split()[0]} {LIVES[n % len(LIVES)]}.",
+        **changed,
+    }
+
+
+def in_turn(*answers: Any) -> Callable[[dict[str, Any]], Any]:
+    left = list(answers)
+    return lambda _: left.pop(0)
+
+
+async def made(server: LoopbackServer, number: int, **more: Any) -> list[Generated]:
+    return await generate(number, Settings(model=server.model()), **more)
+
+
+def prompts(server: LoopbackServer) -> list[str]:
+    return [prompt_of(body) for body in server.bodies()]
+
+
+async def test_each_is_told_of_those_before_it():
+    with LoopbackServer(answer=in_turn(*(answer(n) for n in range(3)))) as server:
+        told: list[str] = []
+        people = await made(server, 3, about="a <task> of walkers", made=lambda persona: told.append(persona.name))
+    first, second, third = prompts(server)
+    assert "<others>" not in first
+    assert "- The group: a ‹task> of walkers" in first
+    assert "- Person: 1 of 3" in first
+    assert "- Ann Miller: 30, unsaid, occupation of 0; calm, dry, exact" in second
+    assert "- Ben Novák: 31, unsaid, occupation of 1; loud, kind, late" in third
+    assert told == [generated.persona.name for generated in people] == ["Ann Miller", "Ben Novák", "Cleo Marsh"]
+    assert people[0].persona.characteristics["financial status"] == "enough"
+    assert [call["module"] for call in people[1].calls] == ["persona_generation"]
+
+
+async def test_the_answer_has_no_room_for_what_is_fixed(write: Callable[..., Path]):
+    """A model that answers with another gender and age all the same does not change them."""
+    quotas = load_quotas(write("q.yaml", "quotas: {age: {70: 1}, gender: {woman: 1}, home: {boat: 1}}"))
+    with LoopbackServer(answer=in_turn(answer(0, gender="man", age=9))) as server:
+        (generated,) = await made(server, 1, quotas=quotas)
+    asked = server.bodies()[0]["response_format"]["json_schema"]["schema"]["properties"]
+    assert not {"age", "gender", "home"} & set(asked)
+    assert "occupation" in asked
+    assert generated.persona.characteristics["age"] == "70"
+    assert generated.persona.characteristics["gender"] == "woman"
+    assert generated.persona.characteristics["home"] == "boat"
+    assert list(generated.persona.characteristics)[:2] == ["age", "gender"]
+    assert set(generated.fixed) == {"age", "gender", "home"}
+    assert "- Fixed: home: boat" in prompts(server)[0]
+
+
+async def test_quotas_come_out_exactly(write: Callable[..., Path]):
+    quotas = load_quotas(write("q.yaml", "quotas: {gender: {a: 2/5, b: 3/5}, age: {20-29: 1/5, 60+: 4/5}}"))
+    with LoopbackServer(answer=in_turn(*(answer(n) | {"traits": [*TEMPERS[0], str(n)]} for n in range(5)))) as server:
+        people = [generated.persona for generated in await made(server, 5, quotas=quotas)]
+    assert sorted(str(person.characteristic("gender")) for person in people) == ["a", "a", "b", "b", "b"]
+    ages = sorted(int(str(person.characteristic("age"))) for person in people)
+    assert ages[0] < 30 and ages[1] >= 60
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ({"name": "ann MILLER"}, "ann MILLER is the name of somebody made before"),
+        ({"traits": ["Exact", "dry", "calm"]}, "These are the traits of Ann Miller"),
+        ({"description": f"Ben {LIVES[0]}. Ben sings."}, "too much like that of Ann Miller"),
+        ({"description": "Ben is 44 and " + LIVES[1]}, "said 44 years; this person's age is 31"),
+        ({"gender": "man", "description": "She " + LIVES[1]}, 'said "she"; this person\'s gender is man'),
+    ],
+)
+async def test_asked_again_saying_what_is_to_differ(wrong: dict[str, Any], said: str):
+    with LoopbackServer(answer=in_turn(answer(0), answer(1, **wrong), answer(1))) as server:
+        people = await made(server, 2)
+    assert said in prompts(server)[2]
+    assert "<avoid>" not in prompts(server)[1]
+    assert people[1].persona.name == "Ben Novák"
+    assert len(people[1].calls) == 2
+
+
+async def test_the_same_person_again_and_again_is_an_error():
+    with LoopbackServer(answer=lambda _: answer(0)) as server, pytest.raises(ModelError) as caught:
+        await made(server, 2)
+    assert len(server.requests) == 1 + TIMES
+    assert str(caught.value).startswith(f"persona 2 of 2 could not be used {TIMES} times: it is called 'Ann Miller'")
+    assert "persona_generation" in str(caught.value)
+    assert "another seed" in caught.value.remedy
+
+
+async def test_an_invalid_answer_is_asked_for_once_more():
+    with LoopbackServer(answer=in_turn(answer(0, traits=["one"]), answer(0))) as server:
+        (generated,) = await made(server, 1)
+    assert "traits" in server.requests[1].text
+    assert generated.calls[0]["calls"] == 2
+
+
+async def test_two_invalid_answers_are_an_error():
+    with LoopbackServer(answer=lambda _: answer(0, name="X")) as server:
+        twice = "wrong answer twice: name: .*give name and surname"
+        with pytest.raises(ModelError, match=twice):
+            await made(server, 2)
+    assert len(server.requests) == 2
+
+
+async def test_a_server_that_is_busy_for_a_moment_is_asked_again():
+    with LoopbackServer(answer=in_turn(Fault(503), answer(0))) as server:
+        assert len(await made(server, 1)) == 1
+
+
+async def test_every_form_of_answer_is_understood():
+    refuses = {"json_schema", "tools", "json_object"}
+    with LoopbackServer(answer=lambda _: f"Here: {answer_text()}", refuses=refuses) as server:
+        await made(server, 1)
+        assert rung(parse_model_name(server.model())) is Rung.TEXT
+
+
+def answer_text() -> str:
+    return json.dumps(answer(0, hobbies=["tea", "maps"]))
+
+
+@pytest.mark.parametrize("number", [0, -1, 101])
+def test_a_number_that_cannot_be_made(number: int, refused: Callable[..., str]):
+    refused(lambda: check_request(number, ""), f"{number} personas", "1 to 100")
+
+
+def test_a_sentence_without_end(refused: Callable[..., str]):
+    refused(lambda: check_request(2, "x" * 1001), "1,001 characters", "--about")
+
+
+@pytest.mark.parametrize(
+    "name", ["Eva Horáková", "Seán O’Brien", "Adébáyọ̀ Ọládélé", "प्रिया शर्मा", "陳志明", "J. R. Smith-Jones"]
+)
+def test_names_of_all_scripts(name: str):
+    assert answer_schema(frozenset()).model_validate(answer(0, name=name)).model_dump()["name"] == name
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"name": "Eva"},
+        {"name": "Eva: Nová"},
+        {"name": "Eva 2 Nová"},
+        {"name": "Eva\u202eNová <x>"},
+        {"age": 3},
+        {"traits": ["calm", "Calm", "dry"]},
+        {"traits": ["calm"] * 6},
+        {"description": "Too short."},
+        {"residence": " \u200b "},
+    ],
+)
+def test_what_no_answer_may_hold(changed: dict[str, Any]):
+    with pytest.raises(ValidationError):
+        answer_schema(frozenset()).model_validate(answer(0, **changed))
+
+
+def test_the_schema_asks_for_everything_else():
+    fixed = frozenset({"age", "occupation", "home"})
+    asked = set(answer_schema(fixed).model_fields) - {"name", "traits", "speaking_style", "description"}
+    assert asked == {name.replace(" ", "_") for name in CHARACTERISTICS} - {"age", "occupation"}
+    persona = persona_of(answer_schema(fixed).model_validate(answer(0)), {"age": "70", "occupation": "x", "home": "y"})
+    assert (persona.age, persona.characteristic("occupation"), persona.characteristic("home")) == (70, "x", "y")
+
+
+def test_the_shipped_personas_are_unlike_each_other():
+    """The thresholds let through what people find different."""
+    people = shipped()
+    assert [problems(person, [p for p in people if p is not person]) for person in people] == [[]] * len(people)
+
+
+def test_likeness_is_measured_from_none_to_all():
+    assert overlap(LIVES[0], LIVES[1]) == 0
+    assert overlap(LIVES[0], LIVES[0]) == pytest.approx(1)
+    assert similarity(LIVES[0], LIVES[0]) == pytest.approx(1)
+    assert similarity(LIVES[0], LIVES[1]) < 0.7
+    assert overlap("two words", "two words") == 0
+
+
+def test_only_plain_contradictions_count():
+    """Ages and pronouns of other people in a description are no contradiction."""
+    text = "Eva is a nurse. At 19 he left her, her 9-year-old son with him. She sings to him."
+    persona = Persona(name="Eva Nová", description=text, characteristics={"age": 34, "gender": "woman"})
+    assert problems(persona, []) == []
+    wrong = persona.model_copy(update={"description": "Eva, 43, sings. He laughs."})
+    assert [problem.kind for problem in problems(wrong, [])] == ["age", "gender"]
+
+
+TEXTS = st.text(st.characters(exclude_categories=["Cc", "Cs", "Cn"]), min_size=1, max_size=120).filter(
+    lambda text: bool(text.strip())
+)
+
+
+@given(TEXTS, TEXTS, st.dictionaries(TEXTS, TEXTS, max_size=3), st.lists(TEXTS, max_size=3))
+def test_files_read_back_as_they_were_written(
+    description: str, style: str, characteristics: dict[str, str], notes: list[str]
+):
+    persona = Persona(
+        name="Eva Nová",
+        description=description,
+        characteristics={"age": "34", **characteristics},
+        traits=["calm"],
+        speaking_style=style,
+    )
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "eva.yaml"
+        path.write_text(persona_text(persona, notes), encoding="utf-8")
+        assert load_persona(path) == persona
+
+
+def test_files_look_like_the_shipped_ones():
+    text = persona_text(shipped()[0], ["first\nsecond"])
+    assert text.startswith("# first second\nname: Jarmila Dvořáčková\ndescription: >-\n  Jarmila worked")
+    assert "\n  age: 78\n" in text
+    assert "\ntraits:\n  - stubborn\n" in text
+    assert "social_goals" not in text
+
+
+def test_file_names_are_safe_and_different():
+    names = ["Eva Horáková", "陳志明", "../../etc/passwd", "eva horakova", "x" * 200 + " y"]
+    found = file_names(names)
+    assert found[:4] == ["eva-horakova.yaml", "persona-2.yaml", "etc-passwd.yaml", "eva-horakova-2.yaml"]
+    assert len(found[4]) < 70
+
+
+def test_all_files_or_none(tmp_path: Path, refused: Callable[..., str]):
+    (tmp_path / "b.yaml").write_text("mine", encoding="utf-8")
+    refused(lambda: write_all(tmp_path, {"a.yaml": "x", "b.yaml": "y"}), "b.yaml", str(tmp_path), "--out")
+    assert [path.name for path in tmp_path.iterdir()] == ["b.yaml"]
+    assert (tmp_path / "b.yaml").read_text(encoding="utf-8") == "mine"
+
+
+def test_a_folder_that_was_not_filled_goes_again(tmp_path: Path):
+    with pytest.raises(KeyboardInterrupt), new_folder(tmp_path / "one/two"):
+        raise KeyboardInterrupt
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_folder_that_was_there_stays(tmp_path: Path, refused: Callable[..., str]):
+    with pytest.raises(KeyboardInterrupt), new_folder(tmp_path):
+        raise KeyboardInterrupt
+    assert tmp_path.is_dir()
+    (tmp_path / "x").touch()
+    refused(lambda: new_folder(tmp_path).__enter__(), "not empty", str(tmp_path), "--out")
+    refused(lambda: new_folder(tmp_path / "x").__enter__(), "file in the way", "--out")
