@@ -34,6 +34,7 @@ from persimchat.state.conversation import (
     utterance_id,
     utterances,
 )
+from persimchat.state.errors import InputError
 from persimchat.state.settings import Settings
 
 UNLIMITED = 10_000_000
@@ -44,6 +45,17 @@ async def assemble(state: Conversation, settings: Settings) -> dict[str, Any]:
     """Bring the participants together."""
     thread = get_config().get("configurable", {}).get("thread_id") or uuid.uuid4()
     return await asyncio.to_thread(assemble_conversation, state, settings, str(thread))
+
+
+async def begin(state: Conversation, settings: Settings) -> dict[str, Any]:
+    """Bring the participants together, unless a baseline is asked for, which has a graph of its own."""
+    if settings.baseline is not None:
+        raise InputError(
+            "the conversation of minds holds no baseline",
+            where=f"setting baseline={settings.baseline}",
+            remedy="Leave it out, or take persimchat.graph.baselines.baseline_graph(settings).",
+        )
+    return await assemble(state, settings)
 
 
 async def speak(mind: dict[str, Any], settings: Settings) -> dict[str, Any]:
@@ -61,7 +73,8 @@ async def publish(state: Conversation, settings: Settings) -> dict[str, Any]:
     """The utterance is out: the clock moves on, and what everybody did meanwhile is done."""
     speaker = utterances(state["messages"][-1:])[0]["speaker"]
     did = {name: {"did": "speak" if name == speaker else mind["action"]} for name, mind in state["agents"].items()}
-    return {"turn": state["turn"] + 1, "agents": did}
+    judged = {name: {"did": mind["action"]} for name, mind in state["judge_mind"].items()}
+    return {"turn": state["turn"] + 1, "agents": did, **({"judge_mind": judged} if judged else {})}
 
 
 async def judge(state: Conversation, settings: Settings) -> dict[str, Any]:
@@ -178,7 +191,7 @@ def build_conversation(checkpointer: Checkpointer = None) -> CompiledStateGraph[
         Conversation, context_schema=Settings, input_schema=ConversationInput, output_schema=ConversationOutput
     )
     nodes: dict[str, Node] = {
-        "assemble": module_node(assemble),
+        "assemble": module_node(begin),
         "awaken": mind_node(build_awakening(), "awaken"),
         "judge_awakens": mind_node(build_awakening(speaks=False), "judge_awakens", judge=True),
         "select": module_node(select),

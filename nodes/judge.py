@@ -63,7 +63,7 @@ async def give_verdict(
         "reasoning": verdict.reasoning,
         "consensus": agreed,
         "answer": (verdict.answer or "") if agreed else "",
-        "positions": [position.model_dump() for position in verdict.positions],
+        "positions": sorted((p.model_dump() for p in verdict.positions), key=lambda p: names.index(p["agent"])),
         "progress": verdict.progress,
         "overruled": overruled,
     }

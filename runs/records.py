@@ -47,8 +47,6 @@ async def mind_records(state: dict[str, Any], settings: Settings, *, judge: bool
         judge: the persona judge's mind in place of the participants'.
     """
     minds = [mind for mind in state["judge_mind" if judge else "agents"].values() if mind["emotion"]]
-    if judge:
-        minds = [{**mind, "did": mind["action"]} for mind in minds]
     return list(
         await asyncio.gather(*(mind_record(state["simulation"], state["turn"], mind, settings) for mind in minds))
     )

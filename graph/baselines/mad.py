@@ -14,7 +14,7 @@ from typing import Any
 from langgraph.types import Checkpointer
 
 from persimchat.graph.baselines.building import Graph
-from persimchat.graph.baselines.rounds import build_rounds, limit, newest, onlooker, published
+from persimchat.graph.baselines.rounds import build_rounds, limit, newest, onlooker, published, standing
 from persimchat.nodes.counting import conclude
 from persimchat.state.conversation import Conversation
 from persimchat.state.settings import Settings
@@ -27,7 +27,7 @@ async def count_votes(state: Conversation, settings: Settings) -> dict[str, Any]
         return update
     situation = onlooker(state, settings, update["turn"])
     answers = newest(state, participants)
-    conclusion, calls = await conclude(situation, state["agents"], answers, settings, by="mad", weighted=False)
+    conclusion, calls = await conclude(situation, standing(state, update), answers, settings, by="mad", weighted=False)
     return {**update, "conclusion": conclusion, "usage": calls}
 
 

@@ -16,7 +16,7 @@ from typing import Any
 from langgraph.types import Checkpointer
 
 from persimchat.graph.baselines.building import Graph
-from persimchat.graph.baselines.rounds import build_rounds, limit, newest, onlooker, published
+from persimchat.graph.baselines.rounds import build_rounds, limit, newest, onlooker, published, standing
 from persimchat.nodes.counting import conclude, counted
 from persimchat.state.conversation import Conversation
 from persimchat.state.settings import Settings
@@ -30,7 +30,9 @@ async def count_votes(state: Conversation, settings: Settings) -> dict[str, Any]
     if not agreed and update["turn"] < limit(state, settings):
         return update
     situation = onlooker(state, settings, update["turn"])
-    conclusion, calls = await conclude(situation, state["agents"], answers, settings, by="reconcile", weighted=True)
+    conclusion, calls = await conclude(
+        situation, standing(state, update), answers, settings, by="reconcile", weighted=True
+    )
     return {**update, "conclusion": conclusion, "usage": calls}
 
 

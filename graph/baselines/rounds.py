@@ -14,7 +14,7 @@ from persimchat.graph.baselines.building import Graph, Module, analyses, builder
 from persimchat.graph.node import current_settings
 from persimchat.graph.situation import situation_of
 from persimchat.nodes.answering import Given, Method, give_answer
-from persimchat.state.conversation import Conversation, as_message, utterance_id, utterances
+from persimchat.state.conversation import Conversation, as_message, merge_minds, utterance_id, utterances
 from persimchat.state.mind import Situation, Utterance
 from persimchat.state.settings import Settings
 from persimchat.state.voting import rounds_of
@@ -87,6 +87,11 @@ def published(state: Conversation) -> dict[str, Any]:
             for name, mind in state["agents"].items()
         },
     }
+
+
+def standing(state: Conversation, update: dict[str, Any]) -> dict[str, Any]:
+    """Everybody's mind after an update that `published` made."""
+    return merge_minds(state["agents"], [update["agents"]])
 
 
 async def end_check(state: Conversation, settings: Settings) -> dict[str, Any]:

@@ -159,7 +159,10 @@ def test_free_text_ends_with_one_call_to_the_judge(baseline: Start):
     for name in ("mad", "reconcile"):
         b = baseline(plan, majority=majority)
         output = b.hold(name, rounds=2)
-        assert len(b.scripted.prompts("majority")) == 1
+        (prompt,) = b.scripted.prompts("majority")
+        assert re.findall(r"spoken (\d) times, last in turn (\d)$", section(prompt, "group"), re.MULTILINE) == [
+            ("2", "4"), ("2", "5"), ("2", "6")
+        ]  # fmt: skip
         assert output["conclusion"]["by"] == name
         assert (output["conclusion"]["answer"], output["conclusion"]["supporters"]) == ("Tea for all.", [ADA, LEI])
         assert output["stop_detail"] == "2 of 3 hold it after 2 rounds."

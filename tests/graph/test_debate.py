@@ -5,18 +5,20 @@ from __future__ import annotations
 import asyncio
 import itertools
 import json
+import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from langgraph.checkpoint.memory import InMemorySaver
 from loopback.scripted import Scripted, prompt_of
 from loopback.server import LoopbackServer
 
 import persimchat
 from persimchat.memory.store import store as memories
 from persimchat.runs.result import Result
-from persimchat.state.errors import ModelError
+from persimchat.state.errors import InputError, ModelError
 from persimchat.state.settings import Settings
 
 PEOPLE = [
@@ -154,6 +156,32 @@ def test_a_persona_judge_has_a_mind_and_a_collection_of_its_own(debate: Any, tmp
     assert ("Judge", "perception") in asked and ("Judge", "need_to_talk") not in asked
 
 
+def test_a_persona_judge_s_records_say_what_it_did_and_not_what_it_will_do(debate: Any) -> None:
+    def action(body: Any) -> dict[str, Any]:
+        done = int(re.findall(r"- Progress: (\d+) of", prompt_of(body))[0])
+        return {"reasoning": "Now this.", "action": "plan" if done % 2 else "reflect"}
+
+    rows = lines(debate(action=action).hold(judge="persona", max_messages=4), "judge_mind.jsonl")
+    assert [row["action"] for row in rows] == ["", "plan", "reflect", "plan", "reflect"]
+    assert [row["did"] for row in rows] == ["", "", "plan", "reflect", "plan"]
+    assert [row["plan"] is not None for row in rows] == [False, False, True, False, True]
+    assert [bool(row["insights"]) for row in rows] == [False, False, False, True, False]
+
+
+def test_positions_and_supporters_are_in_order_of_listing(debate: Any) -> None:
+    result = debate(judge={**YES, "positions": positions(True, True, True)[::-1]}).hold()
+    assert [position.agent for position in result.verdicts[-1].positions] == NAMES
+    assert result.conclusion is not None and result.conclusion.supporters == NAMES
+
+
+def test_the_conversation_of_minds_does_not_pass_for_a_baseline() -> None:
+    from persimchat.graph import build_conversation
+
+    settings = Settings(mode="debate", model="offline", baseline="mad")
+    with pytest.raises(InputError, match=r"holds no baseline \(setting baseline=mad\)"):
+        build_conversation().invoke({"topic": "Tea?", "participants": PEOPLE}, context=settings)
+
+
 def test_the_judge_may_be_another_model(debate: Any) -> None:
     d = debate(judge=YES)
     result = d.hold(judge="persona", module_models={"judge": d.server.model().replace("test-model", "judge-model")})
@@ -270,3 +298,43 @@ def test_invoke_and_ainvoke_of_a_debate_agree(debate: Any) -> None:
     one = graph.invoke({**given, "simulation": "a"}, context=settings)
     two = asyncio.run(graph.ainvoke({**given, "simulation": "b"}, context=settings))
     assert one["conclusion"] == two["conclusion"] and one["turn"] == two["turn"] == 4
+
+
+@pytest.mark.parametrize("before", ["judge", "end_check"])
+def test_a_debate_goes_on_where_it_was_interrupted(debate: Any, before: str) -> None:
+    """Nobody hears, speaks or judges twice, whether it stopped before the judge or between judge and end check."""
+    from persimchat.graph import build_conversation
+
+    d = debate(judge=in_turn(NO, YES))
+    settings = Settings(mode="debate", judge="persona", model=d.server.model(), repetition_check=False)
+    checkpointed = build_conversation(InMemorySaver())
+    config: Any = {"configurable": {"thread_id": "t"}}
+    given: Any = {"topic": "Tea?", "participants": PEOPLE}
+    output: Any = checkpointed.invoke(given, config, context=settings, interrupt_before=[before])
+    while checkpointed.get_state(config).next:
+        output = checkpointed.invoke(None, config, context=settings, interrupt_before=[before])
+    assert output["stop_reason"] == "consensus" and output["conclusion"]["answer"] == "Tea for all."
+    assert [verdict["turn"] for verdict in output["verdicts"]] == [3, 4] and len(d.scripted.prompts("judge")) == 2
+    assert len(d.scripted.prompts("perception")) == 4 * (len(PEOPLE) + 1) and len(output["messages"]) == 4
+
+
+def test_nothing_of_a_debate_is_left_in_the_next_conversation_on_its_thread(debate: Any) -> None:
+    from persimchat.graph import build_conversation
+
+    d = debate(judge=YES)
+    settings = Settings(mode="debate", judge="persona", analysis=True, model=d.server.model(), repetition_check=False)
+    checkpointed = build_conversation(InMemorySaver())
+    config: Any = {"configurable": {"thread_id": "t"}}
+    given: Any = {"topic": "Tea?", "participants": PEOPLE}
+    assert checkpointed.invoke(given, config, context=settings)["stop_reason"] == "consensus"
+    talk = settings.model_copy(update={"mode": "discussion", "analysis": False, "max_messages": 2})
+    output: Any = checkpointed.invoke({"topic": "Cats?", "participants": PEOPLE[:2]}, config, context=talk)
+    assert (output["stop_reason"], output["conclusion"]) == ("message_limit", None)
+    assert output["verdicts"] == output["scores"] == []
+    assert checkpointed.get_state(config).values["judge_mind"] == {}
+    again: Any = checkpointed.invoke(given, config, context=settings)
+    assert [verdict["turn"] for verdict in again["verdicts"]] == [3] and [s["turn"] for s in again["scores"]] == [
+        1,
+        2,
+        3,
+    ]
