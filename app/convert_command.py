@@ -87,7 +87,8 @@ def convert(
     import asyncio
 
     from persimchat.app.convert_report import report
-    from persimchat.app.request import Wanted, settings_of
+    from persimchat.app.request import settings_of
+    from persimchat.app.wanted import Wanted
     from persimchat.personas.conversion_files import new_place, texts_of
     from persimchat.personas.generated_files import new_folder, write_all
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Final
 
 from persimchat.app import options
-from persimchat.app.foreground import Asked, form_of, hold
+from persimchat.app.foreground import form_of, hold
+from persimchat.app.wanted import Wanted
 from persimchat.state.errors import InputError
 
 EXAMPLES: Final = """\b
@@ -83,7 +84,7 @@ def debate(
         "embedding": embedding,
     }
     hold(
-        Asked(question, config, participants, number, arguments, settings_file, assignments),
+        Wanted(question, config, participants, number, arguments, settings_file, tuple(assignments or ())),
         out,
         form=form_of(as_json=as_json, quiet=quiet),
     )

@@ -39,7 +39,8 @@ def doctor(
     import asyncio
 
     from persimchat.app.doctor import examine
-    from persimchat.app.request import Wanted, settings_of
+    from persimchat.app.request import settings_of
+    from persimchat.app.wanted import Wanted
     from persimchat.models.registry import close_models
 
     settings = settings_of(

@@ -55,6 +55,7 @@ def stopped_event(folder: Path) -> Stopped:
         run=manifest["run"],
         reason=manifest["stop_reason"],
         source=manifest["stop_source"],
+        conclusion=manifest["conclusion"],
         detail=manifest["detail"],
         turn=manifest["turn"],
         totals=manifest["usage"]["total"],

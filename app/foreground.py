@@ -2,24 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
 
 from persimchat.app.view import Form
+from persimchat.app.wanted import Wanted
 from persimchat.state.errors import InputError
-
-
-class Asked(NamedTuple):
-    """What stands on the command line; None where it does not."""
-
-    topic: str | None
-    config: Path | None
-    participants: str | None
-    number: int | None
-    arguments: Mapping[str, Any]
-    settings: Path | None
-    assignments: list[str] | None
 
 
 def form_of(*, as_json: bool, quiet: bool) -> Form:
@@ -33,25 +20,16 @@ def form_of(*, as_json: bool, quiet: bool) -> Form:
     return "json" if as_json else "quiet" if quiet else "text"
 
 
-def hold(asked: Asked, out: Path, *, form: Form) -> None:
+def hold(wanted: Wanted, out: Path, *, form: Form) -> None:
     """Hold the conversation that was asked for, to its end."""
     # The rooms that a run needs take a second to load; --help and a wrong option should not wait for them.
     import asyncio
 
     from persimchat.app.following import follow
     from persimchat.app.output import warn
-    from persimchat.app.request import Wanted, scenario_of, settings_of
+    from persimchat.app.request import scenario_of, settings_of
     from persimchat.app.view import view_for
 
-    wanted = Wanted(
-        asked.topic,
-        asked.config,
-        asked.participants,
-        asked.number,
-        asked.arguments,
-        asked.settings,
-        tuple(asked.assignments or ()),
-    )
     scenario, notes = scenario_of(wanted)
     settings = settings_of(wanted, scenario)
     for note in notes:

@@ -92,7 +92,8 @@ def generate(
     import asyncio
 
     from persimchat.app.generate_report import notes, report
-    from persimchat.app.request import Wanted, settings_of
+    from persimchat.app.request import settings_of
+    from persimchat.app.wanted import Wanted
     from persimchat.models.naming import default_model_name
     from persimchat.personas.generated_files import file_names, new_folder, new_folder_name, persona_text, write_all
     from persimchat.personas.generation import check_request

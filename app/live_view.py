@@ -145,7 +145,7 @@ class LiveView:
         if event.conclusion:
             heading, answer, held = concluded(event.conclusion)
             self._console.print(Text.assemble((f"{heading}: ", "bold"), answer, (f"  {held}", "dim")))
-        lines = [f"Ended: {ending(event.reason, event.turn)}.", f"Used: {used(event.totals)}, {_clock(seconds)}."]
+        lines = [f"Ended: {ending(event)}.", f"Used: {used(event.totals)}, {_clock(seconds)}."]
         if event.folder:
             lines.append(f"Run: {event.folder}")
         for line in lines:

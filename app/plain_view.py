@@ -29,7 +29,7 @@ class PlainView:
                 if event.conclusion:
                     heading, answer, held = concluded(event.conclusion)
                     say(f"# {heading}: {answer}" + (f" ({held})" if held else ""))
-                say(f"# Ended: {ending(event.reason, event.turn)}.")
+                say(f"# Ended: {ending(event)}.")
                 say(f"# Used: {used(event.totals)}.")
                 if event.folder:
                     say(f"# Run: {event.folder}")

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from persimchat.app.wanted import Wanted
 from persimchat.personas.names import with_full_names
 from persimchat.personas.scenario import default_participants, load_scenario, make_scenario
 from persimchat.state.configuration import load_settings, parse_assignment
@@ -18,22 +17,6 @@ from persimchat.state.settings import Settings
 _EXAMPLE: Final = 'persimchat run "Should our town close its centre to cars?"'
 
 
-@dataclass(frozen=True)
-class Wanted:
-    """What somebody asked for on the command line; None and empty where they did not say."""
-
-    topic: str | None = None
-    config: Path | None = None
-    participants: str | None = None
-    number: int | None = None
-    arguments: Mapping[str, Any] | None = None
-    """Settings that have an option of their own."""
-    settings: Path | None = None
-    """A file of settings."""
-    assignments: tuple[str, ...] = ()
-    """What `--set` was given."""
-
-
 def scenario_of(wanted: Wanted) -> tuple[Scenario, list[str]]:
     """The scenario that is wanted, and notes for the user on what was left out of its file.
 
@@ -41,7 +24,9 @@ def scenario_of(wanted: Wanted) -> tuple[Scenario, list[str]]:
         InputError: topic, participants or file are missing, wrong or contradict each other.
     """
     if wanted.topic is None and wanted.config is None:
-        raise InputError("no topic", remedy=f"Say what they talk about: {_EXAMPLE}; or name a scenario with --config.")
+        debated = (wanted.arguments or {}).get("mode") == "debate"
+        example = _EXAMPLE.replace("run", "debate") if debated else _EXAMPLE
+        raise InputError("no topic", remedy=f"Say what they talk about: {example}; or name a scenario with --config.")
     if wanted.participants is not None and wanted.number is not None:
         raise InputError("--participants and -n contradict each other", remedy="Leave one of them out.")
     if wanted.config is None and wanted.topic and Path(wanted.topic).suffix in (".yaml", ".yml"):

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Final
 
 from persimchat.app import options
-from persimchat.app.foreground import Asked, form_of, hold
+from persimchat.app.foreground import form_of, hold
+from persimchat.app.wanted import Wanted
 
 EXAMPLES: Final = """\b
 [bold]Examples[/bold]
@@ -72,7 +73,7 @@ def run(
         "embedding": embedding,
     }
     hold(
-        Asked(topic, config, participants, number, arguments, settings_file, assignments),
+        Wanted(topic, config, participants, number, arguments, settings_file, tuple(assignments or ())),
         out,
         form=form_of(as_json=as_json, quiet=quiet),
     )

@@ -10,6 +10,7 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
+from persimchat.app.show_narrow import FittingTable
 from persimchat.app.text import mood
 from persimchat.runs.events import Totals
 from persimchat.runs.report_words import cost, decimal, from_to, plain, seconds, spaced, trend, whole
@@ -40,7 +41,7 @@ _WORDS: Final = frozenset({"agent", "module", "feels at the end", "last answer",
 
 def _table(look: Look, title: str, columns: Sequence[str], rows: Iterable[Sequence[str]]) -> Table:
     """A table. Where a heading has two lines, it has them on a terminal only."""
-    table = Table(
+    table = FittingTable(
         title=look(title),
         title_justify="left",
         title_style="bold",

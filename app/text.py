@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from persimchat.runs.events import Concluded, StopReason, Totals
+from persimchat.runs.events import Concluded, Stopped, Totals
 from persimchat.runs.folder import conclusion_heading
 from persimchat.runs.report_words import ENDINGS, count
 from persimchat.state.emotion import EMOTIONS, EmotionalState
 from persimchat.state.plain_text import one_line
+from persimchat.state.settings import BASELINES
 
 GLYPHS: Final[dict[str, str]] = {
     "happiness": ":)",
@@ -52,9 +53,13 @@ def used(totals: Totals) -> str:
     )
 
 
-def ending(reason: StopReason, turn: int) -> str:
+def ending(stopped: Stopped) -> str:
     """Why a run is over and how far it came, in one line."""
-    return f"{ENDINGS[reason]}, after {count(turn, 'utterance')}"
+    why = ENDINGS[stopped.reason]
+    if stopped.source in BASELINES:  # its own words: no limit of messages was reached where its rounds are over
+        why = one_line(stopped.detail).rstrip(".")
+        why = why[:1].lower() + why[1:]
+    return f"{why}, after {count(stopped.turn, 'utterance')}"
 
 
 def concluded(conclusion: Concluded) -> tuple[str, str, str]:

@@ -170,11 +170,12 @@ def _speaking(state: Conversation, speaker: str) -> list[Send]:
     """One speaks, everybody else does what they chose."""
     settings = current_settings()
     needs = {name: mind["need_to_talk"] for name, mind in state["agents"].items()}
-    said = [u["text"] for u in utterances(state["messages"][-settings.repetition_window :])] if state["turn"] else []
+    compared = min(state["turn"], settings.repetition_window) if settings.repetition_check else 0
+    said = [u["text"] for u in utterances(state["messages"][-compared:])] if compared else []
     thinkers = [mind for name, mind in state["agents"].items() if name != speaker and mind["action"]]
     judges = [mind for mind in state["judge_mind"].values() if mind["action"]]
     return [
-        Send("speak", for_step(state, state["agents"][speaker], settings, needs=needs, said=said[-state["turn"] :])),
+        Send("speak", for_step(state, state["agents"][speaker], settings, needs=needs, said=said)),
         *(Send("think", for_step(state, mind, settings)) for mind in thinkers),
         *(Send("judge_thinks", for_step(state, mind, settings)) for mind in judges),
     ]

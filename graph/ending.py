@@ -20,7 +20,7 @@ class Ending(NamedTuple):
     """Why a conversation ends.
 
     Attributes:
-        reason: `consensus`, `closed` or `message_limit`.
+        reason: `consensus`, `closed`, `message_limit` or `budget`.
         source: the rule that says so.
         detail: in its own words, one sentence.
     """
@@ -58,8 +58,9 @@ def closing_reason(turn: int, quiet: int, participants: int, settings: Settings)
 
 
 def judge_is_due(turn: int, participants: int, settings: Settings) -> bool:
-    """Whether the judge is asked after this utterance: in debates, once everybody could have spoken."""
-    return settings.mode == "debate" and turn >= participants and (turn - participants) % settings.judge_every == 0
+    """Whether the judge is asked after this utterance: in debates, once everybody could have spoken; at the limit."""
+    in_turn = turn >= participants and (turn - participants) % settings.judge_every == 0
+    return settings.mode == "debate" and (in_turn or turn == settings.max_messages)
 
 
 def _consensus(state: Conversation, settings: Settings) -> Ending | None:
@@ -84,6 +85,20 @@ def _closed(state: Conversation, settings: Settings) -> Ending | None:
     return Ending("closed", "closing", f"{who} took leave, {why}.") if taken else None
 
 
+def _budget(state: Conversation, settings: Settings) -> Ending | None:
+    rows = list(state.get("usage", {}).values())
+    used = {
+        "budget_calls": (sum(row["calls"] for row in rows), "calls"),
+        "budget_tokens": (sum(row["input_tokens"] + row["output_tokens"] for row in rows), "tokens"),
+        "budget_usd": (sum(row["cost_usd"] or 0.0 for row in rows), "US dollars"),
+    }
+    for name, (spent, unit) in used.items():
+        budget = getattr(settings, name)
+        if budget is not None and spent >= budget:
+            return Ending("budget", name, f"The budget of {budget:,} {unit} is used up: it was {spent:,.6g}.")
+    return None
+
+
 def _limit(state: Conversation, settings: Settings) -> Ending | None:
     if state["turn"] < settings.max_messages:
         return None
@@ -91,7 +106,7 @@ def _limit(state: Conversation, settings: Settings) -> Ending | None:
 
 
 Rule = Callable[[Conversation, Settings], Ending | None]
-RULES: Final[tuple[Rule, ...]] = (_consensus, _closed, _limit)
+RULES: Final[tuple[Rule, ...]] = (_consensus, _closed, _limit, _budget)
 """In this order: what people came to goes before what merely stops them."""
 
 

@@ -6,7 +6,10 @@ import asyncio
 
 from persimchat.memory.embeddings import embedding
 from persimchat.memory.store import store
+from persimchat.models.naming import parse_model_name
 from persimchat.models.registry import ready_model
+from persimchat.models.usage import cost_usd
+from persimchat.state.errors import InputError
 from persimchat.state.scenario import Scenario
 from persimchat.state.settings import MODULES, Settings
 from persimchat.state.voting import rounds_of
@@ -25,5 +28,10 @@ async def check(scenario: Scenario, settings: Settings) -> None:
     models = {settings.model_for(name, module) for name in names for module in MODULES}
     for model in sorted(model for model in models if model):
         await ready_model(model, settings)
+        if settings.budget_usd is not None and cost_usd(parse_model_name(model), 1, 1, settings.prices) is None:
+            raise InputError(
+                f"budget_usd is set, and the price of {model} is not known",
+                remedy=f"Set prices={{'{model}': [USD per million tokens in, out]}}, or budget_tokens.",
+            )
     await asyncio.to_thread(embedding, settings.embedding, settings)
     await asyncio.to_thread(store, settings.store)

@@ -1,7 +1,8 @@
 """The one event stream that the terminal, JSON output and other programs draw from: typed and versioned.
 
 Events come in this order: `started`, then for every utterance `speaking`, `token`…, `utterance`, `analysis` (where it
-is on), `verdict` (in debates, where the judge was asked), `mind` (one an agent), `turn_ended`, and at last `stopped`.
+is on), `verdict` (in debates, where the judge was asked), `mind` (one an agent), `judge_mind` (a persona judge's),
+`turn_ended`, and at last `stopped`.
 The minds as they awaken (turn 0) come before the first `speaking`. Baselines of the literature have no `speaking`,
 `token` and `mind`, and their utterances may come several at a time.
 """
@@ -156,10 +157,11 @@ class Analysed(_Event):
     event: Literal["analysis"] = "analysis"
     turn: int
     speaker: str
-    reasoning: str
-    coherence: float
-    sentiment: float
-    engagement: float
+    reasoning: str | None
+    coherence: float | None
+    sentiment: float | None
+    engagement: float | None
+    failed: str = Field(default="", description="why it could not be scored; empty where it was")
 
 
 class Concluded(BaseModel):
@@ -178,6 +180,13 @@ class MindChanged(_Event):
     """An agent has heard an utterance."""
 
     event: Literal["mind"] = "mind"
+    record: MindRecord
+
+
+class JudgeMindChanged(_Event):
+    """The persona judge of a debate has heard an utterance; its mind is no participant's."""
+
+    event: Literal["judge_mind"] = "judge_mind"
     record: MindRecord
 
 
@@ -208,6 +217,6 @@ class Stopped(_Event):
 
 
 Event = Annotated[
-    Started | Speaking | Token | Uttered | Analysed | Judged | MindChanged | TurnEnded | Stopped,
+    Started | Speaking | Token | Uttered | Analysed | Judged | MindChanged | JudgeMindChanged | TurnEnded | Stopped,
     Field(discriminator="event"),
 ]

@@ -36,7 +36,7 @@ def first_manifest(run: str, scenario: Scenario, settings: Settings, started: st
         }
         for participant in scenario.participants
     }
-    models["outside"] = {module: settings.model_for("", module) for module in OUTSIDE}
+    outside = {module: settings.model_for("", module) for module in OUTSIDE}
     return {
         "format": RUN_FORMAT,
         "run": run,
@@ -52,6 +52,7 @@ def first_manifest(run: str, scenario: Scenario, settings: Settings, started: st
         "scenario": scenario.model_dump(mode="json", by_alias=True, exclude={"settings"}),
         "settings": _without_secrets(settings.model_dump(mode="json")),
         "models": _without_secrets(models),
+        "outside_models": _without_secrets(outside),
         "prompt_hash": prompt_hash(),
         "versions": {"python": platform.python_version(), **{name: version(name) for name in _PACKAGES}},
         "corrections": {},

@@ -77,7 +77,7 @@ def read_run(path: Path) -> Record:
         minds or [],
         _lines(path / JUDGE_MIND, RecordedMind, notes) or [],
         sorted(_lines(path / VERDICTS, RecordedVerdict, notes) or [], key=_turn),
-        sorted(_lines(path / ANALYSIS, RecordedScore, notes) or [], key=_turn),
+        sorted(_lines(path / ANALYSIS, RecordedScore, notes, unless="failed") or [], key=_turn),
         notes,
     )
 
@@ -130,14 +130,22 @@ def _bytes(path: Path) -> bytes | None:
         ) from error
 
 
-def _lines(path: Path, kind: type[Line], notes: list[str]) -> list[Line] | None:
-    """The lines of a JSON Lines file; None where there is no such file. A torn last line goes into `notes`."""
+def _lines(path: Path, kind: type[Line], notes: list[str], *, unless: str = "") -> list[Line] | None:
+    """The lines of a JSON Lines file; None where there is no such file. A torn last line goes into `notes`.
+
+    Args:
+        path: the file.
+        kind: what a line holds.
+        notes: what the reader should know; added to.
+        unless: a field that says of a line, where it holds something, that there is nothing in it to read.
+    """
     data = _bytes(path)
     if data is None:
         return None
     rows = data.split(b"\n")
     last = len(rows) - (0 if rows[-1].strip() else 1)
     found: list[Line] = []
+    left_out = 0
     for number, row in enumerate(rows[:last], start=1):
         where = f"{path}, line {number}"
         try:
@@ -147,7 +155,12 @@ def _lines(path: Path, kind: type[Line], notes: list[str]) -> list[Line] | None:
                 notes.append(f"The last line of {path.name} was cut off when it was written, and is left out.")
                 break
             raise InputError("this is not JSON", where=where, remedy=_DAMAGED) from error
+        if unless and isinstance(value, dict) and value.get(unless):
+            left_out += 1
+            continue
         found.append(_checked(kind, value, where))
+    if left_out:
+        notes.append(f"{left_out} of {last} lines of {path.name} say that there is no score.")
     return found
 
 

@@ -21,6 +21,7 @@ from persimchat.runs.events import (
     Concluded,
     Event,
     Judged,
+    JudgeMindChanged,
     MindChanged,
     Speaking,
     Started,
@@ -175,6 +176,7 @@ class _Run:
             for record in judges:
                 self.folder.judge_mind(record)
         events: list[Event] = [MindChanged(record=record) for record in records]
+        events += [JudgeMindChanged(record=record) for record in judges]
         if self.turn:
             limit = self.settings.max_messages
             events.append(TurnEnded(turn=self.turn, max_messages=limit, totals=totals(self.meter.rows())))

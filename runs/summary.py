@@ -137,7 +137,7 @@ class Summary(_Part):
     verdicts: list[VerdictSummary]
     usage: Totals | None
     usage_by_module: dict[str, Totals]
-    usage_by_agent: dict[str, Totals]
+    usage_by_agent: dict[str, Totals] = Field(description="participants first, then those who look on")
     notes: list[str] = Field(description="what was left out or is missing in the folder")
 
 
@@ -213,6 +213,12 @@ def verdict_summary(verdict: RecordedVerdict) -> VerdictSummary:
     )
 
 
+def _participants_first(by_agent: dict[str, Totals], names: Sequence[str]) -> dict[str, Totals]:
+    """In the order in which they are listed everywhere else; then those who look on, such as a judge."""
+    order = dict.fromkeys([*(name for name in names if name in by_agent), *by_agent])
+    return {name: by_agent[name] for name in order}
+
+
 def summarise(record: Record) -> Summary:
     """A run in numbers."""
     manifest, settings = record.manifest, record.manifest.settings
@@ -249,6 +255,6 @@ def summarise(record: Record) -> Summary:
         verdicts=[verdict_summary(verdict) for verdict in record.verdicts],
         usage=manifest.usage.total,
         usage_by_module=manifest.usage.by_module,
-        usage_by_agent=manifest.usage.by_agent,
+        usage_by_agent=_participants_first(manifest.usage.by_agent, names_of(record)),
         notes=record.notes,
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Sequence
 from typing import Final, Literal
@@ -12,6 +13,8 @@ AnswerFormat = Literal["free", "yesno", "choice", "number"]
 
 _NUMBER: Final = re.compile(r"[-+]?(?:\d{1,3}(?:[,\u202f\u00a0 ]\d{3})+|\d+)(?:\.\d+)?(?:[eE][-+]?\d+)?|[-+]?\.\d+")
 _LABEL: Final = re.compile(r"^\(?([a-z0-9]{1,2})\)?[.):]\s*(.+)$", re.IGNORECASE | re.DOTALL)
+_NEGATED: Final = re.compile(r"\b(?:not|no|never|neither|nor|without|against|except|instead|rather|\w+n t)\b")
+"""Beside a choice such words may mean the opposite: only the choice itself counts then."""
 _YES: Final = frozenset({"yes", "y", "true"})
 _NO: Final = frozenset({"no", "n", "false"})
 
@@ -71,6 +74,8 @@ def _choice(text: str, choices: Sequence[str]) -> str:
     letters = [chr(ord("a") + n) for n in range(len(choices))]
     if letter in letters:
         return choices[letters.index(letter)]
+    if _NEGATED.search(_words(text)):
+        raise ValueError(f"{_shown(text)} is not one of the choices: {', '.join(choices)}")
     named = [choice for choice in choices if re.search(rf"\b{re.escape(_words(choice))}\b", _words(text))]
     named = [c for c in named if not any(c != other and _words(c) in _words(other) for other in named)]
     if len(named) == 1:
@@ -84,11 +89,12 @@ def _without_label(text: str) -> list[str]:
 
 
 def _number(text: str) -> str:
-    found = _NUMBER.findall(text)
-    values = {float(re.sub(r"[,\s\u202f\u00a0]", "", number)) for number in found}
-    if len(values) != 1:
+    found = [re.sub(r"[,\s\u202f\u00a0]", "", number) for number in _NUMBER.findall(text)]
+    values = {float(number): number for number in found}
+    if len(values) != 1 or not math.isfinite(value := next(iter(values))):
         raise ValueError(f"{_shown(text)} is not one number")
-    value = values.pop()
+    if re.fullmatch(r"[-+]?\d{1,40}", values[value]):  # a float would lose digits
+        return str(int(values[value]))
     return str(int(value)) if value == int(value) and abs(value) < 1e15 else repr(value)
 
 

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from typing import Annotated, Any, Final, Literal
+from typing import Any, Literal
 
-from pydantic import BeforeValidator, Field, create_model, model_validator
+from pydantic import Field, create_model, model_validator
 
 from persimchat.state.answer_format import AnswerFormat
 from persimchat.state.answering import Reasons
 from persimchat.state.judgement import Judgement
 from persimchat.state.mind import Utterance
-from persimchat.state.verdict import Conclusion, VerdictRecord, answer_description, answer_type
+from persimchat.state.verdict import Conclusion, VerdictRecord, answer_description, answer_type, or_none
 from persimchat.state.voting import Vote, is_same, tallied
 
 Side = Literal["affirmative", "negative"]
@@ -54,21 +54,12 @@ def decision_schema(form: AnswerFormat, choices: tuple[str, ...] = (), *, last: 
     return create_model(
         "LastDecision" if last else "Decision",
         __base__=LastDecision if last else Decision,
-        side=(side if last else _or_none(side), Field(description="whose answer it is; null where not decided")),
-        answer=(answer if last else _or_none(answer), Field(description=f"where decided: {described}; else null")),
+        side=(side if last else or_none(side), Field(description="whose answer it is; null where not decided")),
+        answer=(
+            answer if last else or_none(answer, unless=choices),
+            Field(description=f"where decided: {described}; else null"),
+        ),
     )
-
-
-_NOTHING: Final = frozenset({"", "null", "none", "n/a"})
-
-
-def _or_none(kind: Any) -> Any:
-    """The type or None, which models also write as text."""
-
-    def nothing_is_none(value: Any) -> Any:
-        return None if isinstance(value, str) and value.strip().casefold() in _NOTHING else value
-
-    return Annotated[kind | None, BeforeValidator(nothing_is_none)]
 
 
 def supporters(decision: Decision, answers: Sequence[Utterance], names: Sequence[str], form: AnswerFormat) -> list[str]:

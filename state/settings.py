@@ -58,6 +58,14 @@ def _closing(known: dict[str, Any]) -> Literal["off", "near_limit"]:
     return "off" if known.get("mode") == "debate" else "near_limit"
 
 
+Baseline = Literal["single_agent", "mad", "mad_judge", "reconcile"]
+BASELINES: Final[tuple[Baseline, ...]] = get_args(Baseline)
+"""Methods of the literature that hold a conversation in place of minds."""
+
+BUDGETS: Final = ("budget_calls", "budget_tokens", "budget_usd")
+"""Settings that limit what a conversation may use."""
+
+
 class RetrievalWeights(BaseModel):
     """Weights of the five components of a memory's retrieval score (thesis, equation 5.1)."""
 
@@ -94,7 +102,7 @@ class Settings(BaseModel):
         default="need_to_talk",
         description="who speaks next: by need to talk, in turn, or named by a model that takes no part",
     )
-    baseline: Literal["single_agent", "mad", "mad_judge", "reconcile"] | None = Field(
+    baseline: Baseline | None = Field(
         default=None,
         description="a method of the literature in place of the conversation of minds, to compare with: single_agent "
         "(one model writes the whole discussion), mad, mad_judge and reconcile (debates of answers in rounds)",
@@ -116,6 +124,13 @@ class Settings(BaseModel):
         default=1.0, ge=0.01, le=100, description="softmax only: p is proportional to exp(need/temperature)"
     )
     allow_repetition: bool = Field(default=False, description="may one agent speak twice in a row")
+    budget_calls: int | None = Field(
+        default=None, ge=1, description="the conversation ends after the utterance with which it has made so many calls"
+    )
+    budget_tokens: int | None = Field(default=None, ge=1, description="the same for tokens, read and written together")
+    budget_usd: float | None = Field(
+        default=None, gt=0, allow_inf_nan=False, description="the same for cost; every model's price has to be known"
+    )
     seed: int = Field(default=0, ge=0, le=2**63 - 1, description="all randomness comes from it")
 
     # The mind
@@ -220,15 +235,18 @@ class Settings(BaseModel):
         if self.answer_format == "choice":
             different = {choice.casefold() for choice in self.choices}
             if len(different) < 2 or len(different) < len(self.choices):
-                raise ValueError(
-                    "answer_format=choice needs two or more different choices; give them, as in choices=[A, B]"
-                )
+                raise ValueError("answer_format=choice needs two or more different choices; give them (--choices A,B)")
         elif self.choices:
             raise ValueError(
                 f"choices go with answer_format=choice, not with {self.answer_format}; leave one of them out"
             )
         if self.baseline in ("mad", "mad_judge", "reconcile") and self.mode != "debate":
             raise ValueError(f"baseline={self.baseline} is a debate; set mode=debate, or use `persimchat debate`")
+        if self.baseline is not None:
+            unheeded = {"pattern": "need_to_talk", "judge": "sliding_window", **dict.fromkeys(BUDGETS)}
+            for name, unset in unheeded.items():
+                if getattr(self, name) != unset:
+                    raise ValueError(f"baseline={self.baseline} does not heed {name}; leave one of them out")
         if self.baseline == "single_agent" and self.mode != "discussion":
             raise ValueError("baseline=single_agent is a discussion; set mode=discussion, or use `persimchat run`")
         return self
@@ -240,6 +258,7 @@ class Settings(BaseModel):
         )
 
     def of_judge(self) -> Settings:
-        """The same settings for the mind of the persona judge, all of whose modules ask `module_models.judge`."""
-        models = {str(k): v for k, v in self.module_models.items()}
-        return self.model_copy(update={"model": models.get("judge", self.model), "agent_models": {}})
+        """The same settings for the persona judge's mind, all of which asks `module_models.judge` where that is set."""
+        if "judge" not in self.module_models:
+            return self.model_copy(update={"agent_models": {}})
+        return self.model_copy(update={"model": self.module_models["judge"], "agent_models": {}, "module_models": {}})

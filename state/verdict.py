@@ -128,7 +128,7 @@ def verdict_schema(names: tuple[str, ...], form: AnswerFormat, choices: tuple[st
         "Verdict",
         __base__=Verdict,
         answer=(
-            _or_none(answer_type(form, choices)),
+            or_none(answer_type(form, choices), unless=choices),
             Field(description=f"with consensus: {answer_description(form, choices)}; null without"),
         ),
         positions=(
@@ -156,14 +156,23 @@ def _one_of(names: tuple[str, ...]) -> Any:
     return Annotated[Literal[names], BeforeValidator(full_names(names))]
 
 
-def _or_none(kind: Any) -> Any:
-    def empty_is_none(value: Any) -> Any:
-        return None if value is None or (isinstance(value, str) and value.strip().casefold() in _NOTHING) else value
-
-    return Annotated[kind | None, BeforeValidator(empty_is_none)]
-
-
 _NOTHING: Final = frozenset({"", "null", "none", "n/a"})
+
+
+def or_none(kind: Any, *, unless: Sequence[str] = ()) -> Any:
+    """This type or None, for which models also write words such as "none".
+
+    Args:
+        kind: the type.
+        unless: texts that mean themselves, as a choice that is called None.
+    """
+    kept = {text.strip().casefold() for text in unless}
+
+    def nothing(value: Any) -> Any:
+        word = value.strip().casefold() if isinstance(value, str) else None
+        return None if word in _NOTHING and word not in kept else value
+
+    return Annotated[kind | None, BeforeValidator(nothing)]
 
 
 def _everybody(names: tuple[str, ...]) -> Callable[[list[Any]], list[Any]]:

@@ -44,11 +44,15 @@ WRONG = {
     "file as topic": (["run", "family.yaml"], "looks like a file", "--config family.yaml"),
     "missing file": (["run", "--config", "nowhere.yaml"], "no such file (nowhere.yaml)", "Check the path"),
     "both outputs": (["run", "T", "--json", "--quiet"], "contradict each other", "Leave one"),
-    "debate without a question": (["debate"], "no topic", "persimchat run"),
+    "debate without a question": (["debate"], "no topic", "persimchat debate"),
     "debate alone": (["debate", "T", "--participants", "Jarmila"], "two participants, not 1", "List at least two"),
     "no window": (["debate", "T", "--window", "0"], "window_size", "from 1 to 1000"),
-    "no choices": (["debate", "T", "--answer", "choice"], "needs two or more different choices", "choices=[A, B]"),
-    "one choice": (["debate", "T", "--answer", "choice", "--choices", "A"], "two or more different choices", "[A, B]"),
+    "no choices": (["debate", "T", "--answer", "choice"], "needs two or more different choices", "--choices A,B"),
+    "one choice": (
+        ["debate", "T", "--answer", "choice", "--choices", "A"],
+        "two or more different choices",
+        "--choices A,B",
+    ),
     "empty choice": (["debate", "T", "--choices", "A,,B"], "a choice is missing", "by commas"),
     "choices for nothing": (
         ["debate", "T", "--answer", "yesno", "--choices", "A,B"],

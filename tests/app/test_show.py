@@ -225,6 +225,23 @@ def test_on_a_terminal_of_eighty_columns(terminal: Callable[..., tuple[int, str]
     assert any(re.search(r"Eva Horáková +\d", line) for line in lines)
 
 
+def test_on_a_terminal_too_narrow_for_the_tables_no_name_and_no_figure_is_lost(
+    terminal: Callable[..., tuple[int, str]], command: Run, out: Path, plain: Plain
+) -> None:
+    write_debate(out, 9)
+    agents = rows(command("show", "latest").out, "Messages")
+    _, said = terminal("show", "latest", columns=40)
+    lines = [line.rstrip() for line in plain(said).replace("\r", "").split("\n")]
+    assert max(map(len, lines)) <= 40
+    assert len(agents) == 3
+    for name, *figures in agents:
+        at = lines.index(name)
+        listed = [re.split(r" {2,}", line.strip(), maxsplit=1) for line in lines[at + 1 : at + 1 + len(figures)]]
+        assert [figure for _, figure in listed] == figures
+        assert [label for label, _ in listed][:3] == ["sent", "last response", "average response"]
+    assert "after utterance 9" in lines
+
+
 def test_hostile_text_is_no_markup_and_steers_nothing(command: Run, out: Path) -> None:
     said = [utterance(1, f"[red]{HOSTILE}[/red]", HOSTILE)]
     write_run(out, said, [], scenario={"topic": f"[bold]{HOSTILE}", "participants": [{"name": "A\n\nMessages"}]})

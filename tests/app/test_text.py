@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from persimchat.app.needs import bar, fitted, needs_lines
 from persimchat.app.text import cost, ending, models_in_words, mood, tokens, used
-from persimchat.runs.events import Totals
+from persimchat.runs.events import Stopped, Totals
 
 
 def test_moods_can_be_told_without_colour():
@@ -23,7 +23,10 @@ def test_figures_in_words():
     assert tokens(estimated) == "about 1,234 tokens"
     assert cost(Totals(cost_usd=None)) == "cost unknown"
     assert cost(Totals(cost_usd=0.01234)) == "$0.0123"
-    assert ending("message_limit", 1) == "the message limit was reached, after 1 utterance"
+    stopped = Stopped(run="r", reason="message_limit", source="message_limit", turn=1, totals=estimated, usage=[])
+    assert ending(stopped) == "the message limit was reached, after 1 utterance"
+    rounds = stopped.model_copy(update={"source": "mad", "detail": "2 of 3 hold it after 1 round.", "turn": 3})
+    assert ending(rounds) == "2 of 3 hold it after 1 round, after 3 utterances"
     assert models_in_words({"A": "offline", "B": "offline"}) == "offline"
     assert models_in_words({"A": "offline", "B": "x@http://h/v1"}) == "A: offline; B: x@http://h/v1"
 

@@ -69,6 +69,11 @@ def test_a_conversation_with_the_offline_model(tmp_path: Path) -> None:
     assert converse({"model": "offline", "store": str(tmp_path)}) == "2 message_limit"
 
 
+def test_a_debate_with_everything_that_looks_on(tmp_path: Path) -> None:
+    settings = {"mode": "debate", "judge": "persona", "analysis": True, "pattern": "selector", "store": str(tmp_path)}
+    assert converse({"model": "offline", **settings}) == "2 message_limit"
+
+
 @pytest.mark.parametrize("provider", ["compatible", "openai"])
 def test_a_conversation_with_a_server(provider: str) -> None:
     with LoopbackServer(answer=Scripted()) as server:

@@ -126,8 +126,8 @@ def test_at_the_limit_the_majority_is_worded_and_marked(debate: Any) -> None:
 
 def test_the_judge_is_asked_every_so_often(debate: Any) -> None:
     d = debate()
-    assert [v.turn for v in d.hold(judge_every=2).verdicts] == [3, 5, 7]
-    assert [v.turn for v in d.hold(judge_every=10).verdicts] == [3]
+    assert [v.turn for v in d.hold(judge_every=2).verdicts] == [3, 5, 7, 8]
+    assert [v.turn for v in d.hold(judge_every=10).verdicts] == [3, 8]
 
 
 def test_the_window_is_what_the_judge_reads(debate: Any) -> None:
@@ -338,3 +338,17 @@ def test_nothing_of_a_debate_is_left_in_the_next_conversation_on_its_thread(deba
         2,
         3,
     ]
+
+
+def test_an_utterance_that_cannot_be_scored_ends_nothing(debate: Any) -> None:
+    d = debate(analysis="I would rather not.")
+    result = d.hold(mode="discussion", analysis=True, max_messages=2)
+    assert result.stop_reason == "message_limit" and len(result.utterances) == 2
+    assert [s.coherence for s in result.scores] == [None, None] and "wrong answer twice" in result.scores[0].failed
+
+
+def test_a_budget_stops_a_debate_and_the_majority_is_worded(debate: Any) -> None:
+    result = debate().hold(budget_calls=60, max_messages=50)
+    assert (result.stop_reason, result.stop_source) == ("budget", "budget_calls")
+    assert result.conclusion is not None and not result.conclusion.consensus
+    assert len(result.utterances) < 5

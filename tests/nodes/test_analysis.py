@@ -6,11 +6,12 @@ import re
 from typing import Any
 
 import pytest
+from loopback.answering import Fault
 from loopback.scripted import Scripted
 from loopback.server import LoopbackServer
 
+from persimchat.models.failures import TransientModelError
 from persimchat.nodes.analysis import analyse
-from persimchat.state.errors import ModelError
 from persimchat.state.settings import Settings
 
 ANSWER = {"reasoning": "It answers.", "coherence": 8.25, "sentiment": 5, "engagement": 10.0}
@@ -69,10 +70,10 @@ async def asked(turn: int, answer: Any = ANSWER, **settings: Any) -> tuple[dict[
 async def test_the_update_of_the_conversation() -> None:
     update, _ = await asked(3)
     assert update["scores"] == [
-        {"turn": 3, "speaker": "Ada", **ANSWER, "coherence": pytest.approx(8.2, abs=0.11)},
+        {"turn": 3, "speaker": "Ada", **ANSWER, "coherence": pytest.approx(8.2, abs=0.11), "failed": ""},
     ]
     (call,) = update["usage"]
-    assert (call["agent"], call["module"], call["turn"], call["calls"]) == ("analysis", "analysis", 3, 1)
+    assert (call["agent"], call["module"], call["turn"], call["calls"]) == ("Analysis", "analysis", 3, 1)
     assert call["input_tokens"] > 0
 
 
@@ -96,12 +97,16 @@ async def test_the_first_utterance_is_compared_with_the_topic() -> None:
     assert "opens the conversation" in prompt
 
 
-async def test_a_score_out_of_range_twice_is_an_error_that_names_its_place() -> None:
-    with pytest.raises(ModelError) as caught:
-        await asked(2, {**ANSWER, "sentiment": 11})
-    assert caught.value.module == "analysis"
-    assert caught.value.turn == 2
-    assert "sentiment" in str(caught.value)
+async def test_a_score_out_of_range_twice_is_said_and_stops_nothing() -> None:
+    update, _ = await asked(2, {**ANSWER, "sentiment": 11})
+    (score,) = update["scores"]
+    assert (score["turn"], score["speaker"], score["sentiment"], score["coherence"]) == (2, "Bo", None, None)
+    assert "sentiment" in score["failed"] and "module analysis" in score["failed"] and "turn 2" in score["failed"]
+
+
+async def test_a_failure_that_may_pass_is_tried_again() -> None:
+    with pytest.raises(TransientModelError), LoopbackServer(answer=lambda body: Fault(503)) as server:
+        await analyse(given(2), Settings(model=server.model()))
 
 
 async def test_it_is_asked_of_its_own_model() -> None:

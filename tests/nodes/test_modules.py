@@ -157,9 +157,18 @@ class Together:
         self.barrier.wait()
 
 
-def test_one_turn_is_three_model_calls_deep(group: Any) -> None:
-    """All calls of a step are under way at the same time: speak ‖ think×2, (perceive ‖ wonder)×3, appraisals×3."""
-    speaking, perceiving, appraising = Together(3), Together(6), Together(9)
+@pytest.mark.parametrize(
+    ("parties", "settings"),
+    [
+        # speak ‖ think×2, (perceive ‖ wonder)×3, appraisals×3
+        ((3, 6, 9), {}),
+        # the judge's mind thinks, hears and appraises beside them; openness is one appraisal more
+        ((4, 8, 14), {"mode": "debate", "judge": "persona", "judge_every": 9}),
+    ],
+)
+def test_one_turn_is_three_model_calls_deep(group: Any, parties: tuple[int, ...], settings: dict[str, Any]) -> None:
+    """All calls of a step are under way at the same time; a judge that is asked comes behind them."""
+    speaking, perceiving, appraising = map(Together, parties)
     started = threading.Event()
 
     def gate(meeting: Together, answer: Any) -> Any:
@@ -176,16 +185,22 @@ def test_one_turn_is_three_model_calls_deep(group: Any) -> None:
         started.set()  # the awakening and the first speaking, when nobody thinks yet, are over
         return "I like tea a lot."
 
-    g = group()
+    openness = {"reasoning": "Fine.", "openness": 5}
+    disagree = [{"agent": name, "position": "Tea.", "agrees": False} for name in NAMES]
+    g = group(
+        openness=openness,
+        judge={"reasoning": "r", "consensus": False, "answer": None, "positions": disagree, "progress": "circling"},
+        majority={"reasoning": "r", "answer": "Tea.", "supporters": NAMES[:1]},
+    )
     answers = dict(g.scripted.answers)
     meetings = {
         "reflection": speaking, "perception": perceiving, "focal_points": perceiving,
-        "need_to_talk": appraising, "action": appraising, "emotion": appraising,
+        "need_to_talk": appraising, "openness": appraising, "action": appraising, "emotion": appraising,
     }  # fmt: skip
     for task, meeting in meetings.items():
         g.scripted.answers[task] = gate(meeting, answers[task])
     g.scripted.answers["utterance"] = speak
-    assert g.talk(max_messages=4)["turn"] == 4
+    assert g.talk(max_messages=4, **settings)["turn"] == 4
     assert not any(m.barrier.broken for m in (speaking, perceiving, appraising))
 
 

@@ -166,6 +166,13 @@ def test_usage_is_that_of_run_json(tmp_path: Path) -> None:
     assert list(summary.usage_by_agent) == [EVA]
 
 
+def test_usage_has_participants_in_their_order_then_those_who_look_on(tmp_path: Path) -> None:
+    totals = {"calls": 1, "input_tokens": 2, "output_tokens": 3, "estimated": False, "cost_usd": 0.0}
+    recorded = {"total": totals, "by_module": {}, "by_agent": dict.fromkeys(("Analysis", BO, "judge", EVA), totals)}
+    summary = summary_of(write_run(tmp_path, usage=recorded))
+    assert list(summary.usage_by_agent) == [EVA, BO, "Analysis", "judge"]
+
+
 def test_settings_that_are_not_known_here_do_no_harm(tmp_path: Path) -> None:
     assert summary_of(write_run(tmp_path, settings={"mode": "opera", "future": [1]})).mode == "opera"
 

@@ -35,6 +35,7 @@ CITIES = ["Brno", "Lviv", "Porto", "New Porto", "-30", "+30"]
         ("-7", "number", "-7"),
         ("1 200 000", "number", "1200000"),
         ("2e3", "number", "2000"),
+        ("12345678901234567890", "number", "12345678901234567890"),
     ],
 )
 def test_small_departures_are_understood(text: str, form: AnswerFormat, answer: str) -> None:
@@ -53,6 +54,9 @@ def test_small_departures_are_understood(text: str, form: AnswerFormat, answer: 
         ("Z", "choice", "not one of the choices"),
         ("between 3 and 5", "number", "not one number"),
         ("many", "number", "not one number"),
+        ("1e999", "number", "not one number"),
+        ("not Brno", "choice", "not one of the choices"),
+        ("I don't want Lviv", "choice", "not one of the choices"),
     ],
 )
 def test_whatever_leaves_two_answers_possible_is_refused(text: str, form: AnswerFormat, words: str) -> None:

@@ -88,6 +88,9 @@ def test_yaml_switches_are_understood():
         ({"answer_format": "choice", "choices": ["A"]}, "two or more different choices"),
         ({"answer_format": "choice", "choices": ["Tea", "tea"]}, "two or more different choices"),
         ({"choices": ["A", "B"]}, "go with answer_format=choice"),
+        ({"baseline": "mad", "mode": "debate", "pattern": "selector"}, "does not heed pattern"),
+        ({"baseline": "mad", "mode": "debate", "judge": "persona"}, "does not heed judge"),
+        ({"baseline": "single_agent", "budget_calls": 3}, "does not heed budget_calls"),
         ({"baseline": "mad"}, "is a debate"),
         ({"baseline": "reconcile", "mode": "discussion"}, "is a debate"),
         ({"baseline": "single_agent", "mode": "debate"}, "is a discussion"),
@@ -101,4 +104,5 @@ def test_settings_that_contradict_each_other(given: dict[str, object], words: st
 def test_the_judge_s_mind_asks_the_judge_s_model():
     settings = Settings(model="a", agent_models={"Judge": "b"}, module_models={"judge": "c", "planning": "d"})
     assert settings.of_judge().model_for("Judge", "emotion") == "c"
+    assert settings.of_judge().model_for("Judge", "planning") == "c"
     assert Settings(model="a").of_judge().model_for("Judge", "emotion") == "a"

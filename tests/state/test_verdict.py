@@ -48,6 +48,12 @@ def test_what_does_not_fit_together_is_refused(given: dict[str, Any], words: str
         verdict_schema(NAMES, "yesno").model_validate(given)
 
 
+def test_a_choice_that_is_called_none_can_win() -> None:
+    schema = verdict_schema(NAMES, "choice", ("None", "One"))
+    assert schema.model_validate(verdict(True, True, True, consensus=True, answer="none")).answer == "None"
+    assert schema.model_validate(verdict(True, True, False, answer="null")).answer is None
+
+
 def test_nobody_is_named_who_does_not_take_part() -> None:
     given = verdict(True, True, True)
     given["positions"][0]["agent"] = "Eve"
