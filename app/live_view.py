@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from typing import Final
 
-from rich.console import Console, Group, RenderableType
+from rich.console import Console, Group, OverflowMethod, RenderableType
 from rich.live import Live
 from rich.padding import Padding
 from rich.rule import Rule
@@ -14,8 +14,9 @@ from rich.text import Text
 
 from persimchat.app.needs import bar, needs_lines
 from persimchat.app.output import is_unicode
-from persimchat.app.text import concluded, cost, ending, models_in_words, mood, tokens, used
+from persimchat.app.text import concluded, cost, ending, models_in_words, mood, tokens, unscored, used
 from persimchat.runs.events import (
+    Analysed,
     Event,
     Judged,
     MindChanged,
@@ -78,6 +79,7 @@ class LiveView:
         self._speaker, self._words = "", ""
         self._turn, self._limit = 0, 0
         self._verdict: Judged | None = None
+        self._unscored = 0
         self._totals = Totals()
         self._since = time.monotonic()
         self._live = Live(
@@ -108,6 +110,8 @@ class LiveView:
             case MindChanged():
                 if event.record.need_to_talk is not None:
                     self._needs = {**self._needs, event.record.agent: event.record.need_to_talk}
+            case Analysed():
+                self._unscored += bool(event.failed)
             case Judged():
                 self._verdict = event
             case TurnEnded():
@@ -146,6 +150,8 @@ class LiveView:
             heading, answer, held = concluded(event.conclusion)
             self._console.print(Text.assemble((f"{heading}: ", "bold"), answer, (f"  {held}", "dim")))
         lines = [f"Ended: {ending(event)}.", f"Used: {used(event.totals)}, {_clock(seconds)}."]
+        if not_scored := unscored(self._unscored):
+            lines.append(not_scored)
         if event.folder:
             lines.append(f"Run: {event.folder}")
         for line in lines:
@@ -197,10 +203,14 @@ class LiveView:
             words = f"judge: consensus is not accepted. {verdict.overruled}"
         else:
             words = f"judge: no consensus yet, {agree} of {len(verdict.positions)} agree, {verdict.progress}"
-        return [Text(one_line(words), style="dim", no_wrap=True, overflow="crop")]
+        return [Text(one_line(words), style="dim", no_wrap=True, overflow=self._overflow())]
+
+    def _overflow(self) -> OverflowMethod:
+        """A figure that is cut shows that it is."""
+        return "ellipsis" if self._unicode else "crop"
 
     def _progress(self) -> Text:
-        line = Text(f"turn {self._turn}/{self._limit} ", no_wrap=True, overflow="crop")
+        line = Text(f"turn {self._turn}/{self._limit} ", no_wrap=True, overflow=self._overflow())
         line.append(bar(self._turn, self._limit, _PROGRESS, unicode=self._unicode))
         seconds = time.monotonic() - self._since
         spent = f"{tokens(self._totals)}, {cost(self._totals)}, " if self._totals.calls else ""

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from persimchat.app.output import say
-from persimchat.app.text import concluded, ending, models_in_words, used
-from persimchat.runs.events import Event, Started, Stopped, Uttered
+from persimchat.app.text import concluded, ending, models_in_words, unscored, used
+from persimchat.runs.events import Analysed, Event, Started, Stopped, Uttered
 from persimchat.runs.folder import DISCLAIMER
 from persimchat.state.plain_text import one_line
 
 
 class PlainView:
     """Prints header, utterances and footer, each as soon as it is known, without escape codes."""
+
+    def __init__(self) -> None:
+        self._unscored = 0
 
     def show(self, event: Event) -> None:
         """Print what an event adds to the text."""
@@ -24,12 +27,16 @@ class PlainView:
                 say(f"# {DISCLAIMER}\n")
             case Uttered():
                 say(f"{one_line(event.speaker)}: {one_line(event.text)}")
+            case Analysed():
+                self._unscored += bool(event.failed)
             case Stopped():
                 say("")
                 if event.conclusion:
                     heading, answer, held = concluded(event.conclusion)
                     say(f"# {heading}: {answer}" + (f" ({held})" if held else ""))
                 say(f"# Ended: {ending(event)}.")
+                if not_scored := unscored(self._unscored):
+                    say(f"# {not_scored}")
                 say(f"# Used: {used(event.totals)}.")
                 if event.folder:
                     say(f"# Run: {event.folder}")

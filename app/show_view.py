@@ -51,7 +51,7 @@ def _facts(summary: Summary) -> Iterator[tuple[str, str]]:
     seed = [] if summary.seed is None else [f"seed {summary.seed}"]
     yield "how", ", ".join([summary.mode, spaced(how), *model, *seed])
     yield "participants", listed(summary.participants)
-    yield "ending", ending(summary) + (f". {summary.stop_detail}" if summary.stop_detail else "")
+    yield "ending", ending(summary)
     conclusion = summary.conclusion
     if conclusion is not None:
         without = {"mad_judge": "decision", "reconcile": "weighted vote"}.get(conclusion.by, "majority")

@@ -55,11 +55,14 @@ def used(totals: Totals) -> str:
 
 def ending(stopped: Stopped) -> str:
     """Why a run is over and how far it came, in one line."""
-    why = ENDINGS[stopped.reason]
     if stopped.source in BASELINES:  # its own words: no limit of messages was reached where its rounds are over
-        why = one_line(stopped.detail).rstrip(".")
-        why = why[:1].lower() + why[1:]
-    return f"{why}, after {count(stopped.turn, 'utterance')}"
+        return one_line(stopped.detail).rstrip(".")
+    return f"{ENDINGS[stopped.reason]}, after {count(stopped.turn, 'utterance')}"
+
+
+def unscored(number: int) -> str:
+    """That the analysis failed for some utterances; empty where it did for none."""
+    return f"Not scored: {count(number, 'utterance')}; analysis.jsonl says why." if number else ""
 
 
 def concluded(conclusion: Concluded) -> tuple[str, str, str]:

@@ -67,7 +67,11 @@ def _consensus(state: Conversation, settings: Settings) -> Ending | None:
     verdicts = state.get("verdicts", [])
     if not verdicts or verdicts[-1]["turn"] != state["turn"] or not verdicts[-1]["consensus"]:
         return None
-    return Ending("consensus", "judge", f"The {settings.judge} judge found consensus after {_said(state['turn'])}.")
+    return Ending(
+        "consensus",
+        "judge",
+        f"The {settings.judge.replace('_', '-')} judge found consensus after {_said(state['turn'])}.",
+    )
 
 
 def _closed(state: Conversation, settings: Settings) -> Ending | None:

@@ -133,7 +133,10 @@ class RunFolder:
         conclusion = manifest.get("conclusion")
         if conclusion:
             heading = conclusion_heading(conclusion["consensus"], conclusion["by"])
-            self._line(READABLE, f"**{heading}:** {_text(conclusion['answer'])}\n")
+            held = ", ".join(map(_text, conclusion["supporters"]))
+            self._line(
+                READABLE, f"**{heading}:** {_text(conclusion['answer'])}" + (f" (held by {held})\n" if held else "\n")
+            )
         self._line(READABLE, f"*{_text(why)}*")
         self.manifest(manifest)
         for file in self._files.values():

@@ -7,6 +7,7 @@ from typing import Final
 
 from persimchat.runs.events import Totals
 from persimchat.runs.summary import Summary
+from persimchat.state.settings import BASELINES
 
 ENDINGS: Final = {
     "message_limit": "the message limit was reached",
@@ -34,9 +35,12 @@ def plain(text: str) -> str:
 def ending(summary: Summary) -> str:
     """Why a run is over, how far it came, and whose rule ended it where that says more than the reason."""
     reason, source = summary.stop_reason, summary.stop_source
+    if source in BASELINES:  # no limit of messages was reached where its rounds are over
+        return summary.stop_detail
     why = NO_ENDING if reason is None else ENDINGS.get(reason, spaced(reason))
     by = f" (source: {spaced(source)})" if source not in ("", reason) else ""
-    return f"{why}, after {count(summary.total.utterances, 'utterance')}{by}"
+    more = f". {summary.stop_detail}" if summary.stop_detail and source not in ("judge", "message_limit") else ""
+    return f"{why}, after {count(summary.total.utterances, 'utterance')}{by}{more}"
 
 
 def spaced(name: str) -> str:

@@ -33,7 +33,9 @@ def input_error(
         at: where in the document the refused data begin.
         where: the place in words, where the document does not know it.
     """
-    details = error.errors(include_url=False, include_context=False)
+    # A default that hangs on a field which is wrong is no error of its own.
+    found_wrong = error.errors(include_url=False, include_context=False)
+    details = [e for e in found_wrong if e["type"] != "default_factory_not_called"] or found_wrong
     data = _value_at(document.data, at)
     places = [(_location(e["loc"], data, missing=e["type"] == "missing"), e) for e in details]
     place, first = max(places, key=lambda pair: _telling(pair[0], pair[1], places[0][0]))

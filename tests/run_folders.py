@@ -191,7 +191,7 @@ def write_debate(
     given = {
         "stop_reason": "consensus",
         "stop_source": "judge",
-        "detail": f"The sliding_window judge found consensus after {turns} utterances.",
+        "detail": f"The sliding-window judge found consensus after {turns} utterances.",
         "turn": turns,
         "conclusion": {**answer, "supporters": list(names), "by": "judge"},
         "scenario": {"topic": "Tea or coffee?", "participants": [{"name": n, "description": "x"} for n in names]},

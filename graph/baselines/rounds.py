@@ -103,7 +103,9 @@ async def end_check(state: Conversation, settings: Settings) -> dict[str, Any]:
     if conclusion["consensus"]:
         reason, detail = "consensus", f"All {participants} gave the same answer after round {rounds}."
     else:
-        reason, detail = "message_limit", f"{held(holders, participants)} it after {said(rounds)}."
+        cut = rounds < settings.rounds
+        room = f", for which the limit of {settings.max_messages} utterances left room" if cut else ""
+        reason, detail = "message_limit", f"{held(holders, participants)} it after {said(rounds)}{room}."
     return {"stop_reason": reason, "stop_source": conclusion["by"], "stop_detail": detail}
 
 

@@ -65,7 +65,7 @@ def test_a_debate(command: Run, out: Path) -> None:
     text = command("show", "latest").out
     for expected in (
         "debate, need to talk, offline, seed 7",
-        "consensus was reached, after 9 utterances (source: judge). The sliding_window judge found consensus",
+        "consensus was reached, after 9 utterances (source: judge)",
         "Tea at four, coffee at eight.",
         f"3 of 3: {PEOPLE[0]}, {PEOPLE[1]} and {PEOPLE[2]}; so says: judge",
         "All of them came round.",

@@ -26,7 +26,7 @@ def test_figures_in_words():
     stopped = Stopped(run="r", reason="message_limit", source="message_limit", turn=1, totals=estimated, usage=[])
     assert ending(stopped) == "the message limit was reached, after 1 utterance"
     rounds = stopped.model_copy(update={"source": "mad", "detail": "2 of 3 hold it after 1 round.", "turn": 3})
-    assert ending(rounds) == "2 of 3 hold it after 1 round, after 3 utterances"
+    assert ending(rounds) == "2 of 3 hold it after 1 round"
     assert models_in_words({"A": "offline", "B": "offline"}) == "offline"
     assert models_in_words({"A": "offline", "B": "x@http://h/v1"}) == "A: offline; B: x@http://h/v1"
 

@@ -87,7 +87,7 @@ def test_consensus_ends_a_debate_everywhere_it_is_told(debate: Any) -> None:
     d = debate(judge=in_turn(NO, NO, YES))
     result = d.hold()
     assert (result.stop_reason, result.stop_source) == ("consensus", "judge")
-    assert result.stop_detail == "The sliding_window judge found consensus after 5 utterances."
+    assert result.stop_detail == "The sliding-window judge found consensus after 5 utterances."
     assert [v.turn for v in result.verdicts] == [3, 4, 5] and len(result.utterances) == 5
     assert result.conclusion is not None
     assert result.conclusion.model_dump() == {
@@ -98,7 +98,7 @@ def test_consensus_ends_a_debate_everywhere_it_is_told(debate: Any) -> None:
     assert manifest["stop_reason"] == "consensus" and manifest["stop_source"] == "judge"
     assert manifest["conclusion"] == result.conclusion.model_dump()
     ending = (folder / "transcript.md").read_text(encoding="utf-8").split("\n\n")[-2:]
-    assert ending[0] == "**Consensus:** Tea for all." and "found consensus" in ending[1]
+    assert ending[0] == "**Consensus:** Tea for all. (held by Ada Lind, Bo Hall, Cy Orr)" and "found consensus" in ending[1]
     assert [row["consensus"] for row in lines(result, "verdicts.jsonl")] == [False, False, True]
     assert not d.scripted.prompts("majority")
     minds = lines(result, "minds.jsonl")

@@ -45,7 +45,7 @@ def test_consensus_goes_before_the_rules_and_only_the_last_verdict_counts() -> N
     settings = Settings(mode="debate", max_messages=10)
     yes, no = {"turn": 10, "consensus": True}, {"turn": 10, "consensus": False}
     found = ending(conversation(10, 9, 10, verdicts=[yes]), settings)
-    assert found == ("consensus", "judge", "The sliding_window judge found consensus after 10 utterances.")
+    assert found == ("consensus", "judge", "The sliding-window judge found consensus after 10 utterances.")
     assert ending(conversation(10, 9, 10, verdicts=[no]), settings) is not None
     assert ending(conversation(9, 9, 8, verdicts=[{"turn": 8, "consensus": True}]), settings) is None
 
