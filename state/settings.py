@@ -13,7 +13,9 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints, Validation
 from persimchat.state.answer_format import AnswerFormat
 
 Weight = Annotated[float, Field(ge=0, le=100)]
-Choice = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=300)]
+Choice = Annotated[
+    str, StringConstraints(strip_whitespace=True, min_length=1, max_length=300, pattern=r"^[^;\x00-\x1f\x7f]+$")
+]
 Price = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 
 Module = Literal[
@@ -182,7 +184,9 @@ class Settings(BaseModel):
         default="free", description="debates: form of the answer: free text, yes or no, one of the choices, or a number"
     )
     choices: list[Choice] = Field(
-        default_factory=list, max_length=50, description="answer_format=choice: the answers to choose from"
+        default_factory=list,
+        max_length=50,
+        description="answer_format=choice: the answers to choose from, each on one line and without a semicolon",
     )
 
     # Analysis

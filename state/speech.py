@@ -21,10 +21,10 @@ def addressees(text: str, speaker: str, present: list[str]) -> list[str]:
         present: names of all participants.
     """
     words = folded(text)
-    firsts = [folded(name).split()[0] for name in present]
+    firsts = [next(iter(folded(name).split()), "") for name in present]
     found = []
     for name, first in zip(present, firsts, strict=True):
-        forms = [folded(name)] + ([first] if firsts.count(first) == 1 else [])
+        forms = [form for form in (folded(name), first if firsts.count(first) == 1 else "") if form]
         if name != speaker and any(_mentions(words, form) for form in forms):
             found.append(name)
     return found

@@ -6,15 +6,18 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from persimchat.models.offline import thinking
+from persimchat.models.offline.answering import answering, mad_judge
 from persimchat.models.offline.appraisal import Appraisal, appraise, feeling, need_to_talk
 from persimchat.models.offline.gists import gist_of
+from persimchat.models.offline.judging import judge, majority
+from persimchat.models.offline.leaving import took_leave
 from persimchat.models.offline.lexicon import word_pattern
+from persimchat.models.offline.openness import openness
+from persimchat.models.offline.persona_making import persona_generation
+from persimchat.models.offline.scoring import analysis
 from persimchat.models.offline.sections import Prompt
-from persimchat.models.offline.words import content_words, listed, without_markup
-
-
-def _called(name: str) -> str:
-    return " ".join(name.split())[:60].strip() or "somebody"
+from persimchat.models.offline.selecting import selector
+from persimchat.models.offline.words import content_words, listed, short_name, without_markup
 
 
 def keywords_of(text: str, prompt: Prompt, limit: int) -> list[str]:
@@ -34,20 +37,22 @@ def perception(prompt: Prompt, seed: int) -> dict[str, Any]:
     parts = []
     if a.theirs is not None:
         parts.append(f"spoke for {a.topic.positions[a.theirs]}")
-    gist = gist_of(heard.words, prompt.topic)
+    gist = gist_of(heard.words, a.topic)
     if gist:
         parts.append(f"brought up {gist}")
     elif not parts or len(words) > 2:
         parts.append(f"talked of {listed([without_markup(w) or w for w in words[:3]])}")
-    if "?" in heard.words:
+    if prompt.closing and took_leave(heard.words):
+        parts.append("took leave")
+    elif "?" in heard.words:
         parts.append(
-            f"asked {_called(heard.addressees) if heard.addressees != 'everybody' else 'the group'} a question"
+            f"asked {short_name(heard.addressees) if heard.addressees != 'everybody' else 'the group'} a question"
         )
     elif heard.addressees and heard.addressees != "everybody":
         contra = word_pattern("contradicting").search(heard.words)
-        parts.append(f"{'contradicted' if contra else 'turned to'} {_called(heard.addressees)}")
+        parts.append(f"{'contradicted' if contra else 'turned to'} {short_name(heard.addressees)}")
     return {
-        "theme": f"{_called(heard.speaker)} {listed(parts)}, on {a.topic.head}.",
+        "theme": f"{short_name(heard.speaker)} {listed(parts)}, on {a.topic.head}.",
         "keywords": words,
         "importance": _importance(a, prompt),
     }
@@ -117,7 +122,7 @@ def action(prompt: Prompt, seed: int) -> dict[str, Any]:
             else "Much has been heard and not yet digested."
         )
         return {"reasoning": why, "action": "reflect"}
-    if a.stance.mine != a.stance.before:
+    if a.stance.mine != a.stance.before or a.stance.mine != a.stance.earlier:
         return {"reasoning": "The own view is shifting, so the plan no longer fits.", "action": "plan"}
     late = prompt.limit > 0 and prompt.turn / prompt.limit > 0.5
     return {
@@ -137,6 +142,12 @@ def planning(prompt: Prompt, seed: int) -> dict[str, Any]:
     return thinking.plan(prompt, appraise(prompt, seed), seed)
 
 
+def _openness(prompt: Prompt, seed: int) -> dict[str, Any]:
+    """`Openness`."""
+    number, reasoning = openness(prompt, seed)
+    return {"reasoning": reasoning, "openness": number}
+
+
 TASKS: Final[dict[str, Callable[[Prompt, int], dict[str, Any]]]] = {
     "perception": perception,
     "focal_points": focal_points,
@@ -146,5 +157,16 @@ TASKS: Final[dict[str, Callable[[Prompt, int], dict[str, Any]]]] = {
     "emotion": _feeling,
     "reflection": reflection,
     "planning": planning,
+    "openness": _openness,
+    "judge": judge,
+    "majority": majority,
+    "selector": selector,
+    "analysis": analysis,
+    "answering": answering,
+    "mad_judge": mad_judge,
+    "persona_generation": persona_generation,
 }
 """Every judging task by the name in its template."""
+
+OUTSIDE: Final = frozenset({"judge", "majority", "selector", "analysis", "mad_judge", "persona_generation"})
+"""Those that belong to no agent, so that their prompts need not say who is asked."""

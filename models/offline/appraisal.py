@@ -11,11 +11,14 @@ from dataclasses import dataclass
 from typing import Final
 
 from persimchat.models.offline.lexicon import word_pattern
-from persimchat.models.offline.opinion import Stance, anchor, position_in, stance
+from persimchat.models.offline.opinion import Stance, stance
 from persimchat.models.offline.persona_facts import Facts, facts_of
+from persimchat.models.offline.positions import anchor, position_in
 from persimchat.models.offline.randomness import generator
 from persimchat.models.offline.sections import Prompt
-from persimchat.models.offline.topics import Topic, analyse
+from persimchat.models.offline.timeline import utterances_known
+from persimchat.models.offline.topics import Topic, topic_of
+from persimchat.models.offline.words import short_name
 from persimchat.state.emotion import EMOTIONS
 
 _BASELINES: Final = {
@@ -29,6 +32,9 @@ _BASELINES: Final = {
     "curious": {"surprise": 0.8, "happiness": 0.4},
     "calm": {"anger": -0.5, "fear": -0.5},
 }
+
+
+_WEARIEST: Final = 5.0
 
 
 @dataclass(frozen=True)
@@ -63,12 +69,12 @@ class Appraisal:
 def appraise(prompt: Prompt, seed: int) -> Appraisal:
     """Appraise the words just heard."""
     facts = facts_of(prompt)
-    topic = analyse(prompt.topic)
+    topic = topic_of(prompt)
     held = stance(prompt, topic, seed)
     heard = prompt.heard
     if heard is None:
         return Appraisal(facts, topic, held, None, False, False, False, 0.0, 0, heard=False)
-    theirs = position_in(heard.words, prompt.topic)
+    theirs = position_in(heard.words, topic)
     # A question asks everybody where it names nobody, and those whom it names where it does.
     asked = "?" in heard.words and heard.to_me
     relation = prompt.relation_to(heard.speaker)
@@ -109,6 +115,8 @@ def need_to_talk(prompt: Prompt, seed: int) -> tuple[int, str]:
     score += 0.3 * max(0, strongest - 3)
     if strongest >= 6:
         reasons.append("feels it strongly")
+    if prompt.closing:
+        return _need_to_leave(prompt, a, seed)
     if a.own:
         score -= 5.0
         reasons.insert(0, "has only just spoken")
@@ -125,14 +133,36 @@ def need_to_talk(prompt: Prompt, seed: int) -> tuple[int, str]:
         score += 0.4
         reasons.append("agrees and has little to add")
     score += 0.4 * abs(a.valence)
-    score += _silence(prompt, reasons)
+    weary = weariness(prompt)
+    if weary > 2:
+        reasons.append("has nothing new to say")
+    score += (1 - weary / _WEARIEST) * _silence(prompt, reasons) - weary
     score -= _lateness(prompt, reasons)
     draw = generator(seed, "need", prompt.name, prompt.topic, prompt.turn).random()
     score += 2.4 * (draw - 0.5)
     number = max(0, min(10, round(score)))
     temper = "talks readily" if "talkative" in groups else "rather listens" if "reserved" in groups else "is at ease"
     reasons.append(temper)
-    return number, f"{_short(prompt.name)} {', '.join(reasons[:-1])}{' and ' if reasons[:-1] else ''}{reasons[-1]}."
+    return number, f"{short_name(prompt.name)} {', '.join(reasons[:-1])}{' and ' if reasons[:-1] else ''}{reasons[-1]}."
+
+
+def _need_to_leave(prompt: Prompt, a: Appraisal, seed: int) -> tuple[int, str]:
+    """While people take leave: those who have are done, the others still want to say goodbye."""
+    name = short_name(prompt.name)
+    told = [text for _, speaker, text in utterances_known(prompt) if speaker == prompt.name]
+    if any("took leave" in text or word_pattern("leaving").search(text) for text in told):
+        return 0, f"{name} has said goodbye."
+    draw = generator(seed, "leave", prompt.name, prompt.topic, prompt.turn).random()
+    score = 5 + 2 * a.to_me + ("talkative" in a.facts.groups) - ("reserved" in a.facts.groups) + round(2 * draw - 1)
+    return max(3, min(9, score)), f"{name} has not said goodbye yet."
+
+
+def weariness(prompt: Prompt) -> float:
+    """How far a free discussion has been talked out, 0 to 5: it grows once everybody could have spoken three times."""
+    if prompt.form is not None:
+        return 0.0
+    rounds = prompt.turn / (len(prompt.present) + 1)
+    return max(0.0, min(_WEARIEST, 0.8 * (rounds - 3)))
 
 
 def _silence(prompt: Prompt, reasons: list[str]) -> float:
@@ -168,7 +198,7 @@ def feeling(prompt: Prompt, seed: int) -> tuple[dict[str, int], str]:
     draw = generator(seed, "feeling", prompt.name, prompt.topic, prompt.turn)
     if not a.heard or not prompt.emotions:
         state = {e: _stepped(base[e], draw.random()) for e in EMOTIONS}
-        return state, f"{_short(prompt.name)} comes to it in their usual temper."
+        return state, f"{short_name(prompt.name)} comes to it in their usual temper."
     event = _event(a, prompt)
     state = {}
     for emotion in EMOTIONS:
@@ -237,14 +267,9 @@ def _event(a: Appraisal, prompt: Prompt) -> dict[str, float]:
 
 
 def _reason(a: Appraisal, prompt: Prompt) -> str:
-    speaker = _short(prompt.heard.speaker if prompt.heard else "")
+    speaker = short_name(prompt.heard.speaker if prompt.heard else "")
     if a.own:
-        return f"{_short(prompt.name)} has had their say, and the feeling settles."
+        return f"{short_name(prompt.name)} has had their say, and the feeling settles."
     what = "was in line with" if a.agreement > 0.15 else "went against" if a.agreement < -0.15 else "hardly touched"
     to_me = ", and was meant for them" if a.to_me else ""
-    return f"What {speaker} said {what} what {_short(prompt.name)} holds{to_me}."
-
-
-def _short(name: str) -> str:
-    """A name as it stands in a sentence: at most 60 characters, "this person" where there is none."""
-    return " ".join(name.split())[:60].strip() or "this person"
+    return f"What {speaker} said {what} what {short_name(prompt.name)} holds{to_me}."

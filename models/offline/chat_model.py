@@ -13,7 +13,8 @@ from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage
 from langchain_core.messages.ai import UsageMetadata
 from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, ChatResult
 
-from persimchat.models.offline.answers import TASKS
+from persimchat.models.offline.answers import OUTSIDE, TASKS
+from persimchat.models.offline.script import script
 from persimchat.models.offline.sections import MODEL_NAME, message_text, read_prompt
 from persimchat.models.offline.situation import scene_of
 from persimchat.models.offline.utterance import worded
@@ -52,7 +53,7 @@ class OfflineChatModel(BaseChatModel):
         return {"model_name": self.model_name, "seed": self.seed}
 
     def answer(self, messages: list[BaseMessage]) -> str:
-        """The answer's text: JSON for a judging task, plain text for an utterance.
+        """The answer's text: JSON for a judging task, plain text for an utterance or a script.
 
         Raises:
             ModelError: no message holds a task, the task is unknown, or a section that it needs is missing.
@@ -62,13 +63,16 @@ class OfflineChatModel(BaseChatModel):
             prompt.need_section(prompt.name, "basic_information")
             prompt.need_section(prompt.topic, "environment")
             return worded(scene_of(prompt, self.seed))
+        if prompt.task == "script":
+            return script(prompt, self.seed)
         if prompt.task not in TASKS:
             raise ModelError(
                 f"unknown task {prompt.task!r}",
                 model=self.model_name,
-                remedy=suggestion(prompt.task, ["utterance", *TASKS]),
+                remedy=suggestion(prompt.task, ["utterance", "script", *TASKS]),
             )
-        prompt.need_section(prompt.name, "basic_information")
+        if prompt.task not in OUTSIDE:
+            prompt.need_section(prompt.name, "basic_information")
         return json.dumps(TASKS[prompt.task](prompt, self.seed), ensure_ascii=False)
 
     def _metadata(self, messages: list[BaseMessage], text: str) -> tuple[UsageMetadata, dict[str, Any]]:

@@ -5,32 +5,49 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
+from persimchat.models.offline.grammar import skeleton
 from persimchat.models.offline.lexicon import read, word_list
-from persimchat.models.offline.topics import analyse
+from persimchat.models.offline.topics import Topic
 from persimchat.models.offline.words import normalised
 
 
 @lru_cache(maxsize=4096)
-def gist_of(text: str, topic: str) -> str:
+def gist_of(text: str, topic: Topic) -> str:
     """A noun phrase for what an utterance brought up, known from the phrase material; "" where it has none.
 
     Words of people and other models are not in the material: then a noun after an article, if one is easy to tell.
     """
-    plain = f" {normalised(text)} "
-    for needle, gist in _gists(topic):
-        if needle in plain:
-            return gist
+    known = known_gist(text, topic)
+    if known:
+        return known
     found = re.search(
         r"\b(the|a|an|my|our) ([a-z]{4,14})(?=[,.;:!?]| (?:of|in|on|at|is|are|was|were|and|that|which|to|with|for)\b)",
         text,
     )
-    return f"the {found.group(2)}" if found and found.group(2) not in word_list("not_nouns") else ""
+    if found is None or found.group(2) in word_list("not_nouns") or found.group(2) in _position_words(topic):
+        return ""
+    return f"the {found.group(2)}"
 
 
 @lru_cache(maxsize=256)
-def _gists(topic: str) -> tuple[tuple[str, str], ...]:
-    pairs = [(p.text, p.gist) for p in analyse(topic).points if p.gist and "{" not in p.text]
-    return tuple((f" {normalised(text)} ", gist) for text, gist in pairs) + _life_gists()
+def _position_words(topic: Topic) -> frozenset[str]:
+    """Words of the positions: who names a position brings nothing up yet."""
+    return frozenset(word for label in topic.positions for word in normalised(label).split())
+
+
+@lru_cache(maxsize=4096)
+def known_gist(text: str, topic: Topic) -> str:
+    """As `gist_of`, for what is in the phrase material; "" for all else."""
+    plain = f" {normalised(text)} "
+    return next((gist for needle, gist in _gists(topic) if needle in plain), "")
+
+
+@lru_cache(maxsize=256)
+def _gists(topic: Topic) -> tuple[tuple[str, str], ...]:
+    # Of a point with slots, the longest stretch between them is known again, if it is long enough.
+    pairs = [(p.text if "{" not in p.text else skeleton(p.text), p.gist) for p in topic.points if p.gist]
+    found = [(f" {normalised(text)} ", gist) for text, gist in pairs if len(text.split()) > 2]
+    return (*found, *_life_gists())
 
 
 @lru_cache(maxsize=1)

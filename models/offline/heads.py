@@ -43,6 +43,11 @@ def extracted_head(text: str, kind: str) -> str:
         (r"(?:can you |could you )?(?:please )?(?:explain|describe|discuss|define|compare) (?P<x>.+)", "{x}", 7),
         (r"(?:can you help me |help me |please )?(?:write|draft|compose|create) an? (?P<x>.+)", "the {x}", 6),
         (r"what (?:is|are) (?P<x>[\w -]+)\?*", "{x}", 4),
+        (
+            r"(?:what|which) (?P<x>[\w-]+(?: [\w-]+)?) (?:should|shall|would|will|can|could|do|does|must|is|are) .+",
+            "the choice of {x}",
+            2,
+        ),
     ):
         found = re.fullmatch(pattern, sentence.rstrip(" ?!."), re.IGNORECASE)
         if found:

@@ -11,16 +11,16 @@ simulation, JASSS 5(3). Here one listener at a time is updated by one speaker at
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import lru_cache
+from typing import Final
 
-from persimchat.models.offline.lexicon import word_list, word_pattern
+from persimchat.models.offline.lexicon import word_pattern
+from persimchat.models.offline.positions import anchor, nearest, position_in, told_positions
 from persimchat.models.offline.randomness import generator
 from persimchat.models.offline.sections import Prompt
-from persimchat.models.offline.topics import Topic, analyse
-from persimchat.models.offline.words import normalised
+from persimchat.models.offline.timeline import timeline
+from persimchat.models.offline.topics import Topic
 
 
 @dataclass(frozen=True)
@@ -53,16 +53,6 @@ def temper_of(traits: Iterable[str], goals: Iterable[str]) -> Temper:
     return Temper(min(1.0, bound), min(0.5, rate))
 
 
-def anchor(index: int, positions: int) -> float:
-    """Where a position lies on the line: the middle of its share."""
-    return (index + 0.5) / positions
-
-
-def nearest(opinion: float, positions: int) -> int:
-    """Index of the position that an opinion from 0 to 1 falls to."""
-    return min(positions - 1, max(0, int(opinion * positions)))
-
-
 def updated(opinion: float, heard: float, temper: Temper) -> float:
     """The opinion after hearing another's, both 0 to 1 (Deffuant et al. 2000, equation 1, for the listener alone)."""
     if abs(heard - opinion) > temper.confidence_bound:
@@ -82,15 +72,10 @@ def initial_opinion(seed: int, name: str, topic: str) -> float:
     return generator(seed, "opinion", name, topic).random()
 
 
-@lru_cache(maxsize=1024)
-def told_positions(profile: str, topic: str) -> tuple[int, ...]:
-    """Indices of the positions that a text names: a longer word of the label stands there, or its stem."""
-    words = normalised(profile).split()
-    return tuple(
-        index
-        for index, label in enumerate(analyse(topic).positions)
-        if any(word.startswith(part[:6]) for part in normalised(label).split() if len(part) > 3 for word in words)
-    )
+_HOLD: Final = 0.1
+"""Part of a share by which an opinion has to leave it before its holder says something else than before."""
+SHIFT: Final = "no longer stand with"
+"""By these words a plan tells which position its maker has given up (`plan_shift` in thoughts.yaml)."""
 
 
 def starting_opinion(prompt: Prompt, topic: Topic, seed: int) -> float:
@@ -100,43 +85,10 @@ def starting_opinion(prompt: Prompt, topic: Topic, seed: int) -> float:
     """
     anywhere = initial_opinion(seed, prompt.name, topic.text)
     for profile in (" ".join(prompt.goals), prompt.description):
-        told = told_positions(profile, topic.text)
+        told = told_positions(profile, topic)
         if 0 < len(told) < len(topic.positions):
             return anchor(told[int(anywhere * len(told))], len(topic.positions))
     return anywhere
-
-
-@lru_cache(maxsize=4096)
-def position_in(text: str, topic: str) -> int | None:
-    """Index of the position that words speak for, None where none can be told.
-
-    A position counts where it is named and not refused, and where a point of its own is made and not merely granted.
-    """
-    analysed = analyse(topic)
-    plain = f" {normalised(text)} "
-    scores = [0.0] * len(analysed.positions)
-    labels = [f" {normalised(label)} " for label in analysed.positions]
-    # A refusal holds as far as the next comma: "not so sure about tea, I'd stay with coffee".
-    for clause in re.split(r"[.!?;:,]", text):
-        words = f" {word_pattern('affirming').sub('', normalised(clause))} "
-        dismissed = word_pattern("dismissing").search(words)
-        for index, label in enumerate(labels):
-            at = words.find(label)
-            if at >= 0:
-                refused = word_list("refusals").intersection(words[:at].split()[-7:]) or dismissed
-                scores[index] += -1.0 if refused else 3.0
-    for tag, needle in _needles(topic):
-        at = plain.find(needle)
-        if at >= 0:
-            granted = word_list("grants").intersection(plain[:at].split()[-8:])
-            scores[tag] += 0.0 if granted else 2.0
-    best = max(range(len(scores)), key=lambda i: scores[i])
-    return best if scores[best] > 0 else None
-
-
-@lru_cache(maxsize=512)
-def _needles(topic: str) -> tuple[tuple[int, str], ...]:
-    return tuple((int(p.tag), normalised(p.text)) for p in analyse(topic).points if p.tag != "-" and "{" not in p.text)
 
 
 @dataclass(frozen=True)
@@ -147,40 +99,72 @@ class Stance:
         opinion: 0 to 1.
         mine: index of their position.
         before: index of their position before the last utterance that they heard.
+        stated: index of the position for which they last spoke, or for which they have planned to; None where neither
+            is known.
         temper: how far and how fast they are moved.
+        aloud: whether `stated` is known from their own words, and not from their plans alone.
     """
 
     opinion: float
     mine: int
     before: int
+    stated: int | None
     temper: Temper
+    aloud: bool = False
+
+    @property
+    def earlier(self) -> int:
+        """The position that they held before, if they have moved since they last spoke for one; else their own."""
+        return self.before if self.stated is None else self.stated
 
 
-def heard_positions(prompt: Prompt, topic: Topic) -> list[float]:
-    """Where others stood, in the order in which they said it: remembered percepts first, then the last utterances."""
-    oldest = prompt.turn - len(prompt.recent)
-    values: list[float] = []
-    for memory in sorted((m for m in prompt.memories if m.kind == "perception"), key=lambda m: m.turn):
-        if memory.turn <= oldest and prompt.name not in memory.theme[: len(prompt.name) + 8]:
-            values += _anchors(memory.theme, topic)
-    for speaker, text in prompt.recent:
-        if speaker != prompt.name:
-            values += _anchors(text, topic)
-    if not prompt.recent and prompt.heard and not prompt.heard.own:
-        values += _anchors(prompt.heard.words, topic)
-    return values
+def kept(opinion: float, stated: int, positions: int) -> float:
+    """The opinion of somebody who spoke for a position: as it was, but within that position's share of the line.
 
-
-def _anchors(text: str, topic: Topic) -> list[float]:
-    index = position_in(text, topic.text)
-    return [] if index is None else [anchor(index, len(topic.positions))]
+    A mind that has forgotten what once moved it still knows what it has said.
+    """
+    edge = 1e-6
+    return min((stated + 1) / positions - edge, max(stated / positions + edge, opinion))
 
 
 def stance(prompt: Prompt, topic: Topic, seed: int) -> Stance:
-    """What the person of a prompt holds, from who they are, the topic, the seed and what they heard."""
+    """What the person of a prompt holds, from who they are, the topic, the seed and what they heard and said.
+
+    What they took themselves to be when they last planned (their identity) names a position, too. It counts as said
+    just before the last utterances that the prompt shows.
+    """
     temper = temper_of(prompt.traits, prompt.goals)
-    start = starting_opinion(prompt, topic, seed)
-    values = heard_positions(prompt, topic)
     n = len(topic.positions)
-    opinion = moved(start, values, temper)
-    return Stance(opinion, nearest(opinion, n), nearest(moved(start, values[:-1], temper), n), temper)
+    opinion = starting_opinion(prompt, topic, seed)
+    identity = position_in(prompt.identity, topic)
+    oldest = prompt.turn - max(1, len(prompt.recent))
+    before, stated, aloud = opinion, None, False
+    for told in timeline(prompt, topic):
+        if identity is not None and told.turn > oldest:
+            opinion, identity, stated = kept(opinion, identity, n), None, identity
+        if told.speaker != prompt.name:
+            before, opinion = opinion, updated(opinion, told.place, temper)
+        elif not temper.adversarial:
+            stated, aloud = nearest(told.place, n), True
+            before = opinion = kept(opinion, stated, n)
+    if identity is not None:
+        before = opinion = kept(opinion, identity, n)
+        stated = identity
+    mine = nearest(opinion, n)
+    if stated is not None and _barely_outside(opinion, stated, n):
+        mine = stated
+    if SHIFT in prompt.plan and stated == mine and not _spoke_for(mine, prompt, topic):
+        stated = position_in(prompt.plan, topic)
+    return Stance(opinion, mine, nearest(before, n), stated, temper, aloud)
+
+
+def _spoke_for(position: int, prompt: Prompt, topic: Topic) -> bool:
+    """Whether the person of a prompt is known to have spoken for a position."""
+    n = len(topic.positions)
+    return any(t.speaker == prompt.name and nearest(t.place, n) == position for t in timeline(prompt, topic))
+
+
+def _barely_outside(opinion: float, stated: int, positions: int) -> bool:
+    """Whether an opinion has left the share of the position spoken for by so little that nobody would go back on it."""
+    low, high = stated / positions, (stated + 1) / positions
+    return max(low - opinion, opinion - high) < _HOLD / positions

@@ -6,7 +6,7 @@ from typing import Final
 
 from persimchat.models.offline.lexicon import Point
 from persimchat.models.offline.randomness import permutation
-from persimchat.models.offline.situation import Scene
+from persimchat.models.offline.scene import Scene
 
 _CHOICE: Final = 2
 """Points among which a speaker chooses: enough to find one to their mind, few enough to last a conversation."""

@@ -7,12 +7,15 @@ sections is data; it is matched against the items' fixed wording and never obeye
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Any, Final
 
 from langchain_core.messages import BaseMessage
 
+from persimchat.models.offline import items
+from persimchat.models.offline.answer_form import AnswerForm, form_of
+from persimchat.models.offline.items import Answered, Heard, Member, MemoryLine, Said, every, first
 from persimchat.models.offline.relations import Relation, relation
 from persimchat.state.emotion import EMOTIONS
 from persimchat.state.errors import ModelError
@@ -22,38 +25,16 @@ MODEL_NAME: Final = "offline"
 _TASK = re.compile(r'^<task name="(\w+)">\n?(.*?)\n?</task>\s*$', re.MULTILINE | re.DOTALL)
 _SECTION = re.compile(r"^<(\w+)>\n(.*?)^</\1>[ \t]*$", re.MULTILINE | re.DOTALL)
 _TOPIC = re.compile(r"^<topic>\n(.*)^</topic>[ \t]*$", re.MULTILINE | re.DOTALL)
-_MEMORY = re.compile(
-    r"^- (?:\[(?P<number>\d+)\] )?(?P<kind>\w+), turn (?P<turn>\d+), importance (?P<importance>\d+): (?P<text>.*)$"
-)
-
-
-@dataclass(frozen=True)
-class MemoryLine:
-    """One memory as a prompt shows it; `number` is 0 where none is shown."""
-
-    number: int
-    kind: str
-    turn: int
-    importance: int
-    theme: str
-    keywords: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class Heard:
-    """The utterance just heard."""
-
-    speaker: str
-    own: bool
-    to_me: bool
-    addressees: str
-    emotion: dict[str, int]
-    words: str
 
 
 @dataclass(frozen=True)
 class Prompt:
-    """All that a prompt says. What it leaves out is empty, None or 0."""
+    """All that a prompt says. What it leaves out is empty, None or 0.
+
+    `form` is the answer that a debate is to come to, None in discussions. `later` holds what was said after the task,
+    `avoid` what must not be said again, `answers` the last round of a debate in rounds. `people` are those whom a
+    script is to be written for, each as in a prompt of their own. `text` is the whole message as it stands.
+    """
 
     task: str
     instructions: str
@@ -64,6 +45,7 @@ class Prompt:
     style: str = ""
     knowledge: int | None = None
     need: int | None = None
+    openness: int | None = None
     emotions: dict[str, int] = field(default_factory=dict)
     relations: tuple[Relation, ...] = ()
     memories: tuple[MemoryLine, ...] = ()
@@ -79,9 +61,16 @@ class Prompt:
     limit: int = 0
     spoken: int | None = None
     rules: tuple[str, ...] = ()
-    recent: tuple[tuple[str, str], ...] = ()
+    form: AnswerForm | None = None
+    closing: bool = False
+    group: tuple[Member, ...] = ()
+    recent: tuple[Said, ...] = ()
     heard: Heard | None = None
+    avoid: tuple[str, ...] = ()
+    answers: tuple[Answered, ...] = ()
+    people: tuple[Prompt, ...] = ()
     later: tuple[str, ...] = ()
+    text: str = ""
 
     def need_section(self, present: object, tag: str) -> None:
         """Refuse a prompt that lacks what its task is about.
@@ -96,6 +85,13 @@ class Prompt:
                 module=self.task,
                 remedy="The offline model answers only prompts rendered from this package's templates.",
             )
+
+    @property
+    def participants(self) -> tuple[str, ...]:
+        """Everybody who takes part: the person of the prompt, and those beside them; a judge takes no part."""
+        if self.group:
+            return tuple(member.name for member in self.group)
+        return (self.name, *self.present) if self.name else self.present
 
     def relation_to(self, name: str) -> Relation | None:
         """The relationship to `name`, if the prompt tells one."""
@@ -123,7 +119,7 @@ def read_prompt(messages: Sequence[BaseMessage]) -> Prompt:
     for index in range(len(texts) - 1, -1, -1):
         found = list(_TASK.finditer(texts[index]))
         if found:
-            return _read(texts[index][: found[-1].start()], found[-1], tuple(texts[index + 1 :]))
+            return _read(texts[index], found[-1], tuple(texts[index + 1 :]))
     raise ModelError(
         'no message holds a <task name="..."> section',
         model=MODEL_NAME,
@@ -131,109 +127,94 @@ def read_prompt(messages: Sequence[BaseMessage]) -> Prompt:
     )
 
 
-def _read(text: str, task: re.Match[str], later: tuple[str, ...]) -> Prompt:
+def _read(whole: str, task: re.Match[str], later: tuple[str, ...]) -> Prompt:
+    text = whole[: task.start()]
     # The topic alone may have several lines, so it is taken out before the items are read.
     topic_match = _TOPIC.search(text)
     topic = topic_match.group(1).strip() if topic_match else ""
     if topic_match:
         text = text[: topic_match.start()] + text[topic_match.end() :]
-    sections = {m.group(1): m.group(2).splitlines() for m in _SECTION.finditer(text)}
+    found = [(m.group(1), m.group(2).splitlines()) for m in _SECTION.finditer(text)]
+    sections = dict(found)
     who = sections.get("basic_information", [])
-    name = _first(who, "- Name: ") or ""
+    name = first(who, "- Name: ") or ""
     where = sections.get("environment", [])
-    others = tuple(n for n in (_first(where, "- Also present: ") or "").split(", ") if n)
+    group = tuple(member for line in sections.get("group", []) if (member := items.member(line)))
+    others = tuple(items.among(first(where, "- Also present: ") or "", [m.name for m in group]))
     feelings = sections.get("needs_and_emotions", [])
-    plans = sections.get("plan_and_identity", [])
-    progress = re.match(r"(\d+) of (\d+)", _first(where, "- Progress: ") or "")
-    spoken = re.match(r"\d+", _first(where, "- I have spoken: ") or "")
-    knowledge = re.match(r"level (\d)", _first(who, "- Knowledge: ") or "")
-    need = re.match(r"\d+", _first(feelings, "- Need to talk: ") or "")
+    progress = re.match(r"(\d+) of (\d+)", first(where, "- Progress: ") or "")
     leaving = sections.get("leaving_memory", [])
-    similarity = re.match(r"-?[\d.]+", _first(leaving, "- Greatest similarity to anything in long-term memory: ") or "")
+    similarity = re.match(r"-?[\d.]+", first(leaving, "- Greatest similarity to anything in long-term memory: ") or "")
+    debate = first(where, "- The group is to agree on one answer: ")
+    last = sections.get("last_utterances", [])
     return Prompt(
         task=task.group(1),
         instructions=task.group(2),
-        name=name,
-        description=_first(who, "- Description: ") or "",
-        characteristics=_characteristics(who),
-        traits=tuple(_all(who, "- Trait: ")),
-        style=_first(who, "- Way of speaking: ") or "",
-        knowledge=int(knowledge.group(1)) if knowledge else None,
-        need=int(need.group()) if need else None,
-        emotions={e: int(v) for e in EMOTIONS if (v := (_first(feelings, f"- {e}: ") or "").partition(" ")[0])},
-        relations=tuple(rel for line in sections.get("relationships", []) if (rel := relation(line, others))),
-        memories=tuple(m for line in sections.get("memories", []) if (m := _memory(line))),
-        stm=next((m for line in sections.get("short_term_memory", []) if (m := _memory(line))), None),
-        leaving=next((m for line in leaving if (m := _memory(line))), None),
+        **_person(sections, others),
+        need=_number(feelings, "- Need to talk: "),
+        openness=_number(feelings, "- Openness to consensus: "),
+        emotions={e: int(v) for e in EMOTIONS if (v := (first(feelings, f"- {e}: ") or "").partition(" ")[0])},
+        memories=tuple(m for line in sections.get("memories", []) if (m := items.memory(line))),
+        stm=next((m for line in sections.get("short_term_memory", []) if (m := items.memory(line))), None),
+        leaving=next((m for line in leaving if (m := items.memory(line))), None),
         similarity=float(similarity.group()) if similarity else 0.0,
-        identity=_first(plans, "- Who I am now: ") or "",
-        plan=_first(plans, "- My plan: ") or "",
-        goals=tuple(_all(plans, "- My goal: ")),
         topic=topic,
         present=others,
         turn=int(progress.group(1)) if progress else 0,
         limit=int(progress.group(2)) if progress else 0,
-        spoken=int(spoken.group()) if spoken else None,
-        rules=tuple(_all(where, "- Rule: ")),
-        recent=tuple(r for line in sections.get("last_utterances", []) if (r := _said(line, (name, *others)))),
-        heard=_heard(sections.get("heard", []), name),
+        spoken=_number(where, "- I have spoken: "),
+        rules=tuple(every(where, "- Rule: ")),
+        form=None if debate is None else form_of(debate),
+        closing=first(where, "- The end of the conversation is near") is not None,
+        group=group,
+        recent=tuple(s for line in last if (s := items.said(line, (name, *others)))),
+        heard=items.heard(sections.get("heard", []), name),
+        avoid=tuple(every(sections.get("avoid", []), "- Not again: ")),
+        answers=tuple(a for line in sections.get("answers", []) if (a := items.answered(line, others, name))),
+        people=_people(found, task, others),
         later=later,
+        text=whole,
     )
 
 
-def _all(lines: Sequence[str], prefix: str) -> list[str]:
-    return [line[len(prefix) :].strip() for line in lines if line.startswith(prefix)]
+def _person(sections: Mapping[str, Sequence[str]], others: Sequence[str]) -> dict[str, Any]:
+    """What the sections about one person say, as fields of `Prompt`."""
+    who, plans = sections.get("basic_information", []), sections.get("plan_and_identity", [])
+    return {
+        "name": first(who, "- Name: ") or "",
+        "description": first(who, "- Description: ") or "",
+        "characteristics": _characteristics(who),
+        "traits": tuple(every(who, "- Trait: ")),
+        "style": first(who, "- Way of speaking: ") or "",
+        "knowledge": _number(who, "- Knowledge: level "),
+        "relations": tuple(rel for line in sections.get("relationships", []) if (rel := relation(line, others))),
+        "identity": first(plans, "- Who I am now: ") or "",
+        "plan": first(plans, "- My plan: ") or "",
+        "goals": tuple(every(plans, "- My goal: ")),
+    }
 
 
-def _first(lines: Sequence[str], prefix: str) -> str | None:
-    return next(iter(_all(lines, prefix)), None)
+def _people(
+    found: Sequence[tuple[str, list[str]]], task: re.Match[str], everybody: Sequence[str]
+) -> tuple[Prompt, ...]:
+    """Those whom a prompt describes one after the other: each one's sections begin with basic_information."""
+    people: list[dict[str, list[str]]] = []
+    for tag, lines in found:
+        if tag == "basic_information":
+            people.append({})
+        if people:
+            people[-1][tag] = lines
+    if len(people) < 2:
+        return ()
+    described = [_person(sections, everybody) for sections in people]
+    return tuple(Prompt(task=task.group(1), instructions=task.group(2), **one) for one in described)
+
+
+def _number(lines: Sequence[str], prefix: str) -> int | None:
+    found = re.match(r"\d+", first(lines, prefix) or "")
+    return int(found.group()) if found else None
 
 
 def _characteristics(lines: Sequence[str]) -> dict[str, str]:
-    pairs = (text.partition(": ")[::2] for text in _all(lines, "- Characteristic: "))
+    pairs = (text.partition(": ")[::2] for text in every(lines, "- Characteristic: "))
     return {name.strip().casefold(): value.strip() for name, value in pairs if value.strip()}
-
-
-def _memory(line: str) -> MemoryLine | None:
-    found = _MEMORY.match(line)
-    if found is None:
-        return None
-    theme, _, keywords = found["text"].rpartition(" | ")
-    if not theme:
-        theme, keywords = keywords, ""
-    return MemoryLine(
-        number=int(found["number"] or 0),
-        kind=found["kind"],
-        turn=int(found["turn"]),
-        importance=int(found["importance"]),
-        theme=theme.strip(),
-        keywords=tuple(k for k in keywords.split(", ") if k.strip()),
-    )
-
-
-def _said(line: str, names: Sequence[str]) -> tuple[str, str] | None:
-    text = line.removeprefix("- ")
-    if text == line:
-        return None
-    for name in sorted(filter(None, names), key=len, reverse=True):
-        if text.startswith(name + ": "):
-            return name, text[len(name) + 2 :].strip()
-    speaker, _, words = text.partition(": ")
-    return (speaker, words.strip()) if words else None
-
-
-def _heard(lines: Sequence[str], name: str) -> Heard | None:
-    speaker = _first(lines, "- Speaker: ")
-    if speaker is None:
-        return None
-    own = speaker.endswith(" (myself)")
-    addressees = _first(lines, "- Speaks to: ") or ""
-    emotion = re.findall(r"(\w+) (\d+)", _first(lines, "- Speaker's emotional state: ") or "")
-    return Heard(
-        speaker=speaker.removesuffix(" (myself)"),
-        own=own,
-        to_me=bool(name) and (name in addressees.split(", ") or (", " in name and name in addressees)),
-        addressees=addressees,
-        emotion={e: min(10, int(v)) for e, v in emotion if e in EMOTIONS},
-        words=_first(lines, "- Words: ") or "",
-    )

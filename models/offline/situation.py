@@ -1,113 +1,23 @@
-"""Where somebody stands when they are about to speak: what the wording of an utterance depends on."""
+"""The scene of a prompt: what a prompt comes to for the one who is about to speak."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from persimchat.models.offline.gists import gist_of
-from persimchat.models.offline.grammar import Decks, slots
-from persimchat.models.offline.lexicon import Point, read
-from persimchat.models.offline.opinion import Stance, position_in, stance
+from persimchat.models.offline.grammar import Decks
+from persimchat.models.offline.items import Said
+from persimchat.models.offline.lexicon import read
+from persimchat.models.offline.opinion import Stance, stance
 from persimchat.models.offline.persona_facts import Facts, address, facts_of
-from persimchat.models.offline.randomness import generator, permutation
+from persimchat.models.offline.positions import nearest, position_in
+from persimchat.models.offline.randomness import generator
+from persimchat.models.offline.scene import Scene
 from persimchat.models.offline.sections import Prompt
-from persimchat.models.offline.topics import Topic, analyse
+from persimchat.models.offline.timeline import last_places, timeline
+from persimchat.models.offline.topics import Topic, topic_of
 from persimchat.models.offline.words import normalised
-
-_BLOCK = 5
-"""Of every five utterances, two tell something from life, one where there is a task to work on; in an order drawn per
-conversation."""
-
-
-@dataclass(frozen=True)
-class Scene:
-    """All that decides an utterance.
-
-    Attributes:
-        prompt: as read.
-        facts: who speaks.
-        topic: analysed.
-        stance: what the speaker holds.
-        decks: the conversation's phrases.
-        values: what fills the slots; "" where there is nothing.
-        register: "casual", "neutral" or "formal".
-        target: length in words.
-        turn: utterances so far, the place in all decks.
-        step: `turn`, moved on where the same is asked again.
-        spoken_before: the speaker's utterances so far.
-        opening: nobody has spoken yet.
-        closing: this is among the last utterances.
-        asked: the last utterance asks this speaker something.
-        reaction: how the last speaker is taken up: agree, disagree, concede, build or answer.
-        mood: an emotion strong enough to be put into words now; empty otherwise.
-        short: nothing is added to what must be said.
-        asks: the utterance ends with a question to somebody.
-        other_spoke: the one who would be asked has spoken lately.
-        last_text: the last utterance of somebody else; empty where there is none.
-        said_lately: utterances that must not be repeated.
-        remembered: what memories say of earlier utterances, normalised.
-    """
-
-    prompt: Prompt
-    facts: Facts
-    topic: Topic
-    stance: Stance
-    decks: Decks
-    values: dict[str, str]
-    register: str
-    target: int
-    turn: int
-    step: int
-    spoken_before: int
-    opening: bool
-    closing: bool
-    asked: bool
-    reaction: str
-    mood: str
-    short: bool
-    asks: bool
-    other_spoke: bool
-    last_text: str
-    said_lately: tuple[str, ...]
-    remembered: str
-
-    def chance(self, about: str) -> float:
-        """A number from 0 to 1 for one decision of this utterance."""
-        return generator(self.decks.seed, self.topic.text, self.facts.name, self.step, about).random()
-
-    def choose(self, about: str, choices: Sequence[str]) -> str:
-        """One of several for one decision of this utterance."""
-        return choices[int(self.chance(about) * len(choices))]
-
-    def usable(self, point: Point) -> bool:
-        """Whether all slots of a point can be filled."""
-        return all(self.values.get(s) for s in slots(point.text))
-
-    def untold(self, gist: str) -> bool:
-        """Whether nobody is remembered to have brought this up."""
-        return not gist or normalised(gist) not in self.remembered
-
-    @property
-    def tells_life(self) -> bool:
-        """Whether this turn of the conversation is one for a story from life."""
-        return self._is_life(self.step)
-
-    @property
-    def point_step(self) -> int:
-        """How many points have been made in the conversation's turns before this one."""
-        whole, rest = divmod(self.step, _BLOCK)
-        lives = sum(self._is_life(whole * _BLOCK + i) for i in range(rest))
-        return whole * (_BLOCK - self._life_turns) + rest - lives
-
-    @property
-    def _life_turns(self) -> int:
-        return 1 if self.topic.is_task else 2
-
-    def _is_life(self, turn: int) -> bool:
-        block, place = divmod(turn, _BLOCK)
-        return permutation(_BLOCK, self.decks.seed, self.topic.text, "life", block)[place] < self._life_turns
 
 
 def _register(prompt: Prompt, facts: Facts) -> str:
@@ -145,36 +55,44 @@ def _mood(prompt: Prompt, seed: int) -> str:
     return name if level >= threshold and draw < (level - threshold + 2) / (12 if name == "happiness" else 8) else ""
 
 
-def scene_of(prompt: Prompt, seed: int) -> Scene:
-    """The scene of a prompt for an utterance."""
+def scene_of(prompt: Prompt, seed: int, *, ahead: int = 0) -> Scene:
+    """The scene of a prompt for an utterance.
+
+    Args:
+        prompt: as read.
+        seed: of the model.
+        ahead: how many places in all decks are left to others who speak at the same time.
+    """
     facts = facts_of(prompt)
-    topic = analyse(prompt.topic)
+    topic = topic_of(prompt)
     held = stance(prompt, topic, seed)
     everyone = (prompt.name, *prompt.present)
-    others = [(s, t) for s, t in prompt.recent if s != prompt.name]
-    last = others[-1] if others and prompt.recent[-1][0] != prompt.name else None
+    others = [said for said in prompt.recent if said.speaker != prompt.name]
+    last = others[-1] if others and prompt.recent[-1].speaker != prompt.name else None
     heard = prompt.heard
     if last is None and not prompt.recent and heard and not heard.own:
-        last = (heard.speaker, heard.words)
+        last = Said(heard.speaker, heard.words)
     mood = _mood(prompt, seed)
     values = _values(prompt, facts, topic, held, last, others)
     register = _register(prompt, facts)
-    said = " | ".join(normalised(t) for t in (*(t for _, t in prompt.recent), *prompt.later))
-    asked = last is not None and bool(values["name"]) and _asks(last[1], prompt.name, everyone)
+    again = (*prompt.avoid, *prompt.later)
+    lately = (*(said.words for said in prompt.recent), *again)
+    asked = last is not None and bool(values["name"]) and _asks(last.words, prompt.name, everyone)
     opening = not prompt.recent and prompt.turn == 0 and last is None
-    remaining = prompt.limit - prompt.turn
-    window = min(len(everyone), max(1, prompt.limit // 5))
-    closing = not opening and prompt.limit > 3 and 0 < remaining <= window
-    step = prompt.turn + 7 * len(prompt.later)
+    closing = prompt.closing and not opening
+    step = prompt.turn + ahead + 7 * len(again)
     draw = generator(seed, prompt.topic, prompt.name, step, "asks").random()
     no_questions = any(re.search(r"\b(no|not|don't|never)\b.*\bquestions?\b", r, re.I) for r in prompt.rules)
-    asks = draw < (0.5 if "curious" in facts.groups else 0.3) and not no_questions and mood != "anger"
+    # The longer a discussion goes on, the less is asked.
+    rounds = prompt.turn / len(everyone) if prompt.form is None else 0.0
+    eager = (0.5 if "curious" in facts.groups else 0.3) * max(0.1, min(1.0, 1.5 - rounds / 10))
+    asks = draw < eager and not no_questions and mood != "anger"
     return Scene(
         prompt=prompt,
         facts=facts,
         topic=topic,
         stance=held,
-        decks=Decks(seed, prompt.topic, register, said),
+        decks=Decks(seed, prompt.topic, register, " | ".join(map(normalised, lately))),
         values=values,
         register=register,
         target=_target(prompt, facts),
@@ -185,12 +103,18 @@ def scene_of(prompt: Prompt, seed: int) -> Scene:
         closing=closing,
         asked=asked,
         reaction=_reaction(topic, held, values, asked=asked),
+        moved=held.earlier != held.mine and _spoken(prompt) > (0 if held.aloud else 1),
+        others_hold={
+            name: nearest(told.place, len(topic.positions))
+            for name, told in last_places(timeline(prompt, topic)).items()
+            if name != prompt.name
+        },
         mood="" if opening or closing else mood,
         short=mood == "anger",
         asks=asks and not asked,
-        other_spoke=any(address(s, everyone) == values["other"] for s, _ in prompt.recent),
-        last_text=last[1] if last else "",
-        said_lately=tuple(t for _, t in prompt.recent) + prompt.later,
+        other_spoke=any(address(s.speaker, everyone) == values["other"] for s in prompt.recent),
+        last_text=last.words if last else "",
+        said_lately=lately,
         remembered=" | ".join(normalised(m.theme) for m in prompt.memories if m.kind == "perception"),
     )
 
@@ -198,7 +122,7 @@ def scene_of(prompt: Prompt, seed: int) -> Scene:
 def _spoken(prompt: Prompt) -> int:
     if prompt.spoken is not None:
         return prompt.spoken
-    return max(sum(s == prompt.name for s, _ in prompt.recent), prompt.turn // (len(prompt.present) + 1))
+    return max(sum(s.speaker == prompt.name for s in prompt.recent), prompt.turn // (len(prompt.present) + 1))
 
 
 def _asks(text: str, name: str, everyone: tuple[str, ...]) -> bool:
@@ -221,7 +145,7 @@ def _reaction(topic: Topic, held: Stance, values: dict[str, str], *, asked: bool
         return "build"
     if held.temper.adversarial:
         return "build" if values["theirs"] == values["mine"] else "disagree"
-    if held.mine != held.before and values["theirs"] == topic.positions[held.mine]:
+    if held.earlier != held.mine and values["theirs"] == topic.positions[held.mine]:
         return "concede"
     return "agree" if values["theirs"] == values["mine"] else "disagree"
 
@@ -242,29 +166,29 @@ def _values(
     facts: Facts,
     topic: Topic,
     held: Stance,
-    last: tuple[str, str] | None,
-    others: Sequence[tuple[str, str]],
+    last: Said | None,
+    others: Sequence[Said],
 ) -> dict[str, str]:
     everyone = (prompt.name, *prompt.present)
     key = (prompt.topic, prompt.name, prompt.turn)
     n = len(topic.positions)
     rivals = [i for i in range(n) if i != held.mine]
-    theirs = position_in(last[1], prompt.topic) if last else None
+    theirs = position_in(last.words, topic) if last else None
     rival = theirs if theirs is not None and theirs != held.mine else generator("rival", *key).choice(rivals)
-    if held.mine != held.before:
-        rival = held.before
-    third = next(((s, t) for s, t in reversed(others) if last and s != last[0]), None)
-    gist3 = gist_of(third[1], prompt.topic) if third else ""
-    gist = gist_of(last[1], prompt.topic) if last else ""
-    recent = [s for s, _ in prompt.recent]
+    if held.earlier != held.mine:
+        rival = held.earlier
+    third = next((said for said in reversed(others) if last and said.speaker != last.speaker), None)
+    gist3 = gist_of(third.words, topic) if third else ""
+    gist = gist_of(last.words, topic) if last else ""
+    recent = [said.speaker for said in prompt.recent]
     # Those who have been silent longest are asked first, and never the one who has just spoken.
-    askable = [p for p in prompt.present if not last or p != last[0]] or list(prompt.present)
+    askable = [p for p in prompt.present if not last or p != last.speaker] or list(prompt.present)
     silent = sorted(askable, key=lambda p: recent[::-1].index(p) if p in recent else 99, reverse=True)
     pool = silent[: max(1, (len(silent) + 1) // 2)]
     other = generator("other", *key).choice(pool) if pool else ""
     return {
-        "name": _called(prompt, last[0], everyone) if last else "",
-        "third": address(third[0], everyone) if third and gist3 and gist3 != gist else "",
+        "name": _called(prompt, last.speaker, everyone) if last else "",
+        "third": address(third.speaker, everyone) if third and gist3 and gist3 != gist else "",
         "other": address(other, everyone) if other else "",
         "mine": topic.positions[held.mine],
         "theirs": topic.positions[theirs] if theirs is not None else "",
@@ -272,6 +196,7 @@ def _values(
         "gist": gist,
         "gist3": gist3,
         "head": topic.head,
+        "both": "both" if n == 2 else "all of them",
         "job": facts.as_noun,
         "place": facts.place,
         "pastime": facts.pastime,

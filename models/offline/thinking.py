@@ -9,37 +9,35 @@ from typing import Any
 from persimchat.models.offline.appraisal import Appraisal
 from persimchat.models.offline.gists import gist_of
 from persimchat.models.offline.grammar import capitalised, filled, slots
+from persimchat.models.offline.items import MemoryLine
 from persimchat.models.offline.lexicon import deck
-from persimchat.models.offline.opinion import position_in
+from persimchat.models.offline.positions import position_in
 from persimchat.models.offline.randomness import generator, permutation
-from persimchat.models.offline.sections import MemoryLine, Prompt
-from persimchat.models.offline.words import content_words
-
-
-def _name(name: str) -> str:
-    return " ".join(name.split())[:60].strip() or "somebody"
+from persimchat.models.offline.sections import Prompt
+from persimchat.models.offline.topics import Topic
+from persimchat.models.offline.words import content_words, short_name
 
 
 def _last_speaker(prompt: Prompt) -> tuple[str, str]:
     """Who spoke last and what they said; ("", "") before anybody has."""
     if prompt.heard:
         return prompt.heard.speaker, prompt.heard.words
-    return prompt.recent[-1] if prompt.recent else ("", "")
+    return (prompt.recent[-1].speaker, prompt.recent[-1].words) if prompt.recent else ("", "")
 
 
 def _slots(prompt: Prompt, a: Appraisal) -> dict[str, str]:
     speaker, words = _last_speaker(prompt)
     others = [n for n in prompt.present if n != speaker]
     draw = generator("think", prompt.name, prompt.topic, prompt.turn)
-    theirs = a.theirs if a.theirs is not None else position_in(words, prompt.topic) if words else None
+    theirs = a.theirs if a.theirs is not None else position_in(words, a.topic) if words else None
     return {
-        "me": _name(prompt.name),
-        "speaker": _name(speaker) if speaker and speaker != prompt.name else "",
-        "other": _name(draw.choice(others)) if others else "",
+        "me": short_name(prompt.name),
+        "speaker": short_name(speaker) if speaker and speaker != prompt.name else "",
+        "other": short_name(draw.choice(others)) if others else "",
         "mine": a.topic.positions[a.stance.mine],
         "theirs": a.topic.positions[theirs] if theirs is not None and speaker != prompt.name else "",
         "head": a.topic.head,
-        "gist": gist_of(words, prompt.topic) if words else "",
+        "gist": gist_of(words, a.topic) if words else "",
         "word": content_words(words, 6)[-1][:40] if words else "",
     }
 
@@ -60,8 +58,9 @@ def _pick(kind: str, values: dict[str, str], *key: object) -> str:
 def questions(prompt: Prompt, a: Appraisal) -> list[str]:
     """Three different questions: the matter, the people, oneself."""
     values = _slots(prompt, a)
+    ending = "_judge" if a.facts.onlooker else ""
     return [
-        _pick(kind, values, prompt.name, prompt.topic, prompt.turn)
+        _pick(kind + ending, values, prompt.name, prompt.topic, prompt.turn)
         for kind in ("ask_matter", "ask_people", "ask_myself")
     ]
 
@@ -77,9 +76,10 @@ def insights(prompt: Prompt, a: Appraisal) -> list[dict[str, Any]]:
     values = _slots(prompt, a)
     for kind, about in zip(kinds, [*ranked, "", "", "", "", ""], strict=False):
         evidence = by_person[about] if about else _evidence_for(kind, numbered)
-        held = _held_by(by_person[about], prompt) if about else None
-        local = {**values, "person": _name(about), "held": a.topic.positions[held] if held is not None else ""}
-        phrase = _phrase("insight_" + kind, local, prompt.name, prompt.topic, prompt.turn, skip=used)
+        held = _held_by(by_person[about], a.topic) if about else None
+        local = {**values, "person": short_name(about), "held": a.topic.positions[held] if held is not None else ""}
+        judged = "_judge" if a.facts.onlooker and kind in ("matter", "myself") else ""
+        phrase = _phrase(f"insight_{kind}{judged}", local, prompt.name, prompt.topic, prompt.turn, skip=used)
         used.append(phrase)
         text = filled(phrase, local)
         result.append(
@@ -97,13 +97,13 @@ def _memories_by_person(prompt: Prompt, memories: Sequence[MemoryLine]) -> dict[
     found: dict[str, list[MemoryLine]] = {}
     for memory in memories:
         for name in prompt.present:
-            if memory.kind == "perception" and memory.theme.startswith(_name(name)):
+            if memory.kind == "perception" and memory.theme.startswith(short_name(name)):
                 found.setdefault(name, []).append(memory)
     return found
 
 
-def _held_by(memories: Sequence[MemoryLine], prompt: Prompt) -> int | None:
-    held = Counter(p for m in memories if (p := position_in(m.theme, prompt.topic)) is not None)
+def _held_by(memories: Sequence[MemoryLine], topic: Topic) -> int | None:
+    held = Counter(p for m in memories if (p := position_in(m.theme, topic)) is not None)
     return held.most_common(1)[0][0] if held else None
 
 
@@ -128,21 +128,35 @@ def plan(prompt: Prompt, a: Appraisal, seed: int) -> dict[str, Any]:
     values = _slots(prompt, a)
     key = (seed, prompt.name, prompt.topic, prompt.turn)
     speaker, words = _last_speaker(prompt)
-    positions = [position_in(t, prompt.topic) for _, t in prompt.recent]
+    positions = [position_in(said.words, a.topic) for said in prompt.recent]
     known = [p for p in positions if p is not None]
-    stage = "early" if len(prompt.recent) < 2 else "agree" if len(set(known)) <= 1 and len(known) > 2 else "differ"
+    stage = (
+        "closing"
+        if prompt.closing
+        else "early"
+        if len(prompt.recent) < 2
+        else "agree"
+        if len(set(known)) <= 1 and len(known) > 2
+        else "differ"
+    )
     react = bool(speaker) and speaker != prompt.name
     calls_me = react and prompt.name.split()[0].casefold() in words.casefold() if prompt.name.split() else False
     reluctant = "reserved" in a.facts.groups and not calls_me and generator("react", *key).random() < 0.5
-    react = react and not reluctant
+    react = react and not reluctant and not a.facts.onlooker
     kind = "answer" if calls_me else "agree" if values["theirs"] == values["mine"] else "oppose"
+    if a.facts.onlooker:
+        return _judges_plan(prompt, values, key)
     reaction = _pick("react_" + (kind if react else "none"), values, *key)
     # An identity once found is kept, unless the own view has shifted since.
-    keeps = prompt.identity and a.stance.mine == a.stance.before
+    keeps = prompt.identity and position_in(prompt.identity, a.topic) in (None, a.stance.mine)
     identity = prompt.identity[:900] if keeps else _pick("identity", {**values, "job": a.facts.as_noun}, *key)
     goals = list(dict.fromkeys(goal[:1000].strip() for goal in prompt.goals if goal.strip()))[:5]
-    theme = _pick("plan_adversarial" if a.stance.temper.adversarial else "plan", values, *key)
-    gist = gist_of(words, prompt.topic) if words else ""
+    shifted = bool(prompt.form) and a.stance.earlier != a.stance.mine and not a.stance.temper.adversarial
+    values["rival"] = a.topic.positions[a.stance.earlier] if shifted else ""
+    about = "shift" if shifted else "adversarial" if a.stance.temper.adversarial else ""
+    about = "closing" if prompt.closing else about
+    theme = _pick(f"plan_{about}" if about else "plan", values, *key)
+    gist = gist_of(words, a.topic) if words else ""
     return {
         "progress": _pick("progress_" + stage, values, *key),
         "identity": identity,
@@ -152,4 +166,19 @@ def plan(prompt: Prompt, a: Appraisal, seed: int) -> dict[str, Any]:
         "theme": capitalised(theme),
         "keywords": [keyword[:80].strip() for keyword in dict.fromkeys((values["mine"], gist)) if keyword],
         "importance": max(0, min(10, 5 + (kind == "oppose" and react) + 2 * bool(goals))),
+    }
+
+
+def _judges_plan(prompt: Prompt, values: dict[str, str], key: tuple[object, ...]) -> dict[str, Any]:
+    """The plan of somebody who listens and takes no part."""
+    theme = _pick("plan_judge", values, *key)
+    return {
+        "progress": _pick("progress_early" if len(prompt.recent) < 2 else "progress_judge", values, *key),
+        "identity": _pick("identity_judge", values, *key),
+        "react": False,
+        "reaction": _pick("react_judge", values, *key),
+        "goals": [goal[:1000] for goal in prompt.goals[:5]],
+        "theme": theme,
+        "keywords": content_words(theme, 3),
+        "importance": 5,
     }

@@ -7,13 +7,17 @@ topic under narrow conditions; a topic that fits none of them is called "this qu
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
+from persimchat.models.offline.answer_form import AnswerForm
 from persimchat.models.offline.heads import extracted_head
 from persimchat.models.offline.lexicon import Point, Theme, read, themes, word_list
 from persimchat.models.offline.options import UNCHANGED, named_options
+from persimchat.models.offline.sections import Prompt
+from persimchat.models.offline.sides import Sides, sides_of
 from persimchat.models.offline.words import normalised
 
 KINDS: Final = tuple(
@@ -53,7 +57,7 @@ _REFINED: Final = {
 }
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Topic:
     """A topic, analysed.
 
@@ -66,6 +70,7 @@ class Topic:
         points: what can be said, the most specific first; a point's tag is the index of its position, or "-".
         tiers: how many of `points` are of the theme itself, of the kind of topic, and general, in this order.
         child: whole sentences for a child.
+        answers: in debates whose answer has a form, the answer that each position is; else empty.
     """
 
     text: str
@@ -76,6 +81,7 @@ class Topic:
     points: tuple[Point, ...]
     tiers: tuple[int, int, int]
     child: tuple[str, ...]
+    answers: tuple[str, ...] = ()
 
     @property
     def is_task(self) -> bool:
@@ -117,58 +123,95 @@ def _covers(theme: Theme, options: tuple[str, ...]) -> bool:
     return len(known) == len(options)
 
 
+def _is_on(theme: Theme, sides: Sides) -> bool:
+    """Whether a theme has anything to say in a debate between these sides.
+
+    "Which city should host the fair?" is not about town and country, and a sum with eggs in it not about healthy food.
+    """
+    if sides.kind == "number":
+        return theme.name in themes("scenes")
+    return sides.kind != "choice" or _touches(theme, sides.labels)
+
+
+def _touches(theme: Theme, options: tuple[str, ...]) -> bool:
+    """Whether a theme has anything to say on one of the alternatives."""
+    material = " ".join((*theme.positions.values(), *(p.text for p in theme.points)))
+    return any(_stems(option) & _stems(material) or theme.match.search(option) for option in options)
+
+
 def _tag_by_words(text: str, options: tuple[str, ...]) -> str:
     present = [str(i) for i, option in enumerate(options) if _stems(option) & _stems(text)]
     return present[0] if len(present) == 1 else "-"
 
 
+def topic_of(prompt: Prompt) -> Topic:
+    """The topic of a prompt, analysed for the answer that a debate is to come to."""
+    return analyse(prompt.topic, prompt.form)
+
+
 @lru_cache(maxsize=512)
-def analyse(text: str) -> Topic:
-    """Analyse a topic. Pure and cached.
+def analyse(text: str, form: AnswerForm | None = None) -> Topic:
+    """Analyse a topic. Pure and cached: equal arguments give the same object.
 
     Args:
         text: the topic; any text at all.
+        form: the answer that a debate is to come to; None in discussions.
     """
     text = " ".join(text.split())
     kind = kind_of(text)
     theme = _best_theme(text, kind)
     named = named_options(text)
-    common = themes("kinds")[kind]
+    sides = sides_of(text, form) if form else None
     general = themes("kinds")["general"]
-    if named and not (theme and _covers(theme, named)):
+    if sides and theme and not _is_on(theme, sides):
+        theme = None
+    if sides:
+        common = themes("kinds")[sides.kind]
+        positions = sides.labels
+        points = [Point(_tag_by_words(p.text, positions), p.text, p.gist) for p in (theme.points if theme else ())]
+        points += _tagged(common.points, sides.letters)
+        if sides.kind == "number":
+            points += _tagged(themes("kinds")["math" if kind == "math" else "fermi"].points, ())
+        kind = sides.kind
+        head = theme.head if theme else ""
+    elif named and not (theme and _covers(theme, named)):
+        common = themes("kinds")["choice"]
         positions = named
         kind = "choice"
         points = [Point(_tag_by_words(p.text, named), p.text, p.gist) for p in (theme.points if theme else ())]
-        points += [Point("-", p.text, p.gist) for p in themes("kinds")["choice"].points]
+        points += _tagged(common.points, ())
         head = f"{named[0]} or {named[1]}" if len(named) == 2 and UNCHANGED not in named else ""
         head = head if len(head) <= 50 else "this choice"
     else:
+        common = themes("kinds")[kind]
         source = next(t for t in (theme, common, general) if t is not None and t.positions)
-        letters = list(source.positions)
+        letters = tuple(source.positions)
         positions = tuple(source.positions.values())
         points = []
         for deck in (theme, common):
-            for p in deck.points if deck else ():
-                # A scene without positions of its own speaks for those of its kind.
-                ours = deck is source or (theme is not None and deck is theme and not theme.positions)
-                tag = str(letters.index(p.tag)) if ours and p.tag in letters else "-"
-                points.append(Point(tag, p.text, p.gist))
+            # A scene without positions of its own speaks for those of its kind.
+            ours = deck is source or (theme is not None and deck is theme and not theme.positions)
+            points += _tagged(deck.points if deck else (), letters if ours else ())
         head = theme.head if theme else ""
     known = len(points)
     own = len(theme.points) if theme else 0
     # General points speak for general positions, and for none where the topic has positions of its own.
     uses_general = positions == tuple(general.positions.values())
-    letters = list(general.positions)
-    for p in general.points:
-        points.append(Point(str(letters.index(p.tag)) if uses_general and p.tag in letters else "-", p.text, p.gist))
+    points += _tagged(general.points, tuple(general.positions) if uses_general else ())
     child = (theme.child if theme else ()) + common.child + general.child
     return Topic(
         text=text,
         kind=kind,
         theme=theme.name if theme else "",
-        head=head or extracted_head(text, kind) or "this question",
+        head=head or extracted_head(text, kind_of(text)) or "this question",
         positions=positions,
         points=tuple(points),
         tiers=(own, known - own, len(general.points)),
         child=tuple(dict.fromkeys(child)),
+        answers=sides.answers if sides else (),
     )
+
+
+def _tagged(points: Sequence[Point], letters: tuple[str, ...]) -> list[Point]:
+    """Points whose letters have become indices of positions; those of other letters speak for none."""
+    return [Point(str(letters.index(p.tag)) if p.tag in letters else "-", p.text, p.gist) for p in points]

@@ -6,15 +6,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from persimchat.models.offline import debating
 from persimchat.models.offline.grammar import capitalised, filled
+from persimchat.models.offline.leaving import leave_taking
 from persimchat.models.offline.lexicon import Point, deck, read
 from persimchat.models.offline.persona_facts import life_lines
 from persimchat.models.offline.points import foreignness, point_for, points_in_order
 from persimchat.models.offline.randomness import permutation
-from persimchat.models.offline.situation import Scene
+from persimchat.models.offline.scene import Scene
 from persimchat.models.offline.voice import spoken
 from persimchat.models.offline.words import count, normalised, overlap
 
+_CHILD_FIRST: Final = 3
+"""Of a child's sentences on a topic, the first few are on the topic itself."""
 _GOOD: Final = 0.12
 """A draft as cheap as this is taken without looking for a better one."""
 
@@ -41,6 +45,23 @@ def worded(scene: Scene) -> str:
     return best.text
 
 
+def reasons(scene: Scene, first: str, last: str) -> str:
+    """A reaction to the last speaker and reasons, between a sentence that comes first and one that comes last."""
+    best, least = "", 10.0
+    for variant in range(3):
+        body, _, _ = _body(scene, variant)
+        parts = [_reaction(scene) if scene.last_text and not scene.moved else "", first, body]
+        more = [text for text in _further(scene, variant) if text not in parts]
+        parts += more[:1] if count(" ".join(parts)) < 0.7 * scene.target else []
+        # Whoever has named their answer in their reasons need not end on it again.
+        settled = debating.names_mine(scene, " ".join(parts)) and not scene.moved
+        text = spoken(parts if settled else [*parts, last], scene.register)
+        repeated = max((overlap(text, said) for said in scene.said_lately), default=0.0) + 0.05 * variant
+        if repeated < least:
+            best, least = text, repeated
+    return best
+
+
 def _draft(scene: Scene, variant: int) -> Draft:
     parts = _parts(scene, variant)
     text = spoken(parts, scene.register)
@@ -52,33 +73,28 @@ def _draft(scene: Scene, variant: int) -> Draft:
 
 def _parts(scene: Scene, variant: int) -> list[str]:
     """The sentences of one draft. Variants differ in which optional parts they have and in what is told."""
-    values = scene.values
-    opening, closing = scene.opening, scene.closing
+    if scene.closing:
+        return leave_taking(scene, _reaction(scene) if scene.asked else "", variant)
     body, clause, follows = _body(scene, variant)
-    if opening:
+    if scene.opening:
         parts = [_opening(scene, body, clause)]
-    elif closing:
-        answer = _reaction(scene) if scene.asked else ""
-        # Whoever has just answered with their position need not end on it again.
-        settled = normalised(values["mine"]) in normalised(answer)
-        parts = [answer, body if settled else _closing(scene)]
-        # A child that spoke at length has used much of what it has to say; its last words are short.
-        spent = scene.facts.child and scene.target > 34
-        if not settled and not spent and count(" ".join(parts)) < 0.75 * scene.target:
-            parts.insert(1, body)
     else:
         # Delight is said in place of a reaction, not before it.
         silent = variant in (2, 4) or scene.mood == "happiness"
-        start = "" if silent and not scene.asked else _reaction(scene)
+        owed = scene.asked or (scene.debate and scene.moved)
+        start = "" if silent and not owed else _reaction(scene)
         parts = [start, body]
     if scene.mood:
-        parts.insert(0, scene.decks.pick("mood" + scene.mood, deck("speech", "moods", scene.mood), scene.turn, values))
+        phrases = deck("speech", "moods", scene.mood)
+        parts.insert(0, scene.decks.pick("mood" + scene.mood, phrases, scene.turn, scene.values))
+    if scene.debate:
+        parts = _with_stand(scene, parts)
     budget = scene.target * (0.85 if variant in (0, 2) else 1.1)
     for extra in _extras(scene, variant, follows=follows):
         length = count(" ".join(p for p in parts if p))
         if length >= budget:
             break
-        if length + count(extra) <= scene.target * 1.4:
+        if extra not in parts and length + count(extra) <= scene.target * 1.4:
             parts.append(extra)
     return [p for p in parts if p] or [body]
 
@@ -94,28 +110,34 @@ def _opening(scene: Scene, body: str, clause: str) -> str:
     return scene.decks.pick("opening", deck("speech", "opening"), scene.step, values)
 
 
-def _closing(scene: Scene) -> str:
-    if scene.facts.child:
-        return scene.decks.pick("child closing", deck("speech", "child", "closing"), scene.turn, scene.values)
-    ends = "closing"
-    if scene.values["theirs"] and scene.values["name"]:
-        same = scene.values["theirs"] == scene.values["mine"]
-        ends = scene.choose("end", ("closing", "closing_near" if same else "closing_far"))
-    return scene.decks.pick(ends, deck("speech", ends), scene.turn, scene.values)
+def _with_stand(scene: Scene, parts: list[str]) -> list[str]:
+    """What is said in a debate, with where the speaker stands; other things give way where there is no room."""
+    if not debating.wants_to_stand(scene, " ".join(parts)):
+        return parts
+    stand = debating.stand(scene)
+    if scene.agreed and len(parts) > 1 and scene.chance("enough said") < 0.5:
+        return [*parts[:-1], stand]
+    while len(parts) > 1 and not scene.asked and count(" ".join((*parts, stand))) > 1.25 * scene.target:
+        parts = parts[1:]
+    return [*parts, stand]
 
 
 def _reaction(scene: Scene) -> str:
     """How the last speaker is taken up; "" now and then, because people do not always."""
     values, child = scene.values, scene.facts.child
+    if scene.debate and not scene.asked and (shifted := debating.shift(scene)):
+        return shifted
     if not values["name"]:
         return ""
+    if scene.asked and scene.debate and not child and (replied := debating.reply(scene)):
+        return replied
     if scene.asked and not child:
         for question in (*read("speech")["questions"], *read("speech")["questions_child"]):
             if question["cue"] in scene.last_text.lower():
                 found = scene.decks.pick("answers" + question["cue"], deck_of(question["answers"]), scene.step, values)
                 if found:
                     return found
-    if not child and not scene.asked and values["third"] and scene.chance("refer") < 0.2:
+    if not child and not scene.asked and not scene.agreed and values["third"] and scene.chance("refer") < 0.2:
         return scene.decks.pick("refer", deck("speech", "refer"), scene.turn, values)
     if not scene.asked and scene.chance("plain") < 0.18:
         return ""
@@ -162,21 +184,21 @@ def _led(scene: Scene, sentence: str) -> str:
 
 
 def _child_body(scene: Scene, variant: int) -> str:
-    own = life_lines(scene.facts, scene.decks.seed, scene.topic.text)
-    about = scene.topic.child
+    """Something from a child's life, or on the topic: what is on this very topic before what fits any."""
+    name = scene.facts.name
     if scene.tells_life and not scene.opening:
-        pool: Sequence[str] = own
-        index = scene.spoken_before + 7 * variant
+        pool: Sequence[str] = life_lines(scene.facts, scene.decks.seed, scene.topic.text)
     else:
-        specific = [about[i] for i in permutation(len(about), scene.decks.seed, scene.topic.text, "child")]
-        # What a child says on this very topic comes before what a child may say on anything.
-        pool = sorted(specific, key=about.index) if scene.turn < 4 else specific
-        index = scene.turn + variant
-    for offset in range(len(pool)):
-        sentence = filled(pool[(index + offset) % len(pool)].partition("|")[0].strip(), scene.values)
-        if normalised(sentence) not in scene.decks.said:
-            return sentence
-    return filled(pool[index % len(pool)].partition("|")[0].strip(), scene.values)
+        about = scene.topic.child
+        own = min(_CHILD_FIRST, len(about))
+        first = permutation(own, "child", scene.decks.seed, scene.topic.text, name)
+        rest = permutation(len(about) - own, "child rest", scene.decks.seed, scene.topic.text, name)
+        pool = [*(about[i] for i in first), *(about[own + i] for i in rest)]
+    start = scene.spoken_before + 7 * variant
+    turned = [pool[(start + i) % len(pool)].partition("|")[0].strip() for i in range(len(pool))]
+    sentences = [filled(sentence, scene.values) for sentence in turned]
+    unsaid = [s for s in sentences if normalised(s) not in scene.decks.said]
+    return next((s for s in unsaid if not scene.recalls(s)), unsaid[0] if unsaid else sentences[0])
 
 
 def _framed(scene: Scene, point: Point, clause: str) -> str:
@@ -194,7 +216,7 @@ def _extras(scene: Scene, variant: int, *, follows: bool) -> list[str]:
     """What may follow, in order of preference: a conclusion, a question to somebody, a remark, a further point."""
     child = scene.facts.child
     values = scene.values
-    if scene.closing or scene.short:
+    if scene.short:
         return []
     tie = scene.decks.pick(
         "tie", deck("speech", "child", "tie") if child else deck("speech", "tie"), scene.turn, values
@@ -204,7 +226,7 @@ def _extras(scene: Scene, variant: int, *, follows: bool) -> list[str]:
     link = scene.decks.pick("link", deck("speech", "link"), scene.turn, values) if not child else remark
     # A conclusion that the last speaker has just drawn is not drawn again; nor one that does not follow.
     names_mine = normalised(values["mine"]) in normalised(scene.last_text)
-    wants_tie = follows and scene.chance("tie") < (0.25 if names_mine else 0.6)
+    wants_tie = follows and not scene.debate and scene.chance("tie") < (0.25 if names_mine else 0.6)
     start = scene.chance("extras")
     if scene.asks:
         extras = [question, tie if wants_tie else remark]
@@ -237,6 +259,8 @@ def _further(scene: Scene, variant: int) -> list[str]:
 def _question(scene: Scene) -> str:
     if not scene.values["other"]:
         return ""
+    if scene.debate and not scene.facts.child and scene.chance("about the answer") < 0.6:
+        return debating.question(scene)
     # Some questions suit only those who have spoken, some only those who have not.
     who = "silent" if scene.other_spoke else "spoke"
     if scene.facts.child:

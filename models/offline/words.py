@@ -8,6 +8,8 @@ from functools import lru_cache
 from typing import Final
 
 from persimchat.models.offline.lexicon import word_list
+from persimchat.state.folding import folded
+from persimchat.state.speech import addressees
 
 _WORD: Final = re.compile(r"(?:[^\W_]|[\u0300-\u036f])+(?:['’-](?:[^\W_]|[\u0300-\u036f])+)*")
 """A word; marks that stand for themselves (as in ọ̀) belong to it."""
@@ -116,3 +118,13 @@ def listed(items: Sequence[str]) -> str:
 def without_markup(text: str) -> str:
     """Text without characters that have no place in speech."""
     return re.sub(r"[{}<>\[\]|*_`#‹›\\]", "", text)
+
+
+def spoken_to(text: str, speaker: str, names: Sequence[str]) -> list[str]:
+    """Those of the names whom words speak to, as `state.speech.addressees` finds them; nobody without a letter."""
+    return addressees(text, speaker, [name for name in names if folded(name).strip()])
+
+
+def short_name(name: str, instead: str = "somebody") -> str:
+    """A name as it stands in a sentence: on one line, at most 60 characters; `instead` where there is none."""
+    return " ".join(name.split())[:60].strip() or instead

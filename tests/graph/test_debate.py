@@ -98,7 +98,10 @@ def test_consensus_ends_a_debate_everywhere_it_is_told(debate: Any) -> None:
     assert manifest["stop_reason"] == "consensus" and manifest["stop_source"] == "judge"
     assert manifest["conclusion"] == result.conclusion.model_dump()
     ending = (folder / "transcript.md").read_text(encoding="utf-8").split("\n\n")[-2:]
-    assert ending[0] == "**Consensus:** Tea for all. (held by Ada Lind, Bo Hall, Cy Orr)" and "found consensus" in ending[1]
+    assert (
+        ending[0] == "**Consensus:** Tea for all. (held by Ada Lind, Bo Hall, Cy Orr)"
+        and "found consensus" in ending[1]
+    )
     assert [row["consensus"] for row in lines(result, "verdicts.jsonl")] == [False, False, True]
     assert not d.scripted.prompts("majority")
     minds = lines(result, "minds.jsonl")

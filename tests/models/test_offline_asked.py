@@ -41,6 +41,8 @@ SITUATION: Situation = {
     "rules": [],
     "relationships": [],
     "recent": [HEARD],
+    "debate": None,
+    "closing": False,
 }
 MIND: Mind = {"name": "Ann Miller", "emotion": FELT, "need_to_talk": 5, "goals": []}
 MEMORIES = [
@@ -60,6 +62,7 @@ def values() -> dict[str, Any]:
         "environment": blocks.environment(SITUATION, "Ann Miller", spoken=1),
         "last_utterances": blocks.last_utterances(SITUATION["recent"]),
         "heard": blocks.heard(HEARD, "Ann Miller"),
+        "closing": False,
     }
     leaving = blocks.Item("stm", MEMORIES[1].model_dump())
     order = ("basic_information", "needs_and_emotions", "memories", "environment", "last_utterances")
@@ -68,6 +71,7 @@ def values() -> dict[str, Any]:
         "name": "Ann Miller",
         "register": "casual",
         "words": 25,
+        "debate": False,
     }
     return {**common, "leaving": leaving, "similarity": 0.4, **speaking}
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import sys
 from pathlib import Path
 from types import ModuleType
 
@@ -30,10 +31,11 @@ def test_people_of_a_real_simulation_repeat_nothing_in_the_eyes_of_the_check(sha
 
 
 @pytest.fixture
-def benchmark(root: Path) -> ModuleType:
+def benchmark(root: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     spec = importlib.util.spec_from_file_location("repetition_benchmark", root / "benchmarks" / "repetition.py")
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
+    monkeypatch.setitem(sys.modules, spec.name, module)
     spec.loader.exec_module(module)
     return module
 

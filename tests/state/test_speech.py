@@ -207,3 +207,7 @@ def test_long_answers_take_no_long_time(text: str) -> None:
     begun = time.perf_counter()
     own(text)
     assert time.perf_counter() - begun < 5
+
+
+def test_a_name_without_letters_is_nobody_s_address():
+    assert addressees("Well, ¨ and so on.", "Eva", ["Eva", "¨", "Bo"]) == []

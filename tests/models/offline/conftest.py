@@ -8,11 +8,12 @@ from typing import Any
 
 import pytest
 
+from persimchat.graph.ending import leave_takers
 from persimchat.models.offline import OfflineChatModel
 from persimchat.personas.catalogue import shipped as shipped_personas
 from persimchat.prompts import blocks as b
 from persimchat.prompts import render
-from persimchat.state.judgement import Feeling, NeedToTalk, Percept, Plan
+from persimchat.state.judgement import Feeling, NeedToTalk, Openness, Percept, Plan
 from persimchat.state.memory import Memory, new_memory
 from persimchat.state.persona import Persona
 from persimchat.state.speech import addressees
@@ -32,6 +33,8 @@ class Talk:
     goals: dict[str, list[str]] = field(default_factory=dict)
     rules: list[str] = field(default_factory=list)
     plans: bool = False
+    takes_leave: bool = True
+    debate: dict[str, Any] | None = None
 
     def __post_init__(self) -> None:
         self.model = OfflineChatModel(seed=self.seed)
@@ -58,7 +61,14 @@ class Talk:
             "rules": self.rules,
             "relationships": seen,
             "recent": self.utterances[-6:],
+            "debate": self.debate,
+            "closing": self.closing,
         }
+
+    @property
+    def closing(self) -> bool:
+        near = self.limit - len(self.utterances) <= leave_takers(len(self.personas), self.limit)
+        return self.takes_leave and self.debate is None and near and bool(self.utterances)
 
     def values(self, persona: Persona, *, heard: bool = True) -> dict[str, Any]:
         mind, situation = self.minds[persona.name], self.situation(persona.name)
@@ -73,6 +83,7 @@ class Talk:
             "environment": b.environment(situation, persona.name, spoken=mind["spoken"]),
             "last_utterances": b.last_utterances(situation["recent"]),
             "heard": b.heard(last, persona.name) if last else b.Block("heard", ()),
+            "closing": situation["closing"],
         }
 
     def ask(self, task: str, persona: Persona, **more: Any) -> Any:
@@ -90,13 +101,18 @@ class Talk:
                 )
                 self.memories[p.name].append(kept)
             mind["emotion"] = Feeling.model_validate(self.ask("emotion", p)).state().model_dump()
+            if self.debate is not None:
+                mind["openness"] = Openness.model_validate(self.ask("openness", p)).openness
             mind["need_to_talk"] = NeedToTalk.model_validate(self.ask("need_to_talk", p)).need_to_talk
             if self.plans:
                 mind["plan"] = Plan.model_validate(self.ask("planning", p)).model_dump()
 
     def speaker(self) -> Persona:
         last = self.utterances[-1]["speaker"] if self.utterances else ""
-        able = [p for p in self.personas if p.name != last]
+        since = self.limit - leave_takers(len(self.personas), self.limit)
+        left = {u["speaker"] for u in self.utterances[since:]} if self.closing else set()
+        able = [p for p in self.personas if p.name not in left and p.name != last]
+        able = able or [p for p in self.personas if p.name != last]
         return max(able, key=lambda p: (self.minds[p.name]["need_to_talk"], -self.minds[p.name]["spoken"]))
 
     def utterance_prompt(self, persona: Persona) -> Any:
@@ -115,6 +131,8 @@ class Talk:
             name=persona.name,
             register=self.register,
             words=self.words,
+            debate=self.debate is not None,
+            closing=self.closing,
         )
 
     def step(self) -> None:

@@ -7,6 +7,7 @@ import pytest
 from langchain_core.messages import AIMessage, HumanMessage, SystemMessage
 
 from persimchat.models.offline import NOTICE, OfflineChatModel
+from persimchat.models.offline.words import overlap
 from persimchat.prompts import render
 from persimchat.prompts.blocks import estimated_tokens
 from persimchat.state.errors import ModelError
@@ -77,12 +78,46 @@ def test_unknown_task_is_a_clear_error():
 
 
 @pytest.mark.parametrize(
-    ("task", "tag"), [("perception", "heard"), ("memory_filtering", "leaving_memory"), ("reflection", "memories")]
+    ("task", "tag"),
+    [
+        ("perception", "heard"),
+        ("memory_filtering", "leaving_memory"),
+        ("reflection", "memories"),
+        ("judge", "group"),
+        ("majority", "group"),
+        ("selector", "group"),
+        ("analysis", "heard"),
+        ("answering", "environment"),
+        ("mad_judge", "answers"),
+        ("script", "environment"),
+    ],
 )
 def test_a_missing_section_is_a_clear_error(task: str, tag: str):
     text = f'<basic_information>\n- Name: Eva\n</basic_information>\n<task name="{task}">\nx\n</task>'
     with pytest.raises(ModelError, match=f"no <{tag}> section"):
         OfflineChatModel().invoke([HumanMessage(text)])
+
+
+def test_what_must_not_be_said_again_is_not(talk: Any, shipped: Any):
+    model = OfflineChatModel()
+    for limit in (6, 30):
+        conversation = talk(shipped[:4], "What is the best ice cream flavor?", limit=limit)
+        for _ in range(3):
+            conversation.step()
+        conversation.appraise()
+        person = conversation.personas[0]
+        given = conversation.utterance_prompt(person)
+        avoid: list[str] = []
+        for _ in range(4):
+            avoided = [*given[:1], HumanMessage(_with_avoid(given[1].content, avoid))]
+            text = str(model.invoke(avoided).content)
+            assert max((overlap(text, other) for other in avoid), default=0.0) < 0.3
+            avoid.append(text)
+
+
+def _with_avoid(prompt: str, texts: list[str]) -> str:
+    items = "".join(f"- Not again: {text}\n" for text in texts)
+    return prompt.replace("<task", f"<avoid>\n{items}</avoid>\n<task") if texts else prompt
 
 
 @pytest.mark.parametrize("task", ["need_to_talk", "utterance"])

@@ -120,16 +120,10 @@ def test_odd_topics_give_clean_language(talk: Any, shipped: list[Any], topic: st
     assert "49" not in " ".join(texts)
 
 
-def test_the_first_opens_and_the_last_wind_up(talk: Any, shipped: list[Any]):
+def test_the_first_opens(talk: Any, shipped: list[Any]):
     texts = talk(shipped[:4], "Cats or dogs?", limit=12).run()
     names = [p.name.split()[0] for p in shipped[:4]]
     assert not texts[0].startswith(tuple(names))
-    closing = (
-        r"settle|last word|leave|sleep on|stay with|agree|done|close|tomorrow|bedtime|comes down|sign something|surer|"
-        r"put me down|differ|again|write down|it is|moved|live with|of one mind|friend of|got further|still|finished|"
-        r"play after|tell Mum|a word|hungry"
-    )
-    assert re.search(closing, texts[-1])
 
 
 def test_nobody_puts_their_name_in_front_or_speaks_to_themselves(talk: Any, shipped: list[Any]):

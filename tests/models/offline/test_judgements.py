@@ -10,11 +10,15 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from persimchat.models.offline import OfflineChatModel
+from persimchat.nodes.selector import selection_schema
+from persimchat.prompts import answer_blocks, render
 from persimchat.prompts import blocks as b
-from persimchat.prompts import render
+from persimchat.prompts.rendering import one_line
 from persimchat.state import judgement
+from persimchat.state.answering import answering_schema
 from persimchat.state.memory import new_memory
 from persimchat.state.persona import Persona
+from persimchat.state.verdict import answer_description, majority_schema, verdict_schema
 
 SCHEMAS = {
     "perception": judgement.Percept,
@@ -25,6 +29,8 @@ SCHEMAS = {
     "emotion": judgement.Feeling,
     "reflection": judgement.Reflection,
     "planning": judgement.Plan,
+    "openness": judgement.Openness,
+    "analysis": judgement.Score,
 }
 CALM = {"happiness": 2, "sadness": 0, "anger": 0, "fear": 0, "disgust": 0, "surprise": 0}
 TOPIC = "Is tea better than coffee?"
@@ -48,6 +54,8 @@ def values(
     goals: list[str] | None = None,
     plan: dict[str, Any] | None = None,
     felt: dict[str, int] | None = None,
+    debate: dict[str, Any] | None = None,
+    closing: bool = False,
 ) -> dict[str, Any]:
     mind: Any = {"name": persona.name, "emotion": emotion or CALM, "goals": goals or [], "plan": plan}
     relation = [{"to": others[0], "type": relationship, "side": "from", "note": ""}] if relationship else []
@@ -60,6 +68,8 @@ def values(
         "rules": [],
         "relationships": relation,
         "recent": [],
+        "debate": debate,
+        "closing": closing,
     }
     utterance: Any = {"turn": turn, "speaker": speaker, "text": words, "addressees": to or [], "emotion": felt or CALM}
     utterance |= {"need_to_talk": {}, "response_time_s": 0.0, "tokens": {}}
@@ -75,6 +85,7 @@ def values(
         "environment": b.environment(situation, persona.name, spoken=spoken),
         "last_utterances": b.last_utterances(situation["recent"]),
         "heard": b.heard(utterance, persona.name) if heard else b.Block("heard", ()),
+        "closing": closing,
         "leaving": b.memories(kept).items[0],
         "similarity": 0.4,
     }
@@ -111,10 +122,22 @@ nasty = st.one_of(
 )
 
 
+forms = st.sampled_from([None, "free", "yesno", "choice", "number"])
+
+
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-@given(name=nasty, text=nasty, words=nasty, topic=nasty, other=nasty, seed=st.integers(0, 2**40))
+@given(
+    name=nasty,
+    text=nasty,
+    words=nasty,
+    topic=nasty,
+    other=nasty,
+    seed=st.integers(0, 2**40),
+    form=forms,
+    closing=st.booleans(),
+)
 def test_answers_fit_their_schemas_whatever_the_input(
-    name: str, text: str, words: str, topic: str, other: str, seed: int
+    name: str, text: str, words: str, topic: str, other: str, seed: int, form: str | None, closing: bool
 ):
     visible = "".join(c for c in name if c.isprintable() and c not in "\u202e").strip()
     if not visible:
@@ -132,6 +155,7 @@ def test_answers_fit_their_schemas_whatever_the_input(
         traits=["t" + text],
         speaking_style="s" + words,
     )
+    choices = [one_line("c" + text), one_line("d" + words)]
     given_values = values(
         persona,
         words=words,
@@ -140,17 +164,56 @@ def test_answers_fit_their_schemas_whatever_the_input(
         topic="T" + topic,
         others=("Z" + other, "Cleo"),
         goals=["g" + text, "g" + words],
+        debate={"format": form, "choices": choices} if form else None,
+        closing=closing,
         memories=[new_memory("n", 1, "perception", "m" + words, ["k" + text], 4, [0] * 6)],
     )
     for task in SCHEMAS:
         ask(task, given_values, seed)
+    _onlookers_answer(given_values, seed, form, choices)
     blocks = [b.basic_information(persona, knowledge=True)]
     blocks += [given_values[k] for k in ("memories", "plan_and_identity", "environment", "last_utterances")]
     said = OfflineChatModel(seed=seed).invoke(
-        render("utterance", blocks=blocks, name=persona.name, register="casual", words=25)
+        render(
+            "utterance", blocks=blocks, name=persona.name, register="casual", words=25, debate=False, closing=closing
+        )
     )
     assert said.content.strip()
     assert "49" not in said.content
+
+
+def _onlookers_answer(given_values: dict[str, Any], seed: int, form: str | None, choices: list[str]) -> None:
+    """Those who take no part, and those who answer in rounds, give valid answers as well."""
+    model = OfflineChatModel(seed=seed)
+    said = given_values["last_utterances"].items[0]
+    names = [one_line(n) for n in (given_values["basic_information"].items[0]["name"], said["speaker"], "Cleo")]
+    if len(set(names)) < 3 or (form == "choice" and len({c.casefold() for c in choices}) < 2):
+        return
+    group = [{"name": n, "need_to_talk": 3, "utterances": i, "last_spoke": i} for i, n in enumerate(names)]
+    observed = b.Item("observed", {"speaker": said["speaker"], "text": said["text"], "emotion": CALM})
+    recent = b.Block("last_utterances", (observed,))
+    shown = {"environment": given_values["environment"], "group": b.group(group), "last_utterances": recent}
+    chosen = model.invoke(render("selector", **shown, candidates=names[1:])).content
+    selection_schema(tuple(names[1:])).model_validate_json(chosen)
+    if not form or (form == "choice" and any(";" in choice for choice in choices)):
+        return
+    own = tuple(choices) if form == "choice" else ()
+    blocks, described = list(shown.values()), answer_description(form, own)
+    for task, schema in (("judge", verdict_schema), ("majority", majority_schema)):
+        answer = model.invoke(render(task, blocks=blocks, form=described)).content
+        schema(tuple(names), form, own).model_validate_json(answer)
+    answers = [{"speaker": n, "answer": "x", "text": "Because.\nAnswer: x"} for n in names]
+    prompt = render(
+        "answering",
+        **{k: given_values[k] for k in ("basic_information", "relationships", "plan_and_identity", "environment")},
+        answers=answer_blocks.answers(answers, names[0]),
+        side="",
+        opposes=None,
+        grouped=False,
+        confident=True,
+        form=described,
+    )
+    answering_schema(form, own, confident=True).model_validate_json(model.invoke(prompt).content)
 
 
 def test_whoever_is_asked_wants_to_speak_more_than_whoever_has_spoken():
@@ -177,6 +240,39 @@ def test_need_rises_with_silence_feeling_and_talkativeness():
     for seed in range(5):
         needs = [ask("need_to_talk", values(p), seed).need_to_talk for p in (chatty, quiet)]
         assert needs[0] > needs[1]
+
+
+def test_while_people_take_leave_those_who_have_are_done():
+    waiting = mean("need_to_talk", "need_to_talk", closing=True)
+    left = mean("need_to_talk", "need_to_talk", closing=True, words="Good night, everybody.", speaker="Eva Malá")
+    theme = "Eva Malá spoke for tea and took leave, on tea."
+    gone = new_memory("Eva Malá", 3, "perception", theme, ["night"], 4, [0] * 6)
+    assert left == 0
+    assert mean("need_to_talk", "need_to_talk", closing=True, memories=[gone]) == 0
+    assert waiting >= 4
+
+
+def test_need_falls_as_a_discussion_is_talked_out_but_not_a_debate():
+    early, late = {"turn": 6, "spoken": 2, "limit": 500}, {"turn": 36, "spoken": 12, "limit": 500}
+    assert mean("need_to_talk", "need_to_talk", **late) < mean("need_to_talk", "need_to_talk", **early) - 2
+    free = {"debate": {"format": "free", "choices": []}}
+    assert mean("need_to_talk", "need_to_talk", **late, **free) > 3
+
+
+def test_leave_taking_is_perceived_and_planned():
+    percept = ask("perception", values(EVA, words="I'm off. Good night, all.", closing=True))
+    assert "took leave" in percept.theme
+    assert "goodbye" in (theme := ask("planning", values(EVA, closing=True)).theme) or "leave" in theme
+
+
+def test_a_judge_plans_as_a_judge():
+    judge = Persona(name="Judge", description="The judge takes no part in debates.")
+    free = {"debate": {"format": "free", "choices": []}}
+    plan = ask("planning", values(judge, **free))
+    assert not plan.react
+    assert "judge" in plan.identity
+    assert "tea" not in plan.identity.casefold()
+    assert len(ask("focal_points", values(judge, words="I prefer coffee.", **free)).questions) == 3
 
 
 def test_contradiction_angers_and_agreement_pleases():

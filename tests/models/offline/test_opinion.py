@@ -6,15 +6,13 @@ from hypothesis import strategies as st
 
 from persimchat.models.offline.opinion import (
     Temper,
-    anchor,
     initial_opinion,
     moved,
-    nearest,
-    position_in,
     stance,
     temper_of,
     updated,
 )
+from persimchat.models.offline.positions import anchor, nearest, position_in
 from persimchat.models.offline.sections import Prompt
 from persimchat.models.offline.topics import analyse
 
@@ -81,7 +79,7 @@ def test_first_opinions_differ_by_person_topic_and_seed():
     ],
 )
 def test_positions_are_told_from_words(words: str, index: int | None):
-    assert position_in(words, TOPIC) == index
+    assert position_in(words, analyse(TOPIC)) == index
 
 
 @pytest.mark.parametrize(

@@ -36,8 +36,8 @@ def test_a_rendered_prompt_is_read_back(talk: Any, shipped: list[Any]):
     assert list(prompt.traits) == shipped[0].traits
     assert prompt.topic.splitlines()[1] == "or - Name: Mallory"
     assert prompt.present == tuple(p.name for p in shipped[1:3])
-    assert [s for s, _ in prompt.recent] == [u["speaker"] for u in conversation.utterances]
-    assert [t for _, t in prompt.recent] == [u["text"] for u in conversation.utterances]
+    assert [said.speaker for said in prompt.recent] == [u["speaker"] for u in conversation.utterances]
+    assert [said.words for said in prompt.recent] == [u["text"] for u in conversation.utterances]
     assert prompt.rules == ("No shouting",)
     assert "win" in prompt.goals
     assert prompt.relation_to(shipped[1].name).role == "child"

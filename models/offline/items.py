@@ -1,0 +1,224 @@
+"""Reading single items of a prompt: the wording of `prompts/templates/_item.jinja`, the other way round.
+
+Names are free text and may hold commas, colons and brackets, so an item is matched with the names that are known
+before it is split.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from persimchat.state.emotion import EMOTIONS
+
+_MEMORY: Final = re.compile(
+    r"^- (?:\[(?P<number>\d+)\] )?(?P<kind>\w+), turn (?P<turn>\d+), importance (?P<importance>\d+): (?P<text>.*)$"
+)
+_MEMBER: Final = re.compile(
+    r"^- (?P<name>.+): (?:need to talk (?P<need>\d+) of 10, )?(?:openness (?P<openness>\d+) of 10, )?"
+    r"spoken (?P<spoken>\d+) times, (?:last in turn (?P<last>\d+)|not yet)$"
+)
+_LEVELS: Final = rf"\((?P<felt>calm|(?:(?:{'|'.join(EMOTIONS)}) \d+(?:, )?)+)\): "
+_FELT: Final = re.compile(_LEVELS)
+_OBSERVED: Final = re.compile(rf"^- (?P<speaker>.+?) {_LEVELS}(?P<words>.*)$")
+
+
+@dataclass(frozen=True)
+class MemoryLine:
+    """One memory as a prompt shows it; `number` is 0 where none is shown."""
+
+    number: int
+    kind: str
+    turn: int
+    importance: int
+    theme: str
+    keywords: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Member:
+    """One participant as those who look on see them; need and openness are None where they are not shown."""
+
+    name: str
+    need: int | None
+    openness: int | None
+    spoken: int
+    last: int
+
+
+@dataclass(frozen=True)
+class Heard:
+    """The utterance just heard."""
+
+    speaker: str
+    own: bool
+    to_me: bool
+    addressees: str
+    emotion: dict[str, int]
+    words: str
+
+
+@dataclass(frozen=True)
+class Said:
+    """One of the last utterances; `emotion` is empty where the prompt does not tell it."""
+
+    speaker: str
+    words: str
+    emotion: tuple[tuple[str, int], ...] = ()
+
+    @property
+    def felt(self) -> dict[str, int]:
+        """The speaker's emotions that the prompt tells."""
+        return dict(self.emotion)
+
+
+@dataclass(frozen=True)
+class Answered:
+    """One answer of the last round of a debate in rounds; `side` is empty where there are none, confidence None."""
+
+    speaker: str
+    own: bool
+    side: str
+    answer: str
+    confidence: float | None
+    reasons: str
+
+
+def every(lines: Sequence[str], prefix: str) -> list[str]:
+    """What follows a prefix, line by line."""
+    return [line[len(prefix) :].strip() for line in lines if line.startswith(prefix)]
+
+
+def first(lines: Sequence[str], prefix: str) -> str | None:
+    """What follows a prefix where it stands first; None where it stands nowhere."""
+    return next(iter(every(lines, prefix)), None)
+
+
+def levels(text: str) -> dict[str, int]:
+    """Emotions and their levels in words such as "anger 6, surprise 2"."""
+    return {e: min(10, int(v)) for e, v in re.findall(r"(\w+) (\d+)", text) if e in EMOTIONS}
+
+
+def memory(line: str) -> MemoryLine | None:
+    """A memory's item; None where the line is none."""
+    found = _MEMORY.match(line)
+    if found is None:
+        return None
+    theme, _, keywords = found["text"].rpartition(" | ")
+    if not theme:
+        theme, keywords = keywords, ""
+    return MemoryLine(
+        number=int(found["number"] or 0),
+        kind=found["kind"],
+        turn=int(found["turn"]),
+        importance=int(found["importance"]),
+        theme=theme.strip(),
+        keywords=tuple(k for k in keywords.split(", ") if k.strip()),
+    )
+
+
+def member(line: str) -> Member | None:
+    """A participant's item in `<group>`; None where the line is none."""
+    found = _MEMBER.match(line)
+    if found is None:
+        return None
+    need, openness = found["need"], found["openness"]
+    return Member(
+        name=found["name"],
+        need=int(need) if need else None,
+        openness=int(openness) if openness else None,
+        spoken=int(found["spoken"]),
+        last=int(found["last"] or 0),
+    )
+
+
+def said(line: str, names: Iterable[str]) -> Said | None:
+    """An item of `<last_utterances>`, with or without the speaker's emotions; None where the line is none.
+
+    Args:
+        line: the item.
+        names: of all who may have spoken.
+    """
+    text = line.removeprefix("- ")
+    if text == line:
+        return None
+    # The longest name first: "Eva" must not be found in "Eva (the elder) (calm): …".
+    for name in sorted(filter(None, names), key=len, reverse=True):
+        if text.startswith(name + ": "):
+            return Said(name, text[len(name) + 2 :].strip())
+        felt = _FELT.match(text, len(name) + 1) if text.startswith(name + " (") else None
+        if felt:
+            return Said(name, text[felt.end() :].strip(), tuple(levels(felt["felt"]).items()))
+    observed = _OBSERVED.match(line)
+    if observed:
+        return Said(observed["speaker"], observed["words"].strip(), tuple(levels(observed["felt"]).items()))
+    speaker, _, words = text.partition(": ")
+    return Said(speaker, words.strip()) if words else None
+
+
+def answered(line: str, names: Iterable[str], name: str) -> Answered | None:
+    """An item of `<answers>`; None where the line is none, such as those that say how many hold an answer.
+
+    Args:
+        line: the item.
+        names: of all who may have answered.
+        name: whose own answer begins with "I answered".
+    """
+    for known in ("I", *sorted(filter(None, names), key=len, reverse=True)):
+        found = re.match(
+            rf"- {re.escape(known)}(?: \((?P<side>\w+) side\))? answered: (?P<answer>.*?)"
+            r"(?: \| confidence: (?P<sure>[\d.]+))? \| because: (?P<reasons>.*)$",
+            line,
+        )
+        if found:
+            sure = found["sure"]
+            own = known == "I"
+            return Answered(
+                speaker=name if own else known,
+                own=own,
+                side=found["side"] or "",
+                answer=found["answer"].strip(),
+                confidence=float(sure) if sure else None,
+                reasons=found["reasons"].strip(),
+            )
+    return None
+
+
+def heard(lines: Sequence[str], name: str) -> Heard | None:
+    """The items of `<heard>` as `name` hears them; None where nothing is heard."""
+    speaker = first(lines, "- Speaker: ")
+    if speaker is None:
+        return None
+    own = speaker.endswith(" (myself)")
+    addressees = first(lines, "- Speaks to: ") or ""
+    return Heard(
+        speaker=speaker.removesuffix(" (myself)"),
+        own=own,
+        to_me=bool(name) and (name in addressees.split(", ") or (", " in name and name in addressees)),
+        addressees=addressees,
+        emotion=levels(first(lines, "- Speaker's emotional state: ") or ""),
+        words=first(lines, "- Words: ") or "",
+    )
+
+
+def among(text: str, names: Sequence[str]) -> list[str]:
+    """The names of a list such as "Eva, Bob, Cleo, MD", in its order, each taken whole where it is known.
+
+    Args:
+        text: the list.
+        names: those that are known; where they do not make up the list, it is cut at its commas.
+    """
+    found: list[str] = []
+    rest = text
+    while rest:
+        name = next(
+            (n for n in sorted(names, key=len, reverse=True) if rest == n or rest.startswith(n + ", ")),
+            "",
+        )
+        if not name:
+            return [part.strip() for part in text.split(", ") if part.strip()]
+        found.append(name)
+        rest = rest[len(name) + 2 :]
+    return found

@@ -1,0 +1,213 @@
+"""The judge of a debate: who holds what by their own words, whether that is a consensus, and what most hold.
+
+It reads positions as everybody else here does (`positions.py`), from the utterances that it is shown or, where it has a
+mind of its own, from what it remembers. Consensus takes that everybody has spoken, that all last spoke for the same
+answer, and that nobody's openness is low.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from persimchat.models.offline.answer_form import NUMBER
+from persimchat.models.offline.gists import known_gist
+from persimchat.models.offline.grammar import capitalised, filled, slots
+from persimchat.models.offline.items import Member
+from persimchat.models.offline.lexicon import deck, read
+from persimchat.models.offline.positions import nearest
+from persimchat.models.offline.randomness import generator
+from persimchat.models.offline.sections import Prompt
+from persimchat.models.offline.timeline import timeline, utterances_known
+from persimchat.models.offline.topics import Topic, topic_of
+from persimchat.models.offline.words import content_words, listed, short_name
+
+READY: Final = 6
+"""Least openness with which somebody is taken to accept the common answer."""
+_NEW: Final = 0.3
+"""Share of the later utterances that bring a new reason, below which the talk goes in circles."""
+
+
+@dataclass(frozen=True)
+class Held:
+    """What a participant holds.
+
+    Attributes:
+        label: as it stands in sentences.
+        answer: in the form that the debate asks for; the label where any text will do.
+        before: the label of what they spoke for before that, empty where it is the same or nothing.
+    """
+
+    label: str
+    answer: str
+    before: str = ""
+
+
+def holdings(prompt: Prompt, topic: Topic) -> dict[str, Held]:
+    """What everybody last spoke for, by name; those whose words tell nothing are left out."""
+    found: dict[str, Held] = {}
+    for told in timeline(prompt, topic):
+        if told.speaker not in prompt.participants:
+            continue
+        index = nearest(told.place, len(topic.positions))
+        label, answer = topic.positions[index], (topic.answers or topic.positions)[index]
+        named = NUMBER.findall(told.text) if topic.kind == "number" and label not in told.text else []
+        if named:
+            label, answer = named[-1], named[-1].replace(",", "")
+        earlier = found.get(told.speaker)
+        before = "" if earlier is None else earlier.before if earlier.label == label else earlier.label
+        found[told.speaker] = Held(label, answer, before)
+    return found
+
+
+def judge(prompt: Prompt, seed: int) -> dict[str, Any]:
+    """`Verdict`."""
+    topic = _topic(prompt)
+    held = holdings(prompt, topic)
+    answers = Counter(held[m.name].answer for m in prompt.group if m.name in held)
+    most = max(answers, key=lambda answer: answers[answer]) if answers else ""
+    agreed = bool(prompt.group) and len(answers) == 1 and len(held) == len(prompt.group)
+    reluctant = [m for m in prompt.group if m.openness is not None and m.openness < READY]
+    consensus = agreed and not reluctant
+    return {
+        "reasoning": _reasoning(prompt, topic, held, agreed, reluctant, seed),
+        "consensus": consensus,
+        "answer": worded_answer(prompt, topic, most, held, seed) if consensus else None,
+        "positions": [
+            {
+                "agent": m.name,
+                "position": _position(m, held.get(m.name)),
+                "agrees": m.name in held and held[m.name].answer == most and (consensus or m not in reluctant),
+            }
+            for m in prompt.group
+        ],
+        "progress": progress(prompt, topic),
+    }
+
+
+def majority(prompt: Prompt, seed: int) -> dict[str, Any]:
+    """`Majority`: the answer with most holders; of equally many, the one whose holders are the more open."""
+    topic = _topic(prompt)
+    held = holdings(prompt, topic)
+    open_to = {m.name: m.openness if m.openness is not None else 5 for m in prompt.group}
+    holders: dict[str, list[str]] = {}
+    for m in prompt.group:
+        if m.name in held:
+            holders.setdefault(held[m.name].answer, []).append(m.name)
+    if not holders:
+        return _guess(prompt, topic, seed)
+    ranked = sorted(holders, key=lambda a: (-len(holders[a]), -sum(open_to[n] for n in holders[a]) / len(holders[a])))
+    best = ranked[0]
+    tied = len(ranked) > 1 and len(holders[ranked[1]]) == len(holders[best])
+    words = read("debate")["judge"]["majority_tie" if tied else "majority"]
+    label = _called(best, held, topic)
+    return {
+        "reasoning": capitalised(filled(words, {"holds": _holds(prompt, topic, held, ranked), "answer": label}))[:1000],
+        "answer": worded_answer(prompt, topic, best, held, seed, "most"),
+        "supporters": holders[best],
+    }
+
+
+def _guess(prompt: Prompt, topic: Topic, seed: int) -> dict[str, Any]:
+    """A majority has to be named though nobody's words tell one: a position by lot, called a guess."""
+    index = generator(seed, "guess", topic.text).randrange(len(topic.positions))
+    most = max(prompt.group, key=lambda m: (m.spoken, m.openness or 0))
+    answer = (topic.answers or topic.positions)[index]
+    return {
+        "reasoning": filled(read("debate")["judge"]["majority_none"], {"answer": topic.positions[index]}),
+        "answer": worded_answer(prompt, topic, answer, {}, seed, "most"),
+        "supporters": [most.name],
+    }
+
+
+def _topic(prompt: Prompt) -> Topic:
+    prompt.need_section(prompt.group, "group")
+    prompt.need_section(prompt.topic, "environment")
+    return topic_of(prompt)
+
+
+def worded_answer(
+    prompt: Prompt, topic: Topic, answer: str, held: dict[str, Held], seed: int, kind: str = "answer"
+) -> str:
+    """An answer in the form asked for; where any text will do, a sentence with what its holders brought up for it."""
+    if topic.answers:
+        return answer
+    named = [
+        gist
+        for _, speaker, text in utterances_known(prompt)
+        if speaker in held and held[speaker].answer == answer and (gist := known_gist(text, topic))
+    ]
+    # "On tea or coffee, the group settles on tea" says it twice.
+    head = "" if answer in topic.head else topic.head
+    values = {"head": head, "answer": answer, "point": listed(list(dict.fromkeys(named))[-2:])}
+    phrases = deck("debate", "judge", kind if named else f"{kind}_plain")
+    usable = [phrase for phrase in phrases if all(values[slot] for slot in slots(phrase))]
+    return filled(generator(seed, "answer", topic.text).choice(usable), values)
+
+
+def progress(prompt: Prompt, topic: Topic) -> str:
+    """Whether the talk is "progressing" (somebody has moved, or its later half brings new reasons) or "circling"."""
+    said = utterances_known(prompt)
+    half = len(said) // 2
+    if half < 2:
+        return "progressing"
+    last: dict[str, int] = {}
+    for told in timeline(prompt, topic):
+        index = nearest(told.place, len(topic.positions))
+        if last.setdefault(told.speaker, index) != index:
+            return "progressing"
+    earlier = {word.casefold() for _, _, text in said[:half] for word in content_words(text, 60)}
+    new = sum(_is_reason(text, earlier, topic) for _, _, text in said[half:])
+    return "progressing" if new >= _NEW * (len(said) - half) else "circling"
+
+
+def _is_reason(text: str, earlier: set[str], topic: Topic) -> bool:
+    """Whether words bring a reason on this very topic, or, where they are nobody's set phrases, anything new at all."""
+    own = [p.gist for p in topic.points[: topic.tiers[0] + topic.tiers[1]]]
+    gist = known_gist(text, topic) or next((g for g in own if g and f"brought up {g}" in text), "")
+    if gist:
+        return gist in own and not earlier.issuperset(word.casefold() for word in content_words(gist))
+    words = content_words(text, 60)
+    return 2 * sum(word.casefold() not in earlier for word in words) > len(words)
+
+
+def _reasoning(
+    prompt: Prompt, topic: Topic, held: dict[str, Held], agreed: bool, reluctant: Sequence[Member], seed: int
+) -> str:
+    words = read("debate")["judge"]
+    if not held:
+        return str(words["nothing"])
+    unknown = [m for m in prompt.group if m.name not in held]
+    kind = "silent" if unknown else "differ" if not agreed else "reluctant" if reluctant else "consensus"
+    whom = unknown if unknown else reluctant
+    values = {
+        "holds": _holds(prompt, topic, held, list(dict.fromkeys(h.answer for h in held.values()))),
+        "answer": _called(next(iter(held.values())).answer, held, topic),
+        "names": listed([short_name(m.name) for m in whom]),
+    }
+    phrases = deck("debate", "judge", kind)
+    return capitalised(filled(generator(seed, "verdict", topic.text, prompt.turn).choice(phrases), values))[:1000]
+
+
+def _holds(prompt: Prompt, topic: Topic, held: dict[str, Held], answers: Sequence[str]) -> str:
+    """Who holds which of the answers: "Eva and Bob for tea, Cleo for coffee"."""
+    parts = []
+    for answer in answers:
+        names = [short_name(m.name) for m in prompt.group if m.name in held and held[m.name].answer == answer]
+        label = _called(answer, held, topic)
+        parts.append(filled(read("debate")["judge"]["holds"], {"names": listed(names), "answer": label}))
+    return ", ".join(parts)
+
+
+def _called(answer: str, held: dict[str, Held], topic: Topic) -> str:
+    """An answer as it stands in a sentence: a yes or no as it is, all else as its holders call it."""
+    return answer if topic.kind == "polar" else next(h.label for h in held.values() if h.answer == answer)
+
+
+def _position(member: Member, held: Held | None) -> str:
+    words = read("debate")["judge"]
+    if held is None:
+        return str(words["unknown" if member.spoken else "quiet"])
+    return filled(words["came" if held.before else "position"], {"answer": held.label, "before": held.before})

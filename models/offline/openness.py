@@ -1,0 +1,120 @@
+"""Openness to consensus (debates): how far where the group is heading lies from what somebody holds.
+
+It follows from the same bounded confidence as the opinions themselves (`opinion.py`): what lies outside somebody's
+bound they would not accept, what lies within it they accept the more readily the nearer it is. The coefficients are
+this model's own and were set by hand.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from persimchat.models.offline.appraisal import Appraisal, appraise
+from persimchat.models.offline.opinion import Stance
+from persimchat.models.offline.positions import anchor, nearest
+from persimchat.models.offline.randomness import generator
+from persimchat.models.offline.sections import Prompt
+from persimchat.models.offline.timeline import last_places, timeline
+from persimchat.models.offline.words import short_name
+
+
+@dataclass(frozen=True)
+class Heading:
+    """Where a group is heading: the position that most of the others spoke for, and how many of them did."""
+
+    position: int
+    holders: int
+    others: int
+
+
+def heading(held: Mapping[str, int], mine: Stance, positions: int) -> Heading | None:
+    """The group's heading as one of its members hears it; None where nobody else has spoken for anything.
+
+    Args:
+        held: the others' positions, by name.
+        mine: the member's own stance; of positions with equally many holders the nearest to it counts.
+        positions: how many there are.
+    """
+    counts = Counter(held.values())
+    if not counts:
+        return None
+    best = max(counts, key=lambda p: (counts[p], -abs(anchor(p, positions) - mine.opinion)))
+    return Heading(best, counts[best], len(held))
+
+
+def openness_to(group: Heading | None, mine: Stance, positions: int) -> float:
+    """Openness from 0 to 10, before mood and chance.
+
+    Holding what the group holds: 8 to 10. Within the bound: 4 to 7, more the nearer it is and the more hold it. Outside
+    the bound: 3 and less.
+    """
+    temper = mine.temper
+    if temper.adversarial:
+        return 0.0
+    if group is None:
+        return 3.0 + 6.0 * temper.confidence_bound
+    share = group.holders / group.others
+    if group.position == mine.mine:
+        return 8.0 + 2.0 * share
+    distance = abs(anchor(group.position, positions) - mine.opinion)
+    if distance <= temper.confidence_bound:
+        return 4.0 + 2.0 * (1.0 - distance / temper.confidence_bound) + share
+    return max(0.0, 3.0 - 4.0 * (distance - temper.confidence_bound))
+
+
+def openness(prompt: Prompt, seed: int) -> tuple[int, str]:
+    """How open the person of a prompt is to a common answer, 0–10, and why (one sentence)."""
+    a = appraise(prompt, seed)
+    n = len(a.topic.positions)
+    held = {
+        name: nearest(told.place, n)
+        for name, told in last_places(timeline(prompt, a.topic)).items()
+        if name != prompt.name
+    }
+    group = heading(held, a.stance, n)
+    score = openness_to(group, a.stance, n)
+    if not a.stance.temper.adversarial:
+        # What most hold is the less certain the fewer have been heard, and nobody turns round at one utterance.
+        known = len(held) / max(1, len(prompt.present))
+        score = known * score + (1 - known) * openness_to(None, a.stance, n)
+        if prompt.openness is not None and a.stance.mine == a.stance.earlier:
+            score = 0.6 * score + 0.4 * prompt.openness
+        score += _mood(prompt, a)
+        score += 0.8 * (generator(seed, "openness", prompt.name, prompt.topic, prompt.turn).random() - 0.5)
+    return max(0, min(10, round(score))), _reason(prompt, a, group, held)
+
+
+def _mood(prompt: Prompt, a: Appraisal) -> float:
+    upset = max(prompt.emotions.get("anger", 0), prompt.emotions.get("disgust", 0))
+    glad = prompt.emotions.get("happiness", 0)
+    return 0.15 * max(0, glad - 3) - 0.35 * max(0, upset - 2) + 0.4 * a.valence * (a.agreement > 0)
+
+
+def _reason(prompt: Prompt, a: Appraisal, group: Heading | None, held: Mapping[str, int]) -> str:
+    me, mine = short_name(prompt.name), a.topic.positions[a.stance.mine]
+    if a.stance.temper.adversarial:
+        return f"{me} is here to hold out for {mine} and wants no common answer."
+    if group is None:
+        return f"{me} leans towards {mine} and has not heard yet what the others hold."
+    theirs, who = a.topic.positions[group.position], _who(group, held)
+    if group.position == a.stance.mine:
+        came = a.stance.earlier != a.stance.mine
+        return f"{me} {'has come round to' if came else 'holds'} {mine}, and so {who}."
+    distance = abs(anchor(group.position, len(a.topic.positions)) - a.stance.opinion)
+    if distance <= a.stance.temper.confidence_bound:
+        return f"{me} prefers {mine}, but {theirs}, which {_hold(who)}, is near enough to be thought about."
+    return f"{me} stands by {mine}, and {theirs}, which {_hold(who)}, is too far from it."
+
+
+def _who(group: Heading, held: Mapping[str, int]) -> str:
+    holders: Sequence[str] = [short_name(name) for name, position in held.items() if position == group.position]
+    if group.holders == 1:
+        return f"does {holders[0]}"
+    return "do all the others" if group.holders == group.others else "do most of the others"
+
+
+def _hold(who: str) -> str:
+    verb, _, people = who.partition(" ")
+    return f"{people} {'holds' if verb == 'does' else 'hold'}"

@@ -1,0 +1,116 @@
+"""Which position words speak for, and where it lies on the line of opinions."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Final
+
+from persimchat.models.offline.answer_form import NUMBER
+from persimchat.models.offline.lexicon import word_list, word_pattern
+from persimchat.models.offline.topics import Topic
+from persimchat.models.offline.words import normalised
+
+_CLAUSE_END: Final = re.compile(r"[!?;]|[.:,](?!\d)|(?<!\d)[.:,]")
+_NAMED: Final = 3.0
+_REFUSED: Final = -1.0
+_ARGUED: Final = 2.0
+"""What it counts that a position is named, named and refused, or that a point of its own is made."""
+
+
+def anchor(index: int, positions: int) -> float:
+    """Where a position lies on the line: the middle of its share."""
+    return (index + 0.5) / positions
+
+
+def nearest(opinion: float, positions: int) -> int:
+    """Index of the position that an opinion from 0 to 1 falls to."""
+    return min(positions - 1, max(0, int(opinion * positions)))
+
+
+@lru_cache(maxsize=8192)
+def position_in(text: str, topic: Topic) -> int | None:
+    """Index of the position that words speak for, None where none can be told.
+
+    A position counts where it is named and not refused, and where a point of its own is made and not merely granted.
+    A refusal holds as far as the next comma: "not so sure about tea, I'd stay with coffee".
+    """
+    scores = [0.0] * len(topic.positions)
+    labels = _labels(topic)
+    for clause in _CLAUSE_END.split(text):
+        words = f" {word_pattern('affirming').sub('', normalised(clause))} "
+        dismissed = word_pattern("dismissing").search(words)
+        for label, index in labels:
+            at = words.find(label)
+            if at >= 0:
+                refused = word_list("refusals").intersection(words[:at].split()[-7:]) or dismissed
+                scores[index] += _REFUSED if refused else _NAMED
+                # A longer label may hold a shorter one: "more trams" is not "trams".
+                words = words.replace(label, " " + "- " * len(label.split()))
+        if topic.kind == "polar" and not any(scores):
+            _say_yes_or_no(words, scores)
+    plain = f" {normalised(text)} "
+    for index, needle in _needles(topic):
+        at = plain.find(needle)
+        if at >= 0:
+            granted = word_list("grants").intersection(plain[:at].split()[-8:])
+            scores[index] += 0.0 if granted else _ARGUED
+    best = max(range(len(scores)), key=lambda i: scores[i])
+    return best if scores[best] > 0 else None
+
+
+def _say_yes_or_no(words: str, scores: list[float]) -> None:
+    """Count a bare yes or no that is an answer, and not a way to begin a sentence."""
+    found = word_pattern("answering").search(words)
+    if found:
+        scores[0 if found.group().split()[-1] == "yes" else -1] += _NAMED
+
+
+def place_in(text: str, topic: Topic) -> float | None:
+    """Where on the line of opinions, 0 to 1, words stand; None where none can be told.
+
+    Numbers that nobody put up for debate lie between those that were.
+    """
+    index = position_in(text, topic)
+    if index is not None:
+        return anchor(index, len(topic.positions))
+    if topic.kind == "number" and (found := NUMBER.findall(text)):
+        return _between(float(found[-1].replace(",", "")), [float(a) for a in topic.answers])
+    return None
+
+
+def _between(value: float, known: Sequence[float]) -> float:
+    """The place of a number among others, which are in ascending order."""
+    n = len(known)
+    above = next((i for i, other in enumerate(known) if value < other), n)
+    if above in (0, n):
+        return anchor(0 if above == 0 else n - 1, n)
+    part = (value - known[above - 1]) / (known[above] - known[above - 1])
+    return anchor(above - 1, n) + part / n
+
+
+@lru_cache(maxsize=1024)
+def told_positions(profile: str, topic: Topic) -> tuple[int, ...]:
+    """Indices of the positions that a text names: a longer word of the label stands there, or its stem."""
+    words = normalised(profile).split()
+    return tuple(
+        index
+        for index, label in enumerate(topic.positions)
+        if any(word.startswith(part[:6]) for part in normalised(label).split() if len(part) > 3 for word in words)
+    )
+
+
+@lru_cache(maxsize=512)
+def _labels(topic: Topic) -> tuple[tuple[str, int], ...]:
+    """What each position is called, the longest first, in the form in which texts are compared."""
+    called = [(label, i) for i, label in enumerate(topic.positions)]
+    if topic.kind == "choice":
+        called += [(answer, i) for i, answer in enumerate(topic.answers) if len(normalised(answer)) > 3]
+    found = {f" {normalised(label)} ": i for label, i in reversed(called) if normalised(label)}
+    return tuple(sorted(found.items(), key=lambda pair: -len(pair[0])))
+
+
+@lru_cache(maxsize=512)
+def _needles(topic: Topic) -> tuple[tuple[int, str], ...]:
+    return tuple((int(p.tag), normalised(p.text)) for p in topic.points if p.tag != "-" and "{" not in p.text)

@@ -1,0 +1,100 @@
+"""Analysis: coherence, sentiment and engagement of one utterance, 0–10 with one decimal, by counting.
+
+What is counted can be seen in the words: shared content words with topic and last utterances, names taken up, words of
+agreement and of hostility, the speaker's emotions, questions, reasons, examples from life. It is a rough measure, made
+to be cheap and repeatable, and no reader's judgement.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any, Final
+
+from persimchat.models.offline.gists import known_gist
+from persimchat.models.offline.items import Heard
+from persimchat.models.offline.lexicon import word_pattern
+from persimchat.models.offline.positions import position_in
+from persimchat.models.offline.sections import Prompt
+from persimchat.models.offline.topics import Topic, topic_of
+from persimchat.models.offline.words import content_words, count, overlap, short_name, spoken_to
+
+_PERSONAL: Final = re.compile(r"\b(I|I'(?:m|ve|d|ll)|my|me|we|our)\b")
+
+
+def analysis(prompt: Prompt, seed: int) -> dict[str, Any]:
+    """`Score` of the utterance heard."""
+    prompt.need_section(prompt.heard, "heard")
+    heard = prompt.heard
+    assert heard is not None
+    topic = topic_of(prompt)
+    coherence, why = _coherence(heard, prompt, topic)
+    sentiment = _sentiment(heard, prompt, topic)
+    engagement = _engagement(heard, prompt, topic)
+    tone = "warmly" if sentiment >= 6.5 else "sharply" if sentiment <= 3.5 else "evenly"
+    depth = "with much of themselves in it" if engagement >= 6.5 else "briefly" if engagement <= 3.5 else "to the point"
+    return {
+        "reasoning": f"{short_name(heard.speaker)} {why}, {tone} and {depth}.",
+        "coherence": _points(coherence),
+        "sentiment": _points(sentiment),
+        "engagement": _points(engagement),
+    }
+
+
+def _points(value: float) -> float:
+    return round(max(0.0, min(10.0, value)), 1)
+
+
+def _stems(text: str) -> set[str]:
+    return {word.casefold()[:6] for word in content_words(text, 60)}
+
+
+def _coherence(heard: Heard, prompt: Prompt, topic: Topic) -> tuple[float, str]:
+    """From overlap with the topic and the last utterances; and what that comes down to, in words."""
+    words = _stems(heard.words)
+    material = " ".join((topic.text, topic.head, *topic.positions))
+    on_topic = len(words & _stems(material)) / max(1, min(4, len(words)))
+    on_topic = max(on_topic, 0.7 * bool(known_gist(heard.words, topic)))
+    on_topic = max(on_topic, 0.8 * (position_in(heard.words, topic) is not None))
+    value = 3.2 + 3.4 * min(1.0, on_topic)
+    why = "speaks to the topic" if on_topic >= 0.4 else "strays from the topic"
+    last = prompt.recent[-1] if prompt.recent else None
+    if last is None:
+        return value + 1.2, why
+    before = [said.words for said in prompt.recent]
+    shared = len(words & _stems(" ".join(before[-3:]))) / max(1, len(words))
+    to_last = last.speaker in spoken_to(heard.words, heard.speaker, prompt.participants)
+    value += 1.6 * to_last + 3.0 * min(0.5, shared)
+    if last.words.rstrip().endswith("?") and not to_last:
+        value -= 0.8
+    repeated = max(overlap(heard.words, text) for text in before)
+    if repeated > 0.3:
+        return value - 4.0 * repeated, "says again what was said"
+    return value, f"answers {short_name(last.speaker)}" if to_last else why
+
+
+def _sentiment(heard: Heard, prompt: Prompt, topic: Topic) -> float:
+    """From words of agreement, kindness, contradiction and hostility, and from what the speaker feels."""
+    mine = position_in(heard.words, topic)
+    theirs = position_in(prompt.recent[-1].words, topic) if prompt.recent else None
+    sides = 0.0 if mine is None or theirs is None else 0.7 if mine == theirs else -0.5
+    felt, words = heard.emotion, heard.words
+
+    def counted(pattern: str, most: int = 1) -> int:
+        return min(most, len(word_pattern(pattern).findall(words)))
+
+    value = 5.0 + sides + 0.5 * (felt.get("happiness", 0) - 3)
+    value -= 0.32 * felt.get("anger", 0) + 0.25 * felt.get("disgust", 0)
+    value -= 0.18 * felt.get("sadness", 0) + 0.15 * felt.get("fear", 0)
+    value += 0.9 * counted("agreeing") + 0.7 * counted("kindly", 2) + 0.4 * min(2, words.count("!"))
+    return value - 1.0 * counted("contradicting") - 2.2 * counted("hostile") - 0.35 * counted("bitter", 3)
+
+
+def _engagement(heard: Heard, prompt: Prompt, topic: Topic) -> float:
+    """From length, questions, reasons, people spoken to, a position taken, and what is told of oneself."""
+    words = heard.words
+    value = 1.6 + 2.6 * min(1.0, count(words) / 30)
+    value += 0.9 * ("?" in words) + 0.45 * min(3, len(_PERSONAL.findall(words)))
+    value += 0.4 * min(2, len(word_pattern("reasoned").findall(words)))
+    value += 0.9 * bool(spoken_to(words, heard.speaker, prompt.participants))
+    value += 0.8 * (position_in(words, topic) is not None)
+    return value + 0.15 * max(0, max(heard.emotion.values(), default=0) - 4)
