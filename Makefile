@@ -11,7 +11,7 @@ UV ?= uv
 MODEL ?= offline
 MESSAGES ?= 8
 TOPIC ?= Which three flavours should our new ice-cream parlour open with?
-PYTEST_ARGS ?=
+PYTEST_ARGS ?= -n 2
 BENCHMARK_ARGS ?=
 export TOPIC MODEL MESSAGES
 
@@ -35,7 +35,7 @@ setup: $(PACKAGE) ## set up the virtual environment, or renew it where something
 run: $(PACKAGE) ## have a conversation: make run [TOPIC="…"] [MESSAGES=8] [MODEL=offline]
 	@$(BIN)/persimchat run "$$TOPIC" --messages "$$MESSAGES" --model "$$MODEL"
 
-test: $(PACKAGE) ## run all tests: make test [PYTEST_ARGS="-n 2"]
+test: $(PACKAGE) ## run all tests: make test [PYTEST_ARGS="-k word"]
 	$(BIN)/pytest $(PYTEST_ARGS)
 
 quick: $(PACKAGE) ## run the tests but for the slow ones
