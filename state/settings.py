@@ -159,7 +159,7 @@ class Settings(BaseModel):
         default=True, description="an utterance that nearly repeats an earlier one is asked for once more"
     )
     repetition_overlap: float = Field(
-        default=0.5, gt=0, le=1, description="near-repetition: this share of its runs of four words was said before"
+        default=0.45, gt=0, le=1, description="near-repetition: this share of its runs of four words was said before"
     )
     repetition_similarity: float = Field(
         default=0.9,
