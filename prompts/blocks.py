@@ -161,7 +161,9 @@ def observed(recent: Sequence[Utterance]) -> Block:
     """The last utterances word by word with their speakers' emotional states, for those who look on."""
     return Block(
         "last_utterances",
-        tuple(Item("observed", {key: u[key] for key in ("speaker", "text", "emotion")}, prunable=False) for u in recent),
+        tuple(
+            Item("observed", {key: u[key] for key in ("speaker", "text", "emotion")}, prunable=False) for u in recent
+        ),
     )
 
 
@@ -169,7 +171,7 @@ def group(members: Iterable[Mapping[str, Any]]) -> Block:
     """How everybody stands, for those who look on: one item a participant.
 
     Args:
-        members: minds; `name`, `need_to_talk`, `openness`, `utterances` and `last_spoke` are shown where they are known.
+        members: minds; `name`, `need_to_talk`, `openness`, `utterances` and `last_spoke` are shown where known.
     """
     shown = ("name", "need_to_talk", "openness", "utterances", "last_spoke")
     return Block("group", tuple(Item("member", {k: m[k] for k in shown if k in m}, prunable=False) for m in members))
