@@ -72,7 +72,7 @@ def words(text: str) -> list[str]:
 
     Scripts without spaces between words give their single signs, and a text without any word (emoji, "?!") its marks.
     """
-    plain = without_marks(text)
+    plain = without_marks(unicodedata.normalize("NFKC", text))  # 𝕊 and Ｓ are S before they are made small
     return plain.translate(_SPACING).split() or [mark for mark in plain if not mark.isspace()]
 
 

@@ -78,7 +78,7 @@ def own_words(text: str, speaker: str, present: list[str], last_speaker: str = "
         last_speaker: who made the last utterance; may be empty.
     """
     own = _forms(speaker)
-    others = {form: name for name in present if name != speaker for form in _forms(name) - own}
+    others = {form: name for name in present if name != speaker for form in _forms(name)}
     bare, own_name = _bare(text, own)
     lines = bare.splitlines()
     names = [_label(line)[0] for line in lines]
@@ -88,7 +88,7 @@ def own_words(text: str, speaker: str, present: list[str], last_speaker: str = "
     stretches = [_Stretch(own=True, labelled=False, lines=[])]
     for i, line in enumerate(lines):
         name = names[i]
-        if i not in labelled:
+        if name not in own and name not in others:
             stretches[-1].lines.append(line)
         elif name in own and stretches[-1].own and not stretches[-1].announces:
             stretches[-1].lines.append(_label(line)[1])

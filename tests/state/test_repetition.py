@@ -74,6 +74,7 @@ def test_more_said_before_is_never_less_repetition(text: str, earlier: str, more
         ("李雷你好 ok", ["李", "雷", "你", "好", "ok"]),
         ("हिन्दी में", ["हिनदी", "में"]),
         ("👍 ok 👍", ["ok"]),
+        ("𝕊𝕒𝕪 ＳＡＹ", ["say", "say"]),
         ("?!", ["?", "!"]),
         ("", []),
         ("\u200fשלום, עולם!\u200e", ["שלום", "עולם"]),
@@ -92,6 +93,8 @@ def test_the_share_is_that_of_the_new_text() -> None:
 def test_short_texts_are_compared_in_runs_of_three_and_signs_too() -> None:
     assert overlaps("one two three four", ["zero one two three"]) == [0.5]
     assert overlaps("我觉得我们应该问邻居", ["我觉得我们不该问邻居"]) == [5 / 8]
+    long = "我觉得我们应该先问问邻居们的意见再做决定"
+    assert overlaps(long, [long[:10]]) == [8 / 18]
 
 
 @pytest.mark.parametrize(

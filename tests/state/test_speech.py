@@ -148,8 +148,15 @@ def test_the_own_name_is_told(text: str) -> None:
     assert (found.own_name, found.others) == (True, False)
 
 
+def test_a_name_alone_is_no_words() -> None:
+    assert own("Eva:") == own("**Eva Horáková:**") == OwnWords("", False, False)
+
+
 def test_a_shared_first_name_is_the_speakers_own() -> None:
     assert own_words("Anna: Hello.", "Anna Bell", ["Anna Bell", "Anna Novak"]) == OwnWords("Hello.", True, False)
+    assert own_words("Anna: Hello.", "Anna Bell", ["Anna Bell", "Anna Novak"], "Anna Novak").text == "Hello."
+    script = own_words("Hello.\nAnna: Well?\nNovak: Well.", "Anna Bell", ["Anna Bell", "Anna Novak"])
+    assert script == OwnWords("Hello.\nWell?", True, True)
     assert own_words("Novak: Hello.", "Anna Bell", ["Anna Bell", "Anna Novak"]) == OwnWords("", False, True)
 
 
@@ -201,7 +208,17 @@ def test_any_text_without_labels_stays(text: str, last: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["w" * 100_000, "Eva: " * 4_000, "Ben: " * 20_000, "Ben\n" * 25_000, "(" * 100_000, "x.(" * 35 + ":\n"]
+    "text",
+    [
+        "w" * 100_000,
+        "Eva: " * 4_000,
+        "Ben: " * 20_000,
+        "Ben\n" * 25_000,
+        "Ben: x\n" * 15_000,
+        "Hm.\nBen: x\n" * 9_000,
+        "(" * 100_000,
+        "x.(" * 35 + ":\n",
+    ],
 )
 def test_long_answers_take_no_long_time(text: str) -> None:
     begun = time.perf_counter()

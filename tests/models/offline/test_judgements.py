@@ -179,7 +179,8 @@ def test_answers_fit_their_schemas_whatever_the_input(
         )
     )
     assert said.content.strip()
-    assert "49" not in said.content
+    if form != "number":  # where numbers are debated, 49 may be one of them and not what 7*7 comes to
+        assert "49" not in said.content
 
 
 def _onlookers_answer(given_values: dict[str, Any], seed: int, form: str | None, choices: list[str]) -> None:
