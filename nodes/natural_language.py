@@ -50,7 +50,7 @@ async def word_utterance(mind: Mind, settings: Settings, message_id: str) -> tup
         accounting of all requests.
 
     Raises:
-        ModelError: a request failed, or the model spoke for others only, twice.
+        ModelError: a request failed, or the model had no words of the agent's own, twice.
     """
     situation, name = mind["situation"], mind["name"]
     spoken = taken = await _spoken(mind, settings, message_id)
@@ -69,7 +69,7 @@ async def word_utterance(mind: Mind, settings: Settings, message_id: str) -> tup
             corrections.append(STILL_REPEATS)
     if not wording.text:
         raise ModelError(
-            "the answer spoke for others only, twice",
+            "no words of the speaker's own twice: the answer spoke for others",
             model=spoken.call["model"],
             agent=name,
             module=_MODULE,

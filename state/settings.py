@@ -165,7 +165,7 @@ class Settings(BaseModel):
         default=0.9,
         gt=0,
         le=1,
-        description="near-repetition: cosine of its embedding with that of an earlier utterance",
+        description="near-repetition: cosine of its embedding with that of an earlier one; for the lexical embedding",
     )
     repetition_window: int = Field(
         default=50, ge=1, le=1000, description="last utterances with which a new one is compared"

@@ -145,7 +145,13 @@ def test_words_for_others_only_twice_are_an_error_that_names_everything(group: A
     with pytest.raises(ModelError) as caught:
         Talk(group, f"Bo: {LIBRARY}", f"李雷: {MARKET}\nBo: {NURSE}")
     message = str(caught.value)
-    for word in ("for others only, twice", "agent Ada Lind", "module natural_language", "turn 0", "test-model@"):
+    for word in (
+        "no words of the speaker's own twice",
+        "agent Ada Lind",
+        "module natural_language",
+        "turn 0",
+        "test-model@",
+    ):
         assert word in message
     assert caught.value.remedy
     assert "\n" not in message

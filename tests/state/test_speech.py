@@ -149,7 +149,7 @@ def test_the_own_name_is_told(text: str) -> None:
 
 
 def test_a_name_alone_is_no_words() -> None:
-    assert own("Eva:") == own("**Eva Horáková:**") == OwnWords("", False, False)
+    assert own("Eva:") == own("**Eva Horáková:**") == OwnWords("", True, False)
 
 
 def test_a_shared_first_name_is_the_speakers_own() -> None:
