@@ -8,7 +8,17 @@ from typing import Annotated
 
 import typer
 
-from persimchat.app import debate_command, doctor_command, graph_command, personas_command, run_command, show_command
+from persimchat.app import (
+    debate_command,
+    doctor_command,
+    estimate_command,
+    export_command,
+    graph_command,
+    personas_command,
+    run_command,
+    runs_command,
+    show_command,
+)
 from persimchat.app.exits import BAD_INPUT, DONE, INTERRUPTED, Interrupted, OutputClosed, UsageError, usage_line
 from persimchat.app.output import discard_stdout, prepare, say, warn
 from persimchat.state.errors import PerSimChatError
@@ -35,8 +45,11 @@ app = typer.Typer(
 )
 app.command(epilog=run_command.EXAMPLES)(run_command.run)
 app.command(epilog=debate_command.EXAMPLES)(debate_command.debate)
+app.command(epilog=estimate_command.EXAMPLES)(estimate_command.estimate)
 app.add_typer(personas_command.personas, name="personas")
 app.command(epilog=show_command.EXAMPLES)(show_command.show)
+app.add_typer(runs_command.runs, name="runs")
+app.command(epilog=export_command.EXAMPLES)(export_command.export)
 app.command()(graph_command.graph)
 app.command(epilog=doctor_command.EXAMPLES)(doctor_command.doctor)
 

@@ -1,0 +1,209 @@
+"""What a conversation will take before it is held: calls, tokens and cost, per module and in all.
+
+Calls are counted as the graph makes them (`estimate_calls.py`); tokens come from the real prompts with typical content
+(`estimate_prompts.py`) and from typical answers (`estimate_lengths.yaml`). Prompts grow at first and then stay, so they
+are rendered at some utterances and taken to be straight lines in between. No model is asked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property, partial
+from importlib.resources import files
+from typing import Any, Final
+
+import numpy as np
+import yaml
+
+from persimchat.graph.ending import leave_takers
+from persimchat.models.naming import parse_model_name
+from persimchat.models.registry import model_name
+from persimchat.models.usage import cost_usd
+from persimchat.nodes.analysis import ANALYST
+from persimchat.nodes.judge import judge_name
+from persimchat.nodes.selector import SELECTOR
+from persimchat.personas.catalogue import judge_persona
+from persimchat.runs.estimate_calls import Course, Floats, calls_of_mind, calls_of_onlookers
+from persimchat.runs.estimate_content import Typical
+from persimchat.runs.estimate_lengths import lengths
+from persimchat.runs.estimate_prompts import prompt_of_mind, prompt_of_onlooker, schema_tokens
+from persimchat.runs.events import Totals
+from persimchat.runs.totals import totals, totals_by
+from persimchat.state.errors import InputError
+from persimchat.state.scenario import Scenario
+from persimchat.state.settings import BUDGETS, Settings
+
+MODULE_OF: Final = {"utterance": "natural_language", "majority": "judge"}
+"""Tasks that have another name than the module by which they are counted."""
+
+_CLOSELY: Final = 8
+"""So many utterances are looked at one by one, because prompts grow most at first."""
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """What a conversation of so many utterances takes.
+
+    Attributes:
+        utterances: how many are made.
+        rows: one a module, agent and model, with the fields of `state.mind.Call` but `turn`; calls and tokens are
+            expected values and have fractions.
+    """
+
+    utterances: int
+    rows: list[dict[str, Any]]
+
+    @cached_property
+    def total(self) -> Totals:
+        """Of everything."""
+        return totals_of(self.rows)
+
+    def by(self, field: str) -> dict[str, Totals]:
+        """Sums by "module", "agent" or "model", in the order of their names."""
+        return totals_by(self._whole(field), field)
+
+    def unpriced(self) -> list[str]:
+        """Models whose price is not known, in the order of their names."""
+        return sorted({row["model"] for row in self.rows if row["cost_usd"] is None})
+
+    def exceeded(self, settings: Settings) -> list[str]:
+        """The settings that limit use and that this conversation would reach."""
+        used = {
+            "budget_calls": self.total.calls,
+            "budget_tokens": self.total.input_tokens + self.total.output_tokens,
+            "budget_usd": self.total.cost_usd or 0.0,
+        }
+        given = {name: getattr(settings, name) for name in BUDGETS}
+        return [name for name, budget in given.items() if budget is not None and used[name] >= budget]
+
+    def _whole(self, field: str) -> list[dict[str, Any]]:
+        """One row for each value of a field, rounded after it was added up."""
+        names = sorted({row[field] for row in self.rows})
+        groups = {name: totals_of([row for row in self.rows if row[field] == name]) for name in names}
+        return [{field: name, **group.model_dump()} for name, group in groups.items()]
+
+
+def totals_of(rows: list[dict[str, Any]]) -> Totals:
+    """The sum of rows with fractions, in whole calls and tokens."""
+    counted = {key: round(sum(row[key] for row in rows)) for key in ("calls", "input_tokens", "output_tokens")}
+    cost = totals({**row, "calls": 0, "input_tokens": 0, "output_tokens": 0} for row in rows).cost_usd
+    return Totals(**counted, estimated=True, cost_usd=cost)
+
+
+def estimate(scenario: Scenario, settings: Settings, *, utterances: int | None = None) -> Estimate:
+    """Estimate what a conversation takes.
+
+    Args:
+        scenario: who takes part and what about.
+        settings: how it runs, and with which models.
+        utterances: how many are made, 1 to `max_messages`; the message limit where it is None. A debate that ends
+            before the limit ends with consensus.
+
+    Raises:
+        InputError: a baseline is asked for, a model's name is wrong, or there are too many utterances.
+    """
+    made = settings.max_messages if utterances is None else utterances
+    if not 1 <= made <= settings.max_messages:
+        raise InputError(
+            f"{made} utterances cannot be estimated", remedy=f"From 1 to the message limit, {settings.max_messages}."
+        )
+    if settings.baseline is not None:
+        raise InputError(
+            "an estimate is made for conversations of minds only",
+            where=f"setting baseline={settings.baseline}",
+            remedy="Leave it out; a baseline takes far fewer calls, one a participant and round (single_agent: one).",
+        )
+    typical = Typical(scenario, settings, lengths())
+    course = Course(len(scenario.participants), made, typical.lengths.reflecting)
+    points = _looked_at(made, course.participants, settings)
+    ledger = _Ledger(typical, points)
+    for persona in scenario.participants:
+        for task, calls in calls_of_mind(course, settings).items():
+            ledger.add(task, persona.name, calls, partial(prompt_of_mind, typical, persona, task))
+    judge = judge_persona().model_copy(update={"name": judge_name(typical.names)})
+    listens = settings.mode == "debate" and settings.judge == "persona"
+    if listens:
+        for task, calls in calls_of_mind(course, settings, speaks=False).items():
+            ledger.add(
+                task,
+                judge.name,
+                calls,
+                partial(prompt_of_mind, typical, judge, task, speaks=False),
+                settings.of_judge(),
+            )
+    agents = {"selector": SELECTOR, "analysis": ANALYST}
+    for task, calls in calls_of_onlookers(course, settings).items():
+        ledger.add(
+            task,
+            agents.get(task, judge.name),
+            calls,
+            partial(prompt_of_onlooker, typical, task, judge=judge if listens else None),
+        )
+    return Estimate(made, ledger.rows)
+
+
+def list_prices_as_of() -> str:
+    """Year and month of the list prices in `models/prices.yaml`."""
+    text = (files("persimchat.models") / "prices.yaml").read_text(encoding="utf-8")
+    return str(yaml.safe_load(text)["as_of"])
+
+
+class _Ledger:
+    """Rows of accounting, from calls and prompts."""
+
+    def __init__(self, typical: Typical, points: list[int]) -> None:
+        self._typical, self._points = typical, points
+        self.rows: list[dict[str, Any]] = []
+
+    def add(
+        self, task: str, agent: str, calls: Floats, prompt: Callable[[int], int], settings: Settings | None = None
+    ) -> None:
+        """Add one task of one agent.
+
+        Args:
+            task: by the name in its prompt.
+            agent: on whose behalf.
+            calls: at the awakening and at each utterance.
+            prompt: from an utterance's number to the prompt's tokens.
+            settings: which model answers, where not those of the conversation.
+        """
+        if not calls.any():
+            return
+        module = MODULE_OF.get(task, task)
+        name = parse_model_name(model_name(settings or self._typical.settings, agent, module))
+        asked = np.flatnonzero(calls)
+        points = sorted({int(asked[0]), int(asked[-1]), *(p for p in self._points if asked[0] <= p <= asked[-1])})
+        lengths_ = np.interp(np.arange(len(calls)), points, [prompt(point) for point in points])
+        total = float(calls.sum())
+        given = float(calls @ lengths_) + total * schema_tokens(self._typical, task, name)
+        answer = self._typical.lengths.answered(
+            task, participants=len(self._typical.names), words=self._typical.settings.utterance_words
+        )
+        made = total * answer
+        prices = self._typical.settings.prices
+        self.rows.append(
+            {
+                "agent": agent,
+                "module": module,
+                "model": name.written,
+                "calls": total,
+                "input_tokens": given,
+                "output_tokens": made,
+                "estimated": True,
+                "cost_usd": cost_usd(name, round(given), round(made), prices),
+            }
+        )
+
+
+def _looked_at(utterances: int, participants: int, settings: Settings) -> list[int]:
+    """The utterances at which prompts are rendered: the first ones, then ever fewer, and around the leave-taking."""
+    points = {*range(min(_CLOSELY, utterances) + 1), utterances}
+    step = _CLOSELY
+    while (step := round(step * 1.5)) < utterances:
+        points.add(step)
+    for window in (settings.recent_utterances, settings.window_size, participants):
+        points |= {window, window + 1}
+    leaving = settings.max_messages - leave_takers(participants, settings.max_messages)
+    points |= {leaving - 1, leaving, leaving + 1}
+    return sorted(point for point in points if 0 <= point <= utterances)

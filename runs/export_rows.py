@@ -1,0 +1,151 @@
+"""From a run's record to the rows of the tables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from persimchat.runs.export_reading import WholeMind, checked, usage_rows, whole_minds
+from persimchat.runs.export_tables import TABLES, Row
+from persimchat.runs.reading import Record
+from persimchat.runs.summary import count_words
+from persimchat.state.emotion import EMOTIONS
+
+
+def rows_of(record: Record) -> Iterator[tuple[str, Row]]:
+    """The rows of a run: table's name and row. Within a table they are in order of turns.
+
+    Raises:
+        InputError: something in the run's folder does not fit; where it is, is named.
+    """
+    about = _about(record)
+    for table, number, values in _values(record):
+        row = {**about, **values}
+        yield table, checked(TABLES[table], row, f"{record.path}, table {table}, row {number}")
+
+
+def _values(record: Record) -> Iterator[tuple[str, int, dict[str, Any]]]:
+    counts = dict.fromkeys(TABLES, 0)
+    parts = (_run(record), _utterances(record), _minds(record), _verdicts(record), _scores(record), _calls(record))
+    for part in parts:
+        for table, values in part:
+            counts[table] += 1
+            yield table, counts[table], values
+
+
+def _about(record: Record) -> dict[str, Any]:
+    """The columns that all tables have; a setting that the run's version did not know yet is None."""
+    manifest = record.manifest
+    settings = manifest.settings.model_dump()
+    names = Row.model_fields.keys() - {"run", "topic", "seed"}
+    return {
+        "run": manifest.run,
+        "topic": manifest.scenario.topic,
+        "seed": manifest.seed,
+        **{name: settings.get(name) for name in names},
+    }
+
+
+def _run(record: Record) -> Iterator[tuple[str, dict[str, Any]]]:
+    manifest = record.manifest
+    conclusion, total = manifest.conclusion, manifest.usage.total
+    yield (
+        "runs",
+        {
+            "participants": [participant.name for participant in manifest.scenario.participants],
+            "started": manifest.started,
+            "ended": manifest.ended,
+            "stop_reason": manifest.stop_reason,
+            "stop_source": manifest.stop_source,
+            "stop_detail": manifest.detail,
+            "utterances": len(record.utterances),
+            "consensus": conclusion.consensus if conclusion else None,
+            "answer": conclusion.answer if conclusion else None,
+            "supporters": conclusion.supporters if conclusion else None,
+            "concluded_by": conclusion.by if conclusion else None,
+            "calls": total.calls if total else None,
+            "input_tokens": total.input_tokens if total else None,
+            "output_tokens": total.output_tokens if total else None,
+            "tokens_estimated": total.estimated if total else None,
+            "cost_usd": total.cost_usd if total else None,
+            "prompt_hash": manifest.prompt_hash,
+            "persimchat_version": manifest.versions.get("persimchat"),
+            "settings": manifest.settings.model_dump(),
+            "notes": record.notes,
+        },
+    )
+
+
+def _emotions(emotion: Mapping[str, int]) -> dict[str, int | None]:
+    return {name: emotion.get(name) for name in EMOTIONS}
+
+
+def _utterances(record: Record) -> Iterator[tuple[str, dict[str, Any]]]:
+    for said in record.utterances:
+        yield (
+            "utterances",
+            {
+                **said.model_dump(include={"turn", "speaker", "text", "addressees", "response_time_s", "corrections"}),
+                "words": count_words(said.text),
+                "need_to_talk": said.need_to_talk.get(said.speaker),
+                "needs_to_talk": said.need_to_talk,
+                **_emotions(said.emotion),
+                # Nothing was read for an utterance only where nothing is known of its call (old versions).
+                "input_tokens": said.tokens.input or None,
+                "output_tokens": said.tokens.output,
+                "answer": said.answer,
+                "confidence": said.confidence,
+            },
+        )
+
+
+def _minds(record: Record) -> Iterator[tuple[str, dict[str, Any]]]:
+    for role, mind in whole_minds(record):
+        yield "minds", _mind(role, mind)
+        for rank, memory in enumerate(mind.recalled, start=1):
+            recalled = memory.model_dump(exclude={"id", "turn"})
+            whose = {"turn": mind.turn, "agent": mind.agent, "role": role, "rank": rank}
+            yield "memories", {**whose, "memory": memory.id, "made": memory.turn, **recalled}
+
+
+def _mind(role: str, mind: WholeMind) -> dict[str, Any]:
+    percept = mind.percept
+    kept = {"turn", "agent", "did", "action", "need_to_talk", "need_reasoning", "openness", "openness_reasoning"}
+    return {
+        **mind.model_dump(include=kept),
+        "role": role,
+        **_emotions(mind.emotion),
+        "percept_theme": percept.theme if percept else None,
+        "percept_keywords": percept.keywords if percept else None,
+        "percept_importance": percept.importance if percept else None,
+        "focal_points": mind.focal_points,
+        "recalled": len(mind.recalled),
+        "short_term_memory": mind.short_term_memory.theme if mind.short_term_memory else None,
+        "long_term_memories": mind.long_term_memories,
+        "plan": mind.plan.theme if mind.plan else None,
+        "insights": [insight.theme for insight in mind.insights],
+    }
+
+
+def _verdicts(record: Record) -> Iterator[tuple[str, dict[str, Any]]]:
+    for verdict in record.verdicts:
+        yield (
+            "verdicts",
+            {
+                **verdict.model_dump(exclude={"positions"}),
+                "agree": sum(position.agrees for position in verdict.positions),
+                "positions": len(verdict.positions),
+            },
+        )
+        for position in verdict.positions:
+            yield "positions", {"turn": verdict.turn, **position.model_dump()}
+
+
+def _scores(record: Record) -> Iterator[tuple[str, dict[str, Any]]]:
+    for score in record.scores:
+        yield "scores", score.model_dump()
+
+
+def _calls(record: Record) -> Iterator[tuple[str, dict[str, Any]]]:
+    for row in usage_rows(record):
+        yield "calls", {**row.model_dump(exclude={"model"}), "called_model": row.model}

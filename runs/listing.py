@@ -1,0 +1,258 @@
+"""The runs of a folder: listed from what their run.json says, and deleted with their memories."""
+
+from __future__ import annotations
+
+import json
+import secrets
+import shutil
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from persimchat.memory.chroma_client import EPHEMERAL
+from persimchat.memory.recollection import forget
+from persimchat.runs.folder import RUN_FORMAT, TRANSCRIPT
+from persimchat.runs.recorded import Manifest
+from persimchat.state.errors import InputError
+from persimchat.state.folding import folded
+from persimchat.state.plain_text import quoted
+from persimchat.state.settings import Settings
+
+UNFINISHED: Final = "unfinished"
+"""What stands for the ending of a run that has none: it is still going on, or was killed."""
+
+_MOST_SHOWN: Final = 60
+
+
+class ListedRun(BaseModel):
+    """One run in short."""
+
+    model_config = ConfigDict(frozen=True)
+
+    run: str = Field(description="the run's id")
+    folder: str
+    started: str = Field(description="ISO 8601; empty where it is not known")
+    mode: str
+    baseline: str | None
+    topic: str
+    participants: list[str]
+    model: str | None
+    utterances: int = Field(description="whole lines of the transcript")
+    ended: str = Field(description="why it ended (stop_reason), or unfinished")
+    cost_usd: float | None = Field(description="null where it is not known, also while the run goes on")
+
+
+@dataclass(frozen=True)
+class Listing:
+    """The runs of a folder.
+
+    Attributes:
+        runs: the latest first.
+        unread: what is wrong with folders that have a run.json which cannot be read, a sentence each.
+    """
+
+    runs: list[ListedRun]
+    unread: list[str]
+
+
+def list_runs(out: Path) -> Listing:
+    """The runs in a folder; what has no run.json is none, and is left out.
+
+    Args:
+        out: the folder that holds runs; there are none where it is missing.
+
+    Raises:
+        InputError: the folder cannot be read.
+    """
+    try:
+        folders = sorted(out.iterdir())
+    except FileNotFoundError:
+        folders = []
+    except OSError as error:
+        raise InputError(
+            f"the folder of runs cannot be read: {error.strerror}", where=str(out), remedy="Choose another with --out."
+        ) from error
+    runs: list[ListedRun] = []
+    unread: list[str] = []
+    for folder in folders:
+        if not (folder / "run.json").is_file():
+            continue
+        try:
+            runs.append(_listed(folder, read_manifest(folder)))
+        except InputError as error:
+            unread.append(str(error))
+    return Listing(sorted(runs, key=lambda run: (run.started, run.run), reverse=True), unread)
+
+
+def matching(
+    runs: Iterable[ListedRun], *, text: str = "", mode: str | None = None, ended: str | None = None
+) -> list[ListedRun]:
+    """Those runs that fit everything that is asked for.
+
+    Args:
+        runs: to choose from.
+        text: words that all stand in id, topic, participants or model; case and diacritics do not count.
+        mode: discussion or debate.
+        ended: a stop_reason, or `UNFINISHED`.
+    """
+    words = folded(text).split()
+
+    def fits(run: ListedRun) -> bool:
+        said = folded(" ".join([run.run, run.topic, *run.participants, run.model or "", run.baseline or ""]))
+        return all(word in said for word in words) and mode in (None, run.mode) and ended in (None, run.ended)
+
+    return [run for run in runs if fits(run)]
+
+
+def read_manifest(folder: Path) -> Manifest:
+    """A run's run.json alone.
+
+    Raises:
+        InputError: this is no run's folder, or run.json is damaged or of another version.
+    """
+    path = folder / "run.json"
+    remedy = "Give the folder of a run, its id, or latest."
+    try:
+        value: Any = json.loads(path.read_bytes())
+    except (FileNotFoundError, NotADirectoryError) as error:
+        raise InputError("this is not a run's folder: it has no run.json", where=str(folder), remedy=remedy) from error
+    except OSError as error:
+        raise InputError(f"cannot be read: {error.strerror}", where=str(path), remedy="Check permissions.") from error
+    except (ValueError, RecursionError) as error:
+        raise InputError("this is not JSON", where=str(path), remedy="The file is damaged.") from error
+    form = value.get("format") if isinstance(value, dict) else None
+    if isinstance(value, dict) and (type(form) is not int or not 1 <= form <= RUN_FORMAT):
+        raise InputError(
+            f"format {quoted(form, _MOST_SHOWN)} of a run's folder is not known here, only 1 to {RUN_FORMAT}",
+            where=f"{path}, field format",
+            remedy="Use the version of PerSimChat that wrote it, or a newer one.",
+        )
+    try:
+        return Manifest.model_validate(value)
+    except ValidationError as error:
+        fields = ".".join(str(part) for part in error.errors(include_url=False)[0]["loc"])
+        raise InputError(
+            "this is no run's manifest", where=f"{path}, field {quoted(fields, _MOST_SHOWN)}", remedy=remedy
+        ) from error
+
+
+def _listed(folder: Path, manifest: Manifest) -> ListedRun:
+    total = manifest.usage.total
+    return ListedRun(
+        run=manifest.run,
+        folder=str(folder),
+        started=manifest.started,
+        mode=manifest.settings.mode,
+        baseline=manifest.settings.baseline,
+        topic=manifest.scenario.topic,
+        participants=[participant.name for participant in manifest.scenario.participants],
+        model=manifest.settings.model,
+        utterances=_lines(folder / TRANSCRIPT),
+        ended=manifest.stop_reason or UNFINISHED,
+        cost_usd=total.cost_usd if total else None,
+    )
+
+
+def _lines(path: Path) -> int:
+    try:
+        return path.read_bytes().count(b"\n")
+    except FileNotFoundError:
+        return 0
+    except OSError as error:
+        raise InputError(f"cannot be read: {error.strerror}", where=str(path), remedy="Check permissions.") from error
+
+
+@dataclass(frozen=True)
+class Deletable:
+    """A run that may be deleted.
+
+    Attributes:
+        folder: its folder.
+        manifest: its run.json.
+        store: where Chroma holds its memories; None where it holds none, or they belong to another folder too.
+        kept: why memories are left, in a sentence; empty where none are.
+    """
+
+    folder: Path
+    manifest: Manifest
+    store: str | None
+    kept: str
+
+
+def deletable(folder: Path, *, keep_memories: bool = False) -> Deletable:
+    """Look at a run before it is deleted; changes nothing.
+
+    Args:
+        folder: the run's.
+        keep_memories: whether what Chroma holds is left.
+
+    Raises:
+        InputError: this is no run's folder, or something else would go with it, or its memories are not to be found.
+    """
+    manifest = read_manifest(folder)
+    if folder.is_symlink():
+        raise InputError("this is a link to a folder", where=str(folder), remedy=f"Give {folder.resolve()} itself.")
+    if not (folder / TRANSCRIPT).is_file():
+        raise InputError(
+            f"this is not a run's folder: it has no {TRANSCRIPT}", where=str(folder), remedy="Delete it by hand."
+        )
+    if Path.cwd().is_relative_to(folder.resolve()):
+        raise InputError("this is the folder you are in", where=str(folder), remedy="Go to another one first.")
+    inside = next((path for path in sorted(folder.rglob("run.json")) if path.parent != folder), None)
+    if inside is not None:
+        raise InputError("there is another run in this folder", where=str(inside.parent), remedy="Move it away first.")
+    store = str(manifest.settings.model_dump().get("store") or EPHEMERAL)
+    if store == EPHEMERAL:
+        return Deletable(folder, manifest, None, "")
+    if keep_memories:
+        return Deletable(folder, manifest, None, f"Its memories in {store} are kept.")
+    copy = _copy(folder, manifest.run)
+    if copy is not None:
+        return Deletable(folder, manifest, None, f"Its memories in {store} are kept: they are {copy.name}'s too.")
+    # A store that is not there would be made by looking into it.
+    if "://" not in store and not (Path(store).expanduser() / "chroma.sqlite3").is_file():
+        raise InputError(
+            "the run's memories are not where it kept them",
+            where=f"store {store}",
+            remedy="Run this from the folder in which the run was made, or leave them with --keep-memories.",
+        )
+    return Deletable(folder, manifest, store, "")
+
+
+def _copy(folder: Path, run: str) -> Path | None:
+    """Another folder beside this one that says it is the same run."""
+    for other in sorted(folder.resolve().parent.iterdir()):
+        if other != folder.resolve() and (other / "run.json").is_file():
+            try:
+                same = read_manifest(other).run == run
+            except InputError:
+                continue  # whose it is cannot be read; it is not this run's copy
+            if same:
+                return other
+    return None
+
+
+async def delete_run(found: Deletable) -> None:
+    """Delete a run: first its memories, then its folder, so that what failed can be tried again.
+
+    Raises:
+        InputError: the store cannot be used, or the folder cannot be deleted.
+        PerSimChatError: the store failed.
+    """
+    if found.store is not None:
+        await forget(Settings(store=found.store), found.manifest.run)
+    folder = found.folder
+    going = folder.with_name(f".{folder.name[:200]}.{secrets.token_hex(4)}.deleted")
+    try:
+        folder.rename(going)  # at once, so that nobody finds half of a run
+        (going / "run.json").unlink()
+        shutil.rmtree(going)
+    except OSError as error:
+        raise InputError(
+            f"the folder cannot be deleted: {error.strerror}",
+            where=str(error.filename or folder),
+            remedy="Check permissions, and delete what is left by hand.",
+        ) from error

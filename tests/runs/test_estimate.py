@@ -1,0 +1,170 @@
+"""The estimate of a run before it: calls are those of the graph, tokens are near."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import settings as hypothesis_settings
+from hypothesis import strategies as st
+from loopback.server import LoopbackServer
+
+import persimchat
+from persimchat.personas.scenario import default_participants, make_scenario
+from persimchat.runs.estimate import estimate
+from persimchat.runs.estimate_calls import Course, calls_of_mind, calls_of_onlookers
+from persimchat.runs.estimate_content import filler
+from persimchat.runs.estimate_lengths import lengths
+from persimchat.runs.totals import totals, totals_by
+from persimchat.state.errors import InputError
+from persimchat.state.scenario import Scenario
+from persimchat.state.settings import Settings
+
+TOPIC = "Should our town close its centre to cars?"
+ALLOWED = 0.2
+
+
+def people(number: int = 3) -> Scenario:
+    return make_scenario(TOPIC, default_participants(number))
+
+
+CASES: dict[str, tuple[int, dict[str, Any]]] = {
+    "discussion": (3, {"max_messages": 6, "analysis": True}),
+    "selector of two": (2, {"max_messages": 4, "pattern": "selector"}),
+    "selector, everybody leaves": (2, {"max_messages": 8, "pattern": "selector", "allow_repetition": True}),
+    "no planning": (3, {"max_messages": 4, "planning_and_reflection": False, "memory_filtering": True}),
+    "debate": (4, {"mode": "debate", "max_messages": 6, "judge_every": 2}),
+    "everything": (
+        3,
+        {"mode": "debate", "max_messages": 5, "judge": "persona", "memory_filtering": True, "analysis": True,
+         "pattern": "selector"},
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("case", "refused"), [*((case, False) for case in CASES), ("everything", True)])
+def test_the_run_is_as_it_was_estimated(case: str, refused: bool) -> None:
+    """`refused`: the server takes no schema, so the prompts have it."""
+    number, options = CASES[case]
+    refuses = {"json_schema", "tools", "json_object"} if refused else set()
+    with LoopbackServer(reports_usage=False, refuses=refuses) as server:
+        settings = Settings(model=server.model(), prices={server.model(): (1.0, 4.0)}, **options)
+        if refused:  # what a server takes is known once it was asked
+            persimchat.simulate(people(number), settings=settings.model_copy(update={"max_messages": 1}))
+        run = persimchat.simulate(people(number), settings=settings)
+        foreseen = estimate(people(number), settings, utterances=len(run.utterances))
+    used, by_module, known = totals(run.usage), totals_by(run.usage, "module"), foreseen.by("module")
+    assert foreseen.total.calls == used.calls
+    thoughts = {"reflection", "planning"}
+    assert known.keys() - thoughts == by_module.keys() - thoughts
+    assert {n: t.calls for n, t in known.items() if n not in thoughts} == {
+        n: t.calls for n, t in by_module.items() if n not in thoughts
+    }
+    for field in ("input_tokens", "output_tokens", "cost_usd"):
+        assert getattr(foreseen.total, field) == pytest.approx(getattr(used, field), rel=ALLOWED), field
+
+
+def test_an_earlier_end_takes_less_and_has_no_majority_to_word() -> None:
+    settings = Settings(mode="debate", max_messages=20, model="offline")
+    whole, half = estimate(people(), settings), estimate(people(), settings, utterances=10)
+    assert half.utterances == 10
+    assert half.total.input_tokens < whole.total.input_tokens < 2.5 * half.total.input_tokens
+    # From the third utterance on the judge is asked; the majority's position is worded at the limit alone.
+    assert (half.by("module")["judge"].calls, whole.by("module")["judge"].calls) == (8, 18 + 1)
+
+
+def test_the_models_that_the_settings_name_are_priced() -> None:
+    first, *others = [persona.name for persona in people().participants]
+    settings = Settings(
+        model="openai:gpt-4o-mini", module_models={"analysis": "acme@http://127.0.0.1:9/v1"},
+        agent_models={first: "openai:gpt-4o"}, analysis=True, max_messages=4,
+    )  # fmt: skip
+    found = estimate(people(), settings)
+    assert found.unpriced() == ["acme@http://127.0.0.1:9/v1"]
+    assert found.total.cost_usd is None
+    models, agents = found.by("model"), found.by("agent")
+    mini = models["openai:gpt-4o-mini"]
+    assert mini.cost_usd == pytest.approx((mini.input_tokens * 0.15 + mini.output_tokens * 0.6) / 1e6, rel=1e-3)
+    assert (agents[first].cost_usd or 0) > 10 * (agents[others[0]].cost_usd or 0)
+    priced = settings.model_copy(update={"prices": {"acme": (2.0, 3.0)}})
+    assert not estimate(people(), priced).unpriced()
+    assert estimate(people(), priced).total.cost_usd
+
+
+def test_the_judge_s_mind_asks_the_judge_s_model() -> None:
+    settings = Settings(mode="debate", judge="persona", module_models={"judge": "openai:gpt-4o"}, model="offline")
+    rows = estimate(people(), settings).rows
+    assert {row["agent"] for row in rows if row["model"] == "openai:gpt-4o"} == {"Judge"}
+    assert {"perception", "emotion", "judge"} <= {row["module"] for row in rows if row["agent"] == "Judge"}
+    assert not {"need_to_talk", "openness", "natural_language"} & {r["module"] for r in rows if r["agent"] == "Judge"}
+
+
+def test_longer_utterances_more_memory_and_more_of_the_past_take_more_tokens() -> None:
+    plain = estimate(people(), Settings(model="offline", max_messages=12))
+    for more in ({"utterance_words": 100}, {"memory_tokens": 2000}, {"recent_utterances": 12}):
+        other = estimate(people(), Settings(model="offline", max_messages=12, **more))  # type: ignore[arg-type]
+        assert other.total.calls == plain.total.calls
+        assert other.total.input_tokens > 1.01 * plain.total.input_tokens, more
+    longer = estimate(people(), Settings(model="offline", max_messages=12, utterance_words=100))
+    speech = "natural_language"
+    assert longer.by("module")[speech].output_tokens == pytest.approx(
+        4 * plain.by("module")[speech].output_tokens, rel=0.05
+    )
+
+
+def test_budgets_that_are_reached_are_named() -> None:
+    settings = Settings(model="offline", budget_calls=10, budget_tokens=10**9, max_messages=3)
+    assert estimate(people(), settings).exceeded(settings) == ["budget_calls"]
+
+
+@pytest.mark.parametrize(
+    ("options", "utterances"), [({"baseline": "single_agent"}, None), ({}, 0), ({"max_messages": 4}, 5)]
+)
+def test_what_cannot_be_estimated_is_said_with_a_remedy(options: dict[str, Any], utterances: int | None) -> None:
+    with pytest.raises(InputError, match="estimate") as raised:
+        estimate(people(), Settings(model="offline", **options), utterances=utterances)
+    assert raised.value.remedy
+
+
+@hypothesis_settings(deadline=None, max_examples=60)
+@given(
+    participants=st.integers(2, 12),
+    utterances=st.integers(1, 60),
+    reflecting=st.floats(0, 1),
+    debate=st.booleans(),
+    filtering=st.booleans(),
+)
+def test_calls_add_up(participants: int, utterances: int, reflecting: float, debate: bool, filtering: bool) -> None:
+    options: dict[str, Any] = {"mode": "debate"} if debate else {}
+    settings = Settings(max_messages=utterances, memory_filtering=filtering, **options)
+    course = Course(participants, utterances, reflecting)
+    one = {task: float(calls.sum()) for task, calls in calls_of_mind(course, settings).items()}
+    thoughts = (utterances - 1) * (participants - 1)
+    assert participants * one["utterance"] == pytest.approx(utterances)
+    assert participants * (one["reflection"] + one["planning"]) == pytest.approx(thoughts)
+    # Awakening: feel, need to talk, openness; hearing: five, and openness; the first memory leaves with the second.
+    assert participants * sum(one.values()) == pytest.approx(
+        participants * (2 + debate)
+        + utterances
+        + thoughts
+        + participants * utterances * (5 + debate)
+        + filtering * (thoughts + participants * (utterances - 1))
+    )
+    others = calls_of_onlookers(course, settings)
+    assert others.keys() == ({"judge", "majority"} if debate else set())
+
+
+@given(st.integers(1, 2000))
+def test_filler_has_its_length(length: int) -> None:
+    assert len(filler(length).encode()) == length
+
+
+def test_the_table_of_lengths_is_whole() -> None:
+    table = lengths()
+    assert table.measured
+    every = {"perception", "focal_points", "memory_filtering", "need_to_talk", "openness", "action", "emotion"}
+    every |= {"reflection", "planning", "analysis", "selector", "judge", "majority"}
+    assert table.answer_tokens.keys() == every
+    assert table.answered("utterance", participants=3, words=50) == pytest.approx(65)
+    assert table.answered("judge", participants=8, words=25) > table.answered("judge", participants=3, words=25)

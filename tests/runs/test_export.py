@@ -1,0 +1,341 @@
+"""Exports: whole or not at all, every row there, the same bytes for the same runs."""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from run_folders import HOSTILE, PEOPLE, lines, mind, score, utterance, write_debate, write_run
+
+from persimchat.runs import codebook, export_writing
+from persimchat.runs.export import export_runs
+from persimchat.runs.export_tables import TABLES, Row
+from persimchat.runs.export_values import guarded, markdown
+
+Refused = Callable[..., str]
+RECALLED = {"id": "m1", "kind": "topic", "turn": 0, "theme": "Tea?", "focal_point": 1, "score": 2.5, "recency": 1.0}
+RECALLED |= {"importance": 0.5, "relevance": 1.0, "emotional": 0.0, "stm_relevance": 0.0}
+
+
+def rows(path: Path) -> list[dict[str, str]]:
+    with path.open(encoding="utf-8-sig", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def objects(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+def files(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+def test_many_runs_become_one_table(tmp_path: Path) -> None:
+    talk = write_run(tmp_path / "runs", run="talk")
+    debate = write_debate(tmp_path / "runs", 9, run="debate")
+    done = export_runs([talk, debate], tmp_path / "out")
+    counts = {"runs": 2, "utterances": 12, "minds": 42, "verdicts": 7, "positions": 21, "scores": 9}
+    assert {table: done.counts[table] for table in counts} == counts
+    assert {table: len(rows(path)) for table, path in done.files.items()} == done.counts
+    said = rows(done.files["utterances"])
+    assert [row["run"] for row in said] == ["talk"] * 3 + ["debate"] * 9
+    assert {(row["run"], row["mode"], row["seed"]) for row in said} == {
+        ("talk", "discussion", "7"),
+        ("debate", "debate", "7"),
+    }
+    assert [row["turn"] for row in said[3:]] == [str(turn) for turn in range(1, 10)]
+
+
+def test_values_are_those_of_the_run(tmp_path: Path) -> None:
+    needs = dict(zip(PEOPLE, (7, 2, 3), strict=True))
+    said = [utterance(1, PEOPLE[0], "One, two.", need_to_talk=needs, confidence=0.5, corrections=["still_repeats"])]
+    percept = {"theme": "Counting", "keywords": ["one"], "importance": 4}
+    plan = {"theme": "Count on"}
+    heard = mind(
+        1, PEOPLE[1], percept=percept, recalled=[RECALLED], plan=plan, openness=3, focal_points=["Why?", "How?"]
+    )
+    call = {"agent": "", "module": "judge", "model": "m", "calls": 2, "input_tokens": 9, "output_tokens": 4}
+    usage = {"rows": [{**call, "estimated": True, "cost_usd": None}]}
+    folder = write_run(tmp_path, said, [heard], scores=[score(1, PEOPLE[0])], usage=usage)
+    (folder / "judge_mind.jsonl").write_text(lines([mind(1, "Judge", need_to_talk=None)]), encoding="utf-8")
+    out = export_runs([folder], tmp_path / "out", "jsonl").files
+    (row,) = objects(out["utterances"])
+    assert (row["text"], row["words"], row["need_to_talk"], row["happiness"]) == ("One, two.", 2, 7, 3)
+    assert row["needs_to_talk"] == needs
+    assert (row["corrections"], row["confidence"], row["answer"]) == (["still_repeats"], 0.5, None)
+    one, judge = objects(out["minds"])
+    assert (one["percept_theme"], one["plan"], one["recalled"], one["role"]) == (
+        "Counting",
+        "Count on",
+        1,
+        "participant",
+    )
+    assert (one["need_reasoning"], one["openness"], one["did"]) == ("I might.", 3, None)
+    assert (judge["agent"], judge["role"], judge["need_to_talk"]) == ("Judge", "judge", None)
+    (memory,) = objects(out["memories"])
+    assert (memory["memory"], memory["rank"], memory["made"], memory["turn"], memory["score"]) == ("m1", 1, 0, 1, 2.5)
+    (used,) = objects(out["calls"])
+    assert (used["module"], used["called_model"], used["model"], used["agent"]) == ("judge", "m", "offline", None)
+    assert (used["calls"], used["cost_usd"], used["estimated"]) == (2, None, True)
+    (scored,) = objects(out["scores"])
+    assert (scored["coherence"], scored["reasoning"]) == (5.0, "It answers.")
+
+
+def test_a_real_run_is_exported_whole(tmp_path: Path) -> None:
+    import persimchat
+
+    result = persimchat.simulate("Tea or coffee?", 3, model="offline", max_messages=4, out=tmp_path)
+    done = export_runs([Path(result.folder or "")], tmp_path / "out")
+    assert [row["text"] for row in rows(done.files["utterances"])] == [said.text for said in result.utterances]
+    recalled = sum(len(record.recalled) for record in result.minds)
+    assert (done.counts["minds"], done.counts["memories"]) == (len(result.minds), recalled)
+    assert recalled > 0
+    assert sum(int(row["calls"]) for row in rows(done.files["calls"])) == result.totals.calls
+    assert done.notes == []
+
+
+@pytest.mark.parametrize("form", ["csv", "jsonl", "md", "html"])
+def test_the_same_runs_give_the_same_bytes(tmp_path: Path, form: str) -> None:
+    folder = write_debate(tmp_path, 5)
+    one, two = tmp_path / "one", tmp_path / "two"
+    for out in (one, two):
+        export_runs([folder], out, form)
+    assert files(one) == files(two)
+    assert sorted(files(one)) == sorted([*(f"{table}.{form}" for table in TABLES), "codebook.md"])
+
+
+# What people wrote is data
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("=1+1", "'=1+1"),
+        ("+1", "'+1"),
+        ("-1", "'-1"),
+        ("@A1", "'@A1"),
+        (" \n=1", "' \n=1"),
+        ("＝1", "'＝1"),
+        ("'=1", "''=1"),
+        ("'Tis", "'Tis"),
+        ("a=1", "a=1"),
+    ],
+)
+def test_a_spreadsheet_runs_nothing(text: str, shown: str) -> None:
+    assert guarded(text) == shown
+
+
+def test_numbers_are_not_guarded() -> None:
+    assert [guarded(value) for value in (-1, -0.5, True, None, ["=1"])] == ["-1", "-0.5", "true", "", '["=1"]']
+
+
+@given(st.text(alphabet="'=+-@＝a \n"))
+def test_the_codebook_says_how_to_undo_it(text: str) -> None:
+    undo = re.search(r"matches `(\^.*?\))`", codebook._FORMS["csv"])
+    assert undo is not None
+    shown = guarded(text)
+    assert (shown[1:] if re.match(undo[1], shown) else shown) == text
+
+
+@pytest.mark.parametrize("form", ["csv", "jsonl", "md", "html"])
+def test_hostile_text_stays_text(tmp_path: Path, form: str) -> None:
+    nasty = f'={HOSTILE}|\n"x",\r\n`y`\x00\ud800'
+    speaker = "=cmd|' /C calc'!A0"
+    folder = write_run(tmp_path, [utterance(1, speaker, "x")], [])
+    text = json.dumps(utterance(1, speaker, nasty))
+    (folder / "transcript.jsonl").write_text(text + "\n", encoding="utf-8")
+    done = export_runs([folder], tmp_path / "out", form)
+    written = done.files["utterances"].read_text(encoding="utf-8")
+    assert not {"\x1b", "\u202e", "\x00"} & set(written)
+    if form == "csv":
+        (row,) = rows(done.files["utterances"])
+        assert row["text"].startswith("'=</script>")
+        assert row["speaker"] == f"'{speaker}"
+    elif form == "jsonl":
+        assert objects(done.files["utterances"])[0]["speaker"] == speaker
+    elif form == "md":
+        assert len(written.splitlines()) == 3
+        assert "\\<script\\>" in written
+    else:
+        assert "<script" not in written
+        assert "<img" not in written
+        assert "&lt;script&gt;" in written
+
+
+def test_markdown_cannot_be_broken_out_of() -> None:
+    assert markdown("a|b\n*c* &lt;") == "a\\|b<br>\\*c\\* &amp;lt;"
+
+
+def test_the_byte_order_mark_is_there_only_where_it_is_wanted(tmp_path: Path) -> None:
+    folder = write_run(tmp_path)
+    with_mark = export_runs([folder], tmp_path / "a", bom=True).files["utterances"].read_bytes()
+    without = export_runs([folder], tmp_path / "b").files["utterances"].read_bytes()
+    assert with_mark == b"\xef\xbb\xbf" + without
+    assert without.startswith(b"run,")
+
+
+# Whole or not at all
+
+
+def test_nothing_is_written_where_one_run_is_damaged(tmp_path: Path, refused: Refused) -> None:
+    good, bad = write_run(tmp_path / "runs", run="good"), write_run(tmp_path / "runs", run="bad")
+    (bad / "minds.jsonl").write_text('{"turn": 1, "agent": "A", "recalled": [{"id": 5}]}\n')
+    refused(lambda: export_runs([good, bad], tmp_path / "a/b"), "minds.jsonl, line 1, field recalled.0")
+    assert [path.name for path in tmp_path.iterdir()] == ["runs"]
+
+
+def test_what_is_there_is_replaced_only_when_asked(tmp_path: Path, refused: Refused) -> None:
+    folder, out = write_run(tmp_path / "runs"), tmp_path / "out"
+    out.mkdir()
+    (out / "minds.csv").write_text("mine")
+    (out / "notes.txt").write_text("mine too")
+    refused(lambda: export_runs([folder], out), "minds.csv", "--force")
+    assert files(out) == {"minds.csv": b"mine", "notes.txt": b"mine too"}
+    export_runs([folder], out, force=True)
+    assert (out / "minds.csv").read_text().startswith("run,")
+    assert (out / "notes.txt").read_text() == "mine too"
+    assert len(files(out)) == len(TABLES) + 2
+
+
+def test_where_a_file_cannot_take_its_place_all_is_as_before(
+    tmp_path: Path, refused: Refused, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder, out = write_run(tmp_path / "runs"), tmp_path / "out"
+    out.mkdir()
+    (out / "runs.csv").write_text("mine")
+    rename = Path.rename
+
+    def failing(self: Path, target: Path) -> Path:
+        if self.name == "memories.csv":
+            raise OSError(28, "No space left on device")
+        return rename(self, target)
+
+    monkeypatch.setattr(Path, "rename", failing)
+    refused(lambda: export_runs([folder], out, force=True), "No space left", str(out))
+    refused(lambda: export_runs([folder], tmp_path / "new/deep"), "No space left")
+    assert files(out) == {"runs.csv": b"mine"}
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["out", "runs"]
+
+
+def test_places_that_will_not_do(tmp_path: Path, refused: Refused) -> None:
+    folder = write_run(tmp_path / "runs")
+    (tmp_path / "file").write_text("")
+    refused(lambda: export_runs([folder], tmp_path / "file"), "a file, not a folder")
+    refused(lambda: export_runs([folder], tmp_path / "file/x"), "file/x")
+    (tmp_path / "out/runs.csv").mkdir(parents=True)
+    refused(lambda: export_runs([folder], tmp_path / "out", force=True), "runs.csv")
+
+
+def test_a_run_given_twice(tmp_path: Path, refused: Refused) -> None:
+    one = write_run(tmp_path / "a", run="same")
+    two = write_run(tmp_path / "b", run="same")
+    refused(lambda: export_runs([one, two], tmp_path / "out"), "same is given twice")
+
+
+def test_a_killed_run_is_exported_and_noted(tmp_path: Path) -> None:
+    folder = write_run(tmp_path, stop_reason=None, ended=None, usage={})
+    for name in ("transcript.jsonl", "minds.jsonl"):
+        path = folder / name
+        path.write_bytes(path.read_bytes()[:-20])
+    done = export_runs([folder], tmp_path / "out")
+    assert (done.counts["utterances"], done.counts["minds"], done.counts["calls"]) == (2, 11, 0)
+    assert len(done.notes) == 3
+    assert "## What is missing" in done.codebook.read_text(encoding="utf-8")
+    assert rows(done.files["runs"])[0]["cost_usd"] == ""
+
+
+def test_a_folder_of_the_first_version_has_no_invented_values(tmp_path: Path) -> None:
+    old = {"turn": 1, "speaker": "A", "text": "Yes."}
+    (row,) = objects(export_runs([write_run(tmp_path, [old], [])], tmp_path / "out", "jsonl").files["utterances"])
+    unknown = (
+        "happiness",
+        "need_to_talk",
+        "response_time_s",
+        "input_tokens",
+        "output_tokens",
+        "embedding",
+        "relationships",
+    )
+    assert {name: row[name] for name in unknown} == dict.fromkeys(unknown)
+
+
+@pytest.mark.parametrize(
+    ("about", "where"),
+    [
+        ({"settings": {"seed": 0, "relationships": [1]}}, "relationships"),
+        ({"usage": {"rows": [{"agent": "A"}]}}, "usage.rows.0"),
+        ({"usage": {"rows": 5}}, "usage.rows"),
+    ],
+)
+def test_a_wrong_manifest_is_named(tmp_path: Path, refused: Refused, about: dict[str, Any], where: str) -> None:
+    refused(lambda: export_runs([write_run(tmp_path, **about)], tmp_path / "out"), where)
+
+
+def test_numbers_that_are_none(tmp_path: Path, refused: Refused) -> None:
+    nan = mind(1, "A", recalled=[RECALLED | {"score": float("nan")}])
+    folder = write_run(tmp_path, None, [nan])
+    refused(lambda: export_runs([folder], tmp_path / "out", "jsonl"), "score")
+    refused(
+        lambda: export_runs([write_run(tmp_path / "x", settings={"odd": float("nan")})], tmp_path / "out"), "settings"
+    )
+
+
+# Formats
+
+
+def test_parquet_that_is_not_installed_names_the_command(
+    tmp_path: Path, refused: Refused, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(export_writing, "find_spec", lambda name: None)
+    refused(
+        lambda: export_runs([write_run(tmp_path)], tmp_path / "out", "parquet"), "pip install 'persimchat[parquet]'"
+    )
+    assert not (tmp_path / "out").exists()
+
+
+def test_parquet_has_the_same_rows(tmp_path: Path) -> None:
+    parquet = pytest.importorskip("pyarrow.parquet", reason="pyarrow is not installed")
+    folder = write_debate(tmp_path, 5)
+    tables = export_runs([folder], tmp_path / "a", "parquet").files
+    plain = export_runs([folder], tmp_path / "b", "jsonl").files
+    for name, path in tables.items():
+        expected = [
+            {key: json.dumps(v, ensure_ascii=False) if isinstance(v, list | dict) else v for key, v in row.items()}
+            for row in objects(plain[name])
+        ]
+        assert parquet.read_table(path).to_pylist() == expected
+
+
+# The codebook
+
+
+@pytest.mark.parametrize("table", TABLES.values(), ids=lambda table: table.__name__)
+def test_no_column_is_without_an_explanation(table: type[Row]) -> None:
+    explained = codebook.columns(table)
+    assert [column.name for column in explained] == list(table.model_fields)
+    assert [column.name for column in explained if len(column.meaning) < 4 or column.meaning == "None"] == []
+    assert [column.name for column in explained if not column.kind] == []
+    measures = [column for column in explained if column.kind in ("number", "whole number")]
+    assert [column.name for column in measures if not column.unit] == ["seed", "max_messages"]
+
+
+def test_the_codebook_lists_every_column_of_every_file(tmp_path: Path) -> None:
+    done = export_runs([write_debate(tmp_path, 4)], tmp_path / "out")
+    text = done.codebook.read_text(encoding="utf-8")
+    common, *parts = re.split(r"^## ", text, flags=re.MULTILINE)[1:]
+    by_table = {part.partition("\n")[0]: part for part in parts}
+    for table, path in done.files.items():
+        with path.open(encoding="utf-8", newline="") as file:
+            heading = next(csv.reader(file))
+        assert [name for name in heading if f"| `{name}` |" not in common + by_table[table]] == []
+        assert path.name in by_table[table]
+    assert "| `response_time_s` | number | seconds | 0 or more |" in text
+    assert "| `coherence` | number | points | 0–10 |" in text
+    assert "| `confidence` | number | share | 0–1 |" in text
