@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
+from persimchat.state.document import read_bytes
 from persimchat.state.errors import InputError
 
 MAX_BYTES: Final = 20_000_000
@@ -79,17 +80,4 @@ def raw_contents(path: Path) -> bytes:
     Raises:
         InputError: it is missing, no file, not readable, or larger than `MAX_BYTES`.
     """
-    try:
-        if not path.is_file():
-            what = "this is not a file" if path.exists() else "there is no such file"
-            raise InputError(what, where=str(path), remedy="Check the path, and from which folder it is meant.")
-        with path.open("rb") as file:
-            raw = file.read(MAX_BYTES + 1)
-    except (OSError, ValueError) as error:  # ValueError: a null character in the path
-        reason = getattr(error, "strerror", None) or str(error)
-        raise InputError(
-            f"the file cannot be read: {reason}", where=repr(str(path))[1:-1], remedy="Check path and permissions."
-        ) from None
-    if len(raw) > MAX_BYTES:
-        raise InputError("the file is too large", where=str(path), remedy=f"Keep it below {MAX_BYTES:,} bytes.")
-    return raw
+    return read_bytes(path, MAX_BYTES)

@@ -4,19 +4,16 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict
 
 from persimchat.runs.events import RecalledMemory
 from persimchat.runs.folder import JUDGE_MIND, MINDS
-from persimchat.runs.reading import Record
+from persimchat.runs.reading import Record, checked
 from persimchat.runs.recorded import Count, RecordedMind
 from persimchat.state.emotion import Level
 from persimchat.state.errors import InputError
-from persimchat.state.plain_text import clean, quoted
-
-Read = TypeVar("Read", bound=BaseModel)
 
 _DAMAGED: Final = "The file is damaged; take it from a backup, or leave this run out."
 _MOST_SHOWN: Final = 60
@@ -86,23 +83,6 @@ def usage_rows(record: Record) -> list[UsageRow]:
     if not isinstance(rows, list):
         raise InputError("this is no list", where=f"{path}, field usage.rows", remedy=_DAMAGED)
     return [checked(UsageRow, row, f"{path}, field usage.rows.{n}") for n, row in enumerate(rows)]
-
-
-def checked(kind: type[Read], value: Any, where: str) -> Read:
-    """A value as this model.
-
-    Raises:
-        InputError: it does not fit; file, line and field are named.
-    """
-    try:
-        return kind.model_validate(value)
-    except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        field = clean(".".join(str(part) for part in first["loc"]))
-        given = "" if first["type"] == "missing" else f": {quoted(first['input'], _MOST_SHOWN)}"
-        raise InputError(
-            f"{first['msg'][:1].lower()}{first['msg'][1:]}{given}", where=f"{where}, field {field}", remedy=_DAMAGED
-        ) from error
 
 
 def _bytes(path: Path) -> bytes:

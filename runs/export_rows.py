@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from persimchat.runs.export_reading import WholeMind, checked, usage_rows, whole_minds
+from persimchat.runs.export_reading import WholeMind, usage_rows, whole_minds
 from persimchat.runs.export_tables import TABLES, Row
-from persimchat.runs.reading import Record
+from persimchat.runs.reading import Record, checked
 from persimchat.runs.summary import count_words
 from persimchat.state.emotion import EMOTIONS
 

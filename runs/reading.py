@@ -115,7 +115,7 @@ def _manifest(folder: Path) -> Manifest:
             where=f"{path}, field format",
             remedy="Read it with the version of PerSimChat that wrote it, or a newer one.",
         )
-    return _checked(Manifest, value, str(path))
+    return checked(Manifest, value, str(path))
 
 
 def _bytes(path: Path) -> bytes | None:
@@ -158,13 +158,23 @@ def _lines(path: Path, kind: type[Line], notes: list[str], *, unless: str = "") 
         if unless and isinstance(value, dict) and value.get(unless):
             left_out += 1
             continue
-        found.append(_checked(kind, value, where))
+        found.append(checked(kind, value, where))
     if left_out:
         notes.append(f"{left_out} of {last} lines of {path.name} say that there is no score.")
     return found
 
 
-def _checked(kind: type[Line], value: Any, where: str) -> Line:
+def checked(kind: type[Line], value: Any, where: str) -> Line:
+    """A recorded value as what it should be.
+
+    Args:
+        kind: what it should be.
+        value: as JSON has it.
+        where: file and line, for the error.
+
+    Raises:
+        InputError: it does not fit; file, line and field are named.
+    """
     try:
         return kind.model_validate(value)
     except ValidationError as error:

@@ -104,25 +104,39 @@ def read_document(path: Path) -> Document:
     return Document(data, source, lines)
 
 
-def read_text(path: Path) -> str:
-    """The text of a file of at most `MAX_BYTES` in UTF-8.
+def read_bytes(path: Path, most: int) -> bytes:
+    """The bytes of a file.
+
+    Args:
+        path: the file.
+        most: how many it may have.
 
     Raises:
-        InputError: there is no such file, or it is something else, too large, not readable or not UTF-8.
+        InputError: there is no such file, or it is something else, too large or not readable.
     """
     try:
         if not path.is_file():
             what = "this is not a file" if path.exists() else "there is no such file"
             raise InputError(what, where=str(path), remedy="Check the path, and from which folder it is meant.")
         with path.open("rb") as file:
-            raw = file.read(MAX_BYTES + 1)
+            raw = file.read(most + 1)
     except (OSError, ValueError) as error:  # ValueError: a null character in the path
         reason = getattr(error, "strerror", None) or str(error)
         raise InputError(
             f"the file cannot be read: {reason}", where=repr(str(path))[1:-1], remedy="Check path and permissions."
         ) from None
-    if len(raw) > MAX_BYTES:
-        raise InputError("the file is too large", where=str(path), remedy=f"Keep it below {MAX_BYTES:,} bytes.")
+    if len(raw) > most:
+        raise InputError("the file is too large", where=str(path), remedy=f"Keep it below {most:,} bytes.")
+    return raw
+
+
+def read_text(path: Path) -> str:
+    """The text of a file of at most `MAX_BYTES` in UTF-8.
+
+    Raises:
+        InputError: there is no such file, or it is something else, too large, not readable or not UTF-8.
+    """
+    raw = read_bytes(path, MAX_BYTES)
     try:
         return raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:
