@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
 
 from persimchat.app import options
 from persimchat.app.foreground import form_of, hold
@@ -62,11 +62,9 @@ def debate(
 
     The judge takes no part. Without consensus at the message limit, it words the position of the majority.
     """
-    listed = None if choices is None else choices_in(choices)
     arguments = {
         "mode": "debate",
-        "answer_format": "choice" if listed and answer is None else answer,
-        "choices": listed,
+        **answer_settings(answer, choices),
         "judge": judge,
         "window_size": window,
         "judge_every": judge_every,
@@ -88,6 +86,16 @@ def debate(
         out,
         form=form_of(as_json=as_json, quiet=quiet),
     )
+
+
+def answer_settings(answer: str | None, choices: str | None) -> dict[str, Any]:
+    """The settings of --answer and --choices; choices alone ask for one of them.
+
+    Raises:
+        InputError: there is nothing between two separators.
+    """
+    listed = None if choices is None else choices_in(choices)
+    return {"answer_format": "choice" if listed and answer is None else answer, "choices": listed}
 
 
 def choices_in(text: str) -> list[str]:

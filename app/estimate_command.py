@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 import typer
 
 from persimchat.app import options
-from persimchat.app.debate_command import choices_in
-from persimchat.app.output import is_unicode, on_terminal, say, warn
+from persimchat.app.debate_command import answer_settings
+from persimchat.app.output import is_unicode, on_terminal, say
 from persimchat.app.wanted import Wanted
 
 if TYPE_CHECKING:
@@ -65,11 +65,9 @@ def estimate(
 
     Takes the options of run and debate, asks no model, and writes nothing.
     """
-    listed = None if choices is None else choices_in(choices)
     arguments = {
         "mode": scenario,
-        "answer_format": "choice" if listed and answer is None else answer,
-        "choices": listed,
+        **answer_settings(answer, choices),
         "judge": judge,
         "window_size": window,
         "judge_every": judge_every,
@@ -92,15 +90,12 @@ def estimate(
 
 def _tell(wanted: Wanted, *, as_json: bool) -> None:
     # What a run needs takes a second to load; --help and a wrong option should not wait for it.
-    from persimchat.app.request import scenario_of, settings_of
+    from persimchat.app.request import understood
     from persimchat.runs.estimate import estimate as estimated
 
-    people, notes = scenario_of(wanted)
-    settings = settings_of(wanted, people)
+    people, settings = understood(wanted)
     whole = estimated(people, settings)
     half = estimated(people, settings, utterances=settings.max_messages // 2) if settings.max_messages > 1 else None
-    for note in notes:
-        warn(f"persimchat: {note}")
     if as_json:
         import json
 

@@ -7,7 +7,7 @@ from typing import Annotated, Final, Literal
 
 import typer
 
-from persimchat.app.options import OUT
+from persimchat.app.options import OUT, Runs
 from persimchat.app.output import say, warn
 from persimchat.state.errors import InputError
 from persimchat.state.plain_text import one_line
@@ -28,14 +28,7 @@ TABLES_OUT: Final = Path("export")
 
 
 def export(
-    wanted: Annotated[
-        list[str],
-        typer.Argument(
-            metavar="RUN...",
-            help="Folders of runs, their ids or the beginnings of them, or latest.",
-            show_default=False,
-        ),
-    ],
+    wanted: Runs,
     form: Annotated[
         Literal["csv", "jsonl", "md", "html", "parquet"],
         typer.Option("--format", metavar="FORMAT", help="csv, jsonl, md, html or parquet, which needs pyarrow."),

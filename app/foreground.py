@@ -26,12 +26,8 @@ def hold(wanted: Wanted, out: Path, *, form: Form) -> None:
     import asyncio
 
     from persimchat.app.following import follow
-    from persimchat.app.output import warn
-    from persimchat.app.request import scenario_of, settings_of
+    from persimchat.app.request import understood
     from persimchat.app.view import view_for
 
-    scenario, notes = scenario_of(wanted)
-    settings = settings_of(wanted, scenario)
-    for note in notes:
-        warn(f"persimchat: {note}")
+    scenario, settings = understood(wanted)
     asyncio.run(follow(scenario, settings, out, view_for(form)))

@@ -256,3 +256,9 @@ Quiet = Annotated[
         "--quiet", metavar="", help="Only the run's folder on standard output, at the end.", rich_help_panel=_OUTPUT
     ),
 ]
+Runs = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="RUN...", help="Folders of runs, their ids or the beginnings of them, or latest.", show_default=False
+    ),
+]

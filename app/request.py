@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, Final
 
+from persimchat.app.output import warn
 from persimchat.app.wanted import Wanted
 from persimchat.personas.names import with_full_names
 from persimchat.personas.scenario import default_participants, load_scenario, make_scenario
@@ -15,6 +16,19 @@ from persimchat.state.scenario import Scenario
 from persimchat.state.settings import Settings
 
 _EXAMPLE: Final = 'persimchat run "Should our town close its centre to cars?"'
+
+
+def understood(wanted: Wanted) -> tuple[Scenario, Settings]:
+    """The scenario and the settings; the user is told what was left out of the scenario's file.
+
+    Raises:
+        InputError: as `scenario_of` and `settings_of`.
+    """
+    scenario, notes = scenario_of(wanted)
+    settings = settings_of(wanted, scenario)
+    for note in notes:
+        warn(f"persimchat: {note}")
+    return scenario, settings
 
 
 def scenario_of(wanted: Wanted) -> tuple[Scenario, list[str]]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Final, Literal
 
 import typer
 
-from persimchat.app.options import OUT
+from persimchat.app.options import OUT, Runs
 from persimchat.app.output import is_unicode, on_terminal, say, warn
 from persimchat.state.errors import InputError
 from persimchat.state.plain_text import one_line
@@ -119,14 +119,7 @@ def _print(found: list[ListedRun]) -> None:
 
 @runs.command("delete")
 def delete(
-    wanted: Annotated[
-        list[str],
-        typer.Argument(
-            metavar="RUN...",
-            help="Folders of runs, their ids or the beginnings of them, or latest.",
-            show_default=False,
-        ),
-    ],
+    wanted: Runs,
     yes: Annotated[bool, typer.Option("--yes", "-y", metavar="", help="Do not ask.")] = False,
     keep_memories: Annotated[
         bool, typer.Option("--keep-memories", metavar="", help="Leave what Chroma holds of them.")

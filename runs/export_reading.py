@@ -16,7 +16,6 @@ from persimchat.state.emotion import Level
 from persimchat.state.errors import InputError
 
 _DAMAGED: Final = "The file is damaged; take it from a backup, or leave this run out."
-_MOST_SHOWN: Final = 60
 
 
 class RecordedPercept(BaseModel):

@@ -2,29 +2,26 @@
 
 from __future__ import annotations
 
-import json
 import secrets
 import shutil
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 
 from persimchat.memory.chroma_client import EPHEMERAL
 from persimchat.memory.recollection import forget
-from persimchat.runs.folder import RUN_FORMAT, TRANSCRIPT
+from persimchat.runs.folder import TRANSCRIPT
+from persimchat.runs.reading import read_manifest
 from persimchat.runs.recorded import Manifest
 from persimchat.state.errors import InputError
 from persimchat.state.folding import folded
-from persimchat.state.plain_text import quoted
 from persimchat.state.settings import Settings
 
 UNFINISHED: Final = "unfinished"
 """What stands for the ending of a run that has none: it is still going on, or was killed."""
-
-_MOST_SHOWN: Final = 60
 
 
 class ListedRun(BaseModel):
@@ -105,38 +102,6 @@ def matching(
         return all(word in said for word in words) and mode in (None, run.mode) and ended in (None, run.ended)
 
     return [run for run in runs if fits(run)]
-
-
-def read_manifest(folder: Path) -> Manifest:
-    """A run's run.json alone.
-
-    Raises:
-        InputError: this is no run's folder, or run.json is damaged or of another version.
-    """
-    path = folder / "run.json"
-    remedy = "Give the folder of a run, its id, or latest."
-    try:
-        value: Any = json.loads(path.read_bytes())
-    except (FileNotFoundError, NotADirectoryError) as error:
-        raise InputError("this is not a run's folder: it has no run.json", where=str(folder), remedy=remedy) from error
-    except OSError as error:
-        raise InputError(f"cannot be read: {error.strerror}", where=str(path), remedy="Check permissions.") from error
-    except (ValueError, RecursionError) as error:
-        raise InputError("this is not JSON", where=str(path), remedy="The file is damaged.") from error
-    form = value.get("format") if isinstance(value, dict) else None
-    if isinstance(value, dict) and (type(form) is not int or not 1 <= form <= RUN_FORMAT):
-        raise InputError(
-            f"format {quoted(form, _MOST_SHOWN)} of a run's folder is not known here, only 1 to {RUN_FORMAT}",
-            where=f"{path}, field format",
-            remedy="Use the version of PerSimChat that wrote it, or a newer one.",
-        )
-    try:
-        return Manifest.model_validate(value)
-    except ValidationError as error:
-        fields = ".".join(str(part) for part in error.errors(include_url=False)[0]["loc"])
-        raise InputError(
-            "this is no run's manifest", where=f"{path}, field {quoted(fields, _MOST_SHOWN)}", remedy=remedy
-        ) from error
 
 
 def _listed(folder: Path, manifest: Manifest) -> ListedRun:

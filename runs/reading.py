@@ -61,7 +61,7 @@ def read_run(path: Path) -> Record:
     """
     _check_folder(path)
     notes: list[str] = []
-    manifest = _manifest(path)
+    manifest = read_manifest(path)
     utterances = _lines(path / TRANSCRIPT, RecordedUtterance, notes)
     if utterances is None:
         raise InputError(
@@ -95,7 +95,12 @@ def _check_folder(path: Path) -> None:
         raise InputError("this is a file, not a run's folder", where=str(path), remedy=f"Try: {path.parent}")
 
 
-def _manifest(folder: Path) -> Manifest:
+def read_manifest(folder: Path) -> Manifest:
+    """A run's run.json alone.
+
+    Raises:
+        InputError: this is no run's folder, or run.json is damaged or of another version.
+    """
     path = folder / "run.json"
     data = _bytes(path)
     if data is None:
@@ -122,7 +127,7 @@ def _bytes(path: Path) -> bytes | None:
     """A file's bytes; None where there is no such file."""
     try:
         return path.read_bytes()
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError as error:
         raise InputError(

@@ -32,12 +32,6 @@ def form_of(words: str) -> AnswerForm:
     return AnswerForm(next((kind for said, kind in _FORMS.items() if text.startswith(said)), "free"))
 
 
-def number_of(text: str) -> float | None:
-    """The last number that a text names in digits; None where it names none."""
-    found = NUMBER.findall(text)
-    return float(found[-1].replace(",", "")) if found else None
-
-
 def spelled(value: float) -> str:
     """A number as it stands in a sentence: "1,200", "0.25"."""
     return f"{int(value):,}" if value == int(value) else f"{value:g}"
