@@ -8,7 +8,6 @@ import typer
 
 from persimchat.app.options import Assignments
 from persimchat.app.output import say
-from persimchat.runs.report_words import count
 from persimchat.state.plain_text import one_line
 
 EXAMPLES: Final = """\b
@@ -42,6 +41,7 @@ def doctor(
     from persimchat.app.request import settings_of
     from persimchat.app.wanted import Wanted
     from persimchat.models.registry import close_models
+    from persimchat.runs.report_words import count
 
     settings = settings_of(
         Wanted(arguments={"model": model, "embedding": embedding}, assignments=tuple(assignments or ()))

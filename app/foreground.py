@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from persimchat.app.view import Form
 from persimchat.app.wanted import Wanted
 from persimchat.state.errors import InputError
+
+if TYPE_CHECKING:
+    from persimchat.app.view import Form
 
 
 def form_of(*, as_json: bool, quiet: bool) -> Form:
