@@ -88,6 +88,8 @@ class Started(_Event):
     participants: list[str]
     models: dict[str, str] = Field(description="agent: model that words its utterances")
     max_messages: int
+    people: list[str] = Field(default=[], description="those of the participants who are people")
+    turn: int = Field(default=0, description="a run that goes on: so many utterances come first, as its past")
     notice: str = Field(default="", description="something the user should know, for example that no model was chosen")
 
 
@@ -117,7 +119,10 @@ class Uttered(_Event):
     speaker: str
     text: str
     addressees: list[str]
-    emotion: dict[str, int]
+    heard_by: list[str] | None = Field(
+        default=None, description="a whisper: who hears it beside its speaker; null for everybody"
+    )
+    emotion: dict[str, int] = Field(description="the speaker's; empty for people and baselines")
     need_to_talk: dict[str, int]
     response_time_s: float
     tokens: dict[str, int]
@@ -176,6 +181,57 @@ class Concluded(BaseModel):
     by: str = Field(description="who says so: the judge, or the baseline's name")
 
 
+class Silenced(_Event):
+    """An agent's model has failed for good, and it is silent for a turn: one line of silences.jsonl."""
+
+    event: Literal["silenced"] = "silenced"
+    turn: int = Field(description="number of the utterance that it did not hear or did not make")
+    agent: str
+    step: Literal["hear", "think", "speak"]
+    why: str = Field(description='what the model\'s error says; "passed" for a person who passed')
+
+
+class Asked(_Event):
+    """A person is asked, and the conversation waits for them."""
+
+    event: Literal["asked"] = "asked"
+    turn: int = Field(description="utterances so far")
+    agent: str = Field(description="who is asked")
+    what: Literal["utterance", "need_to_talk"]
+    problem: str = Field(default="", description="what was wrong with the answer before; empty at first")
+
+
+class HandRaised(_Event):
+    """A person has raised or lowered a hand."""
+
+    event: Literal["hand"] = "hand"
+    turn: int
+    agent: str
+    raised: bool
+
+
+class TopicChanged(_Event):
+    """The moderator has turned the conversation to another topic."""
+
+    event: Literal["topic"] = "topic"
+    turn: int
+    topic: str
+
+
+class Paused(_Event):
+    """The conversation has been paused by a person; `continued` follows when it goes on."""
+
+    event: Literal["paused"] = "paused"
+    turn: int
+
+
+class Continued(_Event):
+    """The conversation goes on after a pause."""
+
+    event: Literal["continued"] = "continued"
+    turn: int
+
+
 class MindChanged(_Event):
     """An agent has heard an utterance."""
 
@@ -217,6 +273,21 @@ class Stopped(_Event):
 
 
 Event = Annotated[
-    Started | Speaking | Token | Uttered | Analysed | Judged | MindChanged | JudgeMindChanged | TurnEnded | Stopped,
+    Started
+    | Speaking
+    | Token
+    | Uttered
+    | Silenced
+    | Asked
+    | HandRaised
+    | TopicChanged
+    | Paused
+    | Continued
+    | Analysed
+    | Judged
+    | MindChanged
+    | JudgeMindChanged
+    | TurnEnded
+    | Stopped,
     Field(discriminator="event"),
 ]

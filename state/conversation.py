@@ -163,6 +163,8 @@ class Conversation(ConversationInput, total=False):
     """pattern=selector: `speaker`, `reasoning` and the `turn` for which they were named."""
     scores: Scores
     """Analysis: `turn`, `speaker`, `reasoning`, `coherence`, `sentiment`, `engagement`, one an utterance."""
+    interventions: list[dict[str, Any]]
+    """What people from outside have asked for and what is still to be done, in order (state/intervention.py)."""
     usage: Usage
 
 

@@ -13,7 +13,7 @@ from typing_extensions import TypedDict
 
 
 class Utterance(TypedDict):
-    """One message of one agent to the whole group."""
+    """One message to the whole group, or to those who are named in it."""
 
     turn: int
     """Its number: 1 for the first utterance of a conversation."""
@@ -31,6 +31,8 @@ class Utterance(TypedDict):
     """`input` and `output` tokens of the call that worded it."""
     corrections: list[str]
     """What was wrong with the first wording and what became of it, of `state.repetition.CORRECTIONS`; often empty."""
+    heard_by: NotRequired[list[str]]
+    """A whisper: who hears it beside its speaker (state/visibility.py); everybody where it is missing."""
     answer: NotRequired[str]
     """Debate baselines: the answer that it gives, in the form that was asked for."""
     confidence: NotRequired[float]
@@ -89,6 +91,17 @@ class Call(TypedDict):
     """None where the model's price is not known."""
 
 
+class Silence(TypedDict):
+    """Why an agent is silent for a turn."""
+
+    turn: int
+    """Number of the utterance that it did not hear or did not make."""
+    step: str
+    """"hear", "think" or "speak"."""
+    why: str
+    """What its model's error says; "passed" for a person who passed."""
+
+
 class Mind(TypedDict, total=False):
     """Everything that one agent carries from turn to turn, and what it is given for one step."""
 
@@ -124,6 +137,14 @@ class Mind(TypedDict, total=False):
     """Turn of its last utterance, 0 if it has not spoken."""
     did: str
     """What it did while the last utterance was made: "speak", "reflect", "plan" or ""."""
+    silent: Silence | None
+    """Since its model failed it is silent for a turn; None while it is not."""
+    human: bool
+    """A person takes this part: they are asked for their words, and no model thinks for them."""
+    hand: bool
+    """A person's raised hand."""
+    passed: int
+    """Turn at which a person was asked last and passed, 0 if never."""
     # Given for one step, stripped by the wrappers in graph/:
     situation: Situation
     heard: Utterance
@@ -131,6 +152,10 @@ class Mind(TypedDict, total=False):
     """Everybody's need to talk, given to the speaker, whose utterance carries it."""
     said: list[str]
     """Texts of the last utterances, oldest first, given to the speaker, whose words are compared with them."""
+    avoid: list[str]
+    """What the speaker is not to say again."""
+    required: bool
+    """Whether a failing model is an error now: everybody's has failed."""
     keep: bool
     """Whether the memory leaving short-term memory is kept (set by memory filtering)."""
     arriving: list[dict[str, Any]]
@@ -138,5 +163,5 @@ class Mind(TypedDict, total=False):
     calls: Annotated[list[Call], operator.add]
 
 
-GIVEN: Final = ("situation", "heard", "needs", "said", "keep", "arriving", "calls")
+GIVEN: Final = ("situation", "heard", "needs", "said", "avoid", "required", "keep", "arriving", "calls")
 """Keys of a mind that belong to one step and are never stored in the conversation."""

@@ -6,7 +6,7 @@ import re
 import unicodedata
 from typing import Annotated, Any
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints, field_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints, field_validator, model_validator
 
 KnowledgeLevel = Annotated[int, Field(ge=0, le=5)]
 """0 none, 1 basic awareness, 2 elementary, 3 intermediate, 4 advanced, 5 expert (thesis, 5.2.1)."""
@@ -54,6 +54,15 @@ class Persona(BaseModel):
     )
     speaking_style: Text | None = Field(default=None, description="how this persona talks")
     social_goals: list[Text] = Field(default_factory=list, description="what this persona wants from the others")
+    human: bool = Field(default=False, description="a person takes this part, and is asked for what they say")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _people_need_no_description(cls, data: Any) -> Any:
+        """A person is who they are: a name is enough."""
+        if isinstance(data, dict) and data.get("human") is True and "description" not in data:
+            return {**data, "description": "A person who takes part in the conversation."}
+        return data
 
     @field_validator("name")
     @classmethod

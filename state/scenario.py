@@ -54,6 +54,8 @@ class Scenario(BaseModel):
             if pair in pairs:
                 raise ValueError(f"two relationships between {relationship.from_!r} and {relationship.to!r}")
             pairs.add(pair)
+        if all(p.human for p in self.participants):
+            raise ValueError("all participants are people; leave at least one to a model")
         for name in self.social_goals:
             if name not in names:
                 raise ValueError(f"social_goals name {name!r}, who does not take part. {suggestion(name, names)}")

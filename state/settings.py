@@ -127,11 +127,18 @@ class Settings(BaseModel):
     )
     allow_repetition: bool = Field(default=False, description="may one agent speak twice in a row")
     budget_calls: int | None = Field(
-        default=None, ge=1, description="the conversation ends after the utterance with which it has made so many calls"
+        default=None, ge=1, description="the conversation makes no more calls than these, and ends"
     )
-    budget_tokens: int | None = Field(default=None, ge=1, description="the same for tokens, read and written together")
+    budget_tokens: int | None = Field(
+        default=None, ge=1, description="no call is begun that would need more tokens, read and written together"
+    )
     budget_usd: float | None = Field(
         default=None, gt=0, allow_inf_nan=False, description="the same for cost; every model's price has to be known"
+    )
+    human_turns: Literal["hand", "addressed", "need"] = Field(
+        default="addressed",
+        description="people take their turn with a raised hand only, also when they are spoken to by name, or they are "
+        "asked for their need to talk after every utterance",
     )
     seed: int = Field(default=0, ge=0, le=2**63 - 1, description="all randomness comes from it")
 
@@ -222,7 +229,14 @@ class Settings(BaseModel):
 
     # Memory
     store: str = Field(
-        default="ephemeral", description="where Chroma keeps memories: ephemeral, a folder, or http://host:port"
+        default="run",
+        description="where Chroma keeps memories: run (the run's folder; without one, ephemeral), ephemeral, a folder, "
+        "or http://host:port",
+    )
+    checkpoints: str = Field(
+        default="run",
+        description="where LangGraph keeps checkpoints, from which a run is resumed: run (the run's folder; without "
+        "one, nowhere), memory, or postgresql://…",
     )
 
     @field_validator("closing", mode="before")

@@ -1,0 +1,145 @@
+"""What people do to a conversation from outside: a moderator's line or whisper, a new topic, a raised hand, the end.
+
+Interventions wait in the conversation's channel `interventions` and are carried out one by one between two turns.
+Whatever reaches that channel is checked here, whoever wrote it: the command line, the web page, Studio, another app.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Annotated, Any, Final, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints, TypeAdapter, ValidationError
+
+from persimchat.state.errors import InputError, suggestion
+from persimchat.state.plain_text import clean
+from persimchat.state.scenario import Topic
+
+MODERATOR: Final = "Moderator"
+
+LONGEST_WORDS: Final = 8_000
+"""Characters that a person can say in one utterance."""
+
+
+def _plain(value: Any) -> Any:
+    return clean(value).strip() if isinstance(value, str) else value
+
+
+Words = Annotated[str, BeforeValidator(_plain), StringConstraints(min_length=1, max_length=LONGEST_WORDS)]
+"""What a person says: without control characters, not empty, of at most `LONGEST_WORDS` characters."""
+
+Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=300)]
+
+
+class _Intervention(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Say(_Intervention):
+    """Somebody says something next, in words that are given."""
+
+    do: Literal["say"] = "say"
+    text: Words
+    speaker: str = Field(default="", description="a participant; empty for the moderator, who takes no part")
+    heard_by: list[Name] | None = Field(
+        default=None, min_length=1, description="who hears it beside its speaker (a whisper); null for everybody"
+    )
+
+
+class NewTopic(_Intervention):
+    """The conversation turns to another topic."""
+
+    do: Literal["topic"] = "topic"
+    topic: Annotated[Topic, BeforeValidator(_plain)]
+
+
+class Hand(_Intervention):
+    """A person raises a hand, to speak next, or lowers it."""
+
+    do: Literal["hand"] = "hand"
+    agent: Name
+    raised: bool = True
+
+
+class Floor(_Intervention):
+    """An agent is given the floor, whatever everybody's need to talk is."""
+
+    do: Literal["floor"] = "floor"
+    agent: Name
+    avoid: list[str] = Field(default=[], description="what it is not to say again")
+
+
+class Stop(_Intervention):
+    """The conversation ends."""
+
+    do: Literal["stop"] = "stop"
+
+
+AnyIntervention = Say | NewTopic | Hand | Floor | Stop
+Intervention = Annotated[AnyIntervention, Field(discriminator="do")]
+
+_ONE: Final[TypeAdapter[AnyIntervention]] = TypeAdapter(Intervention)
+
+
+def intervention(given: Any, present: Sequence[str], people: Iterable[str] = ()) -> AnyIntervention:
+    """An intervention, checked.
+
+    Args:
+        given: a mapping with `do`, or an intervention.
+        present: everybody's full names, in order of listing.
+        people: those of them who are people.
+
+    Raises:
+        InputError: it is none, says nothing or too much, or names somebody who does not take part.
+    """
+    try:
+        made = _ONE.validate_python(given)
+    except ValidationError as error:
+        raise InputError(
+            _problem(error), where="intervention", remedy="See docs/people.md for what can be done."
+        ) from None
+    for name in _named(made):
+        if name not in present:
+            raise InputError(f"{name!r} does not take part", where="intervention", remedy=suggestion(name, present))
+    if made.do == "hand" and made.agent not in set(people):
+        raise InputError(
+            f"{made.agent} is no person, and raises no hand", where="intervention", remedy="Agents speak by themselves."
+        )
+    return made
+
+
+def _named(made: AnyIntervention) -> list[str]:
+    """Whom it names."""
+    match made:
+        case Say():
+            return [name for name in (made.speaker, *(made.heard_by or ())) if name]
+        case Hand() | Floor():
+            return [made.agent]
+        case _:
+            return []
+
+
+def words(text: Any) -> str:
+    """What a person says, checked.
+
+    Raises:
+        InputError: it is no text, empty, or too long.
+    """
+    try:
+        return _WORDS.validate_python(text)
+    except ValidationError as error:
+        raise InputError(_problem(error), where="what a person says", remedy="Say it again in other words.") from None
+
+
+_WORDS: Final[TypeAdapter[str]] = TypeAdapter(Words)
+
+
+def _problem(error: ValidationError) -> str:
+    first = error.errors(include_url=False)[0]
+    if first["type"] == "string_too_short":
+        return "there are no words in it"
+    if first["type"] == "string_too_long":
+        given = len(str(first["input"]))
+        return f"{given:,} characters are too many: at most {first['ctx']['max_length']:,}"
+    field = ".".join(str(part) for part in first["loc"][1:])
+    return f"{field + ': ' if field else ''}{first['msg'][:1].lower()}{first['msg'][1:]}"

@@ -1,0 +1,76 @@
+"""What a person answers when their turn comes, or when they are asked for their need to talk."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, Literal
+
+from typing_extensions import TypedDict
+
+from persimchat.state.errors import InputError, suggestion
+from persimchat.state.intervention import words
+
+Asked = Literal["utterance", "need_to_talk"]
+
+_WHERE: Final = "a person's answer"
+
+
+class PersonAnswer(TypedDict, total=False):
+    """A checked answer: words, a pass, or a need to talk."""
+
+    text: str
+    heard_by: list[str]
+    passes: bool
+    need_to_talk: int
+
+
+def person_answer(given: Any, what: str, present: Sequence[str]) -> PersonAnswer:
+    """An answer, checked.
+
+    Args:
+        given: words; `{"text": …, "heard_by": […]}`; `{"pass": True}`; a need to talk, 0–10, as a number or a digit; or
+            an answer that was checked before.
+        what: what they were asked for: "utterance" or "need_to_talk".
+        present: everybody's full names.
+
+    Raises:
+        InputError: it says nothing, too much, or something else.
+    """
+    if isinstance(given, Mapping) and (given.get("pass") is True or given.get("passes") is True):
+        return {"passes": True}
+    if what == "need_to_talk":
+        return {"need_to_talk": _need(given.get("need_to_talk") if isinstance(given, Mapping) else given)}
+    if not isinstance(given, Mapping):
+        return {"text": words(given)}
+    unknown = sorted(map(str, given.keys() - {"text", "heard_by"}))
+    if unknown:
+        raise InputError(
+            f"an answer has no {unknown[0]!r}",
+            where="a person's answer",
+            remedy="Give text, and heard_by for a whisper.",
+        )
+    answer: PersonAnswer = {"text": words(given.get("text"))}
+    heard_by = given.get("heard_by")
+    if heard_by is None:
+        return answer
+    if isinstance(heard_by, str) or not isinstance(heard_by, Sequence) or not heard_by:
+        raise InputError(
+            "heard_by is no list of names", where="a person's answer", remedy="Leave it out for everybody."
+        )
+    for name in heard_by:
+        if name not in present:
+            raise InputError(f"{name!r} does not take part", where=_WHERE, remedy=suggestion(str(name), present))
+    answer["heard_by"] = list(heard_by)
+    return answer
+
+
+def _need(given: Any) -> int:
+    if isinstance(given, str) and given.strip().isdigit():
+        given = int(given.strip())
+    if isinstance(given, bool) or not isinstance(given, int) or not 0 <= given <= 10:
+        raise InputError(
+            "a need to talk is a whole number from 0 to 10",
+            where="a person's answer",
+            remedy="0 none, 10 the greatest.",
+        )
+    return given
