@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Final, NamedTuple
 
+from persimchat.graph.routing import has_left
 from persimchat.state.conversation import Conversation
 from persimchat.state.settings import Settings
 
@@ -78,7 +79,7 @@ def _closed(state: Conversation, settings: Settings) -> Ending | None:
     if not state.get("closing"):
         return None
     minds, since = state["agents"], state["closing_since"]
-    taken = sum(mind["last_spoke"] > since for mind in minds.values())
+    taken = sum(has_left(mind, since) for mind in minds.values())
     if taken < len(minds) and state["turn"] < settings.max_messages:
         return None
     why = {

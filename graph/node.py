@@ -17,6 +17,7 @@ from langgraph.config import get_config
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.runtime import get_runtime
 
+from persimchat.state.errors import InputError, ModelError
 from persimchat.state.mind import GIVEN, Call
 from persimchat.state.settings import Settings
 
@@ -45,7 +46,14 @@ def wait_for(coroutine: Coroutine[Any, Any, Result]) -> Result:
 
 def current_settings() -> Settings:
     """The settings of the simulation that is running: the graph's context, or the defaults where it has none."""
-    context = get_runtime(Settings).context
+    runtime: Any = get_runtime(Settings)
+    if runtime is None:  # LangGraph's update_state knows no context
+        raise InputError(
+            "the settings are not known here",
+            where="update_state",
+            remedy='Write it as_node="intervene", after which the graph looks what comes next.',
+        )
+    context = runtime.context
     if isinstance(context, dict):
         return Settings.model_validate(context)
     return context or Settings()
@@ -84,7 +92,9 @@ def module_node(function: Callable[[Any, Settings], Coroutine[Any, Any, Any]]) -
     return Node(run_sync, run, function.__name__)
 
 
-def mind_node(graph: CompiledStateGraph[Any, Any, Any, Any], name: str, *, judge: bool = False) -> Node:
+def mind_node(
+    graph: CompiledStateGraph[Any, Any, Any, Any], name: str, *, judge: bool = False, may_fail: bool = False
+) -> Node:
     """A graph of one mind as a node of the conversation: runs it, and hands back what the mind keeps.
 
     A child graph called inside a node (and not added as one) costs no checkpoint of its own unless it fails.
@@ -93,6 +103,8 @@ def mind_node(graph: CompiledStateGraph[Any, Any, Any, Any], name: str, *, judge
         graph: of one mind.
         name: the node's.
         judge: whether the mind is the judge's, which is kept apart from the participants' and has the judge's model.
+        may_fail: whether an agent whose model fails for good is silent for a turn; else, and where the mind is
+            `required`, the error ends the run, which can be resumed.
     """
     channel = "judge_mind" if judge else "agents"
 
@@ -105,16 +117,46 @@ def mind_node(graph: CompiledStateGraph[Any, Any, Any, Any], name: str, *, judge
         }
 
     async def run(mind: dict[str, Any]) -> dict[str, Any]:
-        return _kept(mind, await graph.ainvoke(mind, **options(mind)), channel)
+        try:
+            return _kept(mind, await graph.ainvoke(mind, **options(mind)), channel, name)
+        except ModelError as error:
+            return _failed(mind, error)
 
     def run_sync(mind: dict[str, Any]) -> dict[str, Any]:
-        return _kept(mind, graph.invoke(mind, **options(mind)), channel)
+        try:
+            return _kept(mind, graph.invoke(mind, **options(mind)), channel, name)
+        except ModelError as error:
+            return _failed(mind, error)
+
+    def _failed(mind: dict[str, Any], error: ModelError) -> dict[str, Any]:
+        if not may_fail or mind.get("required"):
+            raise error
+        return silenced(mind, name, error)
 
     return Node(run_sync, run, name)
 
 
-def _kept(before: dict[str, Any], after: dict[str, Any], channel: str) -> dict[str, Any]:
+def silenced(mind: dict[str, Any], step: str, error: ModelError) -> dict[str, Any]:
+    """An update of the conversation: this agent is silent for a turn.
+
+    Args:
+        mind: whose model failed.
+        step: what it failed at: "hear", "think" or "speak".
+        error: as its model's error says.
+    """
+    turn = mind["situation"]["turn"]
+    return {
+        "agents": {mind["name"]: {"silent": {"turn": turn + (step != "hear"), "step": step, "why": str(error)}}},
+        "usage": [],
+    }
+
+
+def _kept(before: dict[str, Any], after: dict[str, Any], channel: str, step: str) -> dict[str, Any]:
     """What the mind keeps of a step: the keys that changed; what was given for the step is gone."""
     changed = {k: v for k, v in after.items() if k not in GIVEN and (k not in before or before[k] != v)}
+    if step.endswith(("think", "thinks")):
+        changed["thought"] = before["situation"]["turn"] + 1
+    elif before.get("silent"):
+        changed["silent"] = None
     calls: list[Call] = after.get("calls", [])
     return {channel: {after["name"]: changed}, "usage": calls}

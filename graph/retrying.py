@@ -1,5 +1,6 @@
 """When a node is tried again: transient failures of a model or an embedding, and nothing else."""
 
+from langgraph.runtime import get_runtime
 from langgraph.types import RetryPolicy
 
 from persimchat.models.failures import is_transient
@@ -8,3 +9,9 @@ TRANSIENT = RetryPolicy(
     initial_interval=0.5, backoff_factor=2.0, max_interval=20.0, max_attempts=5, jitter=True, retry_on=is_transient
 )
 """Five attempts, waiting about 0.5, 1, 2 and 4 seconds in between."""
+
+
+def last_attempt() -> bool:
+    """Whether the running node is not tried again after this attempt."""
+    info = get_runtime().execution_info
+    return info is None or info.node_attempt >= TRANSIENT.max_attempts

@@ -23,6 +23,22 @@ def softmax(scores: list[int], temperature: float) -> list[float]:
     return [weight / total for weight in weights]
 
 
+def is_silent(mind: Mapping[str, Any], turn: int) -> bool:
+    """Whether somebody cannot speak next: their model failed at hearing the last words or at speaking; or they passed.
+
+    Args:
+        mind: `silent` is read.
+        turn: utterances so far.
+    """
+    silent = mind.get("silent")
+    return silent is not None and int(silent["turn"]) + (silent["step"] == "hear") > turn
+
+
+def has_left(mind: Mapping[str, Any], since: int) -> bool:
+    """Whether somebody has taken leave since people began to, after `since` utterances: they spoke, or passed."""
+    return bool(max(mind["last_spoke"], mind.get("passed", 0)) > since)
+
+
 def candidates(
     minds: Mapping[str, Mapping[str, Any]], turn: int, settings: Settings, *, leaving_since: int | None = None
 ) -> list[str]:
@@ -34,13 +50,15 @@ def candidates(
         settings: `pattern` and `allow_repetition`.
         leaving_since: while people take leave, how many utterances were made when that began: each speaks once.
     """
-    names = list(minds)
+    names = [name for name in minds if not is_silent(minds[name], turn)] or list(minds)
     if leaving_since is not None:
-        names = [name for name in names if minds[name]["last_spoke"] <= leaving_since] or names
+        names = [name for name in names if not has_left(minds[name], leaving_since)] or names
     last = next((name for name in names if turn and minds[name]["last_spoke"] == turn), None)
-    if settings.allow_repetition and settings.pattern != "round_robin":
-        return names
-    return [name for name in names if name != last] or names
+    if not settings.allow_repetition or settings.pattern == "round_robin":
+        names = [name for name in names if name != last] or names
+    if settings.pattern == "need_to_talk" and leaving_since is None:  # people who do not want to speak are not asked
+        names = [name for name in names if not minds[name].get("human") or minds[name]["need_to_talk"]] or names
+    return names
 
 
 def choose_speaker(

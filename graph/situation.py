@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import Any, Final
 
 from persimchat.prompts.blocks import LEAST_MEMORY_COST
-from persimchat.state.conversation import Conversation, utterances
-from persimchat.state.mind import Situation
+from persimchat.state.conversation import Conversation, each_utterance
+from persimchat.state.mind import Situation, Utterance
 from persimchat.state.relationship import Relationship
 from persimchat.state.settings import Settings
+from persimchat.state.visibility import is_heard
+
+
+def last_heard(state: Conversation, name: str, count: int) -> list[Utterance]:
+    """The last `count` utterances of this conversation that somebody hears, oldest first; empty `name`: onlookers."""
+    said = each_utterance(islice(reversed(state["messages"]), state["turn"]))
+    return list(islice((utterance for utterance in said if is_heard(utterance, name)), count))[::-1]
 
 
 def situation_of(state: Conversation, name: str, settings: Settings, *, window: int | None = None) -> Situation:
@@ -22,17 +30,15 @@ def situation_of(state: Conversation, name: str, settings: Settings, *, window: 
     """
     ties = state["relationships"] if settings.relationships else []
     own = [Relationship.model_validate(tie).seen_by(name) for tie in ties if name in (tie["from"], tie["to"])]
-    turn = state["turn"]
-    said = utterances(state["messages"][-(window or settings.recent_utterances) :]) if turn else []
     return {
         "simulation": state["simulation"],
         "topic": state["topic"],
-        "turn": turn,
+        "turn": state["turn"],
         "max_messages": settings.max_messages,
         "present": list(state["agents"]),
         "rules": state["rules"],
         "relationships": [seen for seen in own if seen is not None],
-        "recent": said[-turn:] if turn else [],
+        "recent": last_heard(state, name, window or settings.recent_utterances),
         "debate": {"format": settings.answer_format, "choices": settings.choices}
         if settings.mode == "debate"
         else None,
@@ -40,7 +46,9 @@ def situation_of(state: Conversation, name: str, settings: Settings, *, window: 
     }
 
 
-_REPLACED: Final = frozenset({"percept", "focal_points", "insights", "need_reasoning", "openness_reasoning", "did"})
+_REPLACED: Final = frozenset(
+    {"percept", "focal_points", "insights", "need_reasoning", "openness_reasoning", "did", "thought"}
+)
 """What no step reads of the step before: left out of what is sent, because all that is sent is checkpointed."""
 
 

@@ -6,18 +6,13 @@ a memory in them: what somebody is shown of a debate is the last round, so promp
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Literal, NotRequired, cast
+from typing import Literal, NotRequired
 
-from langchain_core.messages import AIMessage, BaseMessage
-from pydantic import BaseModel
 from typing_extensions import TypedDict
 
 from persimchat.models.asking import ask, judgement
 from persimchat.models.exchange import Exchange
-from persimchat.models.ladder import Rung
 from persimchat.nodes.context import persona_of
 from persimchat.nodes.judge import judge_name
 from persimchat.prompts import answer_blocks, blocks, render
@@ -52,21 +47,6 @@ class Given(TypedDict):
     """mad_judge: the affirmative side's answer, for those who are asked to disagree with it."""
 
 
-@dataclass
-class _Timed(Exchange):
-    """An exchange that adds up the seconds that its answers took, as the model reports them, else measured."""
-
-    seconds: float = 0.0
-
-    async def judge(self, messages: list[BaseMessage], schema: type[BaseModel]) -> tuple[AIMessage, Rung]:
-        """Ask as an `Exchange` does, and look at the clock."""
-        started = time.perf_counter()
-        answer = await super().judge(messages, schema)
-        reported = answer[0].response_metadata.get("response_time_s")
-        self.seconds += float(reported) if isinstance(reported, int | float) else time.perf_counter() - started
-        return answer
-
-
 async def give_answer(given: Given, settings: Settings) -> tuple[Utterance, Call]:
     """Have a participant answer, with confidence in the reconcile baseline.
 
@@ -83,7 +63,7 @@ async def give_answer(given: Given, settings: Settings) -> tuple[Utterance, Call
     mind, situation = given["mind"], given["situation"]
     name, form, choices = mind["name"], settings.answer_format, tuple(settings.choices)
     confident = given["method"] == "reconcile"
-    exchange = cast(_Timed, _Timed.on_behalf(settings, name, "answering", situation["turn"]))
+    exchange = Exchange.on_behalf(settings, name, "answering", situation["turn"])
     messages = render(
         "answering",
         basic_information=blocks.basic_information(persona_of(mind), knowledge=True),
@@ -105,7 +85,7 @@ async def give_answer(given: Given, settings: Settings) -> tuple[Utterance, Call
         "addressees": addressees(answer.reasoning, name, situation["present"]),
         "emotion": {},
         "need_to_talk": {},
-        "response_time_s": round(exchange.seconds, 3),
+        "response_time_s": round(exchange.took_s, 3),
         "tokens": {"input": call["input_tokens"], "output": call["output_tokens"]},
         "corrections": [],
         "answer": answer.answer,

@@ -12,7 +12,7 @@ from persimchat.nodes.judge import judge_name
 from persimchat.personas.catalogue import judge_persona, shipped
 from persimchat.personas.names import full_name
 from persimchat.personas.scenario import default_participants, make_scenario
-from persimchat.state.conversation import Conversation
+from persimchat.state.conversation import Conversation, utterances
 from persimchat.state.errors import InputError
 from persimchat.state.mind import Mind
 from persimchat.state.persona import Persona
@@ -24,7 +24,9 @@ def _topic(state: Conversation) -> str:
     """The topic as given, else the last human message."""
     if state.get("topic"):
         return state["topic"]
-    said: list[AnyMessage] = [m for m in state.get("messages", []) if isinstance(m, HumanMessage)]
+    # What people said in an earlier conversation on this thread is no topic.
+    messages = [m for m in state.get("messages", []) if not utterances([m])]
+    said: list[AnyMessage] = [m for m in messages if isinstance(m, HumanMessage)]
     if not said:
         raise InputError("the conversation has no topic", remedy="Give a topic, or a human message that holds it.")
     return str(said[-1].text)
@@ -80,6 +82,13 @@ def assemble(state: Conversation, settings: Settings, thread: str) -> dict[str, 
     scenario = scenario_of(state)
     again = len(state.get("messages", [])) if state.get("agents") else 0
     simulation = state.get("simulation", "") if not again else ""
+    people = [persona.name for persona in scenario.participants if persona.human]
+    if people and settings.baseline is not None:
+        raise InputError(
+            f"baseline={settings.baseline} holds no people",
+            where=f"participant {people[0]}",
+            remedy="Leave the baseline out, or let a model take this part.",
+        )
     minds = {
         persona.name: _mind(persona, scenario.goals_of(persona) if settings.social_goals else [])
         for persona in scenario.participants
@@ -105,8 +114,10 @@ def assemble(state: Conversation, settings: Settings, thread: str) -> dict[str, 
         "closing": "",
         "closing_since": 0,
         "quiet": 0,
+        "checked": 0,
         "selected": {},
         "scores": None,
+        "interventions": [],
     }
 
 
@@ -130,4 +141,5 @@ def _mind(persona: Persona, goals: list[str]) -> Mind:
         "utterances": 0,
         "last_spoke": 0,
         "did": "",
+        **({"human": True, "hand": False, "passed": 0, "need_to_talk": 0} if persona.human else {}),
     }

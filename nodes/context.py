@@ -12,6 +12,7 @@ from persimchat.state.memory import PINNED, Memory
 from persimchat.state.mind import Mind
 from persimchat.state.persona import Persona
 from persimchat.state.settings import Settings
+from persimchat.state.visibility import heard_by
 
 
 def persona_of(mind: Mind) -> Persona:
@@ -52,8 +53,8 @@ def common_blocks(mind: Mind, shown: Sequence[Memory] = (), *, knowledge: bool =
         "short_term_memory": blocks.short_term_memory(mind.get("stm")),
         "plan_and_identity": blocks.plan_and_identity(mind),
         "environment": blocks.environment(situation, name, spoken=mind.get("utterances", 0)),
-        "last_utterances": blocks.last_utterances(situation["recent"]),
-        "heard": blocks.heard(heard, name) if heard else Block("heard", ()),
+        "last_utterances": blocks.last_utterances(heard_by(situation["recent"], name), name),
+        "heard": blocks.heard(heard, name, situation["present"]) if heard else Block("heard", ()),
         "closing": situation["closing"],
     }
 

@@ -41,7 +41,7 @@ async def word_utterance(mind: Mind, settings: Settings, message_id: str) -> tup
     avoid; never more than once. Of two that repeat, the one that repeats less is taken.
 
     Args:
-        mind: the agent that was chosen, with its situation, everybody's needs and what was said.
+        mind: the agent that was chosen, with its situation, everybody's needs, what was said, and what to `avoid`.
         settings: of the simulation.
         message_id: the id under which the words stream; those of a second request stream under another one.
 
@@ -53,7 +53,7 @@ async def word_utterance(mind: Mind, settings: Settings, message_id: str) -> tup
         ModelError: a request failed, or the model had no words of the agent's own, twice.
     """
     situation, name = mind["situation"], mind["name"]
-    spoken = taken = await _spoken(mind, settings, message_id)
+    spoken = taken = await _spoken(mind, settings, message_id, avoid=mind.get("avoid", ()))
     wording = await checked(spoken.text, mind, settings)
     corrections = [*wording.corrections]
     if not wording.text or wording.repeated:
@@ -119,7 +119,7 @@ async def _spoken_again(mind: Mind, settings: Settings, first: Spoken, wording: 
     if not wording.text:
         return await _spoken(mind, settings, message_id, spoke_for_others=True)
     try:
-        return await _spoken(mind, settings, message_id, avoid=wording.repeated)
+        return await _spoken(mind, settings, message_id, avoid=[*mind.get("avoid", ()), *wording.repeated])
     except ModelError as error:
         if is_transient(error):
             raise

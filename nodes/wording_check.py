@@ -48,7 +48,7 @@ async def checked(answer: str, mind: Mind, settings: Settings) -> Wording:
     own = own_words(answer, name, situation["present"], last)
     removed = {OWN_NAME_REMOVED: own.own_name, OTHERS_WORDS_REMOVED: own.others and bool(own.text)}
     corrections = tuple(correction for correction, done in removed.items() if done)
-    said = list(dict.fromkeys(mind.get("said", [])[-settings.repetition_window :]))
+    said = list(dict.fromkeys([*mind.get("said", [])[-settings.repetition_window :], *mind.get("avoid", [])]))
     if not (own.text and said and settings.repetition_check):
         return Wording(own.text, corrections)
     cosines: list[float] = []

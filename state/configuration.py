@@ -21,8 +21,8 @@ from persimchat.state.settings import PART, Settings
 PREFIX: Final = "PERSIMCHAT_"
 """Environment variables of this prefix are settings."""
 
-NOT_SETTINGS: Final = frozenset({"PERSIMCHAT_SHARED", "PERSIMCHAT_API_KEY"})
-"""Variables of the prefix that are read elsewhere: a folder of test data, and the key of a model's server."""
+NOT_SETTINGS: Final = frozenset({"PERSIMCHAT_SHARED", "PERSIMCHAT_TEST_POSTGRES", "PERSIMCHAT_API_KEY"})
+"""Variables of the prefix that are read elsewhere: by tests (a folder of data, a server), and a model server's key."""
 
 
 def load_settings(

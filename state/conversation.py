@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Annotated, Any, Final, cast
 
-from langchain_core.messages import AIMessage, AnyMessage, BaseMessage, convert_to_messages
+from langchain_core.messages import AIMessage, AnyMessage, BaseMessage, HumanMessage, convert_to_messages
 from langgraph.channels.delta import DeltaChannel
 from pydantic import TypeAdapter
 from typing_extensions import TypedDict
@@ -159,6 +159,8 @@ class Conversation(ConversationInput, total=False):
     """Utterances made when that began."""
     quiet: int
     """For how many utterances running no need to talk was above `closing_need`."""
+    checked: int
+    """Utterances made when the end was looked for last."""
     selected: dict[str, Any]
     """pattern=selector: `speaker`, `reasoning` and the `turn` for which they were named."""
     scores: Scores
@@ -182,9 +184,10 @@ class ConversationOutput(TypedDict, total=False):
     usage: Usage
 
 
-def as_message(utterance: Utterance, message_id: str) -> AIMessage:
+def as_message(utterance: Utterance, message_id: str, *, by_person: bool = False) -> AIMessage | HumanMessage:
     """An utterance as the LangChain message that the `messages` channel keeps: `name` is the speaker."""
-    return AIMessage(
+    kind = HumanMessage if by_person else AIMessage
+    return kind(
         content=utterance["text"],
         name=utterance["speaker"],
         id=message_id,
@@ -200,6 +203,11 @@ def utterance_id(simulation: str, turn: int) -> str:
     return str(uuid.uuid5(_UTTERANCES, f"{simulation}/{turn}"))
 
 
-def utterances(messages: Sequence[AnyMessage]) -> list[Utterance]:
-    """The utterances among a conversation's messages, oldest first."""
-    return [m.additional_kwargs["utterance"] for m in messages if "utterance" in m.additional_kwargs]
+def utterances(messages: Iterable[AnyMessage]) -> list[Utterance]:
+    """The utterances among a conversation's messages, in their order."""
+    return list(each_utterance(messages))
+
+
+def each_utterance(messages: Iterable[AnyMessage]) -> Iterator[Utterance]:
+    """The utterances among a conversation's messages, one by one, as far as somebody looks."""
+    return (m.additional_kwargs["utterance"] for m in messages if "utterance" in m.additional_kwargs)

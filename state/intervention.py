@@ -6,13 +6,23 @@ Whatever reaches that channel is checked here, whoever wrote it: the command lin
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Iterable, Sequence
 from typing import Annotated, Any, Final, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints, TypeAdapter, ValidationError
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    StringConstraints,
+    TypeAdapter,
+    ValidationError,
+)
 
 from persimchat.state.errors import InputError, suggestion
-from persimchat.state.plain_text import clean
+from persimchat.state.plain_text import clean, one_line, quoted
 from persimchat.state.scenario import Topic
 
 MODERATOR: Final = "Moderator"
@@ -21,11 +31,24 @@ LONGEST_WORDS: Final = 8_000
 """Characters that a person can say in one utterance."""
 
 
-def _plain(value: Any) -> Any:
-    return clean(value).strip() if isinstance(value, str) else value
+_SHOWN: Final = 60
+"""So many characters of what somebody gave stand in an error."""
 
 
-Words = Annotated[str, BeforeValidator(_plain), StringConstraints(min_length=1, max_length=LONGEST_WORDS)]
+def _plain(value: Any) -> str:
+    if not isinstance(value, str):
+        raise ValueError("it is no text")
+    text = clean(value).strip()
+    if not any(c.isprintable() and not c.isspace() and not unicodedata.combining(c) for c in text):
+        raise ValueError("there are no words in it")
+    return text
+
+
+def _each_once(names: list[str]) -> list[str]:
+    return list(dict.fromkeys(names))
+
+
+Words = Annotated[str, StringConstraints(min_length=1, max_length=LONGEST_WORDS), BeforeValidator(_plain)]
 """What a person says: without control characters, not empty, of at most `LONGEST_WORDS` characters."""
 
 Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=300)]
@@ -41,8 +64,8 @@ class Say(_Intervention):
     do: Literal["say"] = "say"
     text: Words
     speaker: str = Field(default="", description="a participant; empty for the moderator, who takes no part")
-    heard_by: list[Name] | None = Field(
-        default=None, min_length=1, description="who hears it beside its speaker (a whisper); null for everybody"
+    heard_by: Annotated[list[Name], Field(min_length=1), AfterValidator(_each_once)] | None = Field(
+        default=None, description="who hears it beside its speaker (a whisper); null for everybody"
     )
 
 
@@ -100,7 +123,13 @@ def intervention(given: Any, present: Sequence[str], people: Iterable[str] = ())
         ) from None
     for name in _named(made):
         if name not in present:
-            raise InputError(f"{name!r} does not take part", where="intervention", remedy=suggestion(name, present))
+            raise InputError(
+                f"{quoted(name, _SHOWN)} does not take part", where="intervention", remedy=suggestion(name, present)
+            )
+    if made.do == "say" and made.heard_by == [made.speaker]:
+        raise InputError(
+            "nobody but the speaker would hear it", where="intervention", remedy="Name somebody else in heard_by."
+        )
     if made.do == "hand" and made.agent not in set(people):
         raise InputError(
             f"{made.agent} is no person, and raises no hand", where="intervention", remedy="Agents speak by themselves."
@@ -136,10 +165,14 @@ _WORDS: Final[TypeAdapter[str]] = TypeAdapter(Words)
 
 def _problem(error: ValidationError) -> str:
     first = error.errors(include_url=False)[0]
-    if first["type"] == "string_too_short":
-        return "there are no words in it"
+    # Keys and tags are whatever somebody wrote.
+    field = one_line(".".join(str(part) for part in first["loc"][1:]))[:_SHOWN]
+    what = one_line(first["msg"].removeprefix("Value error, "))
     if first["type"] == "string_too_long":
-        given = len(str(first["input"]))
-        return f"{given:,} characters are too many: at most {first['ctx']['max_length']:,}"
-    field = ".".join(str(part) for part in first["loc"][1:])
-    return f"{field + ': ' if field else ''}{first['msg'][:1].lower()}{first['msg'][1:]}"
+        what = f"{len(str(first['input'])):,} characters are too many: at most {first['ctx']['max_length']:,}"
+    elif first["type"] in ("union_tag_invalid", "union_tag_not_found"):
+        what = "there is no such intervention"
+    elif first["type"] == "string_too_short":
+        what = "a name is missing"
+    shown = what[:1].lower() + what[1:]
+    return f"{field}: {shown}" if field and field != "text" else shown

@@ -137,6 +137,8 @@ class Mind(TypedDict, total=False):
     """Turn of its last utterance, 0 if it has not spoken."""
     did: str
     """What it did while the last utterance was made: "speak", "reflect", "plan" or ""."""
+    thought: int
+    """Number of the utterance during which it reflected or planned last."""
     silent: Silence | None
     """Since its model failed it is silent for a turn; None while it is not."""
     human: bool

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, Literal
 
@@ -9,10 +10,13 @@ from typing_extensions import TypedDict
 
 from persimchat.state.errors import InputError, suggestion
 from persimchat.state.intervention import words
+from persimchat.state.plain_text import quoted
 
 Asked = Literal["utterance", "need_to_talk"]
 
 _WHERE: Final = "a person's answer"
+_SHOWN: Final = 60
+"""So many characters of what somebody gave stand in an error."""
 
 
 class PersonAnswer(TypedDict, total=False):
@@ -45,8 +49,8 @@ def person_answer(given: Any, what: str, present: Sequence[str]) -> PersonAnswer
     unknown = sorted(map(str, given.keys() - {"text", "heard_by"}))
     if unknown:
         raise InputError(
-            f"an answer has no {unknown[0]!r}",
-            where="a person's answer",
+            f"an answer has no {quoted(unknown[0], _SHOWN)}",
+            where=_WHERE,
             remedy="Give text, and heard_by for a whisper.",
         )
     answer: PersonAnswer = {"text": words(given.get("text"))}
@@ -54,23 +58,22 @@ def person_answer(given: Any, what: str, present: Sequence[str]) -> PersonAnswer
     if heard_by is None:
         return answer
     if isinstance(heard_by, str) or not isinstance(heard_by, Sequence) or not heard_by:
-        raise InputError(
-            "heard_by is no list of names", where="a person's answer", remedy="Leave it out for everybody."
-        )
+        raise InputError("heard_by is no list of names", where=_WHERE, remedy="Leave it out for everybody.")
     for name in heard_by:
         if name not in present:
-            raise InputError(f"{name!r} does not take part", where=_WHERE, remedy=suggestion(str(name), present))
-    answer["heard_by"] = list(heard_by)
+            what_is_wrong = f"{quoted(name, _SHOWN)} does not take part"
+            raise InputError(what_is_wrong, where=_WHERE, remedy=suggestion(str(name), present))
+    answer["heard_by"] = list(dict.fromkeys(heard_by))
     return answer
 
 
 def _need(given: Any) -> int:
-    if isinstance(given, str) and given.strip().isdigit():
-        given = int(given.strip())
+    if isinstance(given, str) and re.fullmatch(r"\s*[0-9]{1,2}\s*", given):
+        given = int(given)
     if isinstance(given, bool) or not isinstance(given, int) or not 0 <= given <= 10:
         raise InputError(
             "a need to talk is a whole number from 0 to 10",
-            where="a person's answer",
-            remedy="0 none, 10 the greatest.",
+            where=_WHERE,
+            remedy="Give 0 for none, 10 for the greatest.",
         )
     return given

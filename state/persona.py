@@ -4,9 +4,19 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints, field_validator, model_validator
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    StringConstraints,
+    TypeAdapter,
+    ValidationError,
+    field_validator,
+    model_validator,
+)
 
 KnowledgeLevel = Annotated[int, Field(ge=0, le=5)]
 """0 none, 1 basic awareness, 2 elementary, 3 intermediate, 4 advanced, 5 expert (thesis, 5.2.1)."""
@@ -37,6 +47,17 @@ Characteristics = Annotated[
 """Characteristics as name: value; a list in a file becomes one text with commas."""
 
 
+_YES_OR_NO: Final = TypeAdapter(bool)
+
+
+def _is_no(value: Any) -> bool:
+    """Whether the field `human` reads this as false; what it cannot read is its own error, and the only one."""
+    try:
+        return not _YES_OR_NO.validate_python(value)
+    except ValidationError:
+        return False
+
+
 class Persona(BaseModel):
     """A persona's profile; the texts are data and are never interpreted."""
 
@@ -60,7 +81,7 @@ class Persona(BaseModel):
     @classmethod
     def _people_need_no_description(cls, data: Any) -> Any:
         """A person is who they are: a name is enough."""
-        if isinstance(data, dict) and data.get("human") is True and "description" not in data:
+        if isinstance(data, dict) and "description" not in data and not _is_no(data.get("human", False)):
             return {**data, "description": "A person who takes part in the conversation."}
         return data
 

@@ -11,6 +11,7 @@ from functools import cache
 from typing import Any, Final
 
 from langgraph.graph.state import CompiledStateGraph
+from langgraph.types import Checkpointer
 
 from persimchat.graph.baselines.mad import build_mad
 from persimchat.graph.baselines.mad_judge import build_mad_judge
@@ -27,13 +28,18 @@ BUILDERS: Final[dict[str, Callable[..., CompiledStateGraph[Any, Any, Any, Any]]]
 """What builds a baseline's graph, by its name in the settings; each takes a checkpointer."""
 
 
-def baseline_graph(settings: Settings) -> CompiledStateGraph[Any, Any, Any, Any]:
+def baseline_graph(settings: Settings, checkpointer: Checkpointer = None) -> CompiledStateGraph[Any, Any, Any, Any]:
     """The compiled graph of `settings.baseline`.
+
+    Args:
+        settings: that name one.
+        checkpointer: a LangGraph saver, for which a graph of its own is built; without one, everybody gets the same.
 
     Raises:
         KeyError: the settings name no baseline.
     """
-    return _compiled(settings.baseline or "")
+    name = settings.baseline or ""
+    return _compiled(name) if checkpointer is None else BUILDERS[name](checkpointer)
 
 
 @cache

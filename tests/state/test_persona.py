@@ -52,3 +52,19 @@ def test_age(text: str, age: int | None):
 def test_refused(wrong: dict[str, object]):
     with pytest.raises(ValidationError):
         Persona.model_validate({"name": "A", "description": "x", **wrong})
+
+
+@pytest.mark.parametrize("yes", [True, "yes", "true", 1])
+def test_a_person_needs_no_description(yes: object):
+    persona = Persona.model_validate({"name": "Petr", "human": yes})
+    assert persona.human
+    assert Persona.model_validate(persona.model_dump()) == persona
+    assert Persona.model_validate({"name": "A", "description": "x", "human": yes}).description == "x"
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"human": False}, {"human": "no"}, {"human": "maybe"}, {"human": None}, {"human": 2}, {"human": []}, {}]
+)
+def test_nobody_else_goes_without(wrong: dict[str, object]):
+    with pytest.raises(ValidationError):
+        Persona.model_validate({"name": "Petr", **wrong})

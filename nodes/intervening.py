@@ -1,0 +1,77 @@
+"""Carrying out what people ask for between two turns: a raised hand, another topic, the end. No model is asked."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+from persimchat.memory.consolidation import admit
+from persimchat.nodes.person import need_of_person
+from persimchat.state.conversation import Conversation
+from persimchat.state.emotion import EmotionalState
+from persimchat.state.intervention import AnyIntervention, Floor, Hand, NewTopic, Say, Stop, intervention
+from persimchat.state.memory import new_memory
+from persimchat.state.mind import Mind
+from persimchat.state.settings import Settings
+
+_TOPIC = 1
+"""Where the topic stands among a mind's pinned memories: profile, topic, social goals."""
+
+
+def pending(state: Conversation) -> AnyIntervention | None:
+    """What is to be carried out next; None where nothing is.
+
+    Raises:
+        InputError: what stands there is no intervention, or names somebody who does not take part.
+    """
+    waiting = state.get("interventions") or []
+    if not waiting:
+        return None
+    people = [name for name, mind in state["agents"].items() if mind.get("human")]
+    return intervention(waiting[0], list(state["agents"]), people)
+
+
+async def intervene(state: Conversation, settings: Settings) -> dict[str, Any]:
+    """Carry out everything up to the next words that somebody is to say.
+
+    Raises:
+        InputError: as `pending`.
+    """
+    now: Conversation = state.copy()
+    update: dict[str, Any] = {}
+    while (wanted := pending(now)) is not None and not isinstance(wanted, Say | Floor):
+        done = _carried_out(wanted, now, settings)
+        agents = {**update.get("agents", {})}
+        for name, changed in done.get("agents", {}).items():
+            agents[name] = {**agents.get(name, {}), **changed}
+        update = {**update, **done, "agents": agents, "interventions": now["interventions"][1:]}
+        now = cast(Conversation, {**now, "interventions": update["interventions"]})
+    return update
+
+
+def _carried_out(wanted: AnyIntervention, state: Conversation, settings: Settings) -> dict[str, Any]:
+    match wanted:
+        case Hand(agent=name, raised=raised):
+            mind = cast(Mind, {**state["agents"][name], "hand": raised})
+            return {"agents": {name: {"hand": raised, "need_to_talk": need_of_person(mind, False, settings)}}}
+        case NewTopic(topic=topic):
+            thinking = {name: cast(Mind, mind) for name, mind in state["agents"].items() if not mind.get("human")}
+            judges = {name: cast(Mind, mind) for name, mind in state["judge_mind"].items()}
+            turned = {name: _turned_to(topic, mind, state["turn"], settings) for name, mind in thinking.items()}
+            judged = {name: _turned_to(topic, mind, state["turn"], settings) for name, mind in judges.items()}
+            return {"topic": topic, "agents": turned, **({"judge_mind": judged} if judged else {})}
+        case Stop():
+            detail = "The moderator ended the conversation."
+            return {"stop_reason": "stopped", "stop_source": "moderator", "stop_detail": detail}
+        case _:
+            raise TypeError(f"words are said, not carried out: {wanted}")
+
+
+def _turned_to(topic: str, mind: Mind, turn: int, settings: Settings) -> Mind:
+    """What changes in a mind with another topic: it is pinned in place of the old one, which may now be forgotten."""
+    if len(mind["pinned"]) <= _TOPIC:
+        return {}
+    memory = new_memory(mind["name"], turn, "topic", topic, [], 10, EmotionalState().vector())
+    pinned = [*mind["pinned"][:_TOPIC], memory.id, *mind["pinned"][_TOPIC + 1 :]]
+    alive, _ = admit(mind["alive"], memory.id, turn, settings.ltm_capacity, pinned)
+    unsaved = [whole for whole in (*mind.get("unsaved", []), memory.model_dump()) if whole["id"] in alive]
+    return {"alive": alive, "pinned": pinned, "unsaved": unsaved}

@@ -1,0 +1,90 @@
+"""People who take part: they are asked, and the conversation waits for their answer (LangGraph's `interrupt`)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from langgraph.types import interrupt
+
+from persimchat.nodes.saying import say
+from persimchat.state.errors import InputError
+from persimchat.state.mind import Mind
+from persimchat.state.person_answer import Asked, PersonAnswer, person_answer
+from persimchat.state.settings import Settings
+
+
+def answer_of(agent: str, given: Any, what: str, present: Sequence[str]) -> PersonAnswer:
+    """A person's answer, checked as `person_answer` does; a whisper has to reach somebody else.
+
+    Args:
+        agent: who answers.
+        given: what they answer.
+        what: what they were asked for: "utterance" or "need_to_talk".
+        present: everybody's full names.
+
+    Raises:
+        InputError: it is no answer.
+    """
+    answer = person_answer(given, what, present)
+    if answer.get("heard_by") == [agent]:
+        raise InputError(
+            "nobody but the speaker would hear it",
+            where="a person's answer",
+            remedy="Name somebody else in heard_by, or leave it out for everybody.",
+        )
+    return answer
+
+
+def _answer(mind: Mind, what: Asked) -> PersonAnswer:
+    """A person's answer; what is no answer is asked for again, saying what was wrong."""
+    situation, problem = mind["situation"], ""
+    while True:
+        given = interrupt({"agent": mind["name"], "what": what, "turn": situation["turn"], "problem": problem})
+        try:
+            return answer_of(mind["name"], given, what, situation["present"])
+        except InputError as error:
+            problem = str(error)
+
+
+async def person_speaks(mind: Mind, settings: Settings) -> dict[str, Any]:
+    """A person's turn: they say something, or pass and are silent for this turn."""
+    answer = _answer(mind, "utterance")
+    if answer.get("passes"):
+        turn = mind["situation"]["turn"] + 1
+        passed = {"turn": turn, "step": "speak", "why": "passed"}
+        own = {"passed": turn, "hand": False, "need_to_talk": 0, "silent": passed}
+        return {"agents": {mind["name"]: own}}
+    return await say(
+        {
+            "situation": mind["situation"],
+            "needs": mind["needs"],
+            "text": answer["text"],
+            "heard_by": answer.get("heard_by"),
+            "mind": mind,
+        },
+        settings,
+    )
+
+
+async def person_appraises(mind: Mind, settings: Settings) -> dict[str, Any]:
+    """human_turns=need: a person says how much they need to talk; who passes has no need."""
+    answer = _answer(mind, "need_to_talk")
+    return {"agents": {mind["name"]: {"need_to_talk": answer.get("need_to_talk", 0)}}}
+
+
+_RAISED_HAND = 10
+_SPOKEN_TO = 8
+
+
+def need_of_person(mind: Mind, addressed: bool, settings: Settings) -> int:
+    """A person's need to talk, 0–10, as far as it is known without asking them.
+
+    Args:
+        mind: the person's; `hand` is read.
+        addressed: whether the last utterance speaks to them by name.
+        settings: `human_turns`.
+    """
+    if mind.get("hand"):
+        return _RAISED_HAND
+    return _SPOKEN_TO if addressed and settings.human_turns != "hand" else 0

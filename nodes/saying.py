@@ -1,0 +1,67 @@
+"""Saying words that are given: a moderator's, a person's, or those that a branch puts into somebody's mouth."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from typing_extensions import TypedDict
+
+from persimchat.state.conversation import as_message, utterance_id
+from persimchat.state.intervention import MODERATOR
+from persimchat.state.mind import Mind, Situation, Utterance
+from persimchat.state.settings import Settings
+from persimchat.state.speech import addressees
+
+
+class Given(TypedDict):
+    """Words to be said."""
+
+    situation: Situation
+    needs: dict[str, int]
+    """Everybody's need to talk."""
+    text: str
+    heard_by: list[str] | None
+    """Who hears them beside their speaker; None for everybody."""
+    mind: Mind | None
+    """The participant who says them; None for the moderator."""
+
+
+def moderator_name(participants: Sequence[str]) -> str:
+    """The moderator's name: "Moderator", or one like it where a participant has that name already."""
+    name = MODERATOR
+    while name.casefold() in {participant.casefold() for participant in participants}:
+        name = f"{name} of the conversation"
+    return name
+
+
+async def say(given: Given, settings: Settings) -> dict[str, Any]:
+    """Say the words; no model is asked.
+
+    Returns:
+        An update of the conversation: the message, and of a participant how often and when they spoke.
+    """
+    situation, mind = given["situation"], given["mind"]
+    speaker = mind["name"] if mind is not None else moderator_name(situation["present"])
+    turn = situation["turn"] + 1
+    utterance: Utterance = {
+        "turn": turn,
+        "speaker": speaker,
+        "text": given["text"],
+        "addressees": addressees(given["text"], speaker, situation["present"]),
+        "emotion": mind["emotion"] if mind is not None else {},
+        "need_to_talk": given["needs"],
+        "response_time_s": 0.0,
+        "tokens": {"input": 0, "output": 0},
+        "corrections": [],
+    }
+    if given["heard_by"] is not None:
+        utterance["heard_by"] = [name for name in situation["present"] if name in given["heard_by"] and name != speaker]
+    by_person = mind is None or bool(mind.get("human"))
+    message = as_message(utterance, utterance_id(situation["simulation"], turn), by_person=by_person)
+    return {"messages": [message], **({"agents": {speaker: _spoken(mind, turn)}} if mind is not None else {})}
+
+
+def _spoken(mind: Mind, turn: int) -> dict[str, Any]:
+    own = {"utterances": mind["utterances"] + 1, "last_spoke": turn}
+    return {**own, "hand": False} if mind.get("human") else own

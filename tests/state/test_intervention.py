@@ -1,0 +1,122 @@
+"""Interventions: whatever comes is a valid one, or is refused in one line."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from persimchat.state.errors import InputError
+from persimchat.state.intervention import LONGEST_WORDS, Say, Stop, intervention, words
+
+PRESENT = ["Eva Horáková", "Bo", "李雷"]
+PEOPLE = ["Bo"]
+
+text = st.text(max_size=40) | st.sampled_from(
+    ["", "   ", "\x1b[31mred", "\u202e\u202e", "\u200d", "\u0301", "a\x00b", "x" * 100_000, "\ud800", "Bo", "{{ x }}"]
+)
+json_value = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | text,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(text, inner, max_size=3),
+    max_leaves=6,
+)
+KEYS = ["do", "text", "speaker", "heard_by", "topic", "agent", "raised", "avoid"]
+nearly = st.dictionaries(st.sampled_from(KEYS) | text, json_value, max_size=4)
+known = st.builds(
+    lambda do, rest: {**rest, "do": do}, st.sampled_from(["say", "topic", "hand", "floor", "stop"]), nearly
+)
+
+
+def plain(shown: str) -> bool:
+    return shown.isprintable() and len(shown) < 400
+
+
+@given(json_value | nearly | known)
+def test_any_value_is_valid_or_refused_in_one_line(value: Any):
+    try:
+        made = intervention(value, PRESENT, PEOPLE)
+    except InputError as error:
+        assert plain(str(error)), str(error)
+        assert error.where == "intervention"
+        assert error.remedy
+        return
+    assert intervention(made.model_dump(), PRESENT, PEOPLE) == made, "it stands in a checkpoint as it was"
+    if isinstance(made, Say):
+        assert made.text.strip() == made.text != ""
+        assert len(made.text) <= LONGEST_WORDS
+        assert {made.speaker, *(made.heard_by or [])} <= {"", *PRESENT}
+        assert made.heard_by is None or made.heard_by
+
+
+@given(json_value)
+def test_words_are_words_or_refused(value: Any):
+    try:
+        said = words(value)
+    except InputError as error:
+        assert plain(str(error))
+        return
+    assert isinstance(value, str)
+    assert said
+    assert words(said) == said
+    assert not any(c in said for c in "\x1b\x00\u202e\r")
+
+
+def test_words_are_cleaned_and_keep_their_lines():
+    assert words("  \x1b]0;title\x07Hello\r\n\u202eworld\t! ") == "Hello\nworld !"
+    assert words("שלום") == "שלום"
+    assert len(words("x" * LONGEST_WORDS)) == LONGEST_WORDS
+
+
+@pytest.mark.parametrize(
+    ("value", "what"),
+    [
+        ("", "there are no words in it"),
+        (" \t\n", "there are no words in it"),
+        ("\u202e\u200f\u2066", "there are no words in it"),
+        ("\u200d\u0301", "there are no words in it"),
+        ("x" * 100_000, "100,000 characters are too many: at most 8,000"),
+        (b"bytes", "it is no text"),
+        (None, "it is no text"),
+    ],
+)
+def test_what_is_wrong_with_words(value: Any, what: str):
+    with pytest.raises(InputError) as caught:
+        words(value)
+    assert caught.value.what == what
+
+
+@pytest.mark.parametrize(
+    ("value", "parts"),
+    [
+        ({"do": "say", "text": "Hi", "speaker": "Eva"}, ["'Eva' does not take part", "Eva Horáková"]),
+        ({"do": "say", "text": "Hi", "speaker": "x" * 100_000}, ["xxx…", "does not take part"]),
+        ({"do": "say", "text": "Hi", "heard_by": []}, ["heard_by", "at least 1 item"]),
+        ({"do": "say", "text": "Hi", "heard_by": [" "]}, ["heard_by", "a name is missing"]),
+        ({"do": "say", "text": "Hi", "heard_by": ["Bob"]}, ["'Bob' does not take part"]),
+        ({"do": "say", "text": "Hi", "heard_by": ["Bo"], "speaker": "Bo"}, ["nobody but the speaker"]),
+        ({"do": "say"}, ["field required"]),
+        ({"do": "say", "text": "Hi", "\x1b[2J": 1}, ["extra inputs"]),
+        ({"do": "\x1b[2J" + "x" * 100_000}, ["no such intervention"]),
+        ({}, ["no such intervention"]),
+        ({"do": "topic", "topic": "\u202e"}, ["topic: there are no words in it"]),
+        ({"do": "topic", "topic": "x" * 100_000}, ["topic: 100,000 characters", "at most 8,000"]),
+        ({"do": "hand", "agent": "李雷"}, ["李雷 is no person", "Agents speak by themselves"]),
+        ({"do": "floor", "agent": "Moderator"}, ["'Moderator' does not take part"]),
+    ],
+)
+def test_mistakes(value: Any, parts: list[str]):
+    with pytest.raises(InputError) as caught:
+        intervention(value, PRESENT, PEOPLE)
+    message = str(caught.value)
+    assert plain(message), message
+    for part in parts:
+        assert part in message
+
+
+def test_a_whisper_names_everybody_once():
+    made = intervention({"do": "say", "text": "Hi", "heard_by": ["Bo", "李雷", "Bo"]}, PRESENT)
+    assert isinstance(made, Say)
+    assert made.heard_by == ["Bo", "李雷"]
+    assert intervention(Stop(), PRESENT) == Stop()
