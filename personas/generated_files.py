@@ -62,7 +62,8 @@ def persona_text(persona: Persona, notes: Sequence[str] = ()) -> str:
         persona: who it is.
         notes: comments for its head, a line each; whatever is in them stays in its line.
     """
-    data = {key: value for key, value in persona.model_dump(mode="json").items() if value not in (None, [], {})}
+    given = persona.model_dump(mode="json", exclude_defaults=True)
+    data = {key: value for key, value in given.items() if value not in (None, [], {})}
     data["description"] = _Folded(persona.description)
     if persona.characteristics:
         data["characteristics"] = {key: _number(value) for key, value in persona.characteristics.items()}

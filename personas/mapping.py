@@ -89,7 +89,7 @@ def load_mapping(path: Path) -> Mapping:
     """
     document = read_document(path)
     data = document.data
-    targets = valid_fields(Persona)
+    targets = [field for field in valid_fields(Persona) if field != "human"]  # no record says who will take a part
     refuse_unknown(document, (), data, [*targets, *_OWN])
     for key in ("name", "description"):
         if key not in data:

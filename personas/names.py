@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Final
 
 from persimchat.state.errors import InputError, nearest_word
 from persimchat.state.folding import folded
 from persimchat.state.names import matching
+from persimchat.state.plain_text import quoted
 from persimchat.state.settings import Settings
+
+_MOST_SHOWN: Final = 60
 
 
 def full_name(wanted: str, names: Sequence[str], *, what: str, where: str = "") -> str:
@@ -26,8 +30,10 @@ def full_name(wanted: str, names: Sequence[str], *, what: str, where: str = "") 
     if len(found) == 1:
         return found[0]
     if found:
-        raise InputError(f"{wanted!r} may be {' or '.join(found)}", where=where, remedy="Write the full name.")
-    raise InputError(f"there is no {what} {wanted!r}", where=where, remedy=nearest(wanted, names))
+        raise InputError(
+            f"{quoted(wanted, _MOST_SHOWN)} may be {' or '.join(found)}", where=where, remedy="Write the full name."
+        )
+    raise InputError(f"there is no {what} {quoted(wanted, _MOST_SHOWN)}", where=where, remedy=nearest(wanted, names))
 
 
 def nearest(wanted: str, names: Sequence[str]) -> str:

@@ -10,12 +10,13 @@ from pydantic import ValidationError
 
 from persimchat.personas.catalogue import find_persona, shipped
 from persimchat.personas.files import persona_in
+from persimchat.personas.people import refuse_nobody_but_people
 from persimchat.state.complaint import input_error, refuse_unknown
 from persimchat.state.document import Document, Location
 from persimchat.state.errors import InputError
 from persimchat.state.persona import Persona
 
-_ENTRY = ("persona", "model", "social_goals")
+_ENTRY = ("persona", "model", "social_goals", "human")
 """Keys of a participant who is named, not written out."""
 
 
@@ -27,7 +28,7 @@ def participants_in(document: Document, base: Path) -> tuple[list[Persona], dict
         base: the folder from which paths count.
 
     Raises:
-        InputError: there are fewer than two, two share a name, or one is not right.
+        InputError: there are fewer than two, two share a name, one is not right, or all are people.
     """
     entries = document.data.get("participants")
     where = document.where(("participants",))
@@ -51,6 +52,7 @@ def participants_in(document: Document, base: Path) -> tuple[list[Persona], dict
         personas.append(persona)
         if model is not None:
             models[persona.name] = model
+    refuse_nobody_but_people(personas, where=where)
     return personas, models
 
 
@@ -64,16 +66,28 @@ def _participant(document: Document, at: Location, entry: Any, base: Path) -> tu
         what = f"a participant is a name, a path or a persona, not {type(entry).__name__}"
         raise InputError(what, where=where, remedy="Write a name, or lines 'name: …' and 'description: …'.")
     if "persona" not in entry:
+        if "model" in entry and entry.get("human") is True:
+            raise _model_of_person(document, at, str(entry.get("name", "this participant")))
         return persona_in(document, at, base), None
     refuse_unknown(document, at, entry, _ENTRY)
     for key in ("persona", "model"):
         if key in entry and not isinstance(entry[key], str):
             raise InputError(f"{key} is not text", where=document.where((*at, key)), remedy="Write a name.")
     persona = find_persona(entry["persona"], base, where=document.where((*at, "persona")))
-    if "social_goals" in entry:
-        given = {**persona.model_dump(), "social_goals": entry["social_goals"]}
+    own = {key: entry[key] for key in ("social_goals", "human") if key in entry}
+    if own:
         try:
-            persona = Persona.model_validate(given)
+            persona = Persona.model_validate({**persona.model_dump(), **own})
         except ValidationError as error:
             raise input_error(error, Persona, document, at) from None
+    if persona.human and "model" in entry:
+        raise _model_of_person(document, at, persona.name)
     return persona, entry.get("model")
+
+
+def _model_of_person(document: Document, at: Location, name: str) -> InputError:
+    return InputError(
+        f"{name} is a person, and no model is asked for them",
+        where=document.where((*at, "model")),
+        remedy="Remove either model or human.",
+    )

@@ -29,7 +29,8 @@ def load_scenario(path: Path | str, *, topic: str | None = None) -> Scenario:
     Args:
         path: a YAML or JSON file with the fields of `Scenario`. A participant is the name of a shipped persona, the
             path of a persona file (from the scenario's folder), a persona written out, or
-            `{persona: <name or path>, model: …, social_goals: […]}`, goals in place of the persona's own.
+            `{persona: <name or path>, model: …, social_goals: […]}`, goals in place of the persona's own. With
+            `human: true` a person takes the part; `{name: Petr, human: true}` is enough for one.
             Relationships, social goals and agent_models may use first names.
         topic: what the conversation is about, in place of what the file says.
 
@@ -103,7 +104,7 @@ def _scenario(document: Document, base: Path) -> Scenario:
         raise InputError(what, where=document.where(("topic",)), remedy="Say what the conversation is about.")
     personas, models = participants_in(document, base)
     names = [persona.name for persona in personas]
-    settings = _settings(document, names, models)
+    settings = _settings(document, personas, models)
     goals = by_full_name(document, ("social_goals",), names)
     resolved = {
         **{key: value for key, value in data.items() if value is not None},
@@ -123,8 +124,9 @@ def _scenario(document: Document, base: Path) -> Scenario:
         raise input_error(error, Scenario, Document(resolved, document.source, lines)) from None
 
 
-def _settings(document: Document, names: list[str], models: dict[str, str]) -> dict[str, Any]:
+def _settings(document: Document, personas: Sequence[Persona], models: dict[str, str]) -> dict[str, Any]:
     """The scenario's settings, checked, with the participants' own models among them."""
+    names = [persona.name for persona in personas]
     given = document.data.get("settings")
     if given is not None and not isinstance(given, Mapping):
         where = document.where(("settings",))
@@ -135,5 +137,11 @@ def _settings(document: Document, names: list[str], models: dict[str, str]) -> d
             Settings.model_validate(settings, context=PART)
         except ValidationError as error:
             raise input_error(error, Settings, document, ("settings",)) from None
-    agent_models = {**by_full_name(document, ("settings", "agent_models"), names), **models}
+    named = by_full_name(document, ("settings", "agent_models"), names)
+    people = {persona.name for persona in personas if persona.human}
+    for key, name in zip(settings.get("agent_models") or {}, named, strict=True):
+        if name in people:
+            where = document.where(("settings", "agent_models", key))
+            raise InputError(f"{name} is a person, and no model is asked for them", where=where, remedy="Remove it.")
+    agent_models = {**named, **models}
     return {**settings, "agent_models": agent_models} if agent_models else settings

@@ -138,9 +138,9 @@ def environment(situation: Situation, name: str, *, spoken: int | None = None) -
     return Block("environment", tuple(items))
 
 
-def last_utterances(recent: Sequence[Utterance]) -> Block:
-    """Block c: the last utterances word by word, oldest first."""
-    return Block("last_utterances", tuple(_line(u) for u in recent))
+def last_utterances(recent: Sequence[Utterance], name: str = "") -> Block:
+    """Block c: the last utterances word by word, oldest first; whispers are marked, as `name` hears them."""
+    return Block("last_utterances", tuple(_line(u, name) for u in recent))
 
 
 AVOIDED_CHARACTERS = 600
@@ -153,8 +153,15 @@ def avoid(texts: Iterable[str]) -> Block:
     return Block("avoid", tuple(Item("avoid", {"text": text}, prunable=False) for text in shown))
 
 
-def _line(utterance: Utterance) -> Item:
-    return Item("utterance", {"speaker": utterance["speaker"], "text": utterance["text"]}, prunable=False)
+def _line(utterance: Utterance, name: str) -> Item:
+    values = {"speaker": utterance["speaker"], "text": utterance["text"], "whispered": _whispered(utterance, name)}
+    return Item("utterance", values, prunable=False)
+
+
+def _whispered(utterance: Utterance, name: str) -> list[str]:
+    """Whom a whisper was for, `name` first and as "me"; empty for what everybody heard."""
+    hearers = [hearer for hearer in utterance.get("heard_by") or [] if hearer != utterance["speaker"]]
+    return [*(["me"] if name in hearers else []), *(hearer for hearer in hearers if hearer != name)]
 
 
 def observed(recent: Sequence[Utterance]) -> Block:
@@ -162,7 +169,12 @@ def observed(recent: Sequence[Utterance]) -> Block:
     return Block(
         "last_utterances",
         tuple(
-            Item("observed", {key: u[key] for key in ("speaker", "text", "emotion")}, prunable=False) for u in recent
+            Item(
+                "observed",
+                {key: u[key] for key in ("speaker", "text", "emotion")} | {"whispered": _whispered(u, "")},
+                prunable=False,
+            )
+            for u in recent
         ),
     )
 
@@ -171,25 +183,45 @@ def group(members: Iterable[Mapping[str, Any]]) -> Block:
     """How everybody stands, for those who look on: one item a participant.
 
     Args:
-        members: minds; `name`, `need_to_talk`, `openness`, `utterances` and `last_spoke` are shown where known.
+        members: minds; `name`, `need_to_talk`, `openness`, `utterances` and `last_spoke` are shown where known. People
+            have no openness, and a need to talk only where they are asked for it.
     """
-    shown = ("name", "need_to_talk", "openness", "utterances", "last_spoke")
-    return Block("group", tuple(Item("member", {k: m[k] for k in shown if k in m}, prunable=False) for m in members))
-
-
-def heard(utterance: Utterance, name: str) -> Block:
-    """The utterance that was just made, as `name` hears it."""
+    shown = ("name", "need_to_talk", "openness")
     return Block(
-        "heard",
-        (
+        "group",
+        tuple(
             Item(
-                "heard",
-                {key: utterance[key] for key in ("speaker", "addressees", "emotion", "text")}
-                | {"own": utterance["speaker"] == name, "addressed": name in utterance["addressees"]},
+                "member",
+                {key: m[key] for key in shown if m.get(key) is not None}
+                | {key: m.get(key, 0) for key in ("utterances", "last_spoke")},
                 prunable=False,
-            ),
+            )
+            for m in members
         ),
     )
+
+
+def heard(utterance: Utterance, name: str, present: Sequence[str] = ()) -> Block:
+    """The utterance that was just made, as `name` hears it.
+
+    Args:
+        utterance: as it was made; a whisper speaks to those who hear it.
+        name: who hears it; empty for onlookers.
+        present: everybody's names, where it is to be told that the speaker takes no part: the moderator.
+    """
+    speaker = utterance["speaker"]
+    addressees = utterance.get("heard_by") or utterance["addressees"]
+    values = {
+        "speaker": speaker,
+        "addressees": addressees,
+        "emotion": utterance["emotion"],
+        "text": utterance["text"],
+        "own": speaker == name,
+        "addressed": name in addressees,
+        "whispered": _whispered(utterance, name),
+        "moderator": bool(present) and speaker not in present and speaker != name,
+    }
+    return Block("heard", (Item("heard", values, prunable=False),))
 
 
 LEAST_MEMORY_COST = 13

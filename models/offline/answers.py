@@ -51,8 +51,9 @@ def perception(prompt: Prompt, seed: int) -> dict[str, Any]:
     elif heard.addressees and heard.addressees != "everybody":
         contra = word_pattern("contradicting").search(heard.words)
         parts.append(f"{'contradicted' if contra else 'turned to'} {short_name(heard.addressees)}")
+    whispered = " in a whisper" if heard.whispered else ""
     return {
-        "theme": f"{short_name(heard.speaker)} {listed(parts)}, on {a.topic.head}.",
+        "theme": f"{short_name(heard.speaker)} {listed(parts)}{whispered}, on {a.topic.head}.",
         "keywords": words,
         "importance": _importance(a, prompt),
     }

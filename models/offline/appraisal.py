@@ -47,11 +47,12 @@ class Appraisal:
         stance: what they hold.
         theirs: index of the position the words speak for, None where none can be told.
         own: they spoke themselves.
-        to_me: they were spoken to by name.
+        to_me: they were spoken to by name, or in a whisper.
         asked: they were asked something.
         agreement: from -1 (against what I hold, or told off) over 0 to 1 (for it).
         valence: how they stand to the speaker, -1, 0 or 1.
         heard: whether anything was heard at all.
+        led: the speaker is the moderator, who takes no part.
     """
 
     facts: Facts
@@ -64,6 +65,7 @@ class Appraisal:
     agreement: float
     valence: int
     heard: bool
+    led: bool = False
 
 
 def appraise(prompt: Prompt, seed: int) -> Appraisal:
@@ -74,9 +76,10 @@ def appraise(prompt: Prompt, seed: int) -> Appraisal:
     heard = prompt.heard
     if heard is None:
         return Appraisal(facts, topic, held, None, False, False, False, 0.0, 0, heard=False)
-    theirs = position_in(heard.words, topic)
-    # A question asks everybody where it names nobody, and those whom it names where it does.
-    asked = "?" in heard.words and heard.to_me
+    led = prompt.leads(heard.speaker)
+    theirs = None if led else position_in(heard.words, topic)
+    # A question asks everybody where it names nobody, and those whom it names where it does. A moderator's is meant.
+    asked = "?" in heard.words and (heard.to_me or (led and heard.addressees == "everybody"))
     relation = prompt.relation_to(heard.speaker)
     return Appraisal(
         facts=facts,
@@ -89,6 +92,7 @@ def appraise(prompt: Prompt, seed: int) -> Appraisal:
         agreement=0.0 if heard.own else _agreement(heard.words, theirs, held, topic, to_me=heard.to_me),
         valence=relation.valence if relation else 0,
         heard=True,
+        led=led,
     )
 
 
@@ -121,11 +125,12 @@ def need_to_talk(prompt: Prompt, seed: int) -> tuple[int, str]:
         score -= 5.0
         reasons.insert(0, "has only just spoken")
     elif a.asked:
-        score += 4.0
-        reasons.insert(0, "was asked by name")
+        score += 4.0 if a.to_me else 2.0
+        reasons.insert(0, "was asked by name" if a.to_me else "was asked like everybody")
     elif a.to_me:
         score += 2.6
-        reasons.insert(0, "was spoken to by name")
+        whispered = prompt.heard is not None and prompt.heard.whispered
+        reasons.insert(0, "was whispered to" if whispered else "was spoken to by name")
     if a.agreement < -0.15:
         score += 2.4 * -a.agreement
         reasons.append("disagrees with what was said")

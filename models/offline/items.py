@@ -23,6 +23,7 @@ _MEMBER: Final = re.compile(
 _LEVELS: Final = rf"\((?P<felt>calm|(?:(?:{'|'.join(EMOTIONS)}) \d+(?:, )?)+)\): "
 _FELT: Final = re.compile(_LEVELS)
 _OBSERVED: Final = re.compile(rf"^- (?P<speaker>.+?) {_LEVELS}(?P<words>.*)$")
+_WHISPER: Final = re.compile(r" \(whispered to .+?; nobody else heard it\)(?=: | \()")
 
 
 @dataclass(frozen=True)
@@ -58,6 +59,7 @@ class Heard:
     addressees: str
     emotion: dict[str, int]
     words: str
+    whispered: bool = False
 
 
 @dataclass(frozen=True)
@@ -67,6 +69,7 @@ class Said:
     speaker: str
     words: str
     emotion: tuple[tuple[str, int], ...] = ()
+    whispered: bool = False
 
     @property
     def felt(self) -> dict[str, int]:
@@ -148,9 +151,16 @@ def said(line: str, names: Iterable[str]) -> Said | None:
     for name in sorted(filter(None, names), key=len, reverse=True):
         if text.startswith(name + ": "):
             return Said(name, text[len(name) + 2 :].strip())
-        felt = _FELT.match(text, len(name) + 1) if text.startswith(name + " (") else None
+        if not text.startswith(name + " ("):
+            continue
+        whisper = _WHISPER.match(text, len(name))
+        end = whisper.end() if whisper else len(name)
+        if whisper and text.startswith(": ", end):
+            return Said(name, text[end + 2 :].strip(), whispered=True)
+        felt = _FELT.match(text, end + 1)
         if felt:
-            return Said(name, text[felt.end() :].strip(), tuple(levels(felt["felt"]).items()))
+            told = tuple(levels(felt["felt"]).items())
+            return Said(name, text[felt.end() :].strip(), told, whispered=whisper is not None)
     observed = _OBSERVED.match(line)
     if observed:
         return Said(observed["speaker"], observed["words"].strip(), tuple(levels(observed["felt"]).items()))
@@ -200,6 +210,7 @@ def heard(lines: Sequence[str], name: str) -> Heard | None:
         addressees=addressees,
         emotion=levels(first(lines, "- Speaker's emotional state: ") or ""),
         words=first(lines, "- Words: ") or "",
+        whispered=first(lines, "- Whispered: ") is not None,
     )
 
 

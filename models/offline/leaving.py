@@ -53,7 +53,10 @@ def _takes(scene: Scene, variant: int) -> str:
     heard = [
         (address(said.speaker, everyone), gist)
         for said in reversed(scene.prompt.recent)
-        if said.speaker != scene.prompt.name and (gist := known_gist(said.words, scene.topic))
+        if said.speaker != scene.prompt.name
+        and not scene.prompt.leads(said.speaker)
+        and not said.whispered
+        and (gist := known_gist(said.words, scene.topic))
     ]
     if not heard:
         return ""

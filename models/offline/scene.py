@@ -40,6 +40,8 @@ class Scene:
         closing: the end is near, so this is the speaker's last word.
         asked: the last utterance asks this speaker something.
         reaction: how the last speaker is taken up: agree, disagree, concede, build or answer.
+        led: the last utterance is the moderator's, who takes no part.
+        confided: the last utterance was whispered.
         moved: the speaker holds something else than when they last spoke.
         others_hold: the positions that the others last spoke for, by name.
         mood: an emotion strong enough to be put into words now; empty otherwise.
@@ -66,6 +68,8 @@ class Scene:
     closing: bool
     asked: bool
     reaction: str
+    led: bool
+    confided: bool
     moved: bool
     others_hold: dict[str, int]
     mood: str

@@ -82,7 +82,7 @@ def _sentiment(heard: Heard, prompt: Prompt, topic: Topic) -> float:
     def counted(pattern: str, most: int = 1) -> int:
         return min(most, len(word_pattern(pattern).findall(words)))
 
-    value = 5.0 + sides + 0.5 * (felt.get("happiness", 0) - 3)
+    value = 5.0 + sides + 0.5 * ((felt.get("happiness", 0) - 3) if felt else 0)
     value -= 0.32 * felt.get("anger", 0) + 0.25 * felt.get("disgust", 0)
     value -= 0.18 * felt.get("sadness", 0) + 0.15 * felt.get("fear", 0)
     value += 0.9 * counted("agreeing") + 0.7 * counted("kindly", 2) + 0.4 * min(2, words.count("!"))

@@ -19,6 +19,7 @@ from persimchat.models.offline.items import Answered, Heard, Member, MemoryLine,
 from persimchat.models.offline.relations import Relation, relation
 from persimchat.state.emotion import EMOTIONS
 from persimchat.state.errors import ModelError
+from persimchat.state.intervention import MODERATOR
 
 MODEL_NAME: Final = "offline"
 
@@ -92,6 +93,10 @@ class Prompt:
         if self.group:
             return tuple(member.name for member in self.group)
         return (self.name, *self.present) if self.name else self.present
+
+    def leads(self, name: str) -> bool:
+        """Whether this is the moderator, who leads the conversation and takes no part in it."""
+        return name.startswith(MODERATOR) and name not in self.participants
 
     def relation_to(self, name: str) -> Relation | None:
         """The relationship to `name`, if the prompt tells one."""
@@ -167,7 +172,7 @@ def _read(whole: str, task: re.Match[str], later: tuple[str, ...]) -> Prompt:
         form=None if debate is None else form_of(debate),
         closing=first(where, "- The end of the conversation is near") is not None,
         group=group,
-        recent=tuple(s for line in last if (s := items.said(line, (name, *others)))),
+        recent=tuple(s for line in last if (s := items.said(line, (name, *others, MODERATOR)))),
         heard=items.heard(sections.get("heard", []), name),
         avoid=tuple(every(sections.get("avoid", []), "- Not again: ")),
         answers=tuple(a for line in sections.get("answers", []) if (a := items.answered(line, others, name))),

@@ -71,13 +71,16 @@ def scene_of(prompt: Prompt, seed: int, *, ahead: int = 0) -> Scene:
     last = others[-1] if others and prompt.recent[-1].speaker != prompt.name else None
     heard = prompt.heard
     if last is None and not prompt.recent and heard and not heard.own:
-        last = Said(heard.speaker, heard.words)
+        last = Said(heard.speaker, heard.words, whispered=heard.whispered)
     mood = _mood(prompt, seed)
     values = _values(prompt, facts, topic, held, last, others)
     register = _register(prompt, facts)
     again = (*prompt.avoid, *prompt.later)
     lately = (*(said.words for said in prompt.recent), *again)
+    led = last is not None and prompt.leads(last.speaker)
     asked = last is not None and bool(values["name"]) and _asks(last.words, prompt.name, everyone)
+    # A moderator's question waits for an answer from whoever speaks next.
+    asked = asked or (led and last is not None and "?" in last.words)
     opening = not prompt.recent and prompt.turn == 0 and last is None
     closing = prompt.closing and not opening
     step = prompt.turn + ahead + 7 * len(again)
@@ -103,6 +106,8 @@ def scene_of(prompt: Prompt, seed: int, *, ahead: int = 0) -> Scene:
         closing=closing,
         asked=asked,
         reaction=_reaction(topic, held, values, asked=asked),
+        led=led,
+        confided=last is not None and last.whispered,
         moved=held.earlier != held.mine and _spoken(prompt) > (0 if held.aloud else 1),
         others_hold={
             name: nearest(told.place, len(topic.positions))
@@ -173,11 +178,12 @@ def _values(
     key = (prompt.topic, prompt.name, prompt.turn)
     n = len(topic.positions)
     rivals = [i for i in range(n) if i != held.mine]
-    theirs = position_in(last.words, topic) if last else None
+    theirs = position_in(last.words, topic) if last and not prompt.leads(last.speaker) else None
     rival = theirs if theirs is not None and theirs != held.mine else generator("rival", *key).choice(rivals)
     if held.earlier != held.mine:
         rival = held.earlier
-    third = next((said for said in reversed(others) if last and said.speaker != last.speaker), None)
+    open_ = (said for said in reversed(others) if not said.whispered and not prompt.leads(said.speaker))
+    third = next((said for said in open_ if last and said.speaker != last.speaker), None)
     gist3 = gist_of(third.words, topic) if third else ""
     gist = gist_of(last.words, topic) if last else ""
     recent = [said.speaker for said in prompt.recent]

@@ -30,6 +30,7 @@ def _slots(prompt: Prompt, a: Appraisal) -> dict[str, str]:
     others = [n for n in prompt.present if n != speaker]
     draw = generator("think", prompt.name, prompt.topic, prompt.turn)
     theirs = a.theirs if a.theirs is not None else position_in(words, a.topic) if words else None
+    theirs = None if prompt.leads(speaker) else theirs
     return {
         "me": short_name(prompt.name),
         "speaker": short_name(speaker) if speaker and speaker != prompt.name else "",

@@ -9,6 +9,7 @@ from persimchat.models.offline.items import MemoryLine
 from persimchat.models.offline.positions import place_in
 from persimchat.models.offline.sections import Prompt
 from persimchat.models.offline.topics import Topic
+from persimchat.state.intervention import MODERATOR
 
 
 @dataclass(frozen=True)
@@ -30,7 +31,7 @@ class Told:
 
 def utterances_known(prompt: Prompt) -> list[tuple[int, str, str]]:
     """Turn, speaker and text of what was said, oldest first: word by word where that is known, else as remembered."""
-    names = prompt.participants
+    names = (*prompt.participants, MODERATOR)
     known: dict[int, tuple[str, str]] = {}
     for memory in (*prompt.memories, *([prompt.stm] if prompt.stm else [])):
         if memory.kind == "perception":
@@ -43,11 +44,11 @@ def utterances_known(prompt: Prompt) -> list[tuple[int, str, str]]:
 
 
 def timeline(prompt: Prompt, topic: Topic) -> list[Told]:
-    """Those utterances that tell a position, oldest first."""
+    """Those utterances that tell a position, oldest first; a moderator asks about positions and holds none."""
     return [
         Told(turn, speaker, text, place)
         for turn, speaker, text in utterances_known(prompt)
-        if (place := place_in(text, topic)) is not None
+        if not prompt.leads(speaker) and (place := place_in(text, topic)) is not None
     ]
 
 

@@ -127,7 +127,9 @@ def _reaction(scene: Scene) -> str:
     values, child = scene.values, scene.facts.child
     if scene.debate and not scene.asked and (shifted := debating.shift(scene)):
         return shifted
-    if not values["name"]:
+    if scene.led:
+        return _to_moderator(scene)
+    if not values["name"] or (scene.confided and not scene.asked):
         return ""
     if scene.asked and scene.debate and not child and (replied := debating.reply(scene)):
         return replied
@@ -144,6 +146,13 @@ def _reaction(scene: Scene) -> str:
     kind = scene.reaction
     phrases = deck("speech", "child", kind) if child else deck("speech", kind)
     return scene.decks.pick(kind, phrases, scene.turn, values)
+
+
+def _to_moderator(scene: Scene) -> str:
+    """An answer to the moderator's question, or a word that follows their lead; nothing that gives a whisper away."""
+    unasked = ("confided" if scene.values["gist"] else "aside") if scene.confided else "follow"
+    kind = "answer" if scene.asked else unasked
+    return scene.decks.pick(f"moderator {kind}", deck("speech", "moderator", kind), scene.turn, scene.values)
 
 
 def deck_of(block: str) -> tuple[str, ...]:

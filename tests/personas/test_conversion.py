@@ -90,6 +90,7 @@ def test_an_own_mapping(write: Write):
         "knowledge": 4,
         "speaking_style": "knapp",
         "social_goals": ["reden"],
+        "human": False,
     }
     assert one.draft.left_out == {"alter": "'k. A.'", "notiz": "'x'"}
     assert one.draft.technical == ("lfd",)

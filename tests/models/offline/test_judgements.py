@@ -191,7 +191,7 @@ def _onlookers_answer(given_values: dict[str, Any], seed: int, form: str | None,
     if len(set(names)) < 3 or (form == "choice" and len({c.casefold() for c in choices}) < 2):
         return
     group = [{"name": n, "need_to_talk": 3, "utterances": i, "last_spoke": i} for i, n in enumerate(names)]
-    observed = b.Item("observed", {"speaker": said["speaker"], "text": said["text"], "emotion": CALM})
+    observed = b.Item("observed", {"speaker": said["speaker"], "text": said["text"], "emotion": CALM, "whispered": []})
     recent = b.Block("last_utterances", (observed,))
     shown = {"environment": given_values["environment"], "group": b.group(group), "last_utterances": recent}
     chosen = model.invoke(render("selector", **shown, candidates=names[1:])).content
