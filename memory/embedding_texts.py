@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+from base64 import b64decode, b64encode
 from collections.abc import Sequence
 
 import numpy as np
 
-from persimchat.memory.embeddings import LEXICAL, embedding, remote_name
+from persimchat.memory.embeddings import LEXICAL, MINILM, embedding, remote_name
 from persimchat.memory.lexical import LexicalEmbeddings
 from persimchat.memory.minilm import MiniLMEmbeddings
 from persimchat.memory.retrieval import Vectors
 from persimchat.models.failures import model_error
+from persimchat.models.ledger import current_ledger
 from persimchat.models.limits import slot
+from persimchat.models.recording import text_digest
 from persimchat.state.errors import ModelError
 from persimchat.state.settings import Settings
 
@@ -23,6 +26,8 @@ _FEW = 16
 
 async def embed(settings: Settings, texts: Sequence[str], *, agent: str = "") -> Vectors:
     """Embed texts.
+
+    Where the run has a ledger, what a server embeds is recorded, or taken from the record.
 
     Args:
         settings: `embedding`, `timeout_s` and the limits on requests count.
@@ -35,9 +40,13 @@ async def embed(settings: Settings, texts: Sequence[str], *, agent: str = "") ->
     Raises:
         TransientModelError: the embedding's server failed for a reason that may pass.
         ModelError: it failed for good, or answered something else than vectors.
-        InputError: the embedding's name is wrong, or something that it needs is missing.
+        InputError: the embedding's name is wrong, something that it needs is missing, or a record lacks a text.
     """
     name, wanted = settings.embedding.strip(), list(texts)
+    ledger = None if name in (LEXICAL, MINILM) else current_ledger()
+    if ledger is not None and ledger.replays:
+        remote_name(name)
+        return np.stack([_decoded(ledger.vector(text_digest(text))) for text in wanted])
     # Making one reads files (certificates, or a model that takes seconds); the lexical one needs none.
     model = embedding(name, settings) if name == LEXICAL else await asyncio.to_thread(embedding, name, settings)
     if isinstance(model, LexicalEmbeddings) and len(wanted) <= _FEW:
@@ -51,7 +60,20 @@ async def embed(settings: Settings, texts: Sequence[str], *, agent: str = "") ->
         raise model_error(
             error, remote_name(name), agent=agent, module=_MODULE, timeout_s=settings.timeout_s
         ) from error
-    return _checked(rows, len(wanted), name, agent)
+    vectors = _checked(rows, len(wanted), name, agent)
+    if ledger is not None:
+        for text, vector in zip(wanted, vectors, strict=True):
+            ledger.embedded(text_digest(text), _encoded(vector))
+    return vectors
+
+
+def _encoded(vector: Vectors) -> str:
+    """A vector for a record: float32 values, little endian, as base64."""
+    return b64encode(vector.astype("<f4").tobytes()).decode()
+
+
+def _decoded(text: str) -> Vectors:
+    return np.frombuffer(b64decode(text), dtype="<f4").astype(np.float32)
 
 
 def _checked(rows: list[list[float]], expected: int, name: str, agent: str) -> Vectors:

@@ -70,6 +70,7 @@ async def ask(
         InputError: the model's name, key or file is wrong.
         TransientModelError: the request failed for a reason that may pass.
         ModelError: the request failed for good, or both answers were wrong.
+        BudgetExhausted: a request would have passed a budget, and was not made.
     """
     exchange = Exchange.on_behalf(settings, agent, module, turn)
     value = await judgement(exchange, render(template, **values), schema)
@@ -124,6 +125,7 @@ async def speak(
         InputError: the model's name, key or file is wrong.
         TransientModelError: the request failed for a reason that may pass.
         ModelError: the request failed for good, or both answers had no words.
+        BudgetExhausted: a request would have passed a budget, and was not made.
     """
     exchange = Exchange.on_behalf(settings, agent, module, turn)
     messages = render(template, **values)
@@ -135,13 +137,7 @@ async def speak(
         text = answer_text(message)
         problem = stop_problem(message) or (None if text else "the answer was empty")
         if problem is None:
-            reported = message.response_metadata.get("response_time_s")
-            return Spoken(
-                text,
-                message.model_copy(update={"content": text}),
-                float(reported) if isinstance(reported, int | float) else seconds,
-                exchange.call(),
-            )
+            return Spoken(text, message.model_copy(update={"content": text}), seconds, exchange.call())
     raise exchange.error(f"no words twice: {problem}", remedy=_REMEDY)
 
 

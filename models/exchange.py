@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import time
-from collections.abc import AsyncIterator, Iterable
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Awaitable, Iterable, Sequence
+from contextlib import asynccontextmanager, nullcontext
 from dataclasses import dataclass, field
-from typing import Any, cast
+from typing import Any, Final, cast
 
 import openai
 from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage, HumanMessage, message_chunk_to_message
@@ -17,16 +17,21 @@ from pydantic import BaseModel
 from persimchat.models import ladder
 from persimchat.models.failures import TransientModelError, model_error, retry_after_s
 from persimchat.models.ladder import Rung
+from persimchat.models.ledger import Ledger, current_ledger
 from persimchat.models.limits import pause, slot
 from persimchat.models.naming import ModelName, parse_model_name
+from persimchat.models.recording import Request, from_record
 from persimchat.models.registry import model_name, ready_model
 from persimchat.models.schemas import prompt_schema
 from persimchat.models.stable_ids import WithMessageId
 from persimchat.models.usage import Tally
 from persimchat.prompts import render
-from persimchat.state.errors import ModelError
+from persimchat.state.errors import ModelError, PerSimChatError
 from persimchat.state.mind import Call
 from persimchat.state.settings import Settings
+
+_SAY_THE_END: Final = ("openai", "azure", "compatible", "ollama")
+"""Providers whose streams say at their end why they stopped."""
 
 
 @dataclass
@@ -40,6 +45,8 @@ class Exchange:
         turn: utterances so far.
         name: the model that is asked.
         tally: requests and tokens so far.
+        answers: answers that came from a record.
+        took_s: seconds that the answers took, as the model reports them, else measured.
     """
 
     settings: Settings
@@ -48,6 +55,8 @@ class Exchange:
     turn: int
     name: ModelName
     tally: Tally = field(default_factory=Tally)
+    answers: int = 0
+    took_s: float = 0.0
 
     @classmethod
     def on_behalf(cls, settings: Settings, agent: str, module: str, turn: int) -> Exchange:
@@ -61,8 +70,13 @@ class Exchange:
             The raw answer and the form in which it was asked for.
 
         Raises:
-            ModelError: the request failed.
+            ModelError: the request failed, or did so according to the record.
+            BudgetExhausted: it would have passed a budget, and was not made.
+            NotRecorded: the run is answered from a record, which has no answer to this.
         """
+        ledger = current_ledger()
+        if ledger is not None and ledger.replays:
+            return self._from_record(ledger, messages, schema.__name__)[0], Rung.TEXT
         while True:
             form = ladder.rung(self.name)
             sent = {form, "seed"} - ladder.refused_fields(self.name)
@@ -77,16 +91,15 @@ class Exchange:
                 prompt = followed_by(messages, wording("json_answer", schema=prompt_schema(schema)))
             config = self._config("nostream")
             try:
-                async with self._request():
-                    answer = await model.ainvoke(prompt, config, **more)
-            except (openai.LengthFinishReasonError, openai.ContentFilterFinishReasonError) as stopped:
-                answer = _unfinished(stopped)
+                async with self._request(ledger, messages, prompt, schema.__name__) as request:
+                    request.answered(await _whole(model.ainvoke(prompt, config, **more)))
+            except PerSimChatError:
+                raise
             except Exception as error:
                 if not self._refused(error, sent):
                     raise self._explained(error) from error
                 continue
-            self.tally.add(prompt, answer)
-            return answer, form
+            return self._taken(request), form
 
     async def stream(
         self, messages: list[BaseMessage], *, message_id: str | None = None, **more: Any
@@ -99,37 +112,42 @@ class Exchange:
             **more: further fields of the request, for example `seed`.
 
         Returns:
-            The whole message, with the id that its tokens carried, and the seconds it took.
+            The whole message, with the id that its tokens carried, and the seconds it took, as the model reports them,
+            else measured.
 
         Raises:
             ModelError: the request failed, or the stream ended before the answer did.
+            BudgetExhausted: it would have passed a budget, and was not made.
+            NotRecorded: the run is answered from a record, which has no answer to this.
         """
+        ledger = current_ledger()
+        if ledger is not None and ledger.replays:
+            return self._from_record(ledger, messages, message_id=message_id)
         while True:
             sent = {"seed", "stream_options"} - ladder.refused_fields(self.name)
             model = await ready_model(self.name.written, self.settings)
             if message_id is not None:
                 model = WithMessageId(inner=model, message_id=message_id)
             config = self._config()
-            started = time.perf_counter()
             chunks: list[AIMessageChunk] = []
             try:
-                async with self._request():
-                    started = time.perf_counter()
+                async with self._request(ledger, messages, messages) as request:
                     async for chunk in model.astream(messages, config, **more):
                         chunks.append(chunk)
+                    if not chunks:
+                        raise self.error("the stream held no answer", again=True)
+                    message = cast(AIMessage, message_chunk_to_message(chunks[0] + chunks[1:]))
+                    request.answered(message)
+                    if self.name.provider in _SAY_THE_END and not _is_whole(message):
+                        raise self.error("the connection was cut in the middle of the answer", again=True)
+            except PerSimChatError:
+                raise
             except Exception as error:
                 if chunks or not self._refused(error, sent):
                     raise self._explained(error) from error
                 more = {k: v for k, v in more.items() if k not in ladder.refused_fields(self.name)}
                 continue
-            seconds = time.perf_counter() - started
-            if not chunks:
-                raise self.error("the stream held no answer", again=True)
-            message = cast(AIMessage, message_chunk_to_message(chunks[0] + chunks[1:]))
-            if self.name.provider in ("openai", "azure", "compatible", "ollama") and not _is_whole(message):
-                raise self.error("the connection was cut in the middle of the answer", again=True)
-            self.tally.add(messages, message)
-            return message, seconds
+            return self._taken(request), request.seconds
 
     def call(self) -> Call:
         """The accounting row of everything asked so far."""
@@ -163,11 +181,56 @@ class Exchange:
         return config
 
     @asynccontextmanager
-    async def _request(self) -> AsyncIterator[None]:
+    async def _request(
+        self, ledger: Ledger | None, messages: Sequence[BaseMessage], sent: Sequence[BaseMessage], schema: str = ""
+    ) -> AsyncIterator[Request]:
+        """Wait until a request may be made, and have it counted.
+
+        Args:
+            ledger: the run's, where there is one.
+            messages: the question.
+            sent: the prompt that is sent for it.
+            schema: name of the answer's schema.
+        """
+        request = self._asked(messages, sent, schema)
         alone = self.name.written if self.name.provider == "llamacpp" else ""
-        async with slot(self.settings, model=self.name.key, alone=alone):
-            self.tally.requests += 1
-            yield
+        with ledger.keeping(request) if ledger is not None else nullcontext():
+            async with slot(self.settings, model=self.name.key, alone=alone):
+                if ledger is not None:
+                    ledger.admit(request)
+                self.tally.requests += 1
+                request.started = time.perf_counter()
+                yield request
+
+    def _asked(self, messages: Sequence[BaseMessage], sent: Sequence[BaseMessage], schema: str) -> Request:
+        n = self.tally.requests
+        return Request(self.turn, self.agent, self.module, self.name, n, messages, sent, schema)
+
+    def _taken(self, request: Request) -> AIMessage:
+        """The answer to a request, added to what the exchange has used."""
+        assert request.answer is not None
+        self.tally.add(request.sent, request.answer)
+        self.took_s += request.seconds
+        return request.answer
+
+    def _from_record(
+        self, ledger: Ledger, messages: Sequence[BaseMessage], schema: str = "", *, message_id: str | None = None
+    ) -> tuple[AIMessage, float]:
+        """The recorded answer and its seconds; what it took is added as if it had been asked for."""
+        found = ledger.recorded(self._asked(messages, messages, schema), self.answers)
+        row = found.row
+        self.tally.requests += len(found.requests)
+        if row["answer"] is None:
+            # It failed for good, however often it had been tried: trying again would give the same.
+            failure = self.error(row["failed"] or "")
+            failure.args = (row["failed"],)
+            raise failure
+        self.answers += 1
+        self.tally.input_tokens += row["input_tokens"]
+        self.tally.output_tokens += row["output_tokens"]
+        self.tally.estimated = self.tally.estimated or row["estimated"]
+        self.took_s += row["seconds"]
+        return from_record(row["answer"], message_id=message_id), row["seconds"]
 
     def _explained(self, error: Exception) -> ModelError:
         seconds = retry_after_s(error)
@@ -207,6 +270,14 @@ def followed_by(messages: list[BaseMessage], text: str) -> list[BaseMessage]:
     if messages and isinstance(messages[-1], HumanMessage):
         return [*messages[:-1], HumanMessage(f"{messages[-1].text}\n\n{text}")]
     return [*messages, HumanMessage(text)]
+
+
+async def _whole(request: Awaitable[AIMessage]) -> AIMessage:
+    """An answer, also where OpenAI's client raises it because it was cut or filtered."""
+    try:
+        return await request
+    except (openai.LengthFinishReasonError, openai.ContentFilterFinishReasonError) as stopped:
+        return _unfinished(stopped)
 
 
 def _is_whole(message: AIMessage) -> bool:

@@ -88,3 +88,31 @@ def suggestion(word: str, valid: Iterable[str], *, otherwise: str = "") -> str:
     if near is not None:
         return f"Did you mean {near!r}?"
     return otherwise or f"Choose one of: {', '.join(choices)}."
+
+
+class BudgetExhausted(PerSimChatError):
+    """A budget would have been passed by the next request to a model, so that request was not made.
+
+    Its text is a sentence for people.
+
+    Args:
+        budget: the setting's name, one of `state.settings.BUDGETS`.
+        limit: calls, tokens or US dollars that the setting allows.
+        spent: how much of it is used, without what is reserved for requests under way.
+        needed: what the next request, and those under way, were estimated to take; 0 where calls are counted.
+    """
+
+    def __init__(self, budget: str, limit: float, spent: float, needed: float = 0.0) -> None:
+        self.budget, self.limit, self.spent = budget, limit, spent
+        unit = {"budget_calls": "calls", "budget_tokens": "tokens", "budget_usd": "US dollars"}[budget]
+        if needed:
+            about = f"about {_figure(needed)}"
+            rest = f"used; the next call, with those under way, would have taken {about} and was not made"
+        else:
+            rest = "made and the next one was not"
+        super().__init__(f"The budget of {_figure(limit)} {unit} is used up: {_figure(spent)} were {rest}.")
+
+
+def _figure(value: float) -> str:
+    """A number for people: whole ones whole, dollars to six digits."""
+    return f"{int(value):,}" if value == int(value) else f"{value:,.6g}"

@@ -1,0 +1,235 @@
+"""What is recorded of a request to a model, and how its answer comes back from the record.
+
+A record holds what was answered and what it took; of what was asked only a digest, by which a changed prompt is told.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import Any, Final
+
+from langchain_core.messages import AIMessage, BaseMessage
+from typing_extensions import TypedDict
+
+from persimchat.models.naming import ModelName
+from persimchat.models.usage import Prices, Tally, cost_usd
+
+Asking = tuple[int, str, str]
+"""Turn, agent, module."""
+
+Question = tuple[int, str, str, int]
+"""The same, and how many answers its exchange had before: 0, or 1 where it was asked once more."""
+
+STOPPED: Final = "stopped before the answer came"
+"""What a row says of a request that was given up: because the run was stopped, or another step failed."""
+
+_KEPT: Final = (
+    "finish_reason",
+    "stop_reason",
+    "done_reason",
+    "status",
+    "incomplete_details",
+    "estimated",
+    "response_time_s",
+    "token_usage",
+    "model_name",
+    "model_provider",
+)
+"""What is kept of an answer's `response_metadata`: what is read of it here, and who answered."""
+_FIELDS: Final = ("tool_calls", "invalid_tool_calls", "usage_metadata")
+
+
+class Row(TypedDict):
+    """One request to a model: a line of calls.jsonl."""
+
+    turn: int
+    agent: str
+    module: str
+    model: str
+    """As the user wrote it."""
+    n: int
+    """Its number within the exchange: 0, then 1 … where a form was refused or the answer was of no use."""
+    prompt: str
+    """Digest of what was asked (`prompt_digest`)."""
+    seconds: float
+    """As the model reports them, else measured."""
+    input_tokens: int
+    output_tokens: int
+    estimated: bool
+    cost_usd: float | None
+    failed: str | None
+    """Why it failed, a short text; None where it was answered."""
+    answer: dict[str, Any] | None
+    """What was answered (`as_record`); None where it failed."""
+
+
+@dataclass
+class Request:
+    """One request to a model.
+
+    Attributes:
+        turn: utterances so far.
+        agent: on whose behalf.
+        module: which cognitive module asks.
+        name: the model that is asked.
+        n: the request's number within its exchange.
+        messages: the question as it was rendered.
+        sent: the prompt as it is sent.
+        schema: name of the answer's schema; empty for free text.
+        started: when it began, in seconds of `time.perf_counter`; 0 until then.
+        answer: what was answered, None until then.
+        seconds: how long that took.
+    """
+
+    turn: int
+    agent: str
+    module: str
+    name: ModelName
+    n: int
+    messages: Sequence[BaseMessage]
+    sent: Sequence[BaseMessage]
+    schema: str = ""
+    started: float = 0.0
+    answer: AIMessage | None = None
+    seconds: float = 0.0
+
+    def answered(self, message: AIMessage) -> None:
+        """Keep what was answered, and how long it took."""
+        self.answer = message
+        self.seconds = seconds_of(message, time.perf_counter() - self.started)
+
+    def row(self, failed: str | None, prices: Prices) -> Row:
+        """What is recorded of the request once it is over.
+
+        Args:
+            failed: why it failed, None where it did not.
+            prices: the user's own.
+        """
+        tally, answer = Tally(), self.answer
+        if answer is not None:
+            tally.add(self.sent, answer)
+        elif failed is None:
+            failed = STOPPED
+        given, made = tally.input_tokens, tally.output_tokens
+        return Row(
+            turn=self.turn,
+            agent=self.agent,
+            module=self.module,
+            model=self.name.written,
+            n=self.n,
+            prompt=prompt_digest(self.messages, self.schema),
+            seconds=self.seconds if answer is not None else time.perf_counter() - self.started,
+            input_tokens=given,
+            output_tokens=made,
+            estimated=tally.estimated,
+            cost_usd=cost_usd(self.name, given, made, prices),
+            failed=failed,
+            answer=None if failed is not None or answer is None else as_record(answer),
+        )
+
+
+def prompt_digest(messages: Iterable[BaseMessage], schema: str = "") -> str:
+    """Sixteen hexadecimal digits that stand for a question: its roles and texts, and the name of the answer's schema.
+
+    Args:
+        messages: as they were rendered, before anything is added for the sake of one form of answer.
+        schema: the schema's name; empty where free text is asked for.
+    """
+    asked = [[message.type, str(message.text)] for message in messages]
+    return text_digest(json.dumps([schema, asked], ensure_ascii=True))
+
+
+def text_digest(text: str) -> str:
+    """Sixteen hexadecimal digits that stand for a text."""
+    return sha256(text.encode(errors="surrogatepass")).hexdigest()[:16]
+
+
+def as_record(message: AIMessage) -> dict[str, Any]:
+    """An answer as JSON: all that is read of it, and nothing of the request."""
+    record: dict[str, Any] = {"id": message.id, "content": message.content}
+    record |= {field: value for field in _FIELDS if (value := getattr(message, field))}
+    extra = {k: v for k, v in message.additional_kwargs.items() if _is_json(v)}
+    told = {k: v for k in _KEPT if _is_json(v := message.response_metadata.get(k)) and v is not None}
+    return record | ({"additional_kwargs": extra} if extra else {}) | ({"response_metadata": told} if told else {})
+
+
+def from_record(record: Mapping[str, Any], *, message_id: str | None = None) -> AIMessage:
+    """The answer that `as_record` wrote, under another id where one is given."""
+    return AIMessage(**{**record, "id": message_id or record.get("id")})
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """What became of a question, from the record.
+
+    Attributes:
+        requests: of the exchange's requests those for this question: failed ones, and at last one that was answered.
+        changed: whether the question is another one now.
+    """
+
+    requests: tuple[Row, ...]
+    changed: bool
+
+    @property
+    def row(self) -> Row:
+        """The last request, which was answered, or failed for good."""
+        return self.requests[-1]
+
+
+class Record:
+    """The answers of a run, by question.
+
+    An exchange that was interrupted and begun anew is there twice; what became of it the last time is what counted.
+
+    Args:
+        rows: the run's requests in the order in which they ended.
+        vectors: of texts that a server embedded: `text_digest` → float32 values, little endian, as base64.
+    """
+
+    def __init__(self, rows: Iterable[Row], vectors: Mapping[str, str] | None = None) -> None:
+        self.vectors: Mapping[str, str] = vectors or {}
+        self._exact: dict[tuple[Question, str], tuple[Row, ...]] = {}
+        self._last: dict[Question, tuple[Row, ...]] = {}
+        self._rows: dict[Asking, list[Row]] = {}
+        under_way: dict[Asking, tuple[int, tuple[Row, ...]]] = {}
+        for row in rows:
+            key = (row["turn"], row["agent"], row["module"])
+            self._rows.setdefault(key, []).append(row)
+            answers, before = under_way.get(key, (0, ())) if row["n"] else (0, ())
+            requests = (*before, row)
+            if row["failed"] != STOPPED:
+                self._last[(*key, answers)] = self._exact[(*key, answers), row["prompt"]] = requests
+            under_way[key] = (answers, requests) if row["answer"] is None else (answers + 1, ())
+
+    def find(self, question: Question, prompt: str) -> Recorded | None:
+        """What became of a question as it is asked now, else as it was asked then; None where it was not asked.
+
+        Args:
+            question: who asks, when, and for which time.
+            prompt: digest of what is asked.
+        """
+        exact = self._exact.get((question, prompt))
+        found = exact or self._last.get(question)
+        return Recorded(found, changed=exact is None) if found else None
+
+    def rows_of(self, asking: Asking) -> list[Row]:
+        """All requests of one agent's module in one turn, also those that failed or were made in vain."""
+        return self._rows.get(asking, [])
+
+
+def seconds_of(message: AIMessage, measured: float) -> float:
+    """Seconds that an answer took: as the model reports them, else as they were measured."""
+    reported = message.response_metadata.get("response_time_s")
+    return float(reported) if isinstance(reported, int | float) else measured
+
+
+def _is_json(value: Any) -> bool:
+    try:
+        json.dumps(value, allow_nan=False)
+    except (TypeError, ValueError, RecursionError):
+        return False
+    return True
