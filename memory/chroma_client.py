@@ -18,19 +18,21 @@ from persimchat.models.redaction import short
 from persimchat.state.errors import InputError, nearest_word, suggestion
 
 EPHEMERAL: Final = "ephemeral"
+RUN: Final = "run"
+"""A run's own folder; whoever has none, as a graph by itself, means `ephemeral`."""
 
-_FORMS: Final = "Use ephemeral, a folder, or http://host:port of a Chroma server."
+_FORMS: Final = "Use run, ephemeral, a folder, or http://host:port of a Chroma server."
 
 
 def resolved(location: str) -> str:
     """A location in the one form under which it is known: folders absolute, addresses without a slash at the end.
 
     Raises:
-        InputError: it is neither `ephemeral`, nor a folder's path, nor an http(s) address.
+        InputError: it is neither `run`, nor `ephemeral`, nor a folder's path, nor an http(s) address.
     """
     wanted = location.strip()
-    if wanted == EPHEMERAL:
-        return wanted
+    if wanted in (EPHEMERAL, RUN):
+        return EPHEMERAL
     if "://" in wanted:
         return server_address(wanted, "the memory store's name", key="")
     # One word that is nearly "ephemeral" is a slip, unless there is such a folder.

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from persimchat.memory.chroma_client import EPHEMERAL
+from persimchat.memory.chroma_client import EPHEMERAL, RUN
 from persimchat.memory.embedding_texts import embed
 from persimchat.memory.mirror import Key, Mirror, Mirrors
 from persimchat.memory.retrieval import Cue, Vectors, cosines, retrieve
@@ -210,7 +210,7 @@ def _lost(settings: Settings, agent: str, count: int) -> InputError:
     remedy = (
         "An ephemeral store does not outlive its process: start the simulation anew, and with a folder as store if it "
         "is to be resumed."
-        if settings.store == EPHEMERAL
+        if settings.store in (EPHEMERAL, RUN)
         else "Use the store that the simulation was started with."
     )
     lost = "1 memory" if count == 1 else f"{count} memories"

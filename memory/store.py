@@ -9,19 +9,20 @@ from __future__ import annotations
 import hashlib
 import json
 import threading
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, Final
+from typing import Any, Final, cast
 
 import httpx
 import numpy as np
-from chromadb.api import ClientAPI
+from chromadb.api.client import Client
 from chromadb.api.models.Collection import Collection
 from chromadb.errors import ChromaError, NotFoundError
 from numpy.typing import NDArray
 from pydantic import ValidationError
 
-from persimchat.memory.chroma_client import connect, resolved
+from persimchat.memory.chroma_client import EPHEMERAL, connect, resolved
 from persimchat.memory.retrieval import Vectors
 from persimchat.models.redaction import short
 from persimchat.state.errors import InputError, PerSimChatError
@@ -44,7 +45,7 @@ class MemoryStore:
 
     def __init__(self, location: str) -> None:
         self.location = location
-        self._client: ClientAPI = connect(location)
+        self._client = cast(Client, connect(location))
         self._collections: dict[str, Collection] = {}
         self._lock = threading.Lock()
 
@@ -96,6 +97,36 @@ class MemoryStore:
                     found[memory_id] = (Memory.model_validate_json(str(metadata["memory"])), vector)
         return found
 
+    def copy_to(
+        self, other: MemoryStore, simulation: str, new_simulation: str, agent: str, embedding: str, ids: Sequence[str]
+    ) -> list[str]:
+        """Copy an agent's memories into another simulation, here or elsewhere; vectors stay as they are to the bit.
+
+        Args:
+            other: where they go; may be this store.
+            simulation: whose they are.
+            new_simulation: whose copies they become.
+            agent: whose memories they are, in both.
+            embedding: name of the embedding that the vectors come from.
+            ids: which; memories that the copy has already stay as they are.
+
+        Returns:
+            Those of the ids that are not kept here, in their order.
+
+        Raises:
+            InputError: a collection was made with another embedding.
+            PerSimChatError: Chroma failed, or holds something else than memories.
+        """
+        wanted = list(dict.fromkeys(ids))
+        for page in _pages(wanted):
+            found = self.load(simulation, agent, embedding, page)
+            kept = [found[memory] for memory in page if memory in found]
+            if kept:
+                memories, vectors = zip(*kept, strict=True)
+                other.save(new_simulation, agent, embedding, memories, np.stack(vectors))
+            wanted = [memory for memory in wanted if memory not in found]
+        return wanted
+
     def agents(self, simulation: str) -> list[str]:
         """Names of the agents of a simulation that have memories here, sorted."""
         with self._failures():
@@ -119,6 +150,13 @@ class MemoryStore:
                     self._client.delete_collection(collection.name)
                 except NotFoundError:
                     continue  # another process was faster
+
+    def close(self) -> None:
+        """Let go of the database; the store is of no use afterwards. Its folder may then be moved or deleted."""
+        with self._lock:
+            self._collections.clear()
+        with self._failures():
+            self._client.close()
 
     def _of(self, simulation: str) -> Iterator[Collection]:
         offset = 0
@@ -196,6 +234,7 @@ def _pages(items: Sequence[Any]) -> Iterator[list[Any]]:
 
 
 _stores: dict[str, MemoryStore] = {}
+_users: Counter[str] = Counter()
 _stores_lock = threading.Lock()
 
 
@@ -203,13 +242,64 @@ def store(location: str) -> MemoryStore:
     """The store at a location; one for each location in a process.
 
     Args:
-        location: `ephemeral`, a folder, or `http://host:port`.
+        location: `ephemeral` (or `run`, for whoever has no run's folder), a folder, or `http://host:port`.
 
     Raises:
         InputError: the folder cannot be used, or the server cannot be reached.
     """
     place = resolved(location)
     with _stores_lock:
-        if place not in _stores:
-            _stores[place] = MemoryStore(place)
-        return _stores[place]
+        return _opened_at(place)
+
+
+@contextmanager
+def held_store(location: str) -> Iterator[MemoryStore]:
+    """The store at a location for as long as somebody works with it; the last one to leave closes it (see `release`).
+
+    Args:
+        location: as for `store`.
+
+    Raises:
+        InputError: the folder cannot be used, or the server cannot be reached.
+    """
+    place = resolved(location)
+    with _stores_lock:
+        held = _opened_at(place)
+        _users[place] += 1
+    try:
+        yield held
+    finally:
+        with _stores_lock:
+            _users[place] -= 1
+        release(place)
+
+
+def release(location: str) -> bool:
+    """Close the store at a location unless somebody holds it; whoever needs it again opens it again.
+
+    What is ephemeral stays: closing would lose the memories of every simulation in this process.
+
+    Args:
+        location: as for `store`.
+
+    Returns:
+        Whether no store is open there now.
+
+    Raises:
+        PerSimChatError: Chroma failed.
+    """
+    place = resolved(location)
+    with _stores_lock:
+        if place == EPHEMERAL or _users[place] > 0:
+            return place not in _stores
+        _users.pop(place, None)
+        leaving = _stores.pop(place, None)
+        if leaving is not None:
+            leaving.close()  # under the lock: nobody opens the same folder while it is being closed
+    return True
+
+
+def _opened_at(place: str) -> MemoryStore:
+    if place not in _stores:
+        _stores[place] = MemoryStore(place)
+    return _stores[place]

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import asyncio
 
+from persimchat.memory.chroma_client import RUN
 from persimchat.memory.embeddings import embedding
 from persimchat.memory.store import store
 from persimchat.models.naming import parse_model_name
 from persimchat.models.registry import ready_model
 from persimchat.models.usage import cost_usd
+from persimchat.runs.checkpoints import check_location
 from persimchat.state.errors import InputError
 from persimchat.state.scenario import Scenario
 from persimchat.state.settings import MODULES, Settings
@@ -20,7 +22,7 @@ async def check(scenario: Scenario, settings: Settings) -> None:
 
     Raises:
         InputError: the message limit leaves no room for what is to be held; a model or an embedding is unknown or lacks
-            its key or package; the store cannot be opened.
+            its key or package; the store cannot be opened; checkpoints can be kept nowhere.
     """
     if settings.baseline in ("mad", "mad_judge", "reconcile"):
         rounds_of(len(scenario.participants), settings)
@@ -34,4 +36,6 @@ async def check(scenario: Scenario, settings: Settings) -> None:
                 remedy=f"Set prices={{'{model}': [USD per million tokens in, out]}}, or budget_tokens.",
             )
     await asyncio.to_thread(embedding, settings.embedding, settings)
-    await asyncio.to_thread(store, settings.store)
+    check_location(settings.checkpoints)
+    if settings.store != RUN:
+        await asyncio.to_thread(store, settings.store)

@@ -1,53 +1,50 @@
 """A run on disk: `run.json`, `transcript.jsonl`, `minds.jsonl`, `transcript.md`; flushed as it happens.
 
-Debates also leave `verdicts.jsonl`, the persona judge `judge_mind.jsonl`, and the analysis `analysis.jsonl`.
+Debates also leave `verdicts.jsonl`, the persona judge `judge_mind.jsonl`, the analysis `analysis.jsonl`, agents whose
+model failed `silences.jsonl`, and people who took part `control.jsonl`. What stands in them says `runs/lines.py`.
 """
 
 from __future__ import annotations
 
 import json
+import os
 import re
 import secrets
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Final, TextIO
+from typing import Any, Final, Self, TextIO
 
-from pydantic import BaseModel
-
-from persimchat.runs.events import Analysed, Judged, MindRecord, Uttered
+from persimchat.runs.events import Analysed, Judged, MindRecord, Silenced, Uttered
+from persimchat.runs.lines import DISCLAIMER as DISCLAIMER
+from persimchat.runs.lines import (
+    Asides,
+    conclusion,
+    control_line,
+    data_line,
+    head,
+    last_words,
+    spoken,
+)
+from persimchat.runs.lines import conclusion_heading as conclusion_heading
 from persimchat.state.errors import InputError
 from persimchat.state.folding import without_marks
 from persimchat.state.plain_text import clean
 
-RUN_FORMAT: Final = 1
+RUN_FORMAT: Final = 2
 """Version of the run folder's files."""
 
+MANIFEST = "run.json"
 TRANSCRIPT, MINDS, READABLE = "transcript.jsonl", "minds.jsonl", "transcript.md"
 VERDICTS, JUDGE_MIND, ANALYSIS = "verdicts.jsonl", "judge_mind.jsonl", "analysis.jsonl"
+SILENCES, CONTROL = "silences.jsonl", "control.jsonl"
 """The files of a run beside run.json."""
+
+MEMORIES = "memory"
+"""The folder of a run's memories, where they are kept with it (store=run)."""
 
 _FILES: Final = (TRANSCRIPT, MINDS, READABLE)
 """Those that every run has."""
-
-_NO_CONSENSUS: Final = {"mad_judge": "The judge's decision", "reconcile": "The weighted vote"}
-"""What stands for the answer without consensus, by who says so; elsewhere it is the majority's position."""
-
-
-def conclusion_heading(consensus: bool, by: str) -> str:
-    """What stands in front of a debate's answer.
-
-    Args:
-        consensus: whether everybody agrees.
-        by: who says so (`Conclusion.by`).
-    """
-    return "Consensus" if consensus else "No consensus. " + _NO_CONSENSUS.get(by, "The majority's position")
-
-
-DISCLAIMER: Final = (
-    "This is a simulation. Nobody in it is a real person, and what simulated people say is no evidence of what real "
-    "people would say."
-)
 
 
 def new_run_id(topic: str, now: datetime) -> str:
@@ -71,7 +68,7 @@ class RunFolder:
         self.path = out / run
         try:
             self.path.mkdir(parents=True)
-            self._files = {name: self._open(name) for name in _FILES}
+            self._begin()
         except FileExistsError as error:
             what = "a run of this name exists" if self.path.is_dir() else "there is a file where the folder should be"
             raise InputError(what, where=str(self.path), remedy="Choose another run id or folder.") from error
@@ -80,73 +77,115 @@ class RunFolder:
                 f"cannot write there: {error.strerror}", where=str(self.path), remedy="Choose a folder with --out."
             ) from error
 
-    def _open(self, name: str) -> TextIO:
-        return (self.path / name).open("w", encoding="utf-8", newline="\n")
+    @classmethod
+    def reopened(cls, path: Path, asides: Asides | None = None) -> Self:
+        """The folder of a run that goes on; its files have been put right (`runs/rebuild.py`).
 
-    def _line(self, name: str, text: str) -> None:
-        """Write a line to one of the run's files; one that not every run has is made with its first line."""
+        Args:
+            path: the run's own folder.
+            asides: what still has to be written to transcript.md, as rebuilding gives it back.
+
+        Raises:
+            InputError: the files cannot be written.
+        """
+        folder = cls.__new__(cls)
+        folder.path = path
+        try:
+            folder._begin(asides)
+        except OSError as error:
+            raise InputError(
+                f"the run cannot be written: {error.strerror}",
+                where=str(error.filename or path),
+                remedy="Check the folder's permissions.",
+            ) from error
+        return folder
+
+    def _begin(self, asides: Asides | None = None) -> None:
+        self._asides = asides or Asides()
+        self._files = {name: self._open(name) for name in _FILES}
+
+    def _open(self, name: str) -> TextIO:
+        return (self.path / name).open("a", encoding="utf-8", newline="\n")
+
+    def _write(self, name: str, text: str) -> None:
+        """Write to one of the run's files; one that not every run has is made with its first line."""
         if name not in self._files:
             self._files[name] = self._open(name)
-        self._files[name].write(text + "\n")
+        self._files[name].write(text)
         self._files[name].flush()
-
-    def _data(self, name: str, data: BaseModel) -> None:
-        line = data.model_dump(exclude={"event", "version"}, exclude_none=name == TRANSCRIPT)
-        self._line(name, json.dumps(line, ensure_ascii=False))
 
     def begin(self, manifest: Mapping[str, Any]) -> None:
         """Write run.json as far as it is known, and the head of the readable transcript."""
         self.manifest(manifest)
-        names = ", ".join(p["name"] for p in manifest["scenario"]["participants"])
-        topic = " ".join(str(manifest["scenario"]["topic"]).split())
-        self._line(READABLE, f"# {_text(topic)}\n\n{_text(names)}\n\n> {DISCLAIMER}\n")
+        self._write(READABLE, head_of(manifest))
 
     def manifest(self, manifest: Mapping[str, Any]) -> None:
         """Write run.json, whole or not at all."""
-        temporary = self.path / "run.json.partial"
-        temporary.write_text(json.dumps(manifest, ensure_ascii=False, indent=2) + "\n", encoding="utf-8")
-        temporary.replace(self.path / "run.json")
+        text = json.dumps(manifest, ensure_ascii=False, indent=2) + "\n"
+        write_whole(self.path / MANIFEST, text.encode())
 
     def utterance(self, uttered: Uttered) -> None:
-        """Write one utterance."""
-        self._data(TRANSCRIPT, uttered)
-        self._line(READABLE, f"**{_text(uttered.speaker)}:** {_text(uttered.text)}\n")
+        """Write one utterance, and to the readable transcript what happened since the one before."""
+        self._write(TRANSCRIPT, data_line(uttered))
+        self._write(READABLE, "".join([*self._asides.before(uttered.turn), spoken(uttered)]))
 
     def mind(self, record: MindRecord) -> None:
         """Write one mind of one turn."""
-        self._data(MINDS, record)
+        self._write(MINDS, data_line(record))
 
     def judge_mind(self, record: MindRecord) -> None:
         """Write the persona judge's mind of one turn."""
-        self._data(JUDGE_MIND, record)
+        self._write(JUDGE_MIND, data_line(record))
 
     def verdict(self, judged: Judged) -> None:
         """Write one verdict of the judge."""
-        self._data(VERDICTS, judged)
+        self._write(VERDICTS, data_line(judged))
 
     def score(self, analysed: Analysed) -> None:
         """Write one utterance's scores."""
-        self._data(ANALYSIS, analysed)
+        self._write(ANALYSIS, data_line(analysed))
+
+    def silence(self, silenced: Silenced) -> None:
+        """Write that somebody is silent; the readable transcript says so before the next utterance."""
+        self._write(SILENCES, data_line(silenced))
+        self._asides.silence(silenced)
+
+    def control(self, record: Mapping[str, Any]) -> None:
+        """Write what somebody did to the conversation.
+
+        Args:
+            record: `turn` (utterances made when it took effect), `do`, and what belongs to it (state/intervention.py).
+        """
+        self._write(CONTROL, control_line(record))
+        self._asides.control(record)
 
     def end(self, manifest: Mapping[str, Any], why: str) -> None:
         """Write run.json for good, what a debate came to, and why the conversation ended; closes the files."""
-        conclusion = manifest.get("conclusion")
-        if conclusion:
-            heading = conclusion_heading(conclusion["consensus"], conclusion["by"])
-            held = ", ".join(map(_text, conclusion["supporters"]))
-            self._line(
-                READABLE, f"**{heading}:** {_text(conclusion['answer'])}" + (f" (held by {held})\n" if held else "\n")
-            )
-        self._line(READABLE, f"*{_text(why)}*")
+        came_to = manifest.get("conclusion")
+        self._write(READABLE, "".join([*self._asides.rest(), conclusion(came_to) if came_to else "", last_words(why)]))
         self.manifest(manifest)
+        self.close()
+
+    def close(self) -> None:
+        """Close the files; a folder that was ended is closed."""
         for file in self._files.values():
             file.close()
 
 
-def _text(text: str) -> str:
-    """Text as Markdown shows it word by word: nothing in it is markup, also not what stands at the start of a line."""
-    escaped = re.sub(r"([\\`*_\[\]<>#|~])", r"\\\1", clean(text))
-    return re.sub(r"^(\s*\d*)([-=+.)])", r"\1\\\2", escaped, flags=re.MULTILINE)
+def head_of(manifest: Mapping[str, Any]) -> str:
+    """What a run's transcript.md begins with."""
+    scenario = manifest["scenario"]
+    return head(str(scenario["topic"]), [p["name"] for p in scenario["participants"]])
+
+
+def write_whole(path: Path, data: bytes) -> None:
+    """Write a file whole or not at all: whoever reads it, also after a kill, finds the old bytes or the new ones."""
+    temporary = path.with_name(f"{path.name}.partial")
+    with temporary.open("wb") as file:
+        file.write(data)
+        file.flush()
+        os.fsync(file.fileno())
+    temporary.replace(path)
 
 
 def now() -> datetime:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import secrets
 import shutil
 from collections.abc import Iterable
@@ -11,12 +12,15 @@ from typing import Final
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from persimchat.memory.chroma_client import EPHEMERAL
+from persimchat.memory.chroma_client import EPHEMERAL, RUN
 from persimchat.memory.recollection import forget
+from persimchat.runs.checkpoints import RUN as HERE
+from persimchat.runs.checkpoints import is_server, opened
 from persimchat.runs.folder import TRANSCRIPT
+from persimchat.runs.lock import check_free, is_held
 from persimchat.runs.reading import read_manifest
 from persimchat.runs.recorded import Manifest
-from persimchat.state.errors import InputError
+from persimchat.state.errors import InputError, PerSimChatError
 from persimchat.state.folding import folded
 from persimchat.state.settings import Settings
 
@@ -39,7 +43,8 @@ class ListedRun(BaseModel):
     model: str | None
     utterances: int = Field(description="whole lines of the transcript")
     ended: str = Field(description="why it ended (stop_reason), or unfinished")
-    cost_usd: float | None = Field(description="null where it is not known, also while the run goes on")
+    cost_usd: float | None = Field(description="null where it is not known")
+    active: bool = Field(description="somebody works on it just now")
 
 
 @dataclass(frozen=True)
@@ -118,6 +123,7 @@ def _listed(folder: Path, manifest: Manifest) -> ListedRun:
         utterances=_lines(folder / TRANSCRIPT),
         ended=manifest.stop_reason or UNFINISHED,
         cost_usd=total.cost_usd if total else None,
+        active=is_held(folder),
     )
 
 
@@ -137,7 +143,8 @@ class Deletable:
     Attributes:
         folder: its folder.
         manifest: its run.json.
-        store: where Chroma holds its memories; None where it holds none, or they belong to another folder too.
+        store: where Chroma holds its memories beside the folder; None where there are none that are to go with it.
+        checkpoints: the server that holds its checkpoints; None where they go with the folder.
         kept: why memories are left, in a sentence; empty where none are.
     """
 
@@ -145,6 +152,7 @@ class Deletable:
     manifest: Manifest
     store: str | None
     kept: str
+    checkpoints: str | None = None
 
 
 def deletable(folder: Path, *, keep_memories: bool = False) -> Deletable:
@@ -155,9 +163,11 @@ def deletable(folder: Path, *, keep_memories: bool = False) -> Deletable:
         keep_memories: whether what Chroma holds is left.
 
     Raises:
-        InputError: this is no run's folder, or something else would go with it, or its memories are not to be found.
+        InputError: this is no run's folder, somebody works on it, something else would go with it, or its memories are
+            not to be found.
     """
     manifest = read_manifest(folder)
+    check_free(folder)
     if folder.is_symlink():
         raise InputError("this is a link to a folder", where=str(folder), remedy=f"Give {folder.resolve()} itself.")
     if not (folder / TRANSCRIPT).is_file():
@@ -169,14 +179,18 @@ def deletable(folder: Path, *, keep_memories: bool = False) -> Deletable:
     inside = next((path for path in sorted(folder.rglob("run.json")) if path.parent != folder), None)
     if inside is not None:
         raise InputError("there is another run in this folder", where=str(inside.parent), remedy="Move it away first.")
-    store = str(manifest.settings.model_dump().get("store") or EPHEMERAL)
-    if store == EPHEMERAL:
-        return Deletable(folder, manifest, None, "")
-    if keep_memories:
-        return Deletable(folder, manifest, None, f"Its memories in {store} are kept.")
-    copy = _copy(folder, manifest.run)
+    settings = manifest.settings.model_dump()
+    store, place = str(settings.get("store") or EPHEMERAL), str(settings.get("checkpoints") or HERE)
+    checkpoints = place if is_server(place) else None
+    copy = _copy(folder, manifest.run) if checkpoints or store not in (EPHEMERAL, RUN) else None
     if copy is not None:
-        return Deletable(folder, manifest, None, f"Its memories in {store} are kept: they are {copy.name}'s too.")
+        kept = [] if store in (EPHEMERAL, RUN) else [f"Its memories in {store} are kept: they are {copy.name}'s too."]
+        kept += [f"Its checkpoints in {checkpoints} are kept: they are {copy.name}'s too."] if checkpoints else []
+        return Deletable(folder, manifest, None, " ".join(kept))
+    if store in (EPHEMERAL, RUN):  # RUN: they lie in the folder, and go with it
+        return Deletable(folder, manifest, None, "", checkpoints)
+    if keep_memories:
+        return Deletable(folder, manifest, None, f"Its memories in {store} are kept.", checkpoints)
     # A store that is not there would be made by looking into it.
     if "://" not in store and not (Path(store).expanduser() / "chroma.sqlite3").is_file():
         raise InputError(
@@ -184,7 +198,7 @@ def deletable(folder: Path, *, keep_memories: bool = False) -> Deletable:
             where=f"store {store}",
             remedy="Run this from the folder in which the run was made, or leave them with --keep-memories.",
         )
-    return Deletable(folder, manifest, store, "")
+    return Deletable(folder, manifest, store, "", checkpoints)
 
 
 def _copy(folder: Path, run: str) -> Path | None:
@@ -200,16 +214,38 @@ def _copy(folder: Path, run: str) -> Path | None:
     return None
 
 
-async def delete_run(found: Deletable) -> None:
-    """Delete a run: first its memories, then its folder, so that what failed can be tried again.
+async def delete_run(found: Deletable) -> str:
+    """Delete a run: first its memories and checkpoints, then its folder, so that what failed can be tried again.
+
+    Returns:
+        What is left of it beside `found.kept`, in a sentence: checkpoints on a server that cannot be used just now.
+        Empty where nothing is.
 
     Raises:
-        InputError: the store cannot be used, or the folder cannot be deleted.
+        InputError: somebody works on it, the store cannot be used, or the folder cannot be deleted.
         PerSimChatError: the store failed.
     """
+    await asyncio.to_thread(check_free, found.folder)
     if found.store is not None:
         await forget(Settings(store=found.store), found.manifest.run)
-    folder = found.folder
+    left = await _forget_checkpoints(found)
+    await asyncio.to_thread(_remove, found.folder)
+    return left
+
+
+async def _forget_checkpoints(found: Deletable) -> str:
+    if found.checkpoints is None:
+        return ""
+    try:
+        async with opened(found.checkpoints, None) as saver:
+            if saver is not None:
+                await saver.adelete_thread(found.manifest.run)
+    except PerSimChatError as error:
+        return f"Its checkpoints are left on the server: {error.what}. Set PGPASSWORD if it wants a password."
+    return ""
+
+
+def _remove(folder: Path) -> None:
     going = folder.with_name(f".{folder.name[:200]}.{secrets.token_hex(4)}.deleted")
     try:
         folder.rename(going)  # at once, so that nobody finds half of a run

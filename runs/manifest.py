@@ -4,16 +4,22 @@ from __future__ import annotations
 
 import platform
 from collections import Counter
+from collections.abc import Iterable, Mapping
 from importlib.metadata import version
 from typing import Any, Final
 
 from persimchat.prompts import prompt_hash
+from persimchat.runs.checkpoints import without_password
 from persimchat.runs.events import Stopped
-from persimchat.runs.folder import DISCLAIMER, RUN_FORMAT
+from persimchat.runs.folder import RUN_FORMAT
+from persimchat.runs.lines import DISCLAIMER
 from persimchat.runs.totals import totals, totals_by
 from persimchat.state.plain_text import without_credentials
 from persimchat.state.scenario import Scenario
 from persimchat.state.settings import MODULES, OUTSIDE, Settings
+
+STATE_VERSION: Final = 1
+"""Version of what a run's checkpoints hold (state/conversation.py); a run of another one cannot be resumed."""
 
 _PACKAGES: Final = ("persimchat", "langgraph", "langchain-core", "langchain-openai", "chromadb", "openai", "numpy")
 
@@ -28,8 +34,32 @@ def _without_secrets(value: Any) -> Any:
     return value
 
 
-def first_manifest(run: str, scenario: Scenario, settings: Settings, started: str) -> dict[str, Any]:
-    """What is known of a run when it begins; `stop_reason` and `ended` are null until it has ended."""
+def versions() -> dict[str, str]:
+    """Of Python and of the packages on which a run's course rests, as they are now."""
+    return {"python": platform.python_version(), **{name: version(name) for name in _PACKAGES}}
+
+
+def public(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Settings, or some of them, as they may be written down: without passwords and credentials in addresses."""
+    shown: dict[str, Any] = _without_secrets(dict(settings))
+    if isinstance(place := settings.get("checkpoints"), str):
+        shown["checkpoints"] = without_password(place)  # user and database stay: whoever resumes needs them
+    return shown
+
+
+def first_manifest(
+    run: str, scenario: Scenario, settings: Settings, started: str, *, branch: Mapping[str, Any] | None = None
+) -> dict[str, Any]:
+    """What is known of a run when it begins; `stop_reason` and `ended` are null until it has ended.
+
+    Args:
+        run: its id.
+        scenario: who talks about what.
+        settings: how.
+        started: when, ISO 8601.
+        branch: of a run that shares another's past: `of` (its id), `turn`, `why` ("branch" or "regenerate") and
+            `changed` (settings, or whatever else is not as it was).
+    """
     models = {
         participant.name: {
             module: settings.model_for(participant.name, module) for module in MODULES if module not in OUTSIDE
@@ -39,7 +69,10 @@ def first_manifest(run: str, scenario: Scenario, settings: Settings, started: st
     outside = {module: settings.model_for("", module) for module in OUTSIDE}
     return {
         "format": RUN_FORMAT,
+        "state_version": STATE_VERSION,
         "run": run,
+        "branch": {**branch, "changed": public(branch["changed"])} if branch else None,
+        "resumed": [],
         "disclaimer": DISCLAIMER,
         "started": started,
         "ended": None,
@@ -50,40 +83,87 @@ def first_manifest(run: str, scenario: Scenario, settings: Settings, started: st
         "turn": 0,
         "seed": settings.seed,
         "scenario": scenario.model_dump(mode="json", by_alias=True, exclude={"settings"}),
-        "settings": _without_secrets(settings.model_dump(mode="json")),
+        "settings": public(settings.model_dump(mode="json")),
         "models": _without_secrets(models),
         "outside_models": _without_secrets(outside),
         "prompt_hash": prompt_hash(),
-        "versions": {"python": platform.python_version(), **{name: version(name) for name in _PACKAGES}},
+        "versions": versions(),
         "corrections": {},
+        "silences": 0,
         "usage": {},
     }
 
 
-def last_manifest(first: dict[str, Any], *, ended: str, stopped: Stopped, corrections: Counter[str]) -> dict[str, Any]:
+def resumed_manifest(
+    manifest: Mapping[str, Any], *, at: str, turn: int, settings: Settings, changed: Mapping[str, Any]
+) -> dict[str, Any]:
+    """The manifest of a run that goes on: it has not ended, and says that it was resumed.
+
+    Args:
+        manifest: as the run left it.
+        at: when, ISO 8601.
+        turn: utterances so far.
+        settings: with which it goes on.
+        changed: those of the settings that are not as they were, with their new values.
+    """
+    before = {name: manifest["settings"].get(name) for name in changed}
+    resumed = [*manifest["resumed"], {"at": at, "turn": turn, "changed": public(changed), "before": before}]
+    open_end = {"ended": None, "stop_reason": None, "stop_source": "", "detail": "", "conclusion": None}
+    return {**manifest, **open_end, "settings": public(settings.model_dump(mode="json")), "resumed": resumed}
+
+
+def manifest_in_progress(
+    manifest: Mapping[str, Any],
+    *,
+    turn: int,
+    rows: Iterable[Mapping[str, Any]],
+    corrections: Mapping[str, int],
+    silences: int,
+) -> dict[str, Any]:
+    """The manifest of a run while it goes on, after every turn: a killed run has told what it used.
+
+    Args:
+        manifest: as the run began, or was resumed.
+        turn: utterances so far.
+        rows: what was used so far, as accounting rows.
+        corrections: how often what was put right in an utterance.
+        silences: how often somebody was silent for a turn.
+    """
+    used = {"corrections": dict(sorted(corrections.items())), "silences": silences}
+    return {**manifest, "turn": turn, **used, "usage": _usage(rows)}
+
+
+def last_manifest(
+    manifest: Mapping[str, Any], *, ended: str, stopped: Stopped, corrections: Counter[str], silences: int = 0
+) -> dict[str, Any]:
     """The manifest of a run that is over.
 
     Args:
-        first: the manifest as the run began.
+        manifest: as the run began, or was resumed.
         ended: when, ISO 8601.
         stopped: the run's last event.
         corrections: how often what was put right in an utterance.
+        silences: how often somebody was silent for a turn.
     """
-    rows = _without_secrets(stopped.usage)
+    last = manifest_in_progress(
+        manifest, turn=stopped.turn, rows=stopped.usage, corrections=corrections, silences=silences
+    )
     return {
-        **first,
+        **last,
         "ended": ended,
         "stop_reason": stopped.reason,
         "stop_source": stopped.source,
         "detail": stopped.detail,
         "conclusion": stopped.conclusion.model_dump() if stopped.conclusion else None,
-        "turn": stopped.turn,
-        "corrections": dict(sorted(corrections.items())),
-        "usage": {
-            "total": totals(rows).model_dump(),
-            "by_module": {name: row.model_dump() for name, row in totals_by(rows, "module").items()},
-            "by_agent": {name: row.model_dump() for name, row in totals_by(rows, "agent").items()},
-            "by_model": {name: row.model_dump() for name, row in totals_by(rows, "model").items()},
-            "rows": rows,
-        },
+    }
+
+
+def _usage(used: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
+    rows: list[dict[str, Any]] = _without_secrets([dict(row) for row in used])
+    return {
+        "total": totals(rows).model_dump(),
+        "by_module": {name: row.model_dump() for name, row in totals_by(rows, "module").items()},
+        "by_agent": {name: row.model_dump() for name, row in totals_by(rows, "agent").items()},
+        "by_model": {name: row.model_dump() for name, row in totals_by(rows, "model").items()},
+        "rows": rows,
     }

@@ -134,7 +134,7 @@ async def test_saving_twice_writes_once(chosen, simulation, mind):
 async def test_simulations_do_not_know_each_other(ephemeral, simulation, mind):
     memories, _ = mind
     await save(ephemeral, simulation, "Eva", [m.model_dump() for m in memories])
-    with pytest.raises(InputError, match="39 memories of Eva cannot be found.*store ephemeral.*folder"):
+    with pytest.raises(InputError, match="39 memories of Eva cannot be found.*store run.*folder"):
         await recall(ephemeral, simulation + "-other", "Eva", **asked(mind))
     with pytest.raises(InputError, match="1 memory of Jan"):
         await memories_of(ephemeral, simulation, "Jan", [memories[0].id], [])

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import shutil
 import subprocess
 import sys
 import threading
@@ -10,7 +12,7 @@ import threading
 import numpy as np
 import pytest
 
-from persimchat.memory.store import MemoryStore, collection_name, store
+from persimchat.memory.store import MemoryStore, collection_name, held_store, release, store
 from persimchat.state.errors import InputError, PerSimChatError
 
 LONG = "Ž" + "x" * 298 + "李"
@@ -181,3 +183,93 @@ def test_a_server_that_goes_away(chroma_process, simulation, made):
         kept.save(simulation, "Eva", "lexical", [made("a")], unit(1))
     with pytest.raises(PerSimChatError, match="does not answer.*agent Eva.*still running"):
         kept.save(simulation, "Eva", "lexical", [made("b")], unit(1))
+
+
+def test_a_run_without_a_folder_of_its_own_keeps_nothing():
+    assert store("run") is store("ephemeral")
+
+
+def _open_files(folder):
+    links = [os.path.join("/proc/self/fd", name) for name in os.listdir("/proc/self/fd")]  # noqa: PTH118, PTH208
+    return [target for link in links if (target := os.path.realpath(link)).startswith(str(folder))]
+
+
+def test_a_released_folder_can_be_deleted_and_made_again(tmp_path, simulation, made):
+    folder = tmp_path / "memory"
+    for round in range(3):
+        with held_store(str(folder)) as kept:
+            assert kept.count(simulation, "Eva") == 0
+            kept.save(simulation, "Eva", "lexical", [made(f"theme {round}")], unit(1))
+        if sys.platform == "linux":
+            assert _open_files(folder) == []
+        shutil.rmtree(folder)
+    assert store(str(folder)) is not kept
+    assert release(str(folder))
+
+
+def test_what_was_kept_is_there_after_a_release(tmp_path, simulation, made):
+    place, vectors = str(tmp_path / "memory"), unit(1)
+    store(place).save(simulation, "Eva", "lexical", [made("a")], vectors)
+    assert release(place)
+    assert release(place)
+    found = store(place).load(simulation, "Eva", "lexical", [made("a").id])
+    assert np.array_equal(found[made("a").id][1], vectors[0])
+    assert release(place)
+
+
+def test_a_store_that_two_runs_use_is_closed_by_the_last(tmp_path, simulation, made):
+    place = str(tmp_path / "memory")
+    with held_store(place) as one:
+        with held_store(place) as two:
+            assert one is two
+        assert not release(place)
+        one.save(simulation, "Eva", "lexical", [made("a")], unit(1))
+        assert store(place) is one
+    assert store(place) is not one
+    assert store(place).count(simulation, "Eva") == 1
+    assert release(place)
+
+
+def test_many_threads_hold_and_leave(tmp_path, simulation, made):
+    place, failures = str(tmp_path / "memory"), []
+
+    def work(number):
+        try:
+            for _ in range(5):
+                with held_store(place) as kept:
+                    kept.save(simulation, f"agent {number}", "lexical", [made("a")], unit(1))
+        except Exception as error:  # noqa: BLE001
+            failures.append(error)
+
+    threads = [threading.Thread(target=work, args=(number,)) for number in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert failures == []
+    assert len(store(place).agents(simulation)) == 4
+    assert release(place)
+
+
+def test_what_is_ephemeral_survives_its_users(simulation, made):
+    with held_store("ephemeral") as kept:
+        kept.save(simulation, "Eva", "lexical", [made("a")], unit(1))
+    assert not release("run")
+    assert store("ephemeral").count(simulation, "Eva") == 1
+
+
+def test_a_branch_gets_memories_as_they_were_to_the_bit(kept, tmp_path, simulation, made):
+    other, branch = MemoryStore(str(tmp_path / "other")), simulation + "-branch"
+    memories, vectors = [made(f"theme {i}") for i in range(5)], unit(5)
+    kept.save(simulation, "Eva", "lexical", memories, vectors)
+    wanted = [memories[3].id, "nowhere", memories[1].id, memories[3].id]
+    for target in (other, kept, kept):
+        assert kept.copy_to(target, simulation, branch, "Eva", "lexical", wanted) == ["nowhere"]
+        assert target.count(branch, "Eva") == 2
+        found = target.load(branch, "Eva", "lexical", [memory.id for memory in memories])
+        assert found[memories[1].id][0] == memories[1]
+        assert found[memories[3].id][1].tobytes() == vectors[3].tobytes()
+    assert kept.copy_to(other, simulation, branch, "Jan", "lexical", ["x"]) == ["x"]
+    kept.forget(branch)
+    assert kept.count(simulation, "Eva") == 5
+    other.close()

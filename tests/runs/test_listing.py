@@ -11,8 +11,10 @@ import numpy as np
 import pytest
 from run_folders import PEOPLE, lines, manifest, mind, write_debate, write_run
 
-from persimchat.memory.store import store
+from persimchat.memory.store import release, store
+from persimchat.runs.folder import MEMORIES
 from persimchat.runs.listing import UNFINISHED, deletable, delete_run, list_runs, matching
+from persimchat.runs.lock import held
 from persimchat.state.memory import new_memory
 
 Refused = Callable[..., str]
@@ -125,6 +127,41 @@ def test_where_the_memories_cannot_go_the_folder_stays(tmp_path: Path) -> None:
     with pytest.raises(Exception, match="Chroma"):
         asyncio.run(delete_run(deletable(folder)))
     assert (folder / "run.json").is_file()
+
+
+def test_a_run_that_is_worked_on_is_listed_as_such_and_not_deleted(tmp_path: Path, refused: Refused) -> None:
+    folder = write_run(tmp_path, run="busy")
+    write_run(tmp_path, run="idle")
+    found = deletable(folder)
+    with held(folder):
+        assert {run.run: run.active for run in list_runs(tmp_path).runs} == {"busy": True, "idle": False}
+        refused(lambda: deletable(folder), "worked on", "busy")
+        refused(lambda: asyncio.run(delete_run(found)), "worked on")
+    assert not any(run.active for run in list_runs(tmp_path).runs)
+    assert asyncio.run(delete_run(deletable(folder))) == ""
+    assert [path.name for path in tmp_path.iterdir()] == ["idle"]
+
+
+def test_memories_in_the_runs_own_folder_go_with_it(tmp_path: Path) -> None:
+    folder = write_run(tmp_path, run="own", settings={"store": "run"})
+    remembered(folder / MEMORIES, "own")
+    assert release(str(folder / MEMORIES))
+    for keep in (True, False):
+        found = deletable(folder, keep_memories=keep)
+        assert (found.store, found.kept, found.checkpoints) == (None, "", None)
+    asyncio.run(delete_run(found))
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_checkpoints_that_a_copy_still_needs_are_kept(tmp_path: Path) -> None:
+    place = "postgresql://eva@127.0.0.1:1/db"
+    write_run(tmp_path, run="one", settings={"store": "run", "checkpoints": place})
+    copy = write_run(tmp_path / "x", run="one", settings={"store": "run", "checkpoints": place})
+    found = deletable(copy.rename(tmp_path / "copy"))
+    assert found.checkpoints is None
+    assert "checkpoints" in found.kept
+    assert "memories" not in found.kept
+    assert deletable(write_run(tmp_path, run="two", settings={"checkpoints": place})).checkpoints == place
 
 
 def test_what_is_no_run_is_not_deleted(tmp_path: Path, refused: Refused, monkeypatch: pytest.MonkeyPatch) -> None:

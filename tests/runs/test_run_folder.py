@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +15,13 @@ from loopback.scripted import Scripted
 from loopback.server import LoopbackServer
 
 import persimchat
-from persimchat.runs.events import MindChanged, Speaking, Started, Stopped, Token, TurnEnded, Uttered
+from persimchat.runs.events import MindChanged, Silenced, Speaking, Started, Stopped, Token, TurnEnded, Uttered
+from persimchat.runs.folder import RunFolder, write_whole
+from persimchat.runs.manifest import first_manifest, manifest_in_progress, resumed_manifest
+from persimchat.runs.reading import read_manifest
 from persimchat.state.errors import InputError, ModelError
+from persimchat.state.scenario import Scenario
+from persimchat.state.settings import Settings
 
 PEOPLE: list[dict[str, Any]] = [
     {"name": "Ada *Lind*", "description": "A baker {{ 7*7 }} <b>who</b> gets up at three."},
@@ -34,7 +41,10 @@ def test_the_folder_of_a_run(tmp_path: Path) -> None:
     with LoopbackServer(answer=Scripted()) as server:
         result = run(server, tmp_path)
     folder = Path(result.folder or "")
-    assert sorted(p.name for p in folder.iterdir()) == ["minds.jsonl", "run.json", "transcript.jsonl", "transcript.md"]
+    assert sorted(p.name for p in folder.iterdir()) == [
+        "calls.jsonl", "checkpoint.sqlite", "memory", "minds.jsonl", "run.json", "run.lock", "transcript.jsonl",
+        "transcript.md",
+    ]  # fmt: skip
     said = lines(folder / "transcript.jsonl")
     assert [u["turn"] for u in said] == [1, 2, 3]
     assert set(said[0]) == {
@@ -128,7 +138,7 @@ def test_what_a_failed_question_used_is_counted(tmp_path: Path) -> None:
     def broken(body: dict[str, Any]) -> Any:
         return Fault(503) if len(server.requests) % 3 == 0 else {"reasoning": "r", "action": "dance"}
 
-    with LoopbackServer(answer=Scripted(action=broken)) as server, pytest.raises(ModelError):
+    with LoopbackServer(answer=Scripted(action=broken)) as server, suppress(ModelError):
         run(server, tmp_path, concurrent=False)
     (folder,) = tmp_path.iterdir()
     used = json.loads((folder / "run.json").read_text(encoding="utf-8"))["usage"]["total"]
@@ -274,3 +284,99 @@ def test_a_failure_nobody_expected_still_ends_the_event_stream(tmp_path: Path, m
     assert seen[-1].reason == "error"
     assert "RuntimeError" in seen[-1].detail
     assert "abcdefghij" not in seen[-1].detail
+
+
+ADDRESS = "postgresql://eva:hunter2@host/runs?password=hunter3&sslmode=require"
+SCENARIO = Scenario.model_validate({"topic": "Tea?", "participants": PEOPLE})
+
+
+def uttered(turn: int, speaker: str, text: str, **more: Any) -> Uttered:
+    return Uttered(
+        turn=turn, speaker=speaker, text=text, addressees=[], emotion={}, need_to_talk={}, response_time_s=0.0,
+        tokens={}, **more,
+    )  # fmt: skip
+
+
+def test_whispers_silences_and_topics_in_the_readable_transcript(tmp_path: Path) -> None:
+    ada, bo = (person["name"] for person in PEOPLE)
+    folder = RunFolder(tmp_path, "r")
+    folder.begin(first_manifest("r", SCENARIO, Settings(), ""))
+    folder.utterance(uttered(1, ada, "Tea."))
+    folder.silence(Silenced(turn=2, agent=ada, step="speak", why="no *answer*\nat all"))
+    folder.control({"turn": 1, "do": "topic", "topic": "# Wine\nnow"})
+    folder.utterance(uttered(2, "Moderator", "Listen.", heard_by=[ada, bo]))
+    folder.silence(Silenced(turn=3, agent=bo, step="speak", why="passed"))
+    folder.end({**first_manifest("r", SCENARIO, Settings(), ""), "conclusion": None}, "It was stopped.")
+    text = (folder.path / "transcript.md").read_text(encoding="utf-8").split("would say.\n\n")[1]
+    assert text == (
+        r"**Ada \*Lind\*:** Tea." "\n\n"
+        r"*The topic is now: \# Wine now*" "\n\n"
+        r"*Ada \*Lind\* is silent: no \*answer\* at all*" "\n\n"
+        r"**Moderator:** *(to Ada \*Lind\* and Bo Říha only)* Listen." "\n\n"
+        "*Bo Říha passes.*\n\n"
+        "*It was stopped.*\n"
+    )  # fmt: skip
+    assert lines(folder.path / "silences.jsonl")[1] == {"turn": 3, "agent": bo, "step": "speak", "why": "passed"}
+    assert lines(folder.path / "control.jsonl") == [{"turn": 1, "do": "topic", "topic": "# Wine\nnow"}]
+    assert lines(folder.path / "transcript.jsonl")[1]["heard_by"] == [ada, bo]
+    assert "heard_by" not in lines(folder.path / "transcript.jsonl")[0]
+
+
+def test_a_manifest_never_holds_a_password() -> None:
+    settings = Settings(model="offline", checkpoints=ADDRESS)
+    changed = {"checkpoints": ADDRESS, "max_messages": 9}
+    branch = {"of": "other", "turn": 3, "why": "branch", "changed": changed}
+    manifest = first_manifest("r", SCENARIO, settings, "2026-01-01T00:00:00+00:00", branch=branch)
+    resumed = resumed_manifest(manifest, at="2026-01-02T00:00:00+00:00", turn=3, settings=settings, changed=changed)
+    text = json.dumps(resumed)
+    assert "hunter" not in text
+    shown = "postgresql://eva@host/runs?sslmode=require"
+    assert resumed["settings"]["checkpoints"] == shown
+    assert resumed["branch"] == {**branch, "changed": {"checkpoints": shown, "max_messages": 9}}
+    assert [(entry["turn"], entry["changed"]["checkpoints"]) for entry in resumed["resumed"]] == [(3, shown)]
+    assert (resumed["format"], resumed["state_version"]) == (2, 1)
+
+
+def test_a_manifest_while_the_run_goes_on_says_what_was_used() -> None:
+    first = first_manifest("r", SCENARIO, Settings(model="offline"), "2026-01-01T00:00:00+00:00")
+    assert (first["branch"], first["resumed"], first["silences"], first["usage"]) == (None, [], 0, {})
+    row = {
+        "module": "plan", "agent": "Bo", "model": "m", "calls": 2, "input_tokens": 10, "output_tokens": 3,
+        "estimated": False, "cost_usd": None,
+    }  # fmt: skip
+    corrections = {"length": 2, "echo": 1}
+    going = manifest_in_progress(first, turn=4, rows=[row], corrections=corrections, silences=1)
+    assert (going["turn"], going["silences"], list(going["corrections"])) == (4, 1, ["echo", "length"])
+    assert going["usage"]["total"]["input_tokens"] == going["usage"]["by_agent"]["Bo"]["input_tokens"] == 10
+    assert (going["stop_reason"], first["turn"]) == (None, 0)
+
+
+def test_a_manifest_is_written_whole_or_not_at_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "run.json"
+    write_whole(path, b"old")
+
+    def fails(descriptor: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("persimchat.runs.folder.os.fsync", fails)
+    with pytest.raises(OSError, match="No space"):
+        write_whole(path, b"new")
+    assert path.read_bytes() == b"old"
+
+
+def test_a_folder_killed_before_its_first_manifest_is_no_run(tmp_path: Path, refused: Callable[..., str]) -> None:
+    folder = RunFolder(tmp_path, "r")
+    refused(lambda: read_manifest(folder.path), "not a run's folder")
+    (folder.path / "run.json.partial").write_text('{"format": 2, "ru')
+    refused(lambda: read_manifest(folder.path), "not a run's folder")
+
+
+def test_a_folder_that_is_reopened_is_written_on(tmp_path: Path, refused: Callable[..., str]) -> None:
+    folder = RunFolder(tmp_path, "r")
+    folder.utterance(uttered(1, "Bo", "Tea."))
+    folder.close()
+    again = RunFolder.reopened(folder.path)
+    again.utterance(uttered(2, "Bo", "Wine."))
+    assert [u["turn"] for u in lines(folder.path / "transcript.jsonl")] == [1, 2]
+    refused(lambda: RunFolder(tmp_path, "r"), "a run of this name exists")
+    refused(lambda: RunFolder.reopened(tmp_path / "nowhere"), "nowhere")

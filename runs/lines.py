@@ -1,0 +1,142 @@
+"""The lines of a run's files: what stands in them, as pure functions of what happened.
+
+Writing a run and rebuilding it share them, so that a rebuilt file is equal to the byte to one that was never torn.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any, Final
+
+from pydantic import BaseModel
+
+from persimchat.runs.events import Silenced, Uttered
+from persimchat.state.plain_text import clean
+
+DISCLAIMER: Final = (
+    "This is a simulation. Nobody in it is a real person, and what simulated people say is no evidence of what real "
+    "people would say."
+)
+
+_NO_CONSENSUS: Final = {"mad_judge": "The judge's decision", "reconcile": "The weighted vote"}
+"""What stands for the answer without consensus, by who says so; elsewhere it is the majority's position."""
+
+_SILENT: Final = {
+    "speak": "is silent",
+    "hear": "did not hear this",
+    "think": "had no thoughts meanwhile",
+}
+"""What is said of an agent whose model failed, by step."""
+
+PASSED: Final = "passed"
+"""Why a person is silent who does not want to speak."""
+
+
+def data_line(record: BaseModel) -> str:
+    """One line of transcript.jsonl (an `Uttered`), minds.jsonl, verdicts.jsonl, analysis.jsonl or silences.jsonl."""
+    absent = isinstance(record, Uttered)  # what an utterance does not have is left out
+    return _json(record.model_dump(exclude={"event", "version"}, exclude_none=absent))
+
+
+def control_line(record: Mapping[str, Any]) -> str:
+    """One line of control.jsonl: `turn` (utterances so far), `do`, and what belongs to it."""
+    return _json(record)
+
+
+def _json(value: Mapping[str, Any]) -> str:
+    return json.dumps(value, ensure_ascii=False) + "\n"
+
+
+def head(topic: str, participants: Iterable[str]) -> str:
+    """What transcript.md begins with."""
+    return f"# {text(' '.join(topic.split()))}\n\n{text(', '.join(participants))}\n\n> {DISCLAIMER}\n\n"
+
+
+def spoken(uttered: Uttered) -> str:
+    """An utterance in transcript.md; of a whisper, who hears it."""
+    whispered = "" if uttered.heard_by is None else f"*(to {_listed(uttered.heard_by)} only)* "
+    return f"**{text(uttered.speaker)}:** {whispered}{text(uttered.text)}\n\n"
+
+
+def silence(silenced: Silenced) -> str:
+    """In transcript.md, that somebody was silent, and why."""
+    if silenced.why == PASSED:
+        return f"*{text(silenced.agent)} passes.*\n\n"
+    why = text(" ".join(silenced.why.split()))
+    return f"*{text(silenced.agent)} {_SILENT[silenced.step]}: {why}*\n\n"
+
+
+def new_topic(topic: str) -> str:
+    """In transcript.md, that the conversation turns to another topic."""
+    return f"*The topic is now: {text(' '.join(topic.split()))}*\n\n"
+
+
+def conclusion(came_to: Mapping[str, Any]) -> str:
+    """In transcript.md, what a debate came to."""
+    heading = conclusion_heading(came_to["consensus"], came_to["by"])
+    holders = ", ".join(map(text, came_to["supporters"]))
+    return f"**{heading}:** {text(came_to['answer'])}" + (f" (held by {holders})" if holders else "") + "\n\n"
+
+
+def last_words(why: str) -> str:
+    """The end of transcript.md: why the conversation ended."""
+    return f"*{text(why)}*\n"
+
+
+def conclusion_heading(consensus: bool, by: str) -> str:
+    """What stands in front of a debate's answer.
+
+    Args:
+        consensus: whether everybody agrees.
+        by: who says so (`Conclusion.by`).
+    """
+    return "Consensus" if consensus else "No consensus. " + _NO_CONSENSUS.get(by, "The majority's position")
+
+
+def text(given: str) -> str:
+    """Text as Markdown shows it word by word: nothing in it is markup, also not what stands at the start of a line."""
+    escaped = re.sub(r"([\\`*_\[\]<>#|~])", r"\\\1", clean(given))
+    return re.sub(r"^(\s*\d*)([-=+.)])", r"\1\\\2", escaped, flags=re.MULTILINE)
+
+
+def _listed(names: list[str]) -> str:
+    shown = [text(name) for name in names]
+    return " and ".join(filter(None, [", ".join(shown[:-1]), shown[-1]])) if shown else "nobody"
+
+
+class Asides:
+    """What stands between the utterances of transcript.md, held back until its place is certain.
+
+    Several things may happen between two utterances, in one step or in another. So that their order does not depend on
+    when each was told, it is fixed: after an utterance what was not heard of it or thought meanwhile, then new topics,
+    then who did not make the next one.
+    """
+
+    def __init__(self) -> None:
+        self._waiting: list[tuple[int, int, str]] = []
+
+    def silence(self, silenced: Silenced) -> None:
+        """Somebody was silent."""
+        rank = -1 if silenced.step == "speak" else 1
+        self._waiting.append((silenced.turn, rank, silence(silenced)))
+
+    def control(self, record: Mapping[str, Any]) -> None:
+        """Somebody did something to the conversation; only a new topic is told to the reader."""
+        if record.get("do") == "topic":
+            self._waiting.append((record["turn"], 2, new_topic(str(record["topic"]))))
+
+    def before(self, turn: int) -> list[str]:
+        """What stands before this utterance and has not been given out yet."""
+        return self._taken((turn, 0))
+
+    def rest(self) -> list[str]:
+        """All that has not been given out yet."""
+        return self._taken(None)
+
+    def _taken(self, upto: tuple[int, int] | None) -> list[str]:
+        ordered = sorted(self._waiting, key=lambda aside: aside[:2])  # stable: what is alike stays in order
+        taken = [aside for aside in ordered if upto is None or aside[:2] < upto]
+        self._waiting = ordered[len(taken) :]
+        return [line for _, _, line in taken]
