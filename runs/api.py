@@ -8,8 +8,11 @@ from typing import Any
 
 from persimchat.graph.node import wait_for
 from persimchat.personas.scenario import default_participants, load_scenario, make_scenario
+from persimchat.runs.branch import branch_run
+from persimchat.runs.control import Control
 from persimchat.runs.events import Event
 from persimchat.runs.result import Result, collected
+from persimchat.runs.resume import resume_run
 from persimchat.runs.simulation import run_simulation
 from persimchat.state.configuration import load_settings
 from persimchat.state.errors import InputError
@@ -48,6 +51,7 @@ def astream_events(
     *,
     settings: Settings | None = None,
     out: Path | str | None = None,
+    control: Control | None = None,
     **options: Any,
 ) -> AsyncGenerator[Event, None]:
     """Run a conversation and yield its events (`persimchat.runs.events`) as they happen.
@@ -58,6 +62,7 @@ def astream_events(
             shipped ones (default 4). Not used where `topic` is a scenario or a path.
         settings: how it runs. Without them: defaults < the scenario's settings < `PERSIMCHAT_*` < `options`.
         out: folder in which the run leaves a folder of its own; nothing is written without one.
+        control: what people do to the run while it goes on; without one, it stops at a person's turn.
         **options: single settings (`max_messages=20`, `model="openai:gpt-4o-mini"`, `seed=1`, …).
 
     Raises:
@@ -75,7 +80,7 @@ def astream_events(
         settings = load_settings(scenario=scenario.settings, **options)
     elif options:
         settings = load_settings(environment={}, **{**settings.model_dump(exclude_unset=True), **options})
-    return run_simulation(scenario, settings, out=Path(out) if out is not None else None)
+    return run_simulation(scenario, settings, out=Path(out) if out is not None else None, control=control)
 
 
 async def asimulate(
@@ -106,3 +111,55 @@ def stream_events(
             yield event
     finally:
         wait_for(events.aclose())
+
+
+async def aresume(folder: Path | str, *, control: Control | None = None, **changes: Any) -> Result:
+    """Go on with a run that was interrupted, failed or stopped, or beyond its end, to its end.
+
+    Args:
+        folder: the run's.
+        control: what people do to the run.
+        **changes: settings that are to be others from now on (`max_messages=40`, `budget_calls=500`, `model=…`).
+
+    Raises:
+        InputError: the run cannot go on, and why.
+        ModelError: a model fails for good; the run can be resumed once more.
+    """
+    return await collected(resume_run(Path(folder), changes=changes, control=control))
+
+
+def resume(folder: Path | str, *, control: Control | None = None, **changes: Any) -> Result:
+    """Go on with a run, from ordinary code or a notebook. Arguments as for `aresume`."""
+    return wait_for(aresume(folder, control=control, **changes))
+
+
+async def abranch(
+    folder: Path | str,
+    turn: int,
+    *,
+    say: tuple[str, str] | None = None,
+    out: Path | str | None = None,
+    control: Control | None = None,
+    **changes: Any,
+) -> Result:
+    """Make a new run that shares another's first utterances, and hold it to its end.
+
+    Args:
+        folder: the run's that is branched; it stays as it is.
+        turn: how many utterances they share.
+        say: who says what next, in place of what was said there.
+        out: folder in which the new run's own folder is made; beside the other one's where it is None.
+        control: what people do to the run.
+        **changes: settings that are to be others from there on.
+
+    Raises:
+        InputError: the run cannot be branched there, and why.
+        ModelError: a model fails for good; the new run can be resumed.
+    """
+    place = Path(out) if out is not None else None
+    return await collected(branch_run(Path(folder), turn, changes=changes, say=say, out=place, control=control))
+
+
+def branch(folder: Path | str, turn: int, **options: Any) -> Result:
+    """Branch a run, from ordinary code or a notebook. Arguments as for `abranch`."""
+    return wait_for(abranch(folder, turn, **options))

@@ -13,10 +13,11 @@ from collections import deque
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from persimchat.nodes.person import answer_of
 from persimchat.personas.names import full_name
 from persimchat.state.errors import InputError
 from persimchat.state.intervention import AnyIntervention, Floor, Stop, intervention
-from persimchat.state.person_answer import PersonAnswer, person_answer
+from persimchat.state.person_answer import PersonAnswer
 
 
 class Control:
@@ -34,7 +35,8 @@ class Control:
         self._wanted: deque[AnyIntervention] = deque()
         self._asked: tuple[str, str] | None = None
         self._answer: PersonAnswer | None = None
-        self._paused = self._stopped = False
+        self._baseline: str | None = None
+        self._paused = self._stopped = self._over = False
         self._lock = threading.RLock()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._changed = asyncio.Event()
@@ -84,10 +86,15 @@ class Control:
             self._want(Floor(agent=self._name(agent), avoid=list(avoid)))
 
     def stop(self) -> None:
-        """End the conversation after the utterance that is being made; at once while a person is being asked."""
+        """End the conversation after the utterance that is being made; at once while a person is being asked.
+
+        Raises:
+            InputError: the conversation has not begun, or is over.
+        """
         with self._lock:
-            self._stopped = True
             self._want(Stop())
+            self._stopped, self._paused = True, False
+            self._notify()
 
     def pause(self) -> None:
         """Let nothing happen after the utterance that is being made, until `go_on`."""
@@ -114,7 +121,9 @@ class Control:
         with self._lock:
             if self._asked is None:
                 raise InputError("nobody is being asked just now", remedy="Use say() to speak without being asked.")
-            self._answer = person_answer(given, self._asked[1], self._present)
+            agent, what = self._asked
+            self._answer = answer_of(agent, given, what, self._present)
+            self._asked = None  # what is said after that is said next
             self._notify()
 
     def pass_turn(self) -> None:
@@ -122,9 +131,9 @@ class Control:
         self.answer({"pass": True})
 
     def leave(self) -> None:
-        """Nobody is there any more who could answer: the run stops at the next person's turn."""
+        """Nobody is there any more who could answer: the run stops at the next person's turn; a pause is over."""
         with self._lock:
-            self._attended = False
+            self._attended = self._paused = False
             self._notify()
 
     @property
@@ -139,17 +148,31 @@ class Control:
 
     # What the run does
 
-    def begin(self, present: Sequence[str], people: Sequence[str]) -> None:
-        """The run has begun, with these participants and these people among them."""
-        with self._lock:
-            self._present, self._people = list(present), list(people)
-            self._loop = asyncio.get_running_loop()
+    def begin(self, present: Sequence[str], people: Sequence[str], *, baseline: str | None = None) -> None:
+        """The run has begun, with these participants and these people among them.
 
-    def wanted(self) -> bool:
-        """Whether there is anything to carry out."""
+        Args:
+            present: everybody's full names.
+            people: those of them who are people.
+            baseline: the method of the literature that holds the conversation; nothing is done to one.
+        """
+        with self._lock:
+            self._present, self._people, self._baseline = list(present), list(people), baseline
+            self._loop, self._changed = asyncio.get_running_loop(), asyncio.Event()
+            self._wanted.clear()
+            self._asked = self._answer = None
+            self._stopped = self._over = False
+
+    def end(self) -> None:
+        """The run is over; nothing can be done to it any more."""
+        with self._lock:
+            self._over, self._asked = True, None
+
+    def wanted(self, turn: int) -> bool:
+        """Whether there is anything to carry out after so many utterances."""
         return bool(self._wanted)
 
-    def take(self) -> list[dict[str, Any]]:
+    def take(self, turn: int) -> list[dict[str, Any]]:
         """The interventions that are wanted, in order; they are the caller's to carry out now."""
         with self._lock:
             taken = [wanted.model_dump() for wanted in self._wanted]
@@ -158,13 +181,16 @@ class Control:
 
     async def unpaused(self) -> None:
         """Wait while the run is paused."""
-        while self._paused and not self._stopped:
+        while self._paused:
             await self._change()
 
-    async def ask(self, agent: str, what: str) -> PersonAnswer | None:
-        """Wait for a person's answer; None where nobody is there to give one, or the run is to stop."""
+    def ask(self, agent: str, what: str, turn: int) -> None:
+        """A person is being asked from now on; `reply` waits for what they answer."""
         with self._lock:
             self._asked, self._answer = (agent, what), None
+
+    async def reply(self) -> PersonAnswer | None:
+        """Wait for the answer of the person who is being asked; None where nobody is there, or the run is to stop."""
         try:
             while self._answer is None and self._attended and not self._stopped:
                 await self._change()
@@ -179,19 +205,31 @@ class Control:
         return self._stopped
 
     def _name(self, wanted: str) -> str:
+        self._check()
         return full_name(wanted, self._present, what="participant")
 
     def _want(self, given: Mapping[str, Any] | AnyIntervention) -> None:
         with self._lock:
-            if self._loop is None:
-                raise InputError("the conversation has not begun", remedy="Wait for its `started` event.")
+            self._check()
             self._wanted.append(intervention(given, self._present, self._people))
             self._notify()
+
+    def _check(self) -> None:
+        """Raise InputError where nothing can be done to the conversation."""
+        if self._loop is None:
+            raise InputError("the conversation has not begun", remedy="Wait for its `started` event.")
+        if self._over or self._loop.is_closed():
+            raise InputError("the conversation is over", remedy="Resume the run, or branch it, and do it there.")
+        if self._baseline is not None:
+            raise InputError(
+                f"baseline={self._baseline} holds its conversation by itself, and nobody else can take part",
+                remedy="Leave the baseline out, or stop the program.",
+            )
 
     async def _change(self) -> None:
         self._changed.clear()
         await self._changed.wait()
 
     def _notify(self) -> None:
-        if self._loop is not None:
+        if self._loop is not None and not self._loop.is_closed():
             self._loop.call_soon_threadsafe(self._changed.set)

@@ -2,7 +2,7 @@
 
 Events come in this order: `started`, then for every utterance `speaking`, `token`…, `utterance`, `analysis` (where it
 is on), `verdict` (in debates, where the judge was asked), `mind` (one an agent), `judge_mind` (a persona judge's),
-`turn_ended`, and at last `stopped`.
+`turn_ended`, and at last `stopped`. docs/events.md has the whole order, with people, silences and interventions.
 The minds as they awaken (turn 0) come before the first `speaking`. Baselines of the literature have no `speaking`,
 `token` and `mind`, and their utterances may come several at a time.
 """
@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Final, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
 EVENTS_VERSION: Final = 1
 
@@ -118,14 +118,14 @@ class Uttered(_Event):
     turn: int
     speaker: str
     text: str
-    addressees: list[str]
+    addressees: list[str] = Field(description="whom it addresses by name; empty for nobody in particular")
     heard_by: list[str] | None = Field(
         default=None, description="a whisper: who hears it beside its speaker; null for everybody"
     )
     emotion: dict[str, int] = Field(description="the speaker's; empty for people and baselines")
-    need_to_talk: dict[str, int]
-    response_time_s: float
-    tokens: dict[str, int]
+    need_to_talk: dict[str, int] = Field(description="everybody's when the speaker was chosen")
+    response_time_s: float = Field(description="seconds until it was worded; 0 for people")
+    tokens: dict[str, int] = Field(description="of the call that worded it: input, output")
     corrections: list[str] = Field(
         default=[], description="what was wrong with the first wording, and what became of it"
     )
@@ -262,7 +262,9 @@ class Stopped(_Event):
     run: str
     reason: StopReason
     source: str = Field(
-        default="", description="whose rule that was: message_limit, closing, judge, a baseline's name; user or error"
+        default="",
+        description="whose rule that was: message_limit, closing, judge, a baseline's name, a budget's; "
+        "or user, moderator, person, record, error",
     )
     detail: str = Field(default="", description="the rule's own words; for an error what went wrong; one line")
     conclusion: Concluded | None = Field(default=None, description="what a debate came to; null in discussions")
@@ -291,3 +293,8 @@ Event = Annotated[
     | Stopped,
     Field(discriminator="event"),
 ]
+
+
+def event_schema() -> dict[str, Any]:
+    """The JSON schema of one event, as `--json` prints it (docs/events.md)."""
+    return TypeAdapter[Event](Event).json_schema(mode="serialization")

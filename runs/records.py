@@ -7,11 +7,23 @@ from typing import Any
 
 from persimchat.memory.recollection import memories_of
 from persimchat.runs.events import MindRecord, RecalledMemory
+from persimchat.state.conversation import utterances
 from persimchat.state.settings import Settings
+from persimchat.state.visibility import is_heard
 
 
-async def mind_record(simulation: str, turn: int, mind: dict[str, Any], settings: Settings) -> MindRecord:
-    """The record of one mind after it has heard utterance `turn`, with the texts of what it recalled."""
+async def mind_record(
+    simulation: str, turn: int, mind: dict[str, Any], settings: Settings, *, heard: bool = True
+) -> MindRecord:
+    """The record of one mind after it has heard utterance `turn`, with the texts of what it recalled.
+
+    Args:
+        simulation: the run's id.
+        turn: utterances so far.
+        mind: as it is now.
+        settings: of the simulation.
+        heard: whether it has heard the utterance; a whisper to others is not heard, nor is anything by a failing model.
+    """
     recalled = mind["recalled"]
     found = await memories_of(settings, simulation, mind["name"], [r["id"] for r in recalled], mind["unsaved"])
     planned, reflected = mind["did"] == "plan" and turn, mind["did"] == "reflect" and turn
@@ -19,8 +31,8 @@ async def mind_record(simulation: str, turn: int, mind: dict[str, Any], settings
         turn=turn,
         agent=mind["name"],
         did=mind["did"] if turn else "",
-        percept=mind["percept"],
-        focal_points=mind["focal_points"],
+        percept=mind["percept"] if heard else None,
+        focal_points=mind["focal_points"] if heard else [],
         recalled=[
             RecalledMemory(kind=memory.kind, turn=memory.turn, theme=memory.theme, **row)
             for row, memory in zip(recalled, found, strict=True)
@@ -47,6 +59,14 @@ async def mind_records(state: dict[str, Any], settings: Settings, *, judge: bool
         judge: the persona judge's mind in place of the participants'.
     """
     minds = [mind for mind in state["judge_mind" if judge else "agents"].values() if mind["emotion"]]
+    turn, said = state["turn"], utterances(state["messages"][-1:])
+
+    def has_heard(mind: dict[str, Any]) -> bool:
+        deaf = mind.get("silent") and mind["silent"]["step"] == "hear" and mind["silent"]["turn"] == turn
+        return not deaf and all(is_heard(utterance, "" if judge else mind["name"]) for utterance in said)
+
     return list(
-        await asyncio.gather(*(mind_record(state["simulation"], state["turn"], mind, settings) for mind in minds))
+        await asyncio.gather(
+            *(mind_record(state["simulation"], turn, mind, settings, heard=has_heard(mind)) for mind in minds)
+        )
     )

@@ -3,7 +3,8 @@
 The public API is small:
 
 - `simulate()` and `asimulate()` run a conversation and give a `Result`;
-- `astream_events()` and `stream_events()` yield its events as they happen;
+- `astream_events()` and `stream_events()` yield its events as they happen; a `Control` steers it meanwhile;
+- `resume()` and `branch()` (and `aresume()`, `abranch()`) go on with a run that was kept;
 - `build_conversation()` gives the LangGraph graph, to embed it in another one;
 - `Settings`, `Persona`, `Scenario`, `load_scenario()`; errors derive from `PerSimChatError`.
 
@@ -18,7 +19,17 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from persimchat.graph.conversation import build_conversation
     from persimchat.personas.scenario import load_scenario
-    from persimchat.runs.api import asimulate, astream_events, simulate, stream_events
+    from persimchat.runs.api import (
+        abranch,
+        aresume,
+        asimulate,
+        astream_events,
+        branch,
+        resume,
+        simulate,
+        stream_events,
+    )
+    from persimchat.runs.control import Control
     from persimchat.runs.result import Result
     from persimchat.state.errors import InputError, ModelError, PerSimChatError
     from persimchat.state.persona import Persona
@@ -28,6 +39,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
+    "Control",
     "InputError",
     "ModelError",
     "PerSimChatError",
@@ -35,15 +47,20 @@ __all__ = [
     "Result",
     "Scenario",
     "Settings",
+    "abranch",
+    "aresume",
     "asimulate",
     "astream_events",
+    "branch",
     "build_conversation",
     "load_scenario",
+    "resume",
     "simulate",
     "stream_events",
 ]
 
 _HOME = {
+    "Control": "runs.control",
     "InputError": "state.errors",
     "ModelError": "state.errors",
     "PerSimChatError": "state.errors",
@@ -51,10 +68,14 @@ _HOME = {
     "Result": "runs.result",
     "Scenario": "state.scenario",
     "Settings": "state.settings",
+    "abranch": "runs.api",
+    "aresume": "runs.api",
     "asimulate": "runs.api",
     "astream_events": "runs.api",
+    "branch": "runs.api",
     "build_conversation": "graph.conversation",
     "load_scenario": "personas.scenario",
+    "resume": "runs.api",
     "simulate": "runs.api",
     "stream_events": "runs.api",
 }

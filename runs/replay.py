@@ -1,0 +1,136 @@
+"""Replaying a run out of its record: the same conversation without a call, a key or a network, and where it differs."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import aclosing
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, Final
+
+from persimchat.runs.branch import go_on_from, prepared
+from persimchat.runs.calls import CALLS, Answers
+from persimchat.runs.control import Control
+from persimchat.runs.events import Event, Stopped, TurnEnded
+from persimchat.runs.folder import CONTROL, RunFolder, now
+from persimchat.runs.going_on import manifest_of, scenario_of, settings_of
+from persimchat.runs.history import states_at
+from persimchat.runs.manifest import first_manifest
+from persimchat.runs.recorded_control import RecordedControl
+from persimchat.runs.replay_comparison import Comparison, compared
+from persimchat.runs.resume import go_on
+from persimchat.runs.simulation import begin_run, started
+from persimchat.runs.workplace import Replaying, workplace
+from persimchat.state.errors import InputError
+from persimchat.state.settings import Settings
+
+_OWN: Final = {"checkpoints": "run", "store": "run"}
+"""A replay keeps everything in its own folder, wherever the run kept it."""
+
+
+class Replay:
+    """A run's replay.
+
+    Args:
+        folder: the run's; it stays as it is.
+        out: where the replay's own folder is made; it is thrown away where this is None.
+    """
+
+    def __init__(self, folder: Path, out: Path | None = None) -> None:
+        self._folder, self._out = folder, out
+        self.comparison: Comparison | None = None
+        """How the replay differs from the run, once its events are over."""
+
+    async def events(self) -> AsyncGenerator[Event, None]:
+        """The replay's events, to its end.
+
+        Raises:
+            InputError: before the first event, for a folder that is no run's, or a run that kept no record.
+            PerSimChatError: after the `stopped` event that tells of it.
+        """
+        manifest = await asyncio.to_thread(manifest_of, self._folder)
+        if not (self._folder / CALLS).is_file():
+            raise InputError(
+                "the run has no record of its models' answers", where=str(self._folder / CALLS), remedy="Run it again."
+            )
+        replay = Replaying(await asyncio.to_thread(Answers.read, self._folder))
+        with TemporaryDirectory(prefix="persimchat-replay-", ignore_cleanup_errors=True) as temporary:
+            out = self._out or Path(temporary)
+            async with aclosing(self._parts(manifest, out, replay)) as events:
+                async for event in events:
+                    yield event
+            prompts = {found for ledger in replay.ledgers for found in ledger.differences}
+            self.comparison = await asyncio.to_thread(
+                compared, self._folder, out / manifest["run"], manifest, sorted(prompts)
+            )
+
+    async def _parts(self, manifest: Mapping[str, Any], out: Path, replay: Replaying) -> AsyncGenerator[Event, None]:
+        """The run's parts one after the other; there are several where it was resumed with other settings."""
+        control = RecordedControl(await asyncio.to_thread(_lines, self._folder / CONTROL))
+        parts = parts_of(manifest)
+        for number, (settings, until) in enumerate(parts):
+            if number:
+                folder = out / manifest["run"]
+                then = await asyncio.to_thread(manifest_of, folder)
+                part = go_on(folder, then, settings, control, replay=replay, tell_past=False)
+            elif manifest["branch"]:
+                part = await self._from_branch(manifest, settings, out, control, replay)
+            else:
+                part = await self._from_start(manifest, settings, out, control, replay)
+            async with aclosing(part) as events:
+                async for event in events:
+                    if not isinstance(event, Stopped) or until is None:
+                        yield event
+                    if until is not None and isinstance(event, TurnEnded) and event.turn >= until:
+                        break
+
+    async def _from_start(
+        self, manifest: Mapping[str, Any], settings: Settings, out: Path, control: Control, replay: Replaying
+    ) -> AsyncGenerator[Event, None]:
+        scenario = scenario_of(manifest, self._folder)
+        folder = await asyncio.to_thread(RunFolder, out, manifest["run"])
+        first = started(manifest["run"], scenario, settings)
+        return begin_run(first, scenario, settings, folder, control, replay=replay)
+
+    async def _from_branch(
+        self, manifest: Mapping[str, Any], settings: Settings, out: Path, control: RecordedControl, replay: Replaying
+    ) -> AsyncGenerator[Event, None]:
+        """From where the run parted from the one of which it is a branch."""
+        scenario, turn = scenario_of(manifest, self._folder), manifest["branch"]["turn"]
+        async with workplace(manifest["run"], settings_of(manifest, {}), self._folder) as origin:
+            states = await states_at(origin.graph, origin.config, {turn}, first=True)
+            state = {name: value for name, value in states[turn].values.items() if name != "usage"}
+            at = now().isoformat(timespec="seconds")
+            begun = first_manifest(manifest["run"], scenario, settings, at, branch=manifest["branch"])
+            control.leave_out(state["interventions"])
+            folder, asides = await prepared(origin, self._folder, out, begun, state, settings)
+        return go_on_from(state, folder, asides, begun, settings, control, replay=replay)
+
+
+def parts_of(manifest: Mapping[str, Any]) -> list[tuple[Settings, int | None]]:
+    """The settings of a run's parts, each with the number of utterances after which the next one begins.
+
+    A run has one part, and one more for every time that it was resumed with other settings.
+
+    Args:
+        manifest: its run.json.
+
+    Raises:
+        InputError: the settings do not fit this version.
+    """
+    parts: list[tuple[Settings, int | None]] = []
+    until: int | None = None
+    later = dict(manifest)
+    for resumed in [*reversed(manifest["resumed"]), None]:
+        if resumed is None or resumed["changed"]:
+            parts.insert(0, (settings_of(later, _OWN), until))
+        if resumed is not None and resumed["changed"]:
+            until = resumed["turn"]
+            later = {**later, "settings": {**later["settings"], **resumed["before"]}}
+    return parts
+
+
+def _lines(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()] if path.is_file() else []

@@ -1,0 +1,197 @@
+"""Resuming a run that was interrupted, failed, killed or stopped, or that is to go on beyond its end."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import aclosing
+from pathlib import Path
+from typing import Any, Final
+
+from persimchat.graph.ending import ending
+from persimchat.runs.calls import read_calls
+from persimchat.runs.checks import check
+from persimchat.runs.control import Control
+from persimchat.runs.events import Event
+from persimchat.runs.folder import SILENCES, RunFolder, now
+from persimchat.runs.going_on import (
+    changed_settings,
+    check_memories,
+    complete_minds,
+    has_begun,
+    manifest_of,
+    past_of,
+    scenario_of,
+    settings_of,
+)
+from persimchat.runs.history import complete_turn
+from persimchat.runs.manifest import resumed_manifest
+from persimchat.runs.rebuild import rebuild
+from persimchat.runs.running import Running
+from persimchat.runs.simulation import input_of
+from persimchat.runs.workplace import Replaying, Workplace, workplace
+from persimchat.state.conversation import utterances
+from persimchat.state.errors import InputError
+from persimchat.state.settings import BUDGETS, Settings
+
+MAY_CHANGE: Final = frozenset(
+    {
+        "max_messages",
+        "rounds",
+        *BUDGETS,
+        "human_turns",
+        "model",
+        "agent_models",
+        "module_models",
+        "model_temperature",
+        "prices",
+        "concurrent",
+        "max_concurrency",
+        "requests_per_second",
+        "timeout_s",
+        "checkpoints",
+    }
+)
+"""Settings with which the same run may go on: how far, by whose answers, at what cost. Others make another run."""
+
+_OPEN_END: Final = {
+    "stop_reason": "",
+    "stop_source": "",
+    "stop_detail": "",
+    "conclusion": None,
+    "closing": "",
+    "closing_since": 0,
+    "quiet": 0,
+}
+
+
+async def resume_run(
+    folder: Path, *, changes: Mapping[str, Any] | None = None, control: Control | None = None
+) -> AsyncGenerator[Event, None]:
+    """Go on with a run from its last checkpoint; its past comes first.
+
+    Args:
+        folder: the run's.
+        changes: settings that are to be others from now on, of `MAY_CHANGE`.
+        control: what people do to the run; without one, it stops at a person's turn.
+
+    Raises:
+        InputError: before the first event, for a folder that is no run's or is held by another process, a run that
+            cannot go on or has come to its end, and changes that are wrong.
+        PerSimChatError: after the `stopped` event that tells of it.
+    """
+    changes = dict(changes or {})
+    manifest = await asyncio.to_thread(manifest_of, folder)
+    check_memories(manifest, folder)
+    scenario = scenario_of(manifest, folder)
+    settings = settings_of(manifest, changes)
+    _check_changes(manifest, changed_settings(manifest["settings"], settings), folder)
+    await check(scenario, settings)
+    async with aclosing(go_on(folder, manifest, settings, control)) as events:
+        async for event in events:
+            yield event
+
+
+async def go_on(
+    folder: Path,
+    manifest: Mapping[str, Any],
+    settings: Settings,
+    control: Control | None,
+    *,
+    replay: Replaying | None = None,
+    tell_past: bool = True,
+) -> AsyncGenerator[Event, None]:
+    """Go on with a run for which everything was checked.
+
+    Args:
+        folder: the run's.
+        manifest: its run.json.
+        settings: with which it goes on.
+        control: what people do to the run.
+        replay: a record out of which the models' answers come.
+        tell_past: whether the run's past comes first.
+
+    Raises:
+        InputError: before the first event: the run has come to its end, or is held by another process.
+        PerSimChatError: as `resume_run`.
+    """
+    scenario, run = scenario_of(manifest, folder), manifest["run"]
+    changed = changed_settings(manifest["settings"], settings)
+    earlier = await asyncio.to_thread(read_calls, folder)
+    people = [p.name for p in scenario.participants if p.human]
+    async with workplace(run, settings, folder, attended=True, earlier=earlier, replay=replay) as place:
+        snapshot = await place.graph.aget_state(place.config)
+        if snapshot.created_at is not None:  # by its id: as the step began, without what was done of it
+            snapshot = await place.graph.aget_state(snapshot.config)
+        state, given = dict(snapshot.values), None
+        if snapshot.created_at is None:  # killed before anything was kept
+            if await asyncio.to_thread(has_begun, folder, manifest):
+                raise InputError(
+                    "the checkpoints know nothing of this run",
+                    where=str(folder),
+                    remedy="Put back those with which it was made; without them it can be shown, but not go on.",
+                )
+            given = input_of(scenario, run)
+        # Where run.json does not know of the end, the run was killed at it, and is to be ended properly.
+        elif not snapshot.next and (changed or manifest["stop_reason"] == state["stop_reason"]):
+            await _reopen(place, state, settings, folder)
+            state |= _OPEN_END
+        said = len(utterances(state.get("messages", [])))
+        manifest = resumed_manifest(
+            manifest, at=now().isoformat(timespec="seconds"), turn=said, settings=settings, changed=changed
+        )
+        rebuilt = await asyncio.to_thread(rebuild, folder, manifest, state, complete_turn(snapshot))
+        await complete_minds(folder, place, place.graph, rebuilt)
+        manifest["silences"] = await asyncio.to_thread(_lines, folder / SILENCES)
+        kept = await asyncio.to_thread(RunFolder.reopened, folder, rebuilt.asides)
+        await asyncio.to_thread(kept.manifest, manifest)
+        past = await past_of(folder, None) if tell_past else []
+        control = control or Control(attended=False)
+        control.begin([p.name for p in scenario.participants], people, baseline=settings.baseline)
+        corrections = [c for utterance in utterances(state.get("messages", [])) for c in utterance["corrections"]]
+        complete = complete_turn(snapshot)
+        running = Running(place, manifest, kept, control, state=state, corrections=corrections, complete=complete)
+        async with aclosing(running.follow(given, past)) as events:
+            async for event in events:
+                yield event
+
+
+def _check_changes(manifest: Mapping[str, Any], changed: Mapping[str, Any], folder: Path) -> None:
+    others = sorted(changed.keys() - MAY_CHANGE)
+    if others:
+        raise InputError(
+            f"with another {others[0]} it would be another run",
+            where=str(folder),
+            remedy=f"Branch it: persimchat branch {manifest['run']} --at TURN --set {others[0]}=…",
+        )
+    if manifest["stop_reason"] == "budget" and not changed.keys() & set(BUDGETS):
+        raise InputError(
+            f"the run's budget is used up: {manifest['detail']}",
+            where=str(folder),
+            remedy="Raise it, for example with --budget-calls.",
+        )
+
+
+def _lines(path: Path) -> int:
+    return path.read_bytes().count(b"\n") if path.is_file() else 0
+
+
+async def _reopen(place: Workplace, state: dict[str, Any], settings: Settings, folder: Path) -> None:
+    """Let a conversation that has come to its end go on, where its rules allow that with these settings."""
+    if settings.baseline is not None:
+        raise InputError(
+            "the run has come to its end, and a baseline does not go on",
+            where=str(folder),
+            remedy="Start a new run.",
+        )
+    found = ending({**state, **_OPEN_END}, settings)  # type: ignore[typeddict-item]
+    if found is not None:
+        raise InputError(
+            f"the run has come to its end: {found.detail.rstrip('.')}",
+            where=str(folder),
+            remedy="Branch it at an earlier turn."
+            if found.reason == "consensus"
+            else "Let it go on with a higher --messages, or branch it at an earlier turn.",
+        )
+    # The end is looked for once more, and is not there.
+    await place.graph.aupdate_state(place.config, _OPEN_END, as_node="intervene")

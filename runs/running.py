@@ -1,0 +1,389 @@
+"""A run in progress: the graph's stream becomes the event stream, and the events go to the run's folder."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable
+from contextlib import aclosing
+from itertools import takewhile
+from typing import Any, Final, cast
+
+from langchain_core.messages import AIMessageChunk
+from langgraph.types import Command
+
+from persimchat.models.ledger import NotRecorded
+from persimchat.models.redaction import redact
+from persimchat.runs.control import Control
+from persimchat.runs.events import (
+    Analysed,
+    Asked,
+    Concluded,
+    Continued,
+    Event,
+    HandRaised,
+    Judged,
+    JudgeMindChanged,
+    MindChanged,
+    Paused,
+    Silenced,
+    Speaking,
+    Stopped,
+    StopReason,
+    Token,
+    TopicChanged,
+    TurnEnded,
+    Uttered,
+)
+from persimchat.runs.folder import RunFolder, now
+from persimchat.runs.manifest import last_manifest, manifest_in_progress
+from persimchat.runs.records import mind_records
+from persimchat.runs.totals import totals
+from persimchat.runs.workplace import Workplace
+from persimchat.state.conversation import utterances
+from persimchat.state.errors import BudgetExhausted, PerSimChatError
+from persimchat.state.mind import Utterance
+
+_WHY: Final = {
+    "stopped": "The conversation was stopped before its end.",
+    "error": "The conversation ended with an error.",
+}
+"""What the transcript says where no rule of the conversation's own has ended it."""
+
+_LISTENED: Final = frozenset({"hear", "think", "speak", "person_speaks"})
+"""Nodes after which somebody may be silent."""
+
+
+class Running:
+    """One run in progress.
+
+    Args:
+        place: what it works with.
+        manifest: run.json as far as it is known.
+        folder: where it is kept; None where it is not.
+        control: what people do to it.
+        state: the conversation as it stands, of a run that goes on.
+        corrections: what was put right in the utterances so far.
+        complete: the last turn that everybody has heard, -1 before they have awoken.
+    """
+
+    def __init__(
+        self,
+        place: Workplace,
+        manifest: dict[str, Any],
+        folder: RunFolder | None,
+        control: Control,
+        *,
+        state: dict[str, Any] | None = None,
+        corrections: Iterable[str] = (),
+        complete: int = -1,
+    ) -> None:
+        self.place, self.manifest, self.folder, self.control = place, manifest, folder, control
+        self.last = state or {}
+        said = utterances(self.last.get("messages", [])[-1:])
+        self.turn = said[0]["turn"] if said else 0
+        self.scored = max((score["turn"] for score in self.last.get("scores", [])), default=0)
+        self.corrections = Counter(corrections)
+        self.complete = complete
+        self.silences = int(manifest["silences"])
+        self._silent = set(_silences(self.last))
+        self._writes: list[Callable[[], None]] = []
+
+    async def follow(self, given: Any, begin: Iterable[Event]) -> AsyncGenerator[Event, None]:
+        """The run's events, to its end.
+
+        Args:
+            given: what the graph is given; None to go on from its last checkpoint.
+            begin: the events that come first.
+
+        Raises:
+            PerSimChatError: after the `stopped` event that tells of it.
+        """
+        try:
+            for event in begin:
+                yield event
+            reason: StopReason | None = None
+            detail = source = ""
+            async with aclosing(self._conversation(given)) as events:
+                async for event in events:
+                    yield event
+            if not self.last.get("stop_reason"):
+                reason, source, detail = "stopped", *self._left()
+        except BudgetExhausted as spent:
+            over = bool(self.last.get("stop_reason"))
+            detail = f"{self.last['stop_detail']} {_UNWORDED}" if over else str(spent)
+            yield await self._end("budget" if not over else self.last["stop_reason"], spent.budget, detail)
+            return
+        except NotRecorded:
+            yield await self._end("stopped", "record", "The record has no more answers.")
+            return
+        except PerSimChatError as error:
+            yield await self._end("error", "error", str(error))
+            raise
+        except Exception as error:
+            yield await self._end("error", "error", redact(f"{type(error).__name__}: {error}"))
+            raise
+        except BaseException:  # cancelled, or the consumer has gone: nobody is there to yield to
+            self._finish(self._stopped("stopped", "user", ""))
+            raise
+        yield await self._end(reason, source, detail)
+
+    def _left(self) -> tuple[str, str]:
+        """Who has stopped the run where no rule has, and in which words."""
+        if self.control.stopped:
+            return "moderator", "The moderator ended the conversation."
+        return "person", "A person was asked, and nobody was there to answer."
+
+    async def _end(self, reason: StopReason | None, source: str, detail: str) -> Stopped:
+        await self.place.ledger.settled()  # requests that were given up have told what they took
+        stopped = self._stopped(reason, source, detail)
+        await asyncio.to_thread(self._finish, stopped)
+        return stopped
+
+    def _stopped(self, reason: StopReason | None, source: str, detail: str) -> Stopped:
+        """The last event.
+
+        Args:
+            reason: why the run is over where it was not the conversation's own end.
+            source: whose doing that was.
+            detail: of that, one line.
+        """
+        usage = self.place.ledger.rows()
+        own = reason is None
+        conclusion = self.last.get("conclusion")
+        return Stopped(
+            run=self.manifest["run"],
+            reason=reason or self.last["stop_reason"],
+            source=self.last["stop_source"] if own else source,
+            detail=self.last["stop_detail"] if own else detail,
+            conclusion=Concluded.model_validate(conclusion) if conclusion else None,
+            turn=self.turn,
+            totals=totals(usage),
+            usage=usage,
+            folder=str(self.folder.path) if self.folder else None,
+        )
+
+    def _finish(self, stopped: Stopped) -> None:
+        """Write what is known, for good."""
+        self.control.end()
+        self._write()
+        if self.folder is None:
+            return
+        manifest = last_manifest(
+            self.manifest,
+            ended=now().isoformat(timespec="seconds"),
+            stopped=stopped,
+            corrections=self.corrections,
+            silences=self.silences,
+        )
+        self.folder.end(manifest, _WHY.get(stopped.reason, stopped.detail))
+
+    async def _conversation(self, given: Any) -> AsyncGenerator[Event, None]:
+        """Everything between `started` and `stopped`; people are asked, and what they want is carried out."""
+        while True:
+            asked: list[Any] = []
+            turned = False
+            async with aclosing(self._steps(given)) as steps:
+                async for nodes, payload in steps:
+                    if nodes is None:
+                        asked += payload
+                        continue
+                    if isinstance(payload, dict):
+                        for event in await self._after(nodes, payload):
+                            yield event
+                        if "end_check" in nodes and not payload["stop_reason"]:
+                            async for event in self._paused():
+                                yield event
+                            turned = self.place.kept and self.control.wanted(self.turn)
+                            if turned:
+                                break
+                    else:
+                        yield payload
+            if turned:
+                await self._intervene()
+                given = None
+            elif asked:
+                answers: dict[str, Any] = {}
+                for question in asked:
+                    async for event in self._ask(question, answers):
+                        yield event
+                if not answers:
+                    return
+                given = Command(resume=answers)
+            else:
+                return
+
+    async def _steps(self, given: Any) -> AsyncGenerator[tuple[set[str] | None, Any], None]:
+        """The graph's stream: live events, and after every superstep which nodes ran, with the state that they left.
+
+        Questions to people come with None in the place of nodes.
+        """
+        stream: AsyncIterator[tuple[str, Any]] = self.place.graph.astream(
+            given,
+            self.place.config,
+            context=self.place.settings,
+            stream_mode=["messages", "updates", "values", "custom"],
+            durability="sync" if self.place.kept else None,
+        )  # type: ignore[assignment]
+        nodes: set[str] = set()
+        speaking: Speaking | None = None
+        streamed: str | None = None
+        async with aclosing(cast(AsyncGenerator[tuple[str, Any], None], stream)) as parts:
+            async for mode, payload in parts:
+                if mode == "messages":
+                    message, metadata = payload
+                    spoken = isinstance(message, AIMessageChunk) and metadata.get("langgraph_node") == "speak"
+                    if speaking is None or not spoken:
+                        continue
+                    if streamed and message.id != streamed:  # the first words were of no use and are asked for again
+                        yield set(), speaking
+                    streamed = message.id
+                    if message.text:
+                        yield set(), Token(turn=speaking.turn, speaker=speaking.speaker, text=str(message.text))
+                elif mode == "custom":
+                    speaking, streamed = Speaking.model_validate(payload), None
+                    yield set(), speaking
+                elif mode == "updates":
+                    if "__interrupt__" in payload:
+                        yield None, payload["__interrupt__"]
+                    nodes |= set(payload)
+                elif nodes:
+                    yield nodes, payload
+                    nodes = set()
+
+    async def _paused(self) -> AsyncGenerator[Event, None]:
+        if self.control.paused:
+            yield Paused(turn=self.turn)
+            await self.control.unpaused()
+            yield Continued(turn=self.turn)
+
+    async def _intervene(self) -> None:
+        """Hand what people want to the conversation, between two turns."""
+        wanted = self.control.take(self.turn)
+        waiting = [*self.last.get("interventions", []), *wanted]
+        await self.place.graph.aupdate_state(self.place.config, {"interventions": waiting}, as_node="intervene")
+        if self.folder:
+            for record in wanted:
+                self._later(self.folder.control, {"turn": self.turn, **record})
+
+    async def _ask(self, question: Any, answers: dict[str, Any]) -> AsyncGenerator[Event, None]:
+        """Ask a person; their answer goes into `answers` under the question's id. Nothing does where nobody answers."""
+        asked = Asked.model_validate(question.value)
+        self.control.ask(asked.agent, asked.what, asked.turn)
+        yield asked
+        answer = await self.control.reply()
+        if answer is None:
+            return
+        answers[question.id] = answer
+        if self.folder:
+            record = {"turn": asked.turn, "do": "answer", "agent": asked.agent, "what": asked.what, **answer}
+            self._later(self.folder.control, record)
+
+    def _later(self, write: Callable[[Any], None], record: Any) -> None:
+        """Remember what is to be written; it is written at the end of the superstep, in a thread."""
+        self._writes.append(lambda: write(record))
+
+    def _write(self) -> None:
+        writes, self._writes = self._writes, []
+        for write in writes:
+            write()
+
+    async def _after(self, nodes: set[str], state: dict[str, Any]) -> list[Event]:
+        """The events of a superstep that is over: which nodes ran, and the state that they left."""
+        before, self.last = self.last, state
+        events: list[Event] = [self._uttered(utterance) for utterance in self._new_utterances(state)]
+        if nodes & _LISTENED:
+            events += self._silenced(state)
+        if "intervene" in nodes:
+            events += self._intervened(before, state)
+        if "analyse" in nodes:
+            fresh = list(takewhile(lambda score: score["turn"] > self.scored, reversed(state["scores"])))
+            events += [self._analysed(score) for score in reversed(fresh)]
+        if "judge" in nodes:
+            judged = Judged.model_validate(state["verdicts"][-1])
+            events.append(judged)
+            if self.folder:
+                self._later(self.folder.verdict, judged)
+        if "end_check" in nodes and self.turn > self.complete:
+            self.complete = self.turn
+            events += await self._turn_ended(state)
+        if self._writes:
+            await asyncio.to_thread(self._write)
+        return events
+
+    def _new_utterances(self, state: dict[str, Any]) -> list[Utterance]:
+        """Those that the superstep has brought: none, one, or as many as a baseline's round has."""
+        said: list[Utterance] = []
+        for message in reversed(state.get("messages", [])):
+            found = utterances([message])
+            if not found or found[0]["turn"] <= self.turn:
+                break
+            said.insert(0, found[0])
+        return said
+
+    def _uttered(self, utterance: Utterance) -> Uttered:
+        uttered = Uttered.model_validate(utterance)
+        self.turn = uttered.turn
+        self.corrections.update(uttered.corrections)
+        if self.folder:
+            self._later(self.folder.utterance, uttered)
+        return uttered
+
+    def _silenced(self, state: dict[str, Any]) -> list[Event]:
+        events: list[Event] = []
+        for agent, turn, step, why in _silences(state):
+            if (agent, turn, step, why) not in self._silent:
+                silenced = Silenced.model_validate({"agent": agent, "turn": turn, "step": step, "why": why})
+                events.append(silenced)
+                self.silences += 1
+                if self.folder:
+                    self._later(self.folder.silence, silenced)
+        self._silent = set(_silences(state))
+        return events
+
+    def _intervened(self, before: dict[str, Any], state: dict[str, Any]) -> list[Event]:
+        events: list[Event] = []
+        if state["topic"] != before.get("topic"):
+            events.append(TopicChanged(turn=self.turn, topic=state["topic"]))
+        for name, mind in state["agents"].items():
+            if mind.get("hand", False) != before["agents"][name].get("hand", False):
+                events.append(HandRaised(turn=self.turn, agent=name, raised=mind["hand"]))
+        return events
+
+    def _analysed(self, score: dict[str, Any]) -> Analysed:
+        analysed = Analysed.model_validate(score)
+        self.scored = analysed.turn
+        if self.folder:
+            self._later(self.folder.score, analysed)
+        return analysed
+
+    async def _turn_ended(self, state: dict[str, Any]) -> list[Event]:
+        settings = self.place.settings
+        records = await mind_records(state, settings)
+        judges = await mind_records(state, settings, judge=True)
+        if self.folder:
+            for record in records:
+                self._later(self.folder.mind, record)
+            for record in judges:
+                self._later(self.folder.judge_mind, record)
+        events: list[Event] = [MindChanged(record=record) for record in records]
+        events += [JudgeMindChanged(record=record) for record in judges]
+        rows = self.place.ledger.rows()
+        if self.turn:
+            events.append(TurnEnded(turn=self.turn, max_messages=settings.max_messages, totals=totals(rows)))
+        if self.folder:
+            manifest = manifest_in_progress(
+                self.manifest, turn=self.turn, rows=rows, corrections=self.corrections, silences=self.silences
+            )
+            self._later(self.folder.manifest, manifest)
+        return events
+
+
+_UNWORDED: Final = "None was left to word the majority's position."
+
+
+def _silences(state: dict[str, Any]) -> list[tuple[str, int, str, str]]:
+    """Who is silent since when, at what and why."""
+    minds = state.get("agents", {})
+    silent = {name: mind["silent"] for name, mind in minds.items() if mind.get("silent")}
+    return [(name, found["turn"], found["step"], found["why"]) for name, found in silent.items()]
