@@ -17,6 +17,7 @@ EXAMPLES: Final = """\b
   persimchat export latest --format csv
   persimchat export conversations/2026* --format jsonl --out tables
   persimchat export 20261121-0304 20261121-0419 --format csv --bom --force
+  persimchat export latest --for "Eva" --format html --out for-eva
 
 \b
 [bold]Exit codes[/bold]
@@ -45,6 +46,12 @@ def export(
             "--runs", metavar="DIR", help="Where runs are. [dim]default: ./conversations[/dim]", show_default=False
         ),
     ] = OUT,
+    eyes: Annotated[
+        str | None,
+        typer.Option(
+            "--for", metavar="NAME", help="Only what this participant may have seen: for one agent's or person's eyes."
+        ),
+    ] = None,
     bom: Annotated[
         bool,
         typer.Option("--bom", metavar="", help="csv: begin with a byte order mark; Excel needs it to read UTF-8."),
@@ -53,7 +60,8 @@ def export(
 ) -> None:
     """Write runs as tables for analysis: many runs into one set of tables, with a codebook of all columns.
 
-    The tables are runs, utterances, minds, memories (recalled), verdicts, positions, scores and calls.
+    The tables are runs, utterances, minds, memories (recalled), verdicts, positions, scores and calls; and silences and
+    interventions, where there were any.
     """
     if bom and form != "csv":
         raise InputError(
@@ -64,7 +72,7 @@ def export(
     from persimchat.runs.export import export_runs
     from persimchat.runs.report_words import count
 
-    done = export_runs([find_run(name, runs) for name in wanted], out, form, bom=bom, force=force)
+    done = export_runs([find_run(name, runs) for name in wanted], out, form, bom=bom, force=force, eyes=eyes)
     for note in done.notes:
         warn(f"persimchat: note: {one_line(note)}")
     for table, path in done.files.items():

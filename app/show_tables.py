@@ -35,11 +35,13 @@ class Look:
         return Text(one_line(words if self.unicode else plain(words)))
 
 
-_WORDS: Final = frozenset({"agent", "module", "feels at the end", "last answer", "verdict", "debate is", "answer"})
+_WORDS: Final = frozenset(
+    {"agent", "module", "feels at the end", "last answer", "verdict", "debate is", "answer", "what", "in a", "in b"}
+)
 """Columns that hold words; the others hold figures, which stand at the right and are never broken."""
 
 
-def _table(look: Look, title: str, columns: Sequence[str], rows: Iterable[Sequence[str]]) -> Table:
+def table(look: Look, title: str, columns: Sequence[str], rows: Iterable[Sequence[str]]) -> Table:
     """A table. Where a heading has two lines, it has them on a terminal only."""
     table = FittingTable(
         title=look(title),
@@ -69,7 +71,7 @@ def messages(summary: Summary, look: Look) -> Table:
 
     length = ("last\nwords", "last\ntokens", "average\nwords")
     columns = ("agent", "sent", "last\nresponse", "average\nresponse", "trend", *length)
-    return _table(look, "Messages", columns, map(row, summary.agents))
+    return table(look, "Messages", columns, map(row, summary.agents))
 
 
 def _course(course: Course, worded: Callable[[float | None], str] = decimal, unit: str = "") -> list[str]:
@@ -91,7 +93,7 @@ def minds(summary: Summary, look: Look) -> Table | None:
         return [agent.name, decimal(agent.mean_need_to_talk), *openness, feels, *answer]
 
     columns = ("agent", "average\nneed to talk", *["openness"] * debate, "feels at the end", *["last answer"] * answers)
-    return _table(look, "Minds", columns, map(row, known))
+    return table(look, "Minds", columns, map(row, known))
 
 
 def analysis(summary: Summary, look: Look) -> Table | None:
@@ -103,7 +105,7 @@ def analysis(summary: Summary, look: Look) -> Table | None:
         courses: list[Course] = [getattr(agent.speech, name) for name in SCORES]
         return [agent.name, *("  ".join([decimal(c.mean), decimal(c.last), trend(c.trend)]) for c in courses)]
 
-    return _table(look, "Analysis, 0 to 10: average, last, trend", ("agent", *SCORES), map(row, summary.agents))
+    return table(look, "Analysis, 0 to 10: average, last, trend", ("agent", *SCORES), map(row, summary.agents))
 
 
 def verdicts(summary: Summary, look: Look, most: int = 20) -> Table | None:
@@ -119,7 +121,7 @@ def verdicts(summary: Summary, look: Look, most: int = 20) -> Table | None:
     shown = summary.verdicts[-most:]
     title = "Verdicts" if len(shown) == len(summary.verdicts) else f"Verdicts, the last {most}"
     columns = ("after\nutterance", "verdict", "debate is", "agree", "answer")
-    return _table(look, title, columns, map(row, shown))
+    return table(look, title, columns, map(row, shown))
 
 
 def usage(what: str, rows: dict[str, Totals], look: Look) -> Table | None:
@@ -136,4 +138,4 @@ def usage(what: str, rows: dict[str, Totals], look: Look) -> Table | None:
         ]
         for name, total in rows.items()
     ]
-    return _table(look, f"Tokens and cost by {what}", (what, "calls", "tokens in", "tokens out", "cost"), cells)
+    return table(look, f"Tokens and cost by {what}", (what, "calls", "tokens in", "tokens out", "cost"), cells)

@@ -12,7 +12,18 @@ from persimchat.app import show_tables as tables
 from persimchat.app.show_tables import Look
 from persimchat.app.text import used
 from persimchat.runs.folder import DISCLAIMER
-from persimchat.runs.report_words import corrections, count, decimal, ending, listed, seconds, spaced, trend
+from persimchat.runs.report_words import (
+    corrections,
+    count,
+    decimal,
+    ending,
+    lineage,
+    listed,
+    seconds,
+    spaced,
+    trend,
+    with_people,
+)
 from persimchat.runs.summary import SCORES, Course, Summary
 
 _TREND = (
@@ -50,7 +61,9 @@ def _facts(summary: Summary) -> Iterator[tuple[str, str]]:
     model = [] if summary.model is None else [summary.model]
     seed = [] if summary.seed is None else [f"seed {summary.seed}"]
     yield "how", ", ".join([summary.mode, spaced(how), *model, *seed])
-    yield "participants", listed(summary.participants)
+    yield "participants", listed(with_people(summary.participants, summary.people))
+    if past := lineage(summary.branch, summary.resumed):
+        yield "past", past
     yield "ending", ending(summary)
     conclusion = summary.conclusion
     if conclusion is not None:
@@ -78,6 +91,12 @@ def _facts(summary: Summary) -> Iterator[tuple[str, str]]:
     best = summary.highest_coherence
     if best is not None:
         yield "highest coherence", f"{decimal(best.value)}, {best.speaker}, utterance {best.turn}"
+    if summary.whispers:
+        yield "whispers", count(summary.whispers, "utterance")
+    if summary.interventions:
+        yield "people did", corrections(summary.interventions)
+    if summary.silences:
+        yield "silent", ", ".join(f"{name}: {count(n, 'turn')}" for name, n in summary.silences.items())
     if total.corrections:
         yield "put right", corrections(total.corrections)
     if summary.usage is not None:

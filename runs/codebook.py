@@ -10,6 +10,7 @@ from typing import Any, Final
 from persimchat.runs.export_tables import TABLES, UNIT, Row
 from persimchat.runs.export_values import markdown
 from persimchat.runs.folder import DISCLAIMER
+from persimchat.state.plain_text import one_line
 
 NAME: Final = "codebook.md"
 """The codebook's file."""
@@ -96,20 +97,23 @@ def _range(field: Mapping[str, Any]) -> str:
 _TELLING: Final = 1000
 
 
-def codebook(form: str, files: Mapping[str, str], counts: Mapping[str, int], notes: Sequence[str]) -> str:
+def codebook(
+    form: str, files: Mapping[str, str], counts: Mapping[str, int], notes: Sequence[str], *, eyes: str | None = None
+) -> str:
     """The codebook as Markdown; the same for the same export.
 
     Args:
         form: the format of the tables (`export_writing.FORMATS`).
-        files: table: name of its file.
+        files: table: name of its file; a table that is not written is not explained.
         counts: table: rows in it.
         notes: what is missing in the runs, a sentence each.
+        eyes: whose eyes the export is for.
     """
     parts = [
         "# Codebook",
         f"Tables of {counts['runs']:,} {'run' if counts['runs'] == 1 else 'runs'}, made with PerSimChat "
         f"{version('persimchat')}. Each table has one row a case and the same first columns: the run's id and its "
-        "main settings, explained once. All settings are in the table `runs`.",
+        "main settings, explained once." + ("" if eyes is not None else " All settings are in the table `runs`."),
         f"> {DISCLAIMER}",
         f"**Format.** {_FORMS[form]}",
         f"**Missing values.** {_EMPTY[form]} means: not known, or does not apply. It is never 0.",
@@ -117,14 +121,22 @@ def codebook(form: str, files: Mapping[str, str], counts: Mapping[str, int], not
         "newline character, every tab a space.",
         "**Joining.** `run` and `turn`, and `agent` (or `speaker`), tell rows of the tables apart and belong together.",
     ]
+    if eyes is not None:
+        parts += [
+            "**For one participant's eyes.** Here is only what "
+            f"{markdown(one_line(eyes))} may have seen: what they heard, their own mind and memories, and what "
+            "everybody knows. Others' needs, emotions and thoughts, whispers to others, verdicts, scores, requests and "
+            "most settings are left out, so their columns are empty, and numbers of utterances may have gaps."
+        ]
     if notes:
         parts += ["## What is missing", "\n".join(f"- {markdown(note)}" for note in notes)]
     shared = columns(Row)
     parts += ["## Columns of every table", _listed(shared)]
-    for name, table in TABLES.items():
+    for name, file in files.items():
+        table = TABLES[name]
         rows = f"{counts[name]:,} {'row' if counts[name] == 1 else 'rows'}"
         own = [column for column in columns(table) if column not in shared]
-        parts += [f"## {name}", f"`{files[name]}`, {rows}. {markdown(table.__doc__ or '')}", _listed(own)]
+        parts += [f"## {name}", f"`{file}`, {rows}. {markdown(' '.join((table.__doc__ or '').split()))}", _listed(own)]
     return "\n\n".join(parts) + "\n"
 
 

@@ -11,10 +11,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from persimchat.runs import codebook
+from persimchat.runs.export_eyes import SEEN, seen_by
 from persimchat.runs.export_rows import rows_of
-from persimchat.runs.export_tables import TABLES
+from persimchat.runs.export_tables import RARE, TABLES
 from persimchat.runs.export_writing import need, writer
 from persimchat.runs.reading import read_run
+from persimchat.runs.recorded import WholeMind
 from persimchat.state.errors import InputError
 
 _REMEDY = "Choose another folder with --out, or add --force to replace what is there."
@@ -38,9 +40,15 @@ class Exported:
 
 
 def export_runs(
-    folders: Sequence[Path], out: Path, form: str = "csv", *, bom: bool = False, force: bool = False
+    folders: Sequence[Path],
+    out: Path,
+    form: str = "csv",
+    *,
+    bom: bool = False,
+    force: bool = False,
+    eyes: str | None = None,
 ) -> Exported:
-    """Write runs as tables, one file a table, and a codebook.
+    """Write runs as tables, one file a table, and a codebook. Tables of `RARE` are left out where they have no rows.
 
     Args:
         folders: of the runs; their order is the order of the rows.
@@ -48,20 +56,25 @@ def export_runs(
         form: csv, jsonl, md, html or parquet.
         bom: csv: begin files with a byte order mark, for Excel.
         force: whether files that are there are replaced.
+        eyes: a participant, for whose eyes the tables are: only what they may have seen is in them.
 
     Raises:
         InputError: a run cannot be read or is given twice, or the files cannot be written; then none is.
         MissingExtraError: the format needs a library that is not installed.
     """
     need(form)
-    names = {table: f"{table}.{form}" for table in TABLES}
-    _check(out, [*names.values(), codebook.NAME], force=force)
+    every = {table: f"{table}.{form}" for table in TABLES}
+    _check(out, [*every.values(), codebook.NAME], force=force)
+    names = {table: name for table, name in every.items() if eyes is None or table in SEEN}
     try:
         with _staged(out) as stage:
-            counts, notes = _write(folders, stage, names, form, bom=bom)
-            text = codebook.codebook(form, names, counts, notes)
+            counts, notes = _write(folders, stage, names, form, bom=bom, eyes=eyes)
+            names = {table: name for table, name in names.items() if counts[table] or table not in RARE}
+            counts = {table: counts[table] for table in names}
+            text = codebook.codebook(form, names, counts, notes, eyes=eyes)
             (stage / codebook.NAME).write_text(text, encoding="utf-8", newline="\n")
-            _install(stage, out, [*names.values(), codebook.NAME])
+            new = [*names.values(), codebook.NAME]
+            _install(stage, out, new, gone=[name for name in every.values() if name not in new])
     except OSError as error:
         raise InputError(
             f"the tables cannot be written: {error.strerror or error}",
@@ -84,10 +97,10 @@ def _check(out: Path, names: Sequence[str], *, force: bool) -> None:
 
 
 def _write(
-    folders: Sequence[Path], stage: Path, names: dict[str, str], form: str, *, bom: bool
+    folders: Sequence[Path], stage: Path, names: dict[str, str], form: str, *, bom: bool, eyes: str | None
 ) -> tuple[dict[str, int], list[str]]:
     """Write all tables; rows of each table, and notes."""
-    counts, notes = dict.fromkeys(TABLES, 0), []
+    counts, notes = dict.fromkeys(names, 0), []
     seen: dict[str, Path] = {}
     with ExitStack() as open_files:
         writers = {}
@@ -95,7 +108,9 @@ def _write(
             writers[table] = writer(form, stage / name, TABLES[table], bom=bom)
             open_files.callback(writers[table].close)
         for folder in folders:
-            record = read_run(folder)
+            record = read_run(folder, WholeMind)
+            if eyes is not None:
+                record = seen_by(record, eyes)
             run = record.manifest.run
             if run in seen:
                 raise InputError(
@@ -106,7 +121,9 @@ def _write(
             seen[run] = folder
             notes += [f"{run}: {note}" for note in record.notes]
             if record.manifest.stop_reason is None:
-                notes.append(f"{run}: No ending is recorded; it is still running, or was killed. It has no calls.")
+                unknown = eyes is None and record.calls is None and not record.manifest.usage.rows
+                calls = " It has no calls." if unknown else ""
+                notes.append(f"{run}: No ending is recorded; it is still running, or was killed.{calls}")
             for table, row in rows_of(record):
                 writers[table].write(row)
                 counts[table] += 1
@@ -126,19 +143,20 @@ def _staged(out: Path) -> Iterator[Path]:
         shutil.rmtree(stage, ignore_errors=True)
 
 
-def _install(stage: Path, out: Path, names: Sequence[str]) -> None:
-    """Put the files into their places; where one fails, all is as before."""
+def _install(stage: Path, out: Path, names: Sequence[str], gone: Sequence[str]) -> None:
+    """Put the files into their places, and take away those of an export before; where one fails, all is as before."""
     new = [folder for folder in (out, *out.parents) if not folder.exists()]
     old = stage / "replaced"
     old.mkdir()
     done: list[str] = []
     try:
         out.mkdir(parents=True, exist_ok=True)
-        for name in names:
+        for name in (*names, *gone):
             if os.path.lexists(out / name):
                 (out / name).rename(old / name)
-            done.append(name)
-            (stage / name).rename(out / name)
+            if name in names:
+                done.append(name)
+                (stage / name).rename(out / name)
     except BaseException:
         for name in done:
             (out / name).unlink(missing_ok=True)

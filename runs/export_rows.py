@@ -5,15 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from persimchat.runs.export_reading import WholeMind, usage_rows, whole_minds
 from persimchat.runs.export_tables import TABLES, Row
-from persimchat.runs.reading import Record, checked
+from persimchat.runs.reading import Record, calls_of, checked
+from persimchat.runs.recorded import WholeMind
 from persimchat.runs.summary import count_words
 from persimchat.state.emotion import EMOTIONS
 
 
 def rows_of(record: Record) -> Iterator[tuple[str, Row]]:
     """The rows of a run: table's name and row. Within a table they are in order of turns.
+
+    Args:
+        record: read with whole minds.
 
     Raises:
         InputError: something in the run's folder does not fit; where it is, is named.
@@ -26,9 +29,8 @@ def rows_of(record: Record) -> Iterator[tuple[str, Row]]:
 
 def _values(record: Record) -> Iterator[tuple[str, int, dict[str, Any]]]:
     counts = dict.fromkeys(TABLES, 0)
-    parts = (_run(record), _utterances(record), _minds(record), _verdicts(record), _scores(record), _calls(record))
-    for part in parts:
-        for table, values in part:
+    for part in (_run, _utterances, _minds, _verdicts, _scores, _calls, _silences, _interventions):
+        for table, values in part(record):
             counts[table] += 1
             yield table, counts[table], values
 
@@ -53,6 +55,7 @@ def _run(record: Record) -> Iterator[tuple[str, dict[str, Any]]]:
         "runs",
         {
             "participants": [participant.name for participant in manifest.scenario.participants],
+            "people": manifest.people,
             "started": manifest.started,
             "ended": manifest.ended,
             "stop_reason": manifest.stop_reason,
@@ -70,6 +73,9 @@ def _run(record: Record) -> Iterator[tuple[str, dict[str, Any]]]:
             "cost_usd": total.cost_usd if total else None,
             "prompt_hash": manifest.prompt_hash,
             "persimchat_version": manifest.versions.get("persimchat"),
+            "branch_of": manifest.branch.of if manifest.branch else None,
+            "branch_turn": manifest.branch.turn if manifest.branch else None,
+            "resumed": len(manifest.resumed),
             "settings": manifest.settings.model_dump(),
             "notes": record.notes,
         },
@@ -85,14 +91,16 @@ def _utterances(record: Record) -> Iterator[tuple[str, dict[str, Any]]]:
         yield (
             "utterances",
             {
-                **said.model_dump(include={"turn", "speaker", "text", "addressees", "response_time_s", "corrections"}),
+                **said.model_dump(include={"turn", "speaker", "text", "addressees", "heard_by", "corrections"}),
+                "given": said.is_given,
+                "response_time_s": None if said.is_given else said.response_time_s,
                 "words": count_words(said.text),
                 "need_to_talk": said.need_to_talk.get(said.speaker),
                 "needs_to_talk": said.need_to_talk,
                 **_emotions(said.emotion),
                 # Nothing was read for an utterance only where nothing is known of its call (old versions).
                 "input_tokens": said.tokens.input or None,
-                "output_tokens": said.tokens.output,
+                "output_tokens": None if said.is_given else said.tokens.output,
                 "answer": said.answer,
                 "confidence": said.confidence,
             },
@@ -100,12 +108,18 @@ def _utterances(record: Record) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def _minds(record: Record) -> Iterator[tuple[str, dict[str, Any]]]:
-    for role, mind in whole_minds(record):
+    for role, mind in _whole(record):
         yield "minds", _mind(role, mind)
         for rank, memory in enumerate(mind.recalled, start=1):
             recalled = memory.model_dump(exclude={"id", "turn"})
             whose = {"turn": mind.turn, "agent": mind.agent, "role": role, "rank": rank}
             yield "memories", {**whose, "memory": memory.id, "made": memory.turn, **recalled}
+
+
+def _whole(record: Record) -> Iterator[tuple[str, WholeMind]]:
+    """Role and mind, in the order in which they were written."""
+    for role, minds in (("participant", record.minds), ("judge", record.judge_minds)):
+        yield from ((role, mind) for mind in minds if isinstance(mind, WholeMind))
 
 
 def _mind(role: str, mind: WholeMind) -> dict[str, Any]:
@@ -147,5 +161,26 @@ def _scores(record: Record) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def _calls(record: Record) -> Iterator[tuple[str, dict[str, Any]]]:
-    for row in usage_rows(record):
-        yield "calls", {**row.model_dump(exclude={"model"}), "called_model": row.model}
+    if record.calls is None:
+        for row in record.manifest.usage.rows:
+            yield "calls", {**row.model_dump(exclude={"model"}), "kind": "sum", "called_model": row.model}
+    for call in calls_of(record):
+        yield "calls", {**call.model_dump(exclude={"model"}), "kind": "request", "calls": 1, "called_model": call.model}
+
+
+def _silences(record: Record) -> Iterator[tuple[str, dict[str, Any]]]:
+    for silence in record.silences:
+        yield "silences", silence.model_dump()
+
+
+def _interventions(record: Record) -> Iterator[tuple[str, dict[str, Any]]]:
+    for done in record.interventions:
+        given = done.more
+        values = {
+            "turn": done.turn,
+            "do": done.do,
+            "agent": given.pop("speaker", None) or given.pop("agent", None),
+            "text": given.pop("text", None) or given.pop("topic", None),
+            "heard_by": given.pop("heard_by", None),
+        }
+        yield "interventions", {**values, "details": {key: v for key, v in given.items() if v is not None} or None}

@@ -7,7 +7,7 @@ Numbers of utterances are called turns, as everywhere.
 from __future__ import annotations
 
 import json
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
@@ -25,6 +25,8 @@ def _is_json(value: dict[str, Any]) -> dict[str, Any]:
     json.dumps(value, allow_nan=False)
     return value
 
+
+JsonObject = Annotated[dict[str, Any], AfterValidator(_is_json)]
 
 _LEVEL: Final = "0 is none, 10 the most"
 
@@ -73,6 +75,7 @@ class RunRow(Row):
     """One row a run: how it went, what it came to, what it used."""
 
     participants: list[str] = _column("names of those who took part, in order of listing")
+    people: list[str] = _column("those of them who are people, not agents")
     started: str | None = _column("when it began, ISO 8601", "time")
     ended: str | None = _column("when it ended, ISO 8601; empty while it goes on and where it was killed", "time")
     stop_reason: str | None = _column(
@@ -92,7 +95,10 @@ class RunRow(Row):
     cost_usd: Seconds | None = _column("what the requests cost; empty where a price is not known", "USD")
     prompt_hash: str | None = _column("hash of all prompt templates: equal where the prompts were equal")
     persimchat_version: str | None = _column("version of PerSimChat that made the run")
-    settings: Annotated[dict[str, Any], AfterValidator(_is_json)] | None = _column("all settings, by name")
+    branch_of: str | None = _column("the run from which it has its past; empty for a run of its own")
+    branch_turn: Turn | None = _column("utterances that it shares with that run", "utterances")
+    resumed: Count = _column("how often it was taken up again after it had stopped", "times")
+    settings: JsonObject | None = _column("all settings, by name")
     notes: list[str] | None = _column("what is missing or was left out in the run's folder")
 
 
@@ -100,10 +106,12 @@ class UtteranceRow(Row):
     """One row an utterance."""
 
     turn: Turn = _column("the utterance's number; the first is 1", "utterances")
-    speaker: str = _column("name of the agent who spoke")
+    speaker: str = _column("name of who spoke: an agent, a person, or the moderator, who takes no part")
     text: str | None = _column("what was said")
     words: Count = _column("length of the text: what stands between white space", "words")
     addressees: list[str] = _column("agents addressed by name; none means the whole group")
+    heard_by: list[str] | None = _column("a whisper: who heard it beside its speaker; empty: everybody did")
+    given: bool = _column("whether a person gave the words, so that no model made them")
     need_to_talk: Level | None = _column(f"the speaker's need to talk when it was chosen; {_LEVEL}", "level")
     needs_to_talk: dict[str, Level] | None = _column(
         f"everybody's need to talk when the speaker was chosen, by name; {_LEVEL}", "level"
@@ -205,16 +213,47 @@ class ScoreRow(Row):
 
 
 class CallRow(Row):
-    """One row a module, agent and model: what the run used there, in sum. None where the run has not ended."""
+    """One row a request to a model, or where a run kept no requests, a sum: one row a module, agent and model.
 
+    Sums of calls, tokens and cost are right with both. A run without requests has no rows where it has not ended.
+    """
+
+    kind: Literal["request", "sum"] = _column("request: one request; sum: all of a module, agent and model")
+    turn: Turn | None = _column("request: utterances made when it was asked", "utterances")
     module: str = _column("the cognitive module that asked")
     agent: str | None = _column("on whose behalf; empty for what belongs to no agent")
     called_model: str = _column("the model that was asked; it may differ from the run's own")
-    calls: Count = _column("requests made, also repeated and failed ones", "requests")
+    n: Count | None = _column(
+        "request: its number within one exchange: 0, then 1 and so on where one failed or its answer was of no use",
+        "number",
+    )
+    calls: Count = _column("requests made, also repeated and failed ones; 1 for a request", "requests")
+    seconds: Seconds | None = _column("request: how long it took", "seconds")
     input_tokens: Count = _column("tokens read", "tokens")
     output_tokens: Count = _column("tokens written", "tokens")
     estimated: bool = _column("whether some of these token counts are estimates")
     cost_usd: Seconds | None = _column("what they cost; empty where the model's price is not known", "USD")
+    failed: str | None = _column("request: why there was no answer of use; empty where there was one")
+
+
+class SilenceRow(Row):
+    """One row a turn at which somebody was silent, because their model failed, or because a person passed."""
+
+    turn: Turn = _column("number of the utterance that was not heard or not made", "utterances")
+    agent: str = _column("who was silent")
+    step: str | None = _column("what was not done: hear, think or speak")
+    why: str | None = _column("what the model's error says; passed for a person who passed")
+
+
+class InterventionRow(Row):
+    """One row a thing that somebody did to the conversation from outside, or as a person in it."""
+
+    turn: Turn = _column("utterances made when it took effect", "utterances")
+    do: str = _column("what was done, such as say, topic, hand, floor, answer, pause, stop")
+    agent: str | None = _column("who spoke, raised a hand, or was given the floor; empty for the moderator")
+    text: str | None = _column("what was said, or the new topic")
+    heard_by: list[str] | None = _column("a whisper: who heard it beside its speaker; empty: everybody did")
+    details: JsonObject | None = _column("what else is recorded of it, by name")
 
 
 TABLES: Final[dict[str, type[Row]]] = {
@@ -226,5 +265,10 @@ TABLES: Final[dict[str, type[Row]]] = {
     "positions": PositionRow,
     "scores": ScoreRow,
     "calls": CallRow,
+    "silences": SilenceRow,
+    "interventions": InterventionRow,
 }
 """All tables by name, in the order in which they are explained."""
+
+RARE: Final = ("silences", "interventions")
+"""Tables that are written only where they have rows: most runs have nothing of the sort."""

@@ -7,6 +7,7 @@ that is not as it should be is an error that names file, line and field.
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from operator import attrgetter
 from pathlib import Path
@@ -15,8 +16,18 @@ from typing import Any, Final, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from persimchat.runs.folder import ANALYSIS, JUDGE_MIND, MINDS, RUN_FORMAT, TRANSCRIPT, VERDICTS
-from persimchat.runs.recorded import Manifest, RecordedMind, RecordedScore, RecordedUtterance, RecordedVerdict
+from persimchat.runs.calls import CALLS
+from persimchat.runs.folder import ANALYSIS, CONTROL, JUDGE_MIND, MINDS, RUN_FORMAT, SILENCES, TRANSCRIPT, VERDICTS
+from persimchat.runs.recorded import (
+    Manifest,
+    RecordedCall,
+    RecordedIntervention,
+    RecordedMind,
+    RecordedScore,
+    RecordedSilence,
+    RecordedUtterance,
+    RecordedVerdict,
+)
 from persimchat.state.errors import InputError
 from persimchat.state.plain_text import clean, quoted
 
@@ -24,6 +35,7 @@ Line = TypeVar("Line", bound=BaseModel)
 
 _DAMAGED: Final = "The file is damaged; take it from a backup, or run the conversation again."
 _MOST_SHOWN: Final = 60
+_TORN: Final = "The last line of {} was cut off when it was written, and is left out."
 _NO_JSON: Final = (ValueError, RecursionError)
 _turn: Final = attrgetter("turn")
 
@@ -40,21 +52,31 @@ class Record:
         judge_minds: of a judge that has a mind of its own.
         verdicts: of a debate's judge, in order of turns.
         scores: of the analysis, in order of turns.
+        silences: of agents whose models failed and of people who passed, in order of turns.
+        interventions: what people did to the conversation, in order of turns.
+        calls: the file of single requests, for `calls_of`; None where there is none (format 1).
         notes: what was left out or is missing, one sentence each.
     """
 
     path: Path
     manifest: Manifest
     utterances: list[RecordedUtterance]
-    minds: list[RecordedMind]
-    judge_minds: list[RecordedMind]
+    minds: Sequence[RecordedMind]
+    judge_minds: Sequence[RecordedMind]
     verdicts: list[RecordedVerdict]
     scores: list[RecordedScore]
+    silences: list[RecordedSilence]
+    interventions: list[RecordedIntervention]
+    calls: Path | None
     notes: list[str]
 
 
-def read_run(path: Path) -> Record:
+def read_run(path: Path, mind: type[RecordedMind] = RecordedMind) -> Record:
     """Read a run's folder.
+
+    Args:
+        path: the folder.
+        mind: what is read of a mind; `WholeMind` for what it recalled, too, which is most of a run.
 
     Raises:
         InputError: it is no run's folder, a file is missing or damaged, or another version wrote it.
@@ -67,7 +89,7 @@ def read_run(path: Path) -> Record:
         raise InputError(
             "the run's transcript is missing", where=str(path / TRANSCRIPT), remedy="Give a whole run's folder."
         )
-    minds = _lines(path / MINDS, RecordedMind, notes)
+    minds = _lines(path / MINDS, mind, notes)
     if minds is None:
         notes.append(f"{MINDS} is missing: nothing is known of emotions, needs and thoughts between utterances.")
     return Record(
@@ -75,11 +97,57 @@ def read_run(path: Path) -> Record:
         manifest,
         sorted(utterances, key=_turn),
         minds or [],
-        _lines(path / JUDGE_MIND, RecordedMind, notes) or [],
+        _lines(path / JUDGE_MIND, mind, notes) or [],
         sorted(_lines(path / VERDICTS, RecordedVerdict, notes) or [], key=_turn),
         sorted(_lines(path / ANALYSIS, RecordedScore, notes, unless="failed") or [], key=_turn),
+        sorted(_lines(path / SILENCES, RecordedSilence, notes) or [], key=_turn),
+        sorted(_lines(path / CONTROL, RecordedIntervention, notes) or [], key=_turn),
+        _calls(path / CALLS, notes),
         notes,
     )
+
+
+def calls_of(record: Record) -> Iterator[RecordedCall]:
+    """The requests to models one by one, in the order in which they were written; never all of them in memory.
+
+    Raises:
+        InputError: a line is damaged.
+    """
+    path = record.calls
+    if path is None:
+        return
+    try:
+        with path.open("rb") as file:
+            for number, row in enumerate(file, start=1):
+                where = f"{path}, line {number}"
+                try:
+                    value = json.loads(row)
+                except _NO_JSON as error:
+                    if not row.endswith(b"\n"):  # torn, which `notes` says
+                        return
+                    raise InputError("this is not JSON", where=where, remedy=_DAMAGED) from error
+                yield checked(RecordedCall, value, where)
+    except OSError as error:
+        raise _unreadable(path, error) from error
+
+
+def _calls(path: Path, notes: list[str]) -> Path | None:
+    """The file of single requests, looked through for a torn last line; None where there is no such file."""
+    last = b"\n"
+    try:
+        with path.open("rb") as file:
+            for row in file:
+                last = row
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except OSError as error:
+        raise _unreadable(path, error) from error
+    if not last.endswith(b"\n"):
+        try:
+            json.loads(last)
+        except _NO_JSON:
+            notes.append(_TORN.format(path.name))
+    return path
 
 
 def _check_folder(path: Path) -> None:
@@ -130,9 +198,13 @@ def _bytes(path: Path) -> bytes | None:
     except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError as error:
-        raise InputError(
-            f"cannot be read: {error.strerror}", where=str(path), remedy="Check the file's kind and permissions."
-        ) from error
+        raise _unreadable(path, error) from error
+
+
+def _unreadable(path: Path, error: OSError) -> InputError:
+    return InputError(
+        f"cannot be read: {error.strerror}", where=str(path), remedy="Check the file's kind and permissions."
+    )
 
 
 def _lines(path: Path, kind: type[Line], notes: list[str], *, unless: str = "") -> list[Line] | None:
@@ -157,7 +229,7 @@ def _lines(path: Path, kind: type[Line], notes: list[str], *, unless: str = "") 
             value = json.loads(row)
         except _NO_JSON as error:
             if number == last:
-                notes.append(f"The last line of {path.name} was cut off when it was written, and is left out.")
+                notes.append(_TORN.format(path.name))
                 break
             raise InputError("this is not JSON", where=where, remedy=_DAMAGED) from error
         if unless and isinstance(value, dict) and value.get(unless):

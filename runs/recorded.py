@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
-from persimchat.runs.events import Totals
+from persimchat.runs.events import RecalledMemory, Totals
 from persimchat.state.emotion import Level
 
 Count = Annotated[int, Field(ge=0)]
@@ -53,6 +53,8 @@ class RecordedUtterance(_Recorded):
     speaker: str
     text: str
     addressees: list[str] = []
+    heard_by: list[str] | None = None
+    """A whisper: who hears it beside its speaker; None for everybody."""
     emotion: Levels = {}
     need_to_talk: Levels = {}
     response_time_s: Seconds | None = None
@@ -60,6 +62,12 @@ class RecordedUtterance(_Recorded):
     corrections: list[str] = []
     answer: str | None = None
     confidence: Share | None = None
+
+    @property
+    def is_given(self) -> bool:
+        """Whether a person gave the words: a moderator, a participant who is a person, or somebody in one's name."""
+        tokens = self.tokens
+        return tokens.input == 0 and tokens.output == 0 and not self.response_time_s
 
 
 class Thought(_Recorded):
@@ -85,6 +93,25 @@ class RecordedMind(_Recorded):
     emotion: Levels = {}
     plan: Thought | None = None
     insights: list[Thought] = []
+
+
+class RecordedPercept(_Recorded):
+    """What an agent took from an utterance."""
+
+    theme: str = ""
+    keywords: list[str] = []
+    importance: Level | None = None
+
+
+class WholeMind(RecordedMind):
+    """One line of minds.jsonl, with what was recalled and why it felt so."""
+
+    action: str = ""
+    need_reasoning: str = ""
+    openness_reasoning: str = ""
+    percept: RecordedPercept | None = None
+    focal_points: list[str] = []
+    recalled: list[RecalledMemory] = []
 
 
 class Position(_Recorded):
@@ -118,6 +145,45 @@ class RecordedScore(_Recorded):
     engagement: Points
 
 
+class RecordedSilence(_Recorded):
+    """One line of silences.jsonl: an agent that was silent for a turn."""
+
+    turn: Turn
+    agent: str
+    step: str = ""
+    why: str = ""
+
+
+class RecordedIntervention(_Recorded):
+    """One line of control.jsonl: what somebody did to the conversation, with whatever belongs to it."""
+
+    model_config = ConfigDict(frozen=True, extra="allow")
+
+    turn: Turn
+    do: str
+
+    @property
+    def more(self) -> dict[str, Any]:
+        """Everything in it beside turn and deed."""
+        return dict(self.model_extra or {})
+
+
+class RecordedCall(_Recorded):
+    """One line of calls.jsonl: a request to a model, without what was asked and answered."""
+
+    turn: Turn | None = None
+    agent: str = ""
+    module: str
+    model: str
+    n: Count | None = None
+    seconds: Seconds | None = None
+    input_tokens: Count = 0
+    output_tokens: Count = 0
+    estimated: bool = False
+    cost_usd: Seconds | None = None
+    failed: str | None = None
+
+
 class RecordedConclusion(_Recorded):
     """What a debate came to (state/verdict.py)."""
 
@@ -131,12 +197,17 @@ class RecordedConclusion(_Recorded):
 class Participant(_Recorded):
     """Who took part."""
 
+    model_config = ConfigDict(frozen=True, extra="allow")
+
     name: str
     description: str = ""
+    human: bool = False
 
 
 class RecordedScenario(_Recorded):
-    """What a run was about."""
+    """What a run was about; what is not named here is kept as it is."""
+
+    model_config = ConfigDict(frozen=True, extra="allow")
 
     topic: str
     participants: list[Participant]
@@ -154,12 +225,46 @@ class RecordedSettings(_Recorded):
     model: str | None = None
 
 
+class UsageRow(BaseModel):
+    """What one module used for one agent with one model."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    agent: str
+    module: str
+    model: str
+    calls: Count
+    input_tokens: Count
+    output_tokens: Count
+    estimated: bool
+    cost_usd: float | None = None
+
+
 class Usage(_Recorded):
     """What a run used; empty while it goes on."""
 
     total: Totals | None = None
     by_module: dict[str, Totals] = {}
     by_agent: dict[str, Totals] = {}
+    rows: list[UsageRow] = []
+
+
+class Branch(_Recorded):
+    """Where a run has its past from."""
+
+    of: str
+    turn: Turn
+    why: str = ""
+    changed: Any = None
+
+
+class Resumed(_Recorded):
+    """When a run was taken up again after it had stopped."""
+
+    at: str = ""
+    turn: Turn | None = None
+    changed: dict[str, Any] = {}
+    """Settings that are no longer as they were, with their new values."""
 
 
 class Manifest(_Recorded):
@@ -174,7 +279,17 @@ class Manifest(_Recorded):
     seed: int | None = None
     scenario: RecordedScenario
     settings: RecordedSettings = RecordedSettings()
+    models: dict[str, Any] = {}
+    outside_models: dict[str, Any] = {}
     prompt_hash: str = ""
     versions: dict[str, str] = {}
     conclusion: RecordedConclusion | None = None
     usage: Usage = Usage()
+    state_version: int | None = None
+    branch: Branch | None = None
+    resumed: list[Resumed] = []
+
+    @property
+    def people(self) -> list[str]:
+        """Those of the participants who are people."""
+        return [participant.name for participant in self.scenario.participants if participant.human]

@@ -19,6 +19,7 @@ from markupsafe import Markup
 from persimchat.runs import report_words as words
 from persimchat.runs.folder import DISCLAIMER, conclusion_heading
 from persimchat.runs.reading import Record
+from persimchat.runs.report_asides import asides
 from persimchat.runs.report_insights import (
     emotion_plots,
     message_bars,
@@ -31,7 +32,7 @@ from persimchat.runs.report_insights import (
 )
 from persimchat.runs.report_people import emotion_style, people
 from persimchat.runs.report_transcript import FACES, Mindful, entries, folded, mindful
-from persimchat.runs.summary import names_of, summarise
+from persimchat.runs.summary import moderators_of, names_of, summarise
 from persimchat.state.errors import InputError
 from persimchat.state.plain_text import clean, one_line
 
@@ -87,7 +88,7 @@ def _environment() -> Environment:
 def report_html(record: Record) -> str:
     """A run's report as HTML."""
     summary = summarise(record)
-    who = people(names_of(record))
+    who = people(names_of(record), _roles(record))
     minds = minds_by_agent(record)
     needs = need_plots(record, who)
     return (
@@ -97,6 +98,8 @@ def report_html(record: Record) -> str:
             s=summary,
             people=who,
             ending=words.ending(summary),
+            past=words.lineage(summary.branch, summary.resumed),
+            alone=[] if record.utterances else asides(record),
             heading=conclusion_heading,
             disclaimer=DISCLAIMER,
             chunks=folded(entries(record, who)),
@@ -114,6 +117,11 @@ def report_html(record: Record) -> str:
             prompt_hash=record.manifest.prompt_hash,
         )
     )
+
+
+def _roles(record: Record) -> dict[str, str]:
+    """Who is no agent: people, and who spoke without taking part."""
+    return dict.fromkeys(moderators_of(record), "moderator") | dict.fromkeys(record.manifest.people, "person")
 
 
 def _judge(record: Record) -> list[Mindful]:

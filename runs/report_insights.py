@@ -11,7 +11,7 @@ from persimchat.runs.report_charts import Scale, bin_size, step_for, ticks
 from persimchat.runs.report_people import Person, emotion_style
 from persimchat.runs.report_plots import MOST_POINTS, WIDTH, Bar, Plot, Series, level_plot, turn_ticks
 from persimchat.runs.report_words import count, seconds
-from persimchat.runs.summary import SCORES, mean
+from persimchat.runs.summary import SCORES, mean, minds_of
 from persimchat.state.emotion import EMOTIONS
 
 People = Mapping[str, Person]
@@ -22,9 +22,9 @@ _MOST_VERDICTS: Final = 70
 
 
 def minds_by_agent(record: Record) -> dict[str, list[RecordedMind]]:
-    """Everybody's minds in order of turns."""
+    """Everybody's minds in order of turns; people have none."""
     found: dict[str, list[RecordedMind]] = {}
-    for mind in record.minds:
+    for mind in minds_of(record):
         found.setdefault(mind.agent, []).append(mind)
     return found
 
@@ -118,7 +118,11 @@ def score_plot(record: Record) -> Plot | None:
 
 def response_plot(record: Record, people: People) -> Plot | None:
     """Response times as bars in their speakers' colours, and their mean as a line; None where they are not known."""
-    timed = [(u.turn, u.response_time_s, u.speaker) for u in record.utterances if u.response_time_s is not None]
+    timed = [
+        (u.turn, u.response_time_s, u.speaker)
+        for u in record.utterances
+        if u.response_time_s is not None and not u.is_given
+    ]
     if not timed:
         return None
     size = bin_size(len(timed), MOST_POINTS)

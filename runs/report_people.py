@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -22,12 +22,14 @@ class Person:
         initials: one to three letters, different for everybody as far as two letters and a number can be.
         style: class of the style sheet that has the colour.
         place: in order of listing, from 0; also part of ids in the page.
+        role: "person" or "moderator", and empty for an agent.
     """
 
     name: str
     initials: str
     style: str
     place: int
+    role: str = ""
 
 
 def initials(name: str) -> str:
@@ -44,8 +46,13 @@ def emotion_style(name: str) -> str:
     return f"e{EMOTIONS.index(name)}" if name in EMOTIONS else name
 
 
-def people(names: Sequence[str]) -> dict[str, Person]:
-    """Everybody by name. Those who would have the same initials get a number."""
+def people(names: Sequence[str], roles: Mapping[str, str] | None = None) -> dict[str, Person]:
+    """Everybody by name. Those who would have the same initials get a number.
+
+    Args:
+        names: in order of listing.
+        roles: of those who are no agents, by name.
+    """
     found: dict[str, Person] = {}
     for place, name in enumerate(names):
         letters = initials(name)
@@ -53,5 +60,5 @@ def people(names: Sequence[str]) -> dict[str, Person]:
         different = next(
             letters + ending for ending in ("", *map(str, range(2, len(names) + 2))) if letters + ending not in taken
         )
-        found[name] = Person(one_line(name), different, f"p{place % COLOURS}", place)
+        found[name] = Person(one_line(name), different, f"p{place % COLOURS}", place, (roles or {}).get(name, ""))
     return found

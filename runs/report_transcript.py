@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import inf
 from typing import Final
 
 from persimchat.runs.reading import Record
 from persimchat.runs.recorded import RecordedMind, RecordedScore, RecordedUtterance, RecordedVerdict, Thought
+from persimchat.runs.report_asides import Aside, asides
 from persimchat.runs.report_people import Person
+from persimchat.runs.report_words import listed
 from persimchat.runs.summary import count_words
 from persimchat.state.emotion import EMOTIONS
+from persimchat.state.plain_text import one_line
 
 FACES: Final = {
     "happiness": "😊",
@@ -45,6 +49,9 @@ class Entry:
         words: of the text.
         score: of the analysis.
         verdict: of the judge after it.
+        heard_by: a whisper: who heard it, in words; empty for what everybody heard.
+        before: what happened before it; only of the first utterance.
+        after: what happened after it, before the next one.
     """
 
     utterance: RecordedUtterance
@@ -54,6 +61,9 @@ class Entry:
     words: int
     score: RecordedScore | None
     verdict: RecordedVerdict | None
+    heard_by: str
+    before: Sequence[Aside]
+    after: Sequence[Aside]
 
 
 @dataclass(frozen=True)
@@ -98,6 +108,9 @@ def entries(record: Record, people: Mapping[str, Person]) -> list[Entry]:
     """The transcript, utterance by utterance."""
     scores = {score.turn: score for score in record.scores}
     verdicts = {verdict.turn: verdict for verdict in record.verdicts}
+    between = asides(record)
+    turns = [utterance.turn for utterance in record.utterances]
+    next_turns = [*turns[1:], inf]
     return [
         Entry(
             utterance=utterance,
@@ -107,8 +120,11 @@ def entries(record: Record, people: Mapping[str, Person]) -> list[Entry]:
             words=count_words(utterance.text),
             score=scores.get(utterance.turn),
             verdict=verdicts.get(utterance.turn),
+            heard_by="" if utterance.heard_by is None else listed([one_line(name) for name in utterance.heard_by]),
+            before=[aside for aside in between if aside.turn < utterance.turn] if place == 0 else [],
+            after=[aside for aside in between if utterance.turn <= aside.turn < next_turns[place]],
         )
-        for utterance in record.utterances
+        for place, utterance in enumerate(record.utterances)
     ]
 
 

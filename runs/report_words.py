@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from datetime import UTC, datetime
-from typing import Final
+from typing import Any, Final
 
 from persimchat.runs.events import Totals
+from persimchat.runs.recorded import Branch, Resumed
 from persimchat.runs.summary import Summary
 from persimchat.state.settings import BASELINES
 
@@ -110,6 +112,36 @@ def cost(totals: Totals) -> str:
 def listed(names: list[str]) -> str:
     """Names in a row: "A", "A and B", "A, B and C"."""
     return " and ".join([", ".join(names[:-1]), names[-1]]) if len(names) > 1 else "".join(names)
+
+
+def with_people(names: list[str], people: list[str]) -> list[str]:
+    """Names, those of people marked as such."""
+    return [f"{name} (person)" if name in people else name for name in names]
+
+
+def lineage(branch: Branch | None, resumed: list[Resumed]) -> str:
+    """Where a run has its past from, and when it was taken up again; empty where there is nothing to say."""
+    parts = []
+    if branch is not None:
+        why = f" ({spaced(branch.why)})" if branch.why else ""
+        changed = f"; changed: {compact(branch.changed)}" if branch.changed else ""
+        parts.append(f"a branch of {branch.of} at turn {branch.turn}{why}{changed}")
+    for again in resumed:
+        where = "" if again.turn is None else f" at turn {again.turn}"
+        changed = f" (changed: {compact(again.changed)})" if again.changed else ""
+        parts.append(f"resumed{where}{changed}")
+    return "; ".join(parts)
+
+
+def compact(value: Any) -> str:
+    """Any recorded value in short: words as they are, names and values in a row."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, dict):
+        return ", ".join(f"{key} {compact(item)}" for key, item in value.items())
+    if isinstance(value, list):
+        return ", ".join(map(compact, value))
+    return json.dumps(value)
 
 
 def corrections(counts: dict[str, int]) -> str:

@@ -16,11 +16,13 @@ from pydantic import BaseModel, ConfigDict, Field
 from persimchat.runs.events import Totals
 from persimchat.runs.reading import Record
 from persimchat.runs.recorded import (
+    Branch,
     RecordedConclusion,
     RecordedMind,
     RecordedScore,
     RecordedUtterance,
     RecordedVerdict,
+    Resumed,
 )
 
 SUMMARY_VERSION: Final = 1
@@ -118,6 +120,9 @@ class Summary(_Part):
     folder: str
     topic: str
     participants: list[str]
+    people: list[str] = Field(description="those of the participants who are people")
+    branch: Branch | None = Field(description="where it has its past from; null for a run of its own")
+    resumed: list[Resumed] = Field(description="when it was taken up again, and what was changed then")
     started: str
     ended: str | None
     seed: int | None
@@ -135,6 +140,9 @@ class Summary(_Part):
     highest_coherence: Best | None
     agents: list[AgentSummary]
     verdicts: list[VerdictSummary]
+    whispers: int = Field(description="utterances that not everybody heard")
+    silences: dict[str, int] = Field(description="who was silent for a turn, and how often")
+    interventions: dict[str, int] = Field(description="what people did to the conversation, and how often")
     usage: Totals | None
     usage_by_module: dict[str, Totals]
     usage_by_agent: dict[str, Totals] = Field(description="participants first, then those who look on")
@@ -151,12 +159,12 @@ def speech(said: Sequence[RecordedUtterance], scores: Sequence[RecordedScore]) -
     last = said[-1] if said else None
     length = Length(
         last_words=count_words(last.text) if last else None,
-        last_tokens=last.tokens.output if last else None,
+        last_tokens=last.tokens.output if last and not last.is_given else None,
         mean_words=mean(count_words(utterance.text) for utterance in said),
     )
     return Speech(
         utterances=len(said),
-        response_time_s=course([u.response_time_s for u in said if u.response_time_s is not None]),
+        response_time_s=course([u.response_time_s for u in said if u.response_time_s is not None and not u.is_given]),
         length=length,
         scored=len(scores),
         **{name: course([getattr(score, name) for score in scores]) for name in SCORES},
@@ -185,6 +193,18 @@ def names_of(record: Record) -> list[str]:
     """Everybody who took part, in order of listing; who spoke without being listed comes last."""
     listed = [participant.name for participant in record.manifest.scenario.participants]
     return list(dict.fromkeys([*listed, *(utterance.speaker for utterance in record.utterances)]))
+
+
+def moderators_of(record: Record) -> set[str]:
+    """Who spoke without taking part, in words that a person gave."""
+    listed = {participant.name for participant in record.manifest.scenario.participants}
+    return {said.speaker for said in record.utterances if said.is_given} - listed
+
+
+def minds_of(record: Record) -> list[RecordedMind]:
+    """The participants' minds; people have none that anybody could look into."""
+    people = set(record.manifest.people)
+    return [mind for mind in record.minds if mind.agent not in people]
 
 
 def most_active(agents: Iterable[AgentSummary]) -> list[str]:
@@ -221,12 +241,12 @@ def _participants_first(by_agent: dict[str, Totals], names: Sequence[str]) -> di
 
 def summarise(record: Record) -> Summary:
     """A run in numbers."""
-    manifest, settings = record.manifest, record.manifest.settings
+    manifest, settings, minds = record.manifest, record.manifest.settings, minds_of(record)
     agents = [
         agent_summary(
             name,
             [utterance for utterance in record.utterances if utterance.speaker == name],
-            [mind for mind in record.minds if mind.agent == name],
+            [mind for mind in minds if mind.agent == name],
             [score for score in record.scores if score.speaker == name],
         )
         for name in names_of(record)
@@ -236,6 +256,9 @@ def summarise(record: Record) -> Summary:
         folder=str(record.path),
         topic=manifest.scenario.topic,
         participants=[participant.name for participant in manifest.scenario.participants],
+        people=manifest.people,
+        branch=manifest.branch,
+        resumed=manifest.resumed,
         started=manifest.started,
         ended=manifest.ended,
         seed=manifest.seed,
@@ -249,10 +272,13 @@ def summarise(record: Record) -> Summary:
         stop_detail=manifest.detail,
         conclusion=manifest.conclusion,
         total=speech(record.utterances, record.scores),
-        most_active=most_active(agents),
+        most_active=most_active(agent for agent in agents if agent.name not in moderators_of(record)),
         highest_coherence=highest_coherence(record.scores),
         agents=agents,
         verdicts=[verdict_summary(verdict) for verdict in record.verdicts],
+        whispers=sum(utterance.heard_by is not None for utterance in record.utterances),
+        silences=dict(Counter(silence.agent for silence in record.silences)),
+        interventions=dict(Counter(done.do for done in record.interventions)),
         usage=manifest.usage.total,
         usage_by_module=manifest.usage.by_module,
         usage_by_agent=_participants_first(manifest.usage.by_agent, names_of(record)),

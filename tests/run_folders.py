@@ -8,8 +8,12 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from persimchat.runs.folder import RUN_FORMAT
+
 PEOPLE = ("Eva Horáková", "Bo Říha", "李雷")
 EMOTIONS = ("happiness", "sadness", "anger", "fear", "disgust", "surprise")
+MARKER = "xylophone"
+"""A word that only a whisper to Bo holds, and what Bo made of it."""
 HOSTILE = "</script><script>alert(1)</script><img src=x onerror=alert(2)> \"' & {{ 123*321 }} {% raw %} \x1b[2J\u202e"
 
 
@@ -70,6 +74,32 @@ def score(turn: int, speaker: str, coherence: float = 5.0, **more: Any) -> dict[
     return {"turn": turn, "speaker": speaker, "reasoning": "It answers.", **scores, **more}
 
 
+def call(turn: int, agent: str, module: str = "emotion", **more: Any) -> dict[str, Any]:
+    """A line of calls.jsonl."""
+    return {
+        "turn": turn,
+        "agent": agent,
+        "module": module,
+        "model": "offline",
+        "n": 0,
+        "prompt": "0123abcd",
+        "seconds": 0.25,
+        "input_tokens": 10,
+        "output_tokens": 2,
+        "estimated": False,
+        "cost_usd": 0.001,
+        "failed": None,
+        "answer": {"words": "An answer that no table holds."},
+        **more,
+    }
+
+
+def given(turn: int, speaker: str, text: str, **more: Any) -> dict[str, Any]:
+    """A line of transcript.jsonl whose words a person gave."""
+    nothing = {"emotion": {}, "response_time_s": 0.0, "tokens": {"input": 0, "output": 0}}
+    return utterance(turn, speaker, text, **{**nothing, **more})
+
+
 def manifest(run: str = "20260101-120000-tea-0001", **more: Any) -> dict[str, Any]:
     """A run.json as the first version of the folder wrote it, of a run that ended at its limit."""
     totals = {"calls": 3, "input_tokens": 1000, "output_tokens": 200, "estimated": True, "cost_usd": 0.0125}
@@ -127,6 +157,90 @@ def write_run(
     for name, rows in parts.items():
         if rows is not None:
             (folder / name).write_text(lines(rows), encoding="utf-8")
+    return folder
+
+
+def recalled(theme: str, key: str = "m1") -> dict[str, Any]:
+    """A recalled memory in a line of minds.jsonl."""
+    parts = {"recency": 1.0, "importance": 0.5, "relevance": 1.0, "emotional": 0.0, "stm_relevance": 0.0}
+    return {"id": key, "kind": "perception", "turn": 0, "theme": theme, "focal_point": 1, "score": 2.5, **parts}
+
+
+def write_steered(out: Path, **about: Any) -> Path:
+    """Write the folder of a run that people steered and joined: Eva and Bo are agents, Li is a person.
+
+    `MARKER` stands wherever what was whispered to Bo may end up: in the whisper, what Bo and a judge made of it, the
+    requests, what was done, what a branch changed, settings, reasons.
+    """
+    eva, bo, li = PEOPLE
+    said = [
+        utterance(1, eva, "Tea, I say.", need_to_talk={eva: 7, bo: 3}),
+        given(2, "Moderator", f"Bo, argue for coffee. {MARKER}!", heard_by=[bo], addressees=[bo]),
+        utterance(3, bo, "Coffee keeps one awake."),
+        given(4, li, "I would rather have water.", heard_by=None),
+        given(5, "Moderator", "Eva, stay calm.", heard_by=[eva]),
+        utterance(6, eva, "Let us hear the others."),
+    ]
+    minds = [mind(turn, name, recalled=[recalled("Tea was praised")]) for turn in range(7) for name in (eva, bo)]
+    minds += [mind(turn, li, need_to_talk=None, emotion={}) for turn in range(7)]
+    secret = {key: f"{key} {MARKER}" for key in ("need_reasoning", "openness_reasoning", "action")}
+    thought = {"theme": MARKER, "reaction": MARKER, "identity": MARKER}
+    minds.append(
+        mind(6, bo, **secret, plan=thought, insights=[thought], recalled=[recalled(MARKER)], focal_points=[MARKER])
+    )
+    scenario = {
+        "topic": "Tea or coffee?",
+        "participants": [
+            {"name": eva, "description": "An agent."},
+            {"name": bo, "description": f"An agent. {MARKER}"},
+            {"name": li, "description": "A person.", "human": True},
+        ],
+        "social_goals": {bo: [MARKER]},
+        "rules": [],
+    }
+    folder = write_run(
+        out,
+        said,
+        minds,
+        verdicts=[verdict(6, reasoning=MARKER)],
+        scores=[score(3, bo, reasoning=MARKER)],
+        **{
+            "format": RUN_FORMAT,
+            "turn": 6,
+            "stop_reason": "budget",
+            "stop_source": "budget",
+            "detail": f"The next request would pass the budget. {MARKER}",
+            "scenario": scenario,
+            "settings": {"max_messages": 9, "pattern": "need_to_talk", "model": "offline", "note": MARKER},
+            "state_version": 2,
+            "branch": {
+                "of": "tea-0000",
+                "turn": 1,
+                "why": "branch",
+                "changed": {"say": f"{bo}: {MARKER}"},
+            },
+            "resumed": [{"at": "2026-01-02T12:00:00+00:00", "turn": 3, "changed": {"note": MARKER}}],
+            "silences": 2,
+            "conclusion": {"answer": MARKER, "consensus": False, "by": "judge"},
+            **about,
+        },
+    )
+    silences = [
+        {"turn": 3, "agent": eva, "step": "hear", "why": f"the server is down {MARKER}"},
+        {"turn": 6, "agent": li, "step": "speak", "why": "passed"},
+    ]
+    control = [
+        {"turn": 1, "do": "say", "text": f"Bo, argue for coffee. {MARKER}!", "speaker": "", "heard_by": [bo]},
+        {"turn": 3, "do": "hand", "agent": li, "raised": True},
+        {"turn": 3, "do": "answer", "agent": li, "text": "I would rather have water.", "note": MARKER},
+        {"turn": 4, "do": "topic", "topic": "Water or wine?", "why": MARKER},
+        {"turn": 5, "do": "floor", "agent": eva, "avoid": [MARKER]},
+        {"turn": 6, "do": "wave", "with": MARKER},
+    ]
+    calls = [call(turn, name) for turn in range(7) for name in (eva, bo)]
+    calls.append(call(6, bo, "plan", n=1, prompt=MARKER, answer=MARKER, failed=f"refused {MARKER}", cost_usd=None))
+    for name, rows in {"silences": silences, "control": control, "calls": calls}.items():
+        (folder / f"{name}.jsonl").write_text(lines(rows), encoding="utf-8")
     return folder
 
 

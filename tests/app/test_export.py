@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from run_folders import write_debate, write_run
+from run_folders import MARKER, write_debate, write_run, write_steered
 
 Run = Callable[..., Any]
 
@@ -78,3 +78,16 @@ def test_tables_that_are_there_stay(command: Run, out: Path) -> None:
     assert "--force" in again.error
     assert command("export", "latest", "--force", "--bom").code == 0
     assert Path("export/minds.csv").read_bytes().startswith(b"\xef\xbb\xbfrun,")
+
+
+def test_for_one_participants_eyes(command: Run, out: Path) -> None:
+    write_steered(out)
+    done = command("export", "latest", "--for", "Eva", "--format", "md")
+    assert (done.code, done.err) == (0, "")
+    names = ["codebook.md", "interventions.md", "memories.md", "minds.md", "runs.md", "utterances.md"]
+    assert sorted(path.name for path in Path("export").iterdir()) == names
+    assert [path for path in Path("export").iterdir() if MARKER in path.read_text(encoding="utf-8")] == []
+    assert "only what Eva may have seen" in Path("export/codebook.md").read_text(encoding="utf-8").replace("\n", " ")
+    refused = command("export", "latest", "--for", "Moderator", "--out", "b")
+    assert refused.code == 2
+    assert "there is no participant 'Moderator'" in refused.error

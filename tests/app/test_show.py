@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from run_folders import HOSTILE, PEOPLE, mind, utterance, write_debate, write_run
+from run_folders import HOSTILE, PEOPLE, mind, utterance, write_debate, write_run, write_steered
 
 Run = Callable[..., Any]
 Plain = Callable[[str], str]
@@ -211,6 +211,33 @@ def test_a_command_line_that_makes_no_sense(command: Run, out: Path, arguments: 
     assert done.code == 2
     assert said in done.error
     assert done.out == ""
+
+
+# Runs that people steered and joined
+
+
+def test_people_whispers_and_silences_are_said(command: Run, out: Path) -> None:
+    eva, bo, li = PEOPLE
+    write_steered(out)
+    text = command("show", "latest").out
+    for words in (
+        f"{eva}, {bo} and {li} (person)",
+        "a branch of tea-0000 at turn 1 (branch); changed: say",
+        "resumed at turn 3 (changed: note xylophone)",
+        "the budget was used up, after 6 utterances",
+        "say 1, hand 1, answer 1, topic 1, floor 1, wave 1",
+        f"{eva}: 1 turn, {li}: 1 turn",
+        "whispers           2 utterances",
+    ):
+        assert words in text, words
+    assert [row[0] for row in rows(text, "Minds")] == [eva, bo]
+    messages = {row[0]: row[1:4] for row in rows(text, "Messages")}
+    assert messages["Moderator"] == ["2", "–", "–"]
+    assert messages[li] == ["1", "–", "–"]
+    summary = json.loads(command("show", "latest", "--json").out)
+    assert (summary["people"], summary["whispers"], summary["branch"]["of"]) == ([li], 2, "tea-0000")
+    assert (summary["silences"], len(summary["resumed"])) == ({eva: 1, li: 1}, 1)
+    assert summary["total"]["response_time_s"]["mean"] == 1.0
 
 
 # Where it is shown

@@ -12,16 +12,27 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from run_folders import HOSTILE, PEOPLE, lines, mind, score, utterance, write_debate, write_run
+from run_folders import (
+    HOSTILE,
+    PEOPLE,
+    lines,
+    mind,
+    recalled,
+    score,
+    utterance,
+    write_debate,
+    write_run,
+    write_steered,
+)
 
 from persimchat.runs import codebook, export_writing
 from persimchat.runs.export import export_runs
-from persimchat.runs.export_tables import TABLES, Row
+from persimchat.runs.export_tables import RARE, TABLES, Row
 from persimchat.runs.export_values import guarded, markdown
 
 Refused = Callable[..., str]
-RECALLED = {"id": "m1", "kind": "topic", "turn": 0, "theme": "Tea?", "focal_point": 1, "score": 2.5, "recency": 1.0}
-RECALLED |= {"importance": 0.5, "relevance": 1.0, "emotional": 0.0, "stm_relevance": 0.0}
+RECALLED = recalled("Tea?")
+ALWAYS = [table for table in TABLES if table not in RARE]
 
 
 def rows(path: Path) -> list[dict[str, str]]:
@@ -84,6 +95,7 @@ def test_values_are_those_of_the_run(tmp_path: Path) -> None:
     (used,) = objects(out["calls"])
     assert (used["module"], used["called_model"], used["model"], used["agent"]) == ("judge", "m", "offline", None)
     assert (used["calls"], used["cost_usd"], used["estimated"]) == (2, None, True)
+    assert (used["kind"], used["turn"], used["n"], used["seconds"]) == ("sum", None, None, None)
     (scored,) = objects(out["scores"])
     assert (scored["coherence"], scored["reasoning"]) == (5.0, "It answers.")
 
@@ -108,7 +120,7 @@ def test_the_same_runs_give_the_same_bytes(tmp_path: Path, form: str) -> None:
     for out in (one, two):
         export_runs([folder], out, form)
     assert files(one) == files(two)
-    assert sorted(files(one)) == sorted([*(f"{table}.{form}" for table in TABLES), "codebook.md"])
+    assert sorted(files(one)) == sorted([*(f"{table}.{form}" for table in ALWAYS), "codebook.md"])
 
 
 # What people wrote is data
@@ -201,7 +213,7 @@ def test_what_is_there_is_replaced_only_when_asked(tmp_path: Path, refused: Refu
     export_runs([folder], out, force=True)
     assert (out / "minds.csv").read_text().startswith("run,")
     assert (out / "notes.txt").read_text() == "mine too"
-    assert len(files(out)) == len(TABLES) + 2
+    assert len(files(out)) == len(ALWAYS) + 2
 
 
 def test_where_a_file_cannot_take_its_place_all_is_as_before(
@@ -327,7 +339,7 @@ def test_no_column_is_without_an_explanation(table: type[Row]) -> None:
 
 
 def test_the_codebook_lists_every_column_of_every_file(tmp_path: Path) -> None:
-    done = export_runs([write_debate(tmp_path, 4)], tmp_path / "out")
+    done = export_runs([write_debate(tmp_path, 4), write_steered(tmp_path, run="steered")], tmp_path / "out")
     text = done.codebook.read_text(encoding="utf-8")
     common, *parts = re.split(r"^## ", text, flags=re.MULTILINE)[1:]
     by_table = {part.partition("\n")[0]: part for part in parts}

@@ -10,10 +10,12 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from run_folders import PEOPLE, lines, mind, score, utterance, verdict, write_debate, write_run
+from run_folders import PEOPLE, lines, mind, score, utterance, write_debate, write_run, write_steered
 
 from persimchat.runs.folder import RUN_FORMAT
-from persimchat.runs.reading import read_run
+from persimchat.runs.reading import calls_of, read_run
+from persimchat.runs.recorded import WholeMind
+from persimchat.state.errors import InputError
 
 Refused = Callable[..., str]
 
@@ -41,6 +43,46 @@ def test_a_folder_with_everything(tmp_path: Path) -> None:
     assert all(m.openness is not None for m in record.minds)
     assert any(m.plan for m in record.minds)
     assert any(len(m.insights) == 5 for m in record.minds)
+
+
+def test_a_folder_of_a_run_that_people_steered(tmp_path: Path) -> None:
+    eva, bo, li = PEOPLE
+    record = read_run(write_steered(tmp_path))
+    assert [u.heard_by for u in record.utterances] == [None, [bo], None, None, [eva], None]
+    assert [u.turn for u in record.utterances if u.is_given] == [2, 4, 5]
+    manifest = record.manifest
+    assert (manifest.people, manifest.state_version, len(manifest.resumed)) == ([li], 2, 1)
+    assert manifest.branch is not None
+    assert (manifest.branch.of, manifest.branch.turn, manifest.branch.why) == ("tea-0000", 1, "branch")
+    assert [(s.turn, s.agent, s.step) for s in record.silences] == [(3, eva, "hear"), (6, li, "speak")]
+    assert record.interventions[1].more == {"agent": li, "raised": True}
+    assert [c.module for c in calls_of(record)][-1] == "plan"
+    assert record.notes == []
+
+
+def test_a_folder_of_format_1_has_none_of_it(tmp_path: Path) -> None:
+    record = read_run(write_run(tmp_path))
+    assert (record.silences, record.interventions, record.calls) == ([], [], None)
+    assert list(calls_of(record)) == []
+    assert (record.manifest.branch, record.manifest.resumed, record.manifest.people) == (None, [], [])
+    assert {u.heard_by for u in record.utterances} == {None}
+
+
+def test_what_was_recalled_is_read_where_it_is_wanted(tmp_path: Path) -> None:
+    folder = write_steered(tmp_path)
+    assert not any(isinstance(mind, WholeMind) for mind in read_run(folder).minds)
+    minds = read_run(folder, WholeMind).minds
+    assert [m.recalled[0].theme for m in minds if isinstance(m, WholeMind) and m.recalled][:1] == ["Tea was praised"]
+
+
+def test_requests_are_read_one_by_one(tmp_path: Path) -> None:
+    folder = write_steered(tmp_path)
+    with (folder / "calls.jsonl").open("a", encoding="utf-8") as file:
+        file.write("no JSON\n")
+    calls = calls_of(read_run(folder))
+    assert [next(calls).turn for _ in range(15)][:3] == [0, 0, 1]
+    with pytest.raises(InputError, match="line 16"):
+        next(calls)
 
 
 def test_null_says_the_same_as_absent(tmp_path: Path) -> None:
@@ -78,6 +120,18 @@ def test_a_killed_run(tmp_path: Path) -> None:
     record = read_run(write_run(tmp_path, stop_reason=None, ended=None, usage={}))
     assert record.manifest.stop_reason is None
     assert record.manifest.usage.total is None
+
+
+@pytest.mark.parametrize("name", ["silences.jsonl", "control.jsonl", "calls.jsonl"])
+@pytest.mark.parametrize("cut", [1, 20, -1])
+def test_a_torn_last_line_of_the_newer_files(tmp_path: Path, name: str, cut: int) -> None:
+    folder = write_steered(tmp_path)
+    whole, last = (folder / name).read_bytes()[:-1].rpartition(b"\n")[::2]
+    (folder / name).write_bytes(whole + b"\n" + last[:cut])
+    record = read_run(folder)
+    assert [name in note for note in record.notes] == [True]
+    parts = {"silences.jsonl": record.silences, "control.jsonl": record.interventions}
+    assert len(parts.get(name) or list(calls_of(record))) == whole.count(b"\n") + 1
 
 
 @pytest.mark.parametrize("name", ["transcript.jsonl", "minds.jsonl", "verdicts.jsonl", "analysis.jsonl"])
@@ -175,10 +229,13 @@ def test_a_run_json_that_is_none(tmp_path: Path, refused: Refused, text: str) ->
         ("minds.jsonl", mind(2, "A", insights=[5]), "insights.0"),
         ("verdicts.jsonl", {"turn": 2}, "consensus"),
         ("analysis.jsonl", score(2, "A", 10.5), "coherence"),
+        ("transcript.jsonl", utterance(2, "A", heard_by="Bo"), "heard_by"),
+        ("silences.jsonl", {"turn": 2, "step": "hear"}, "agent"),
+        ("control.jsonl", {"turn": 2, "say": "x"}, "do"),
     ],
 )
 def test_a_wrong_line_is_named(tmp_path: Path, refused: Refused, name: str, row: dict[str, Any], field: str) -> None:
-    folder = write_run(tmp_path, verdicts=[verdict(1)], scores=[score(1, PEOPLE[0])])
+    folder = write_steered(tmp_path)
     good = (folder / name).read_text(encoding="utf-8").splitlines()[0]
     (folder / name).write_text(f"{good}\n{lines([row])}", encoding="utf-8")
     refused(lambda: read_run(folder), f"{name}, line 2, field {field}")

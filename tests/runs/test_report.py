@@ -9,7 +9,19 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
-from run_folders import EMOTIONS, HOSTILE, PEOPLE, lines, mind, score, utterance, verdict, write_debate, write_run
+from run_folders import (
+    EMOTIONS,
+    HOSTILE,
+    PEOPLE,
+    lines,
+    mind,
+    score,
+    utterance,
+    verdict,
+    write_debate,
+    write_run,
+    write_steered,
+)
 
 from persimchat.runs.folder import DISCLAIMER
 from persimchat.runs.reading import read_run
@@ -162,6 +174,63 @@ def test_every_ending_has_words(tmp_path: Path, reason: str | None) -> None:
     assert "after 0 utterances" in page.words
     assert "Nothing was said." in page.words
     assert "Nobody was left." in page.words
+
+
+def test_what_people_did_stands_at_its_place(tmp_path: Path) -> None:
+    eva, bo, li = PEOPLE
+    page = page_of(write_steered(tmp_path))
+    words = page.words
+    places = [
+        "Tea, I say.",
+        f"whispered to {bo} only",
+        "Coffee keeps one awake.",
+        f"{eva} did not hear this: the server is down",
+        f"{li} raised a hand.",
+        "I would rather have water.",
+        "The topic is now: Water or wine?",
+        "Eva, stay calm.",
+        f"{li} passes.",
+        f"{eva} was given the floor.",
+        "Let us hear the others.",
+        "wave: with",
+    ]
+    found = [words.index(place) for place in places]
+    assert found == sorted(found)
+    assert len([a for a in page.all("li") if a.get("class") == "whisper"]) == 2
+    assert "the budget was used up, after 6 utterances" in words
+    assert "a branch of tea-0000 at turn 1 (branch); changed: say" in words
+    assert "resumed at turn 3 (changed: note xylophone)" in words
+
+
+def test_people_have_no_curves_and_no_minds(tmp_path: Path) -> None:
+    _, bo, li = PEOPLE
+    page = page_of(write_steered(tmp_path))
+    assert f"{li} person" in page.words
+    assert "Moderator moderator" in page.words
+    assert f"Need to talk of {bo}" in page.words
+    for title in ("Need to talk of", "Emotions of"):
+        assert f"{title} {li}" not in page.words
+        assert f"{title} Moderator" not in page.words
+    times = page.words.index("Response times")
+    assert "3 utterances, 1.00 s on average" in page.words[times:]
+
+
+def test_what_happened_before_anything_was_said(tmp_path: Path) -> None:
+    folder = write_run(tmp_path, [], [])
+    (folder / "silences.jsonl").write_text(
+        lines([{"turn": 1, "agent": PEOPLE[0], "step": "speak", "why": HOSTILE}]), encoding="utf-8"
+    )
+    (folder / "control.jsonl").write_text(
+        lines([{"turn": 0, "do": "topic", "topic": HOSTILE}, {"turn": 0, "do": HOSTILE, HOSTILE: [{"a": HOSTILE}]}]),
+        encoding="utf-8",
+    )
+    page = page_of(folder)
+    assert "Nothing was said." in page.words
+    assert f"{PEOPLE[0]} is silent: </script>" in page.words
+    assert {tag for tag, _ in page.elements} & {"script", "img"} == set()
+    (folder / "transcript.jsonl").write_text(lines([utterance(1, PEOPLE[0])]), encoding="utf-8")
+    words = page_of(folder).words
+    assert words.index("is silent: ") < words.index("I like tea.")
 
 
 def test_a_run_that_is_one_utterance_long(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from run_folders import PEOPLE, mind, score, utterance, verdict, write_debate, write_run
+from run_folders import PEOPLE, mind, score, utterance, verdict, write_debate, write_run, write_steered
 
 from persimchat.runs.reading import read_run
 from persimchat.runs.recorded import RecordedScore, RecordedUtterance
@@ -185,3 +185,17 @@ def test_settings_of_the_wrong_kind_are_refused(tmp_path: Path, refused: Callabl
 def test_the_summary_is_plain_json(tmp_path: Path) -> None:
     summary = summary_of(write_debate(tmp_path, 8))
     assert Summary.model_validate(json.loads(summary.model_dump_json())) == summary
+
+
+def test_the_moderator_and_people_are_told_apart_from_agents(tmp_path: Path) -> None:
+    summary = summarise(read_run(write_steered(tmp_path)))
+    by_name = {agent.name: agent for agent in summary.agents}
+    assert list(by_name) == [EVA, BO, LEI, "Moderator"]
+    assert summary.most_active == [EVA]
+    assert (by_name["Moderator"].speech.utterances, by_name["Moderator"].mean_need_to_talk) == (2, None)
+    assert (by_name[LEI].emotion, by_name[LEI].mean_need_to_talk) == ({}, None)
+    assert by_name[LEI].speech.response_time_s.mean is None
+    assert summary.total.response_time_s.mean == 1.0
+    assert (summary.people, summary.whispers, summary.silences) == ([LEI], 2, {EVA: 1, LEI: 1})
+    assert summary.interventions["topic"] == 1
+    assert [(again.turn, list(again.changed)) for again in summary.resumed] == [(3, ["note"])]

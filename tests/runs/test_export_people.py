@@ -1,0 +1,187 @@
+"""Exports of runs that people steered and joined, and exports for one participant's eyes."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from run_folders import MARKER, PEOPLE, call, lines, write_run, write_steered
+
+from persimchat.personas.scenario import default_participants, make_scenario
+from persimchat.runs.control import Control
+from persimchat.runs.export import export_runs
+from persimchat.runs.export_eyes import SEEN
+from persimchat.runs.export_tables import RARE, TABLES
+from persimchat.runs.reading import read_run
+from persimchat.runs.simulation import run_simulation
+from persimchat.state.settings import Settings
+
+Refused = Callable[..., str]
+ALWAYS = [table for table in TABLES if table not in RARE]
+
+
+def objects(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+def test_every_request_is_a_row_without_its_answer(tmp_path: Path) -> None:
+    done = export_runs([write_steered(tmp_path), write_run(tmp_path, run="old")], tmp_path / "out", "jsonl")
+    asked = objects(done.files["calls"])
+    assert len(asked) == 15
+    assert {row["kind"] for row in asked} == {"request"}
+    first, last = asked[0], asked[-1]
+    assert (first["turn"], first["agent"], first["module"], first["n"]) == (0, PEOPLE[0], "emotion", 0)
+    assert (first["seconds"], first["calls"], first["input_tokens"], first["failed"]) == (0.25, 1, 10, None)
+    assert (last["called_model"], last["cost_usd"], last["failed"]) == ("offline", None, f"refused {MARKER}")
+    assert "An answer that no table holds" not in done.files["calls"].read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("last", ['{"turn": 1, "mod', '{"turn": 1, "module": "plan", "model": "m"}'])
+def test_a_request_that_was_being_written_is_torn_or_whole(tmp_path: Path, last: str) -> None:
+    folder = write_steered(tmp_path)
+    with (folder / "calls.jsonl").open("a", encoding="utf-8") as file:
+        file.write(last)
+    done = export_runs([folder], tmp_path / "out")
+    whole = last.endswith("}")
+    assert done.counts["calls"] == 15 + whole
+    assert [note for note in done.notes if "calls.jsonl" in note] == done.notes
+    assert len(done.notes) == (not whole)
+
+
+def test_a_wrong_request_is_named_and_nothing_is_written(tmp_path: Path, refused: Refused) -> None:
+    folder = write_steered(tmp_path)
+    (folder / "calls.jsonl").write_text(lines([call(0, "A"), call(1, "B", seconds=-1)]), encoding="utf-8")
+    refused(lambda: export_runs([folder], tmp_path / "out"), "calls.jsonl, line 2, field seconds")
+    (folder / "calls.jsonl").write_text("{\n{}\n", encoding="utf-8")
+    refused(lambda: export_runs([folder], tmp_path / "out"), "calls.jsonl, line 1", "not JSON")
+    assert not (tmp_path / "out").exists()
+
+
+def test_whispers_silences_and_interventions(tmp_path: Path) -> None:
+    eva, bo, li = PEOPLE
+    out = export_runs([write_steered(tmp_path)], tmp_path / "out", "jsonl").files
+    said = objects(out["utterances"])
+    assert [row["heard_by"] for row in said] == [None, [bo], None, None, [eva], None]
+    assert [row["given"] for row in said] == [False, True, False, True, True, False]
+    assert (said[1]["response_time_s"], said[1]["output_tokens"], said[1]["happiness"]) == (None, None, None)
+    (run,) = objects(out["runs"])
+    assert (run["people"], run["branch_of"], run["branch_turn"], run["resumed"]) == ([li], "tea-0000", 1, 1)
+    assert [(row["turn"], row["agent"], row["step"]) for row in objects(out["silences"])] == [
+        (3, eva, "hear"),
+        (6, li, "speak"),
+    ]
+    done = objects(out["interventions"])
+    assert [row["do"] for row in done] == ["say", "hand", "answer", "topic", "floor", "wave"]
+    assert (done[0]["heard_by"], done[0]["agent"], done[0]["details"]) == ([bo], None, None)
+    assert (done[1]["agent"], done[1]["details"]) == (li, {"raised": True})
+    assert (done[3]["text"], done[5]["details"]) == ("Water or wine?", {"with": MARKER})
+
+
+def test_tables_of_rare_things_are_there_only_where_there_are_any(tmp_path: Path, refused: Refused) -> None:
+    steered, plain, out = write_steered(tmp_path), write_run(tmp_path, run="plain"), tmp_path / "out"
+    done = export_runs([steered, plain], out)
+    assert set(done.files) == set(TABLES)
+    assert "## silences" in done.codebook.read_text(encoding="utf-8")
+    refused(lambda: export_runs([plain], out), "--force")
+    again = export_runs([plain], out, force=True)
+    assert set(again.files) == set(again.counts) == set(ALWAYS)
+    assert sorted(path.name for path in out.iterdir()) == sorted([*(f"{table}.csv" for table in ALWAYS), "codebook.md"])
+    assert "## silences" not in again.codebook.read_text(encoding="utf-8")
+
+
+def test_minds_are_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = write_run(tmp_path)
+    read, opened = Path.read_bytes, []
+
+    def counting(self: Path) -> bytes:
+        opened.append(self.name)
+        return read(self)
+
+    monkeypatch.setattr(Path, "read_bytes", counting)
+    export_runs([folder], tmp_path / "out")
+    assert sorted(opened) == sorted(set(opened))
+    assert "minds.jsonl" in opened
+
+
+# For one participant's eyes
+
+
+@pytest.mark.parametrize("form", ["csv", "jsonl", "md", "html", "parquet"])
+@pytest.mark.parametrize("name", [PEOPLE[0], PEOPLE[2]])
+def test_what_was_whispered_to_another_is_nowhere(tmp_path: Path, form: str, name: str) -> None:
+    if form == "parquet":
+        pytest.importorskip("pyarrow", reason="pyarrow is not installed")
+    folder = write_steered(tmp_path / "runs")
+    done = export_runs([folder], tmp_path / "out", form, eyes=name)
+    for path in (tmp_path / "out").iterdir():
+        assert MARKER.encode() not in path.read_bytes(), path.name
+    everything = export_runs([folder], tmp_path / "all", form)
+    assert MARKER.encode() in everything.files["utterances"].read_bytes()
+    assert set(done.files) == set(SEEN)
+
+
+async def whispering(out: Path) -> Path:
+    """A real run in which the moderator whispers a marker to the second participant, who then says nothing more."""
+    control = Control()
+    scenario = make_scenario("Tea or coffee?", default_participants(3))
+    settings = Settings(model="offline", max_messages=2, closing="off")
+    folder = ""
+    async for event in run_simulation(scenario, settings, out=out, control=control):
+        if event.event == "utterance" and event.turn == 1:
+            control.change_topic("Water or wine?")
+            control.whisper(scenario.participants[1].name, f"Say something about a {MARKER}.")
+        if event.event == "stopped":
+            folder = event.folder or ""
+    return Path(folder)
+
+
+async def test_a_real_whisper_is_in_its_hearers_export_alone(tmp_path: Path) -> None:
+    folder = await whispering(tmp_path / "runs")
+    record = read_run(folder)
+    whisper = next(said for said in record.utterances if said.heard_by is not None)
+    hearer = next(participant.name for participant in record.manifest.scenario.participants[1:2])
+    assert (whisper.heard_by, whisper.is_given) == ([hearer], True)
+    assert not any(MARKER in said.text for said in record.utterances if said.heard_by is None)
+    for number, name in enumerate(p.name for p in record.manifest.scenario.participants):
+        out = tmp_path / str(number)
+        export_runs([folder], out, "jsonl", eyes=name)
+        written = b"".join(path.read_bytes() for path in out.iterdir())
+        assert (MARKER.encode() in written) == (name == hearer), name
+
+
+def test_the_one_it_was_whispered_to_has_it(tmp_path: Path) -> None:
+    folder = write_steered(tmp_path)
+    out = export_runs([folder], tmp_path / "out", "jsonl", eyes="Bo").files
+    said = objects(out["utterances"])
+    assert [row["turn"] for row in said] == [1, 2, 3, 4, 6]
+    assert MARKER in said[1]["text"]
+    assert {row["agent"] for row in objects(out["minds"])} == {row["agent"] for row in objects(out["memories"])}
+    assert {row["agent"] for row in objects(out["minds"])} == {PEOPLE[1]}
+
+
+def test_own_eyes_see_nothing_of_others_minds(tmp_path: Path) -> None:
+    eva = PEOPLE[0]
+    out = export_runs([write_steered(tmp_path)], tmp_path / "out", "jsonl", eyes=eva).files
+    own, *_ = [row for row in objects(out["utterances"]) if row["speaker"] == eva]
+    others = [row for row in objects(out["utterances"]) if row["speaker"] != eva]
+    assert (own["need_to_talk"], own["needs_to_talk"], own["happiness"]) == (7, {eva: 7}, 3)
+    for row in others:
+        inner = ("need_to_talk", "needs_to_talk", "happiness", "response_time_s", "input_tokens", "output_tokens")
+        assert [row[name] for name in inner if row[name]] == []
+    assert [row["turn"] for row in objects(out["utterances"])] == [1, 3, 4, 5, 6]
+    (run,) = objects(out["runs"])
+    unseen = ("stop_detail", "answer", "consensus", "calls", "input_tokens", "cost_usd", "branch_of")
+    assert [run[name] for name in unseen if run[name]] == []
+    assert (run["stop_reason"], run["utterances"], run["settings"]["max_messages"]) == ("budget", 5, 9)
+    (topic,) = objects(out["interventions"])
+    assert (topic["do"], topic["text"], topic["details"]) == ("topic", "Water or wine?", None)
+
+
+def test_eyes_that_did_not_take_part(tmp_path: Path, refused: Refused) -> None:
+    folder = write_steered(tmp_path)
+    for name in ("Moderator", "Zoe", ""):
+        refused(lambda name=name: export_runs([folder], tmp_path / "out", eyes=name), str(folder))  # type: ignore[misc]
+    assert not (tmp_path / "out").exists()

@@ -1,0 +1,205 @@
+"""Resuming: what cannot go on says so and how, what can loses nothing."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import shutil
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from subprocess import PIPE, Popen
+from typing import Any
+
+import pytest
+
+from persimchat.personas.scenario import make_scenario
+from persimchat.runs.checkpoints import CHECKPOINTS
+from persimchat.runs.control import Control
+from persimchat.runs.events import Event, Stopped
+from persimchat.runs.resume import resume_run
+from persimchat.runs.simulation import run_simulation
+from persimchat.state.errors import InputError
+from persimchat.state.settings import Settings
+
+RUN = "a-run"
+PEOPLE: list[Any] = [
+    {"name": "Ada Lind", "description": "A baker who gets up at three."},
+    {"name": "Bo Vik", "description": "A bus driver near retirement."},
+]
+
+
+async def begin(out: Path, *, run: str = RUN, **more: Any) -> Path:
+    """A run of four utterances that has come to its end."""
+    settings = Settings(**{"model": "offline", "max_messages": 4, "closing": "off", **more})
+    async for _ in run_simulation(make_scenario("Tea or coffee?", PEOPLE), settings, out=out, run=run):
+        pass
+    return out / run
+
+
+@pytest.fixture(scope="module")
+def ended(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """One that every test gets a copy of."""
+    return asyncio.run(begin(tmp_path_factory.mktemp("ended")))
+
+
+@pytest.fixture
+def folder(ended: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(ended, tmp_path / RUN))
+
+
+def change(folder: Path, **fields: Any) -> None:
+    """Have run.json say something else."""
+    path = folder / "run.json"
+    manifest = json.loads(path.read_text(encoding="utf-8"))
+    path.write_text(json.dumps({**manifest, **fields}), encoding="utf-8")
+
+
+async def resume(folder: Path, *, control: Control | None = None, **changes: Any) -> list[Event]:
+    return [event async for event in resume_run(folder, changes=changes, control=control)]
+
+
+async def refused(folder: Path, *words: str, **changes: Any) -> InputError:
+    """Resuming raises InputError, which is one line with these words and a remedy, and leaves the folder as it was."""
+    before = {path.name: path.read_bytes() for path in folder.iterdir() if path.suffix in (".json", ".jsonl", ".md")}
+    with pytest.raises(InputError) as caught:
+        await resume(folder, **changes)
+    message = str(caught.value)
+    assert "\n" not in message
+    assert caught.value.remedy
+    assert [word for word in words if word not in message] == [], message
+    after = {path.name: path.read_bytes() for path in folder.iterdir() if path.suffix in (".json", ".jsonl", ".md")}
+    assert after == before
+    return caught.value
+
+
+def damage_manifest(folder: Path) -> None:
+    data = (folder / "run.json").read_bytes()
+    (folder / "run.json").write_bytes(data[: len(data) // 2])
+
+
+DAMAGES: dict[str, tuple[Callable[[Path], Any], tuple[str, ...]]] = {
+    "no run.json": (lambda folder: (folder / "run.json").unlink(), ("run.json",)),
+    "torn run.json": (damage_manifest, ("run.json",)),
+    "run.json is a list": (lambda folder: (folder / "run.json").write_text("[]"), ("run.json",)),
+    "no checkpoints": (lambda folder: (folder / CHECKPOINTS).unlink(), ("checkpoints are gone",)),
+    "empty checkpoints": (lambda folder: (folder / CHECKPOINTS).write_bytes(b""), ("checkpoints",)),
+    "garbage": (lambda folder: (folder / CHECKPOINTS).write_bytes(b"no database " * 999), (CHECKPOINTS,)),
+    "format 1": (lambda folder: change(folder, format=1), ("kept no checkpoints", "shown and exported")),
+    "another state": (lambda folder: change(folder, state_version=99), ("version 99", "version that made it")),
+    "later format": (lambda folder: change(folder, format=99), ()),
+    "settings of another version": (lambda folder: change(folder, settings={"wigs": 3, "checkpoints": "run"}), ()),
+    "scenario of another version": (lambda folder: change(folder, scenario={"topic": ""}), ()),
+    "checkpoints in memory": (
+        lambda folder: change(folder, settings={"model": "offline", "checkpoints": "memory"}),
+        ("kept no checkpoints that outlived",),
+    ),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+async def test_damaged_folders_say_what_is_wrong(folder: Path, damage: str) -> None:
+    do, words = DAMAGES[damage]
+    do(folder)
+    await refused(folder, *words)
+
+
+async def test_checkpoints_of_another_run(folder: Path, tmp_path: Path) -> None:
+    other = await begin(tmp_path, run="other")
+    shutil.copyfile(other / CHECKPOINTS, folder / CHECKPOINTS)
+    await refused(folder, "checkpoints")
+
+
+async def test_no_folder_at_all(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="nowhere"):
+        await resume(tmp_path / "nowhere")
+
+
+async def test_a_run_that_a_live_process_works_on(folder: Path) -> None:
+    holding = (
+        "import sys; from pathlib import Path; from persimchat.runs.lock import held\n"
+        "with held(Path(sys.argv[1])):\n    print('held', flush=True); sys.stdin.read()"
+    )
+    with Popen([sys.executable, "-c", holding, str(folder)], stdin=PIPE, stdout=PIPE, text=True) as process:
+        assert process.stdout and process.stdout.readline() == "held\n"
+        await refused(folder, f"process {process.pid}", "Wait until it has ended", max_messages=6)
+        process.communicate()
+    assert [event.event for event in await resume(folder, max_messages=5)][-1] == "stopped"
+
+
+async def test_the_end_is_the_end(folder: Path) -> None:
+    await refused(folder, "has come to its end", "limit of 4 utterances", "--messages")
+    await refused(folder, "has come to its end", max_messages=3)
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"pattern": "round_robin"}, ("another pattern", "branch")),
+        ({"embedding": "minilm"}, ("another embedding",)),
+        ({"max_messages": 0}, ("max_messages",)),
+        ({"wigs": 3}, ("wigs",)),
+        ({"model": "ofline"}, ("ofline",)),
+        ({"agent_models": {"Nobody": "offline"}}, ("Nobody",)),
+        ({"pattern": "round_robin", "max_messages": 6}, ("another pattern",)),
+    ],
+)
+async def test_settings_that_may_not_change_or_are_wrong(
+    folder: Path, changes: dict[str, Any], words: tuple[str, ...]
+) -> None:
+    await refused(folder, *words, **changes)
+
+
+async def test_going_on_beyond_the_end_loses_nothing(folder: Path, tmp_path: Path) -> None:
+    """A run with a higher limit goes on as one that had it from the start; `closing` is off, so nobody knew of it."""
+    before = (folder / "transcript.jsonl").read_bytes()
+    minds = (folder / "minds.jsonl").read_bytes()
+    events = await resume(folder, max_messages=7)
+    assert [event.turn for event in events if event.event == "utterance"] == list(range(1, 8))
+    assert (folder / "transcript.jsonl").read_bytes().startswith(before)
+    assert (folder / "minds.jsonl").read_bytes().startswith(minds)
+    turns = [json.loads(line)["turn"] for line in (folder / "minds.jsonl").read_text(encoding="utf-8").splitlines()]
+    assert turns == [turn for turn in range(8) for _ in PEOPLE]
+    readable = (folder / "transcript.md").read_text(encoding="utf-8")
+    assert readable.count("The limit of") == 1
+    assert "The limit of 7 utterances was reached." in readable
+    manifest = json.loads((folder / "run.json").read_text(encoding="utf-8"))
+    assert (manifest["turn"], manifest["settings"]["max_messages"]) == (7, 7)
+    assert [(entry["turn"], entry["changed"]) for entry in manifest["resumed"]] == [(4, {"max_messages": 7})]
+    assert manifest["usage"]["total"]["calls"] == len((folder / "calls.jsonl").read_bytes().splitlines())
+
+
+async def test_a_budget_raised(tmp_path: Path) -> None:
+    whole = await begin(tmp_path, run="whole")
+    folder = await begin(tmp_path, budget_calls=30)
+    assert json.loads((folder / "run.json").read_text(encoding="utf-8"))["stop_reason"] == "budget"
+    await refused(folder, "budget is used up", "--budget-calls")
+    events = await resume(folder, budget_calls=35)
+    assert isinstance(events[-1], Stopped)
+    assert (events[-1].reason, events[-1].totals.calls) == ("budget", 35)
+    events = await resume(folder, budget_calls=10_000)
+    assert isinstance(events[-1], Stopped)
+    assert events[-1].reason == "message_limit"
+    for name in ("transcript.jsonl", "minds.jsonl", "transcript.md"):
+        assert (folder / name).read_bytes() == (whole / name).read_bytes()
+
+
+async def test_a_person_who_was_being_asked_is_asked_again(tmp_path: Path) -> None:
+    scenario = make_scenario("Tea or coffee?", [*PEOPLE, {"name": "Li", "human": True}])
+    settings = Settings(model="offline", max_messages=3, pattern="round_robin", closing="off")
+    events = [event async for event in run_simulation(scenario, settings, out=tmp_path, run=RUN)]
+    asked = next(event for event in events if event.event == "asked")
+    assert (asked.agent, asked.turn) == ("Li", 2)
+    assert isinstance(events[-1], Stopped)
+    assert (events[-1].reason, events[-1].source) == ("stopped", "person")
+    assert [event.event for event in await resume(tmp_path / RUN)][-2:] == ["asked", "stopped"]
+    control, told = Control(), []
+    async for event in resume_run(tmp_path / RUN, control=control):
+        told.append(event)
+        if event.event == "asked":
+            control.answer("Water, please.")
+    spoken = [(event.speaker, event.text) for event in told if event.event == "utterance"]
+    assert len(spoken) == 3
+    assert spoken[2] == ("Li", "Water, please.")
+    records = [json.loads(line) for line in (tmp_path / RUN / "control.jsonl").read_text("utf-8").splitlines()]
+    assert [(record["turn"], record["do"], record["agent"]) for record in records] == [(2, "answer", "Li")]
