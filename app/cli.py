@@ -9,12 +9,17 @@ from typing import Annotated
 import typer
 
 from persimchat.app import (
+    branch_command,
     debate_command,
+    diff_command,
     doctor_command,
     estimate_command,
     export_command,
     graph_command,
     personas_command,
+    regenerate_command,
+    replay_command,
+    resume_command,
     run_command,
     runs_command,
     show_command,
@@ -28,6 +33,8 @@ _EPILOG = """\b
 [bold]Start here[/bold]
   persimchat run "Should our town close its centre to cars?"
   persimchat debate "Should our town close its centre to cars?" --answer yesno
+  persimchat run "Tea or coffee?" --human Petr
+  persimchat resume latest
   persimchat personas list
   persimchat doctor
 
@@ -46,6 +53,11 @@ app = typer.Typer(
 app.command(epilog=run_command.EXAMPLES)(run_command.run)
 app.command(epilog=debate_command.EXAMPLES)(debate_command.debate)
 app.command(epilog=estimate_command.EXAMPLES)(estimate_command.estimate)
+app.command(epilog=resume_command.EXAMPLES)(resume_command.resume)
+app.command(epilog=branch_command.EXAMPLES)(branch_command.branch)
+app.command(epilog=regenerate_command.EXAMPLES)(regenerate_command.regenerate)
+app.command(epilog=replay_command.EXAMPLES)(replay_command.replay)
+app.command(epilog=diff_command.EXAMPLES)(diff_command.diff)
 app.add_typer(personas_command.personas, name="personas")
 app.command(epilog=show_command.EXAMPLES)(show_command.show)
 app.add_typer(runs_command.runs, name="runs")

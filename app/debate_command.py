@@ -26,7 +26,7 @@ EXAMPLES: Final = """\b
 
 \b
 [bold]Exit codes[/bold]
-  0 done, 2 bad input, 3 model failure, 130 interrupted: what was said is on disk
+  0 done, 2 bad input, 3 model failure, 130 interrupted: persimchat resume goes on
 """
 
 
@@ -35,6 +35,8 @@ def debate(
     config: options.Config = None,
     participants: options.Participants = None,
     number: options.Number = None,
+    humans: options.Humans = None,
+    moderate: options.Moderate = False,
     answer: options.Answer = None,
     choices: options.Choices = None,
     judge: options.Judge = None,
@@ -50,6 +52,9 @@ def debate(
     baseline: options.Baseline = None,
     rounds: options.Rounds = None,
     seed: options.Seed = None,
+    budget_calls: options.BudgetCalls = None,
+    budget_tokens: options.BudgetTokens = None,
+    budget_usd: options.BudgetUsd = None,
     settings_file: options.SettingsFile = None,
     assignments: options.Assignments = None,
     model: options.Model = None,
@@ -78,13 +83,26 @@ def debate(
         "baseline": baseline,
         "rounds": rounds,
         "seed": seed,
+        "budget_calls": budget_calls,
+        "budget_tokens": budget_tokens,
+        "budget_usd": budget_usd,
         "model": model,
         "embedding": embedding,
     }
     hold(
-        Wanted(question, config, participants, number, arguments, settings_file, tuple(assignments or ())),
+        Wanted(
+            question,
+            config,
+            participants,
+            number,
+            arguments,
+            settings_file,
+            tuple(assignments or ()),
+            tuple(humans or ()),
+        ),
         out,
         form=form_of(as_json=as_json, quiet=quiet),
+        moderate=moderate,
     )
 
 

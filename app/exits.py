@@ -8,6 +8,7 @@ import typer
 
 DONE: Final = 0
 BAD_INPUT: Final = 2
+MODEL_FAILURE: Final = 3
 INTERRUPTED: Final = 130
 
 UsageError: Final[type[Exception]] = typer.BadParameter.__mro__[1]

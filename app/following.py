@@ -1,4 +1,4 @@
-"""Running a simulation in the foreground: its events go to a view, and signals stop it in good order."""
+"""Following a run in the foreground: its events go to a view, and signals stop it in good order."""
 
 from __future__ import annotations
 
@@ -6,46 +6,92 @@ import asyncio
 import contextlib
 import json
 import signal
-from collections.abc import Iterator
+from collections.abc import AsyncGenerator, Callable, Iterator
 from contextlib import aclosing, contextmanager
 from pathlib import Path
 
 from persimchat.app.exits import Interrupted
+from persimchat.app.taking_part import TakingPart
 from persimchat.app.view import View
 from persimchat.models.registry import close_models
-from persimchat.runs.events import Started, Stopped
-from persimchat.runs.simulation import run_simulation
-from persimchat.state.scenario import Scenario
-from persimchat.state.settings import Settings
+from persimchat.runs.events import Event, Started, Stopped
 
 _SIGNALS = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
 
 
-async def follow(scenario: Scenario, settings: Settings, out: Path, view: View) -> None:
-    """Run a simulation to its end, and show it.
+async def follow(
+    events: AsyncGenerator[Event, None],
+    view: View,
+    *,
+    kept: Callable[[str], Path] | None,
+    people: TakingPart | None = None,
+) -> Stopped | None:
+    """Follow a run to its end, and show it.
+
+    Args:
+        events: the run's.
+        view: what shows it.
+        kept: the folder of a run by its id; None where it is thrown away.
+        people: where the lines of those who take part come from.
+
+    Returns:
+        How it ended.
 
     Raises:
-        Interrupted: a signal came, or nobody reads the output any more; the run's folder says `stopped`.
+        Interrupted: a signal came, a person interrupts the run, or nobody reads the output any more; the run's folder
+            says `stopped`.
         PerSimChatError: what the run reports.
     """
     folder: Path | None = None
-    over = False
-    with _signals_cancel():
+    stopped: Stopped | None = None
+    reading: asyncio.Task[None] | None = None
+    with _signals_cancel() as interrupt:
         try:
-            async with aclosing(run_simulation(scenario, settings, out=out)) as events:
+            async with aclosing(events):
                 async for event in events:
-                    if isinstance(event, Started):
-                        folder = out / event.run
-                    over = isinstance(event, Stopped)
+                    if isinstance(event, Stopped):
+                        stopped = event
+                    if people is not None:
+                        people.take(event)
                     view.show(event)
+                    if isinstance(event, Started):
+                        folder = kept(event.run) if kept is not None else None
+                        if people is not None:
+                            reading = asyncio.create_task(_read(people, interrupt), name="people")
+            return stopped
         except asyncio.CancelledError:
-            if not over:
+            if stopped is None:
                 if folder is not None:
                     view.show(stopped_event(folder))
                 raise Interrupted from None
+            return stopped
         finally:
-            view.close()
-            await close_models()
+            try:
+                await _ended(reading)
+            finally:
+                view.close()
+                await close_models()
+
+
+async def _read(people: TakingPart, interrupt: Callable[[], None]) -> None:
+    """Let people take part; where they interrupt the run, or this fails, it ends."""
+    try:
+        await people.read()
+    except Interrupted:
+        interrupt()
+    except Exception:
+        interrupt()
+        raise
+    finally:
+        people.control.leave()
+
+
+async def _ended(reading: asyncio.Task[None] | None) -> None:
+    """Read no more; raises what the reading has failed with."""
+    if reading is not None:
+        reading.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await reading
 
 
 def stopped_event(folder: Path) -> Stopped:
@@ -65,8 +111,8 @@ def stopped_event(folder: Path) -> Stopped:
 
 
 @contextmanager
-def _signals_cancel() -> Iterator[None]:
-    """Let the first signal cancel the running task; a second one has its usual effect.
+def _signals_cancel() -> Iterator[Callable[[], None]]:
+    """Let the first signal cancel the running task; a second one has its usual effect. What it does can be called, too.
 
     A run under `nohup` outlives its terminal. Where an event loop cannot take signals (Windows), asyncio itself
     cancels the task on Ctrl-C.
@@ -90,6 +136,6 @@ def _signals_cancel() -> Iterator[None]:
             loop.add_signal_handler(number, stop)
             taken.append(number)
     try:
-        yield
+        yield stop
     finally:
         release()

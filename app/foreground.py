@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncGenerator, Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from persimchat.app.exits import MODEL_FAILURE
 from persimchat.app.wanted import Wanted
 from persimchat.state.errors import InputError
 
 if TYPE_CHECKING:
     from persimchat.app.view import Form
+    from persimchat.runs.control import Control
+    from persimchat.runs.events import Event
 
 
 def form_of(*, as_json: bool, quiet: bool) -> Form:
@@ -23,14 +27,59 @@ def form_of(*, as_json: bool, quiet: bool) -> Form:
     return "json" if as_json else "quiet" if quiet else "text"
 
 
-def hold(wanted: Wanted, out: Path, *, form: Form) -> None:
-    """Hold the conversation that was asked for, to its end."""
-    # The rooms that a run needs take a second to load; --help and a wrong option should not wait for them.
-    import asyncio
+def hold(wanted: Wanted, out: Path, *, form: Form, moderate: bool = False) -> None:
+    """Hold the conversation that was asked for, to its end.
 
-    from persimchat.app.following import follow
+    Raises:
+        InputError: something that was asked for is wrong.
+        typer.Exit: it ended with an error.
+    """
+    # The rooms that a run needs take a second to load; --help and a wrong option should not wait for them.
     from persimchat.app.request import understood
-    from persimchat.app.view import view_for
+    from persimchat.runs.simulation import run_simulation
 
     scenario, settings = understood(wanted)
-    asyncio.run(follow(scenario, settings, out, view_for(form)))
+    hold_run(
+        lambda control: run_simulation(scenario, settings, out=out, control=control),
+        kept=lambda run: out / run,
+        form=form,
+        people=any(persona.human for persona in scenario.participants),
+        moderate=moderate,
+    )
+
+
+def hold_run(
+    begun: Callable[[Control | None], AsyncGenerator[Event, None]],
+    *,
+    kept: Callable[[str], Path] | None,
+    form: Form,
+    people: bool = False,
+    moderate: bool = False,
+) -> None:
+    """Follow a run to its end, with the people who take part in it.
+
+    Args:
+        begun: the run's events, under a control where anybody takes part.
+        kept: the folder of a run by its id; None where it is thrown away.
+        form: the form of the output.
+        people: whether any participant is a person.
+        moderate: whether the user is the moderator.
+
+    Raises:
+        typer.Exit: it ended with an error.
+    """
+    import asyncio
+
+    import typer
+
+    from persimchat.app.following import follow
+    from persimchat.app.view import view_for
+
+    async def held() -> str | None:
+        view, taking_part = view_for(form, people=people, moderate=moderate)
+        events = begun(taking_part.control if taking_part else None)
+        stopped = await follow(events, view, kept=kept, people=taking_part)
+        return stopped.reason if stopped else None
+
+    if asyncio.run(held()) == "error":
+        raise typer.Exit(MODEL_FAILURE)

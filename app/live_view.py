@@ -8,18 +8,22 @@ from typing import Final
 from rich.console import Console, Group, OverflowMethod, RenderableType
 from rich.live import Live
 from rich.padding import Padding
-from rich.rule import Rule
 from rich.spinner import Spinner
 from rich.text import Text
 
 from persimchat.app.needs import bar, needs_lines
 from persimchat.app.output import is_unicode
-from persimchat.app.text import concluded, cost, ending, models_in_words, mood, tokens, unscored, used
+from persimchat.app.telling import asking
+from persimchat.app.text import cost, tokens
+from persimchat.app.transcript import Transcript, clock
 from persimchat.runs.events import (
-    Analysed,
+    Asked,
+    Continued,
     Event,
     Judged,
     MindChanged,
+    Paused,
+    Silenced,
     Speaking,
     Started,
     Stopped,
@@ -28,24 +32,7 @@ from persimchat.runs.events import (
     TurnEnded,
     Uttered,
 )
-from persimchat.runs.folder import DISCLAIMER
 from persimchat.state.plain_text import clean, one_line
-
-COLOURS: Final = (
-    "cyan",
-    "magenta",
-    "green",
-    "yellow",
-    "blue",
-    "red",
-    "bright_cyan",
-    "bright_magenta",
-    "bright_green",
-    "bright_yellow",
-    "bright_blue",
-    "bright_red",
-)
-"""Of speakers, by their place in the list of participants."""
 
 _WAITING: Final = {
     "": "everybody wakes up",
@@ -73,15 +60,13 @@ class LiveView:
         self._console = console or Console(highlight=False, markup=False, emoji=False)
         self._unicode = is_unicode() if console is None else True
         self._spinner = Spinner("dots" if self._unicode else "line")
-        self._colours: dict[str, str] = {}
+        self._transcript = Transcript(self._print, unicode=self._unicode)
         self._needs: dict[str, int] = {}
-        self._waiting = _WAITING[""]
+        self._waiting, self._asking, self._paused = _WAITING[""], "", False
         self._speaker, self._words = "", ""
         self._turn, self._limit = 0, 0
         self._verdict: Judged | None = None
-        self._unscored = 0
         self._totals = Totals()
-        self._since = time.monotonic()
         self._live = Live(
             console=self._console,
             get_renderable=self.area,
@@ -92,70 +77,46 @@ class LiveView:
 
     def show(self, event: Event) -> None:
         """Take one event into the picture."""
+        if isinstance(event, Stopped):
+            self.close()
+        if isinstance(event, Asked):
+            self._asking = asking(event)
+        else:
+            self._transcript.show(event)
         match event:
             case Started():
                 self._waiting = _WAITING.get(event.baseline or "", _WAITING[""])
-                self._colours = {name: COLOURS[i % len(COLOURS)] for i, name in enumerate(event.participants)}
                 self._limit = event.max_messages
-                self._header(event)
                 self._live.start(refresh=True)
             case Speaking():
                 self._speaker, self._words, self._needs = event.speaker, "", dict(event.need_to_talk)
+                self._asking = ""
             case Token():
                 self._words += event.text
             case Uttered():
-                self._speaker, self._words = "", ""
-                self._needs = dict(event.need_to_talk)
-                self._utterance(event)
+                self._speaker, self._words, self._asking = "", "", ""
+                self._needs = dict(event.need_to_talk) or self._needs
+            case Silenced():
+                self._asking = ""
+                if event.step == "speak":  # what was said so far is no utterance
+                    self._speaker, self._words = "", ""
             case MindChanged():
+                self._asking = ""
                 if event.record.need_to_talk is not None:
                     self._needs = {**self._needs, event.record.agent: event.record.need_to_talk}
-            case Analysed():
-                self._unscored += bool(event.failed)
+            case Paused() | Continued():
+                self._paused = isinstance(event, Paused)
             case Judged():
                 self._verdict = event
             case TurnEnded():
                 self._turn, self._totals = event.turn, event.totals
-            case Stopped():
-                self.close()
-                self._footer(event)
 
     def close(self) -> None:
         """Take the live area away and give the cursor back."""
         self._live.stop()
 
-    def _header(self, event: Started) -> None:
-        out = self._console.print
-        out(Text(one_line(event.topic), style="bold"))
-        names = Text(", ").join(self._name(name) for name in event.participants)
-        out(Text.assemble(("with ", "dim"), names))
-        out(Text(f"model: {models_in_words(event.models)}", style="dim"))
-        if event.notice:
-            out(Text(one_line(event.notice), style="yellow"))
-        out(Text(DISCLAIMER, style="italic dim"))
-        out(Rule(style="dim", characters="─" if self._unicode else "-"))
-
-    def _name(self, name: str) -> Text:
-        return Text(one_line(name), style=f"bold {self._colours.get(name, '')}".strip())
-
-    def _utterance(self, event: Uttered) -> None:
-        to = f"  to {', '.join(one_line(name) for name in event.addressees)}" if event.addressees else ""
-        feels = f"  {mood(event.emotion)}" if event.emotion else ""  # baselines have no emotions
-        head = Text.assemble(self._name(event.speaker), (f"{feels}{to}", "dim"))
-        self._console.print(Group(head, Padding(Text(clean(event.text).strip()), (0, 0, 1, 2), expand=False)))
-
-    def _footer(self, event: Stopped) -> None:
-        seconds = time.monotonic() - self._since
-        if event.conclusion:
-            heading, answer, held = concluded(event.conclusion)
-            self._console.print(Text.assemble((f"{heading}: ", "bold"), answer, (f"  {held}", "dim")))
-        lines = [f"Ended: {ending(event)}.", f"Used: {used(event.totals)}, {_clock(seconds)}."]
-        if not_scored := unscored(self._unscored):
-            lines.append(not_scored)
-        if event.folder:
-            lines.append(f"Run: {event.folder}")
-        for line in lines:
-            self._console.print(Text(line), soft_wrap=True)
+    def _print(self, shown: RenderableType) -> None:
+        self._console.print(shown, soft_wrap=isinstance(shown, Text) and bool(shown.no_wrap))
 
     def area(self) -> RenderableType:
         """What is going on just now; called ten times a second from a thread of its own, so it only reads."""
@@ -163,7 +124,7 @@ class LiveView:
         speaker, words = self._speaker, self._words
         bars = needs_lines(
             self._needs,
-            self._colours,
+            self._transcript.colours,
             speaker=speaker,
             width=width - 1,
             height=min(height // 3, height - 6),
@@ -173,7 +134,7 @@ class LiveView:
             bars = [Text("need to talk", style="dim", no_wrap=True, overflow="crop"), *bars]
         parts: list[RenderableType] = []
         if words:
-            name = self._name(speaker)
+            name = self._transcript.name(speaker)
             name.truncate(width, overflow="ellipsis" if self._unicode else "crop")
             parts.append(name)
             lines = Text(clean(words).strip()).wrap(self._console, max(1, width - 2))
@@ -187,8 +148,12 @@ class LiveView:
         return Group(*parts, *bars, *self._judge(), self._progress())
 
     def _doing(self, speaker: str) -> Text:
+        if self._asking:
+            return Text(self._asking, style="bold")
+        if self._paused:
+            return Text("paused", style="dim")
         if speaker:
-            return Text.assemble(self._name(speaker), (" looks for words", "dim"))
+            return Text.assemble(self._transcript.name(speaker), (" looks for words", "dim"))
         return Text("everybody listens and thinks" if self._needs else self._waiting, style="dim")
 
     def _judge(self) -> list[Text]:
@@ -212,12 +177,7 @@ class LiveView:
     def _progress(self) -> Text:
         line = Text(f"turn {self._turn}/{self._limit} ", no_wrap=True, overflow=self._overflow())
         line.append(bar(self._turn, self._limit, _PROGRESS, unicode=self._unicode))
-        seconds = time.monotonic() - self._since
+        seconds = time.monotonic() - self._transcript.since
         spent = f"{tokens(self._totals)}, {cost(self._totals)}, " if self._totals.calls else ""
-        line.append(f" {spent}{_clock(seconds)}", style="dim")
+        line.append(f" {spent}{clock(seconds)}", style="dim")
         return line
-
-
-def _clock(seconds: float) -> str:
-    minutes, rest = divmod(int(seconds), 60)
-    return f"{minutes}:{rest:02}"

@@ -13,6 +13,8 @@ OUT: Final = Path("conversations")
 _WHO: Final = "Who and what about"
 _COURSE: Final = "The course of the conversation"
 _JUDGE: Final = "Answer and judge"
+_PEOPLE: Final = "Taking part"
+_LIMITS: Final = "Limits"
 _MODELS: Final = "Models"
 _OUTPUT: Final = "Output"
 
@@ -51,6 +53,24 @@ Number = Annotated[
         metavar="N",
         help="The first N shipped personas talk. [dim]default: 4[/dim]",
         rich_help_panel=_WHO,
+    ),
+]
+Humans = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--human",
+        metavar="NAME",
+        help="A person who takes part: one of the participants, or somebody who joins; as often as needed.",
+        rich_help_panel=_PEOPLE,
+    ),
+]
+Moderate = Annotated[
+    bool,
+    typer.Option(
+        "--moderate",
+        metavar="",
+        help="You are the moderator: say something, whisper, change the topic (type /help).",
+        rich_help_panel=_PEOPLE,
     ),
 ]
 Kind = Annotated[
@@ -146,6 +166,33 @@ Rounds = Annotated[
         metavar="N",
         help="mad, mad_judge, reconcile: rounds of answers at most. [dim]default: 3[/dim]",
         rich_help_panel=_COURSE,
+    ),
+]
+BudgetCalls = Annotated[
+    int | None,
+    typer.Option(
+        "--budget-calls",
+        metavar="N",
+        help="No more requests to models than these. [dim]default: no limit[/dim]",
+        rich_help_panel=_LIMITS,
+    ),
+]
+BudgetTokens = Annotated[
+    int | None,
+    typer.Option(
+        "--budget-tokens",
+        metavar="N",
+        help="No more tokens than these, read and written together. [dim]default: no limit[/dim]",
+        rich_help_panel=_LIMITS,
+    ),
+]
+BudgetUsd = Annotated[
+    float | None,
+    typer.Option(
+        "--budget-usd",
+        metavar="X",
+        help="Costs no more than this. [dim]default: no limit[/dim]",
+        rich_help_panel=_LIMITS,
     ),
 ]
 Answer = Annotated[
@@ -254,6 +301,31 @@ Quiet = Annotated[
     bool,
     typer.Option(
         "--quiet", metavar="", help="Only the run's folder on standard output, at the end.", rich_help_panel=_OUTPUT
+    ),
+]
+RunsIn = Annotated[
+    Path,
+    typer.Option(
+        "--out",
+        metavar="DIR",
+        help="Where runs are. [dim]default: ./conversations[/dim]",
+        show_default=False,
+        rich_help_panel=_OUTPUT,
+    ),
+]
+OneRun = Annotated[
+    str,
+    typer.Argument(
+        metavar="RUN", help="The folder of a run, its id or the beginning of it, or latest.", show_default=False
+    ),
+]
+Changes = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set",
+        metavar="KEY=VALUE",
+        help="A setting that is to be another from here on; as often as needed.",
+        rich_help_panel=_COURSE,
     ),
 ]
 Runs = Annotated[

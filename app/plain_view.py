@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from persimchat.app.output import say
+from persimchat.app.telling import Past, addressed, going_on, models, participants, told
 from persimchat.app.text import concluded, ending, models_in_words, unscored, used
 from persimchat.runs.events import Analysed, Event, Started, Stopped, Uttered
 from persimchat.runs.folder import DISCLAIMER
@@ -14,34 +15,42 @@ class PlainView:
 
     def __init__(self) -> None:
         self._unscored = 0
+        self._past = Past()
 
     def show(self, event: Event) -> None:
         """Print what an event adds to the text."""
+        if self._past.hides(event):
+            return
         match event:
             case Started():
                 say(f"# Topic: {one_line(event.topic)}")
-                say(f"# Participants: {', '.join(one_line(name) for name in event.participants)}")
-                say(f"# Model: {models_in_words(event.models)}")
+                say(f"# Participants: {', '.join(participants(event))}")
+                say(f"# Model: {models_in_words(models(event))}")
                 if event.notice:
                     say(f"# {one_line(event.notice)}")
                 say(f"# {DISCLAIMER}\n")
+                if earlier := self._past.begin(event):
+                    say(f"# {earlier}")
             case Uttered():
-                say(f"{one_line(event.speaker)}: {one_line(event.text)}")
+                whisper = f" ({addressed(event)})" if event.heard_by is not None else ""
+                say(f"{one_line(event.speaker)}{whisper}: {one_line(event.text)}")
             case Analysed():
                 self._unscored += bool(event.failed)
             case Stopped():
-                say("")
-                if event.conclusion:
-                    heading, answer, held = concluded(event.conclusion)
-                    say(f"# {heading}: {answer}" + (f" ({held})" if held else ""))
-                say(f"# Ended: {ending(event)}.")
-                if not_scored := unscored(self._unscored):
-                    say(f"# {not_scored}")
-                say(f"# Used: {used(event.totals)}.")
-                if event.folder:
-                    say(f"# Run: {event.folder}")
+                self._footer(event)
             case _:
-                pass
+                if line := told(event):
+                    say(f"# {line}")
 
     def close(self) -> None:
         """Nothing is left to do."""
+
+    def _footer(self, event: Stopped) -> None:
+        say("")
+        if event.conclusion:
+            heading, answer, held = concluded(event.conclusion)
+            say(f"# {heading}: {answer}" + (f" ({held})" if held else ""))
+        lines = [f"Ended: {ending(event)}.", unscored(self._unscored), f"Used: {used(event.totals)}."]
+        lines += [f"Run: {event.folder}" if event.folder else "", going_on(event)]
+        for line in filter(None, lines):
+            say(f"# {line}")

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
 from persimchat.app.output import warn
 from persimchat.app.wanted import Wanted
 from persimchat.personas.names import with_full_names
+from persimchat.personas.people import with_people
 from persimchat.personas.scenario import default_participants, load_scenario, make_scenario
 from persimchat.state.configuration import load_settings, parse_assignment
 from persimchat.state.errors import InputError
@@ -47,6 +49,12 @@ def scenario_of(wanted: Wanted) -> tuple[Scenario, list[str]]:
         raise InputError(
             f"the topic {wanted.topic!r} looks like a file", remedy=f"A scenario: --config {wanted.topic}."
         )
+    scenario, notes = _without_newcomers(wanted)
+    return with_people(scenario, wanted.humans), notes
+
+
+def _without_newcomers(wanted: Wanted) -> tuple[Scenario, list[str]]:
+    """The scenario before anybody of the command line's has joined."""
     chosen = _participants(wanted)
     if wanted.config is None:
         return make_scenario(wanted.topic or "", chosen or default_participants()), []
@@ -62,20 +70,27 @@ def settings_of(wanted: Wanted, scenario: Scenario | None = None) -> Settings:
     Raises:
         InputError: a setting is unknown or wrong, or given twice with different values.
     """
-    arguments: dict[str, Any] = {}
-    for assignment in wanted.assignments:
-        key, value = parse_assignment(assignment)
-        arguments[key] = value
-    for key, value in (wanted.arguments or {}).items():
-        if value is None:
-            continue
-        if key in arguments and arguments[key] != value:
-            raise InputError(f"{key} is given twice", where=f"--set {key}={arguments[key]}", remedy="Leave one out.")
-        arguments[key] = value
+    arguments = assigned(wanted.assignments, wanted.arguments or {})
     if scenario is None:
         return load_settings(wanted.settings, **arguments)
     settings = load_settings(wanted.settings, scenario=scenario.settings, **arguments)
     return with_full_names(settings, [persona.name for persona in scenario.participants])
+
+
+def assigned(assignments: Sequence[str], options: Mapping[str, Any]) -> dict[str, Any]:
+    """The settings that `--set` and options of their own ask for; an option of None asks for nothing.
+
+    Raises:
+        InputError: a setting is unknown or wrong, or given twice with different values.
+    """
+    found: dict[str, Any] = dict(map(parse_assignment, assignments))
+    for key, value in options.items():
+        if value is None:
+            continue
+        if key in found and found[key] != value:
+            raise InputError(f"{key} is given twice", where=f"--set {key}={found[key]}", remedy="Leave one out.")
+        found[key] = value
+    return found
 
 
 def _participants(wanted: Wanted) -> list[Any] | None:

@@ -15,6 +15,7 @@ EXAMPLES: Final = """\b
   persimchat run --config examples/family.yaml --model ollama:llama3.2
   persimchat run "Tea or coffee?" --pattern selector --analysis
   persimchat run "Tea or coffee?" --set speech_register=formal --out ./runs
+  persimchat run "Tea or coffee?" --human Petr --moderate
   persimchat run "Tea or coffee?" --json > events.jsonl
 
 \b
@@ -24,7 +25,7 @@ EXAMPLES: Final = """\b
 
 \b
 [bold]Exit codes[/bold]
-  0 done, 2 bad input, 3 model failure, 130 interrupted: what was said is on disk
+  0 done, 2 bad input, 3 model failure, 130 interrupted: persimchat resume goes on
 """
 
 
@@ -33,6 +34,8 @@ def run(
     config: options.Config = None,
     participants: options.Participants = None,
     number: options.Number = None,
+    humans: options.Humans = None,
+    moderate: options.Moderate = False,
     scenario: options.Kind = None,
     messages: options.Messages = None,
     pattern: options.Pattern = None,
@@ -44,6 +47,9 @@ def run(
     baseline: options.Baseline = None,
     rounds: options.Rounds = None,
     seed: options.Seed = None,
+    budget_calls: options.BudgetCalls = None,
+    budget_tokens: options.BudgetTokens = None,
+    budget_usd: options.BudgetUsd = None,
     settings_file: options.SettingsFile = None,
     assignments: options.Assignments = None,
     model: options.Model = None,
@@ -69,11 +75,17 @@ def run(
         "baseline": baseline,
         "rounds": rounds,
         "seed": seed,
+        "budget_calls": budget_calls,
+        "budget_tokens": budget_tokens,
+        "budget_usd": budget_usd,
         "model": model,
         "embedding": embedding,
     }
     hold(
-        Wanted(topic, config, participants, number, arguments, settings_file, tuple(assignments or ())),
+        Wanted(
+            topic, config, participants, number, arguments, settings_file, tuple(assignments or ()), tuple(humans or ())
+        ),
         out,
         form=form_of(as_json=as_json, quiet=quiet),
+        moderate=moderate,
     )

@@ -126,7 +126,7 @@ def delete(
     ] = False,
     out: _Out = OUT,
 ) -> None:
-    """Delete runs: their folders, and what Chroma holds of them. It cannot be undone."""
+    """Delete runs: their folders, their memories, and checkpoints on a server. It cannot be undone."""
     import asyncio
 
     from persimchat.app.show_finding import find_run
@@ -140,8 +140,9 @@ def delete(
         say("Nothing was deleted.")
         return
     for run in found.values():
-        asyncio.run(delete_run(run))
-        say(f"deleted {one_line(str(run.folder))}{f'. {one_line(run.kept)}' if run.kept else ''}")
+        left = asyncio.run(delete_run(run))
+        kept = " ".join(filter(None, [run.kept, left]))
+        say(f"deleted {one_line(str(run.folder))}{f'. {one_line(kept)}' if kept else ''}")
 
 
 def _agreed(found: list[Deletable]) -> bool:

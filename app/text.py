@@ -23,6 +23,9 @@ GLYPHS: Final[dict[str, str]] = {
 }
 """A small face for each emotion, in characters that every terminal has."""
 
+_BY_PEOPLE: Final = ("person", "moderator")
+"""Sources of an end whose own words say more than that it was stopped."""
+
 
 def mood(emotion: Mapping[str, int]) -> str:
     """The dominant emotion in a glyph and words, such as ":) happiness 6"; ":| calm" where nothing is felt."""
@@ -57,7 +60,11 @@ def ending(stopped: Stopped) -> str:
     """Why a run is over and how far it came, in one line."""
     if stopped.source in BASELINES:  # its own words: no limit of messages was reached where its rounds are over
         return one_line(stopped.detail).rstrip(".")
-    return f"{ENDINGS[stopped.reason]}, after {count(stopped.turn, 'utterance')}"
+    why = ENDINGS[stopped.reason]
+    if stopped.reason == "stopped" and stopped.source in _BY_PEOPLE and stopped.detail:
+        words = one_line(stopped.detail).rstrip(".")
+        why = words[:1].lower() + words[1:]
+    return f"{why}, after {count(stopped.turn, 'utterance')}"
 
 
 def unscored(number: int) -> str:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Literal, Protocol
+import sys
+from typing import TYPE_CHECKING, Literal, Protocol
 
 from persimchat.app.output import on_terminal
 from persimchat.runs.events import Event
+
+if TYPE_CHECKING:
+    from persimchat.app.taking_part import TakingPart
 
 Form = Literal["text", "json", "quiet"]
 
@@ -24,8 +28,30 @@ class View(Protocol):
         """Leave the terminal as it was found."""
 
 
-def view_for(form: Form) -> View:
-    """The view for what the user asked for and what standard output is."""
+def view_for(form: Form, *, people: bool = False, moderate: bool = False) -> tuple[View, TakingPart | None]:
+    """The view for what the user asked for and what standard output is; and where lines come from, if any are wanted.
+
+    Args:
+        form: what the user asked for.
+        people: whether a participant is a person.
+        moderate: whether the user is the moderator.
+    """
+    if not people and not moderate:
+        return _watching(form), None
+    from persimchat.runs.control import Control
+
+    control = Control()
+    if form == "text" and on_terminal() and sys.stdin is not None and sys.stdin.isatty():
+        from persimchat.app.console import Console
+
+        console = Console(control, moderating=moderate)
+        return console, console
+    from persimchat.app.piped_lines import PipedLines, standard_input
+
+    return _watching(form), PipedLines(control, standard_input(), moderating=moderate)
+
+
+def _watching(form: Form) -> View:
     if form == "json":
         from persimchat.app.json_view import JsonView
 

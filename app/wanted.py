@@ -22,3 +22,5 @@ class Wanted:
     """A file of settings."""
     assignments: tuple[str, ...] = ()
     """What `--set` was given."""
+    humans: tuple[str, ...] = ()
+    """Who is a person: participants, or others who join."""

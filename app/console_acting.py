@@ -1,0 +1,65 @@
+"""Carrying out what a person has typed: from an order to a run's control, and what is told to whoever typed it."""
+
+from __future__ import annotations
+
+from persimchat.app.console_lines import COMMANDS, Order, Talk, order
+from persimchat.runs.control import Control
+from persimchat.state.plain_text import one_line
+
+
+def carry_out(line: str, talk: Talk, control: Control) -> str:
+    """Do what a line asks for.
+
+    Returns:
+        What is told to whoever typed it; empty where they see it happen.
+
+    Raises:
+        InputError: it cannot be done; nothing has happened.
+    """
+    wanted = order(line, talk)
+    match wanted.do:
+        case "answer":
+            control.answer(wanted.text)
+        case "say":
+            answers = talk.asked == (wanted.who, "utterance")
+            control.say(wanted.text, speaker=wanted.who, heard_by=[wanted.to] if wanted.to else None)
+            return "" if answers else _said(wanted)
+        case "topic":
+            control.change_topic(wanted.text)
+            return "The topic changes after this utterance."
+        case "hand":
+            control.raise_hand(wanted.who, raised=wanted.raised)
+            return f"{one_line(wanted.who)} {'will be asked next' if wanted.raised else 'lowers the hand'}."
+        case "pass":
+            control.pass_turn()
+        case "pause":
+            control.pause()
+            return "Paused after this utterance; /go goes on."
+        case "go":
+            control.go_on()
+        case "stop":
+            control.stop()
+            return "The conversation ends after this utterance."
+        case "help":
+            return help_text()
+        case "nothing":
+            pass
+    return ""
+
+
+def _said(wanted: Order) -> str:
+    who = one_line(wanted.who) or "The moderator"
+    return f"{who} {f'whispers it to {one_line(wanted.to)}' if wanted.to else 'says it'} next."
+
+
+def help_text() -> str:
+    """What can be typed."""
+    width = max(len(f"{name} {takes}") for name, (takes, _) in COMMANDS.items())
+    lines = [f"{f'{name} {takes}':<{width}}  {does}" for name, (takes, does) in COMMANDS.items()]
+    return "\n".join(
+        [
+            "A line is what you say. Where several people take part: Name: text.",
+            *lines,
+            "Ctrl-D leaves: the run waits for you on disk. Ctrl-C interrupts it.",
+        ]
+    )

@@ -1,0 +1,75 @@
+"""What the commands that go on with a run have in common: which run, what changes, and following it."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from persimchat.app.foreground import hold_run
+from persimchat.state.errors import InputError
+
+if TYPE_CHECKING:
+    from persimchat.app.view import Form
+    from persimchat.runs.control import Control
+    from persimchat.runs.events import Event
+
+Begun = Callable[[Path, dict[str, Any], "Control | None"], "AsyncGenerator[Event, None]"]
+"""From a run's folder, the settings that change and a control to the events of the run that goes on."""
+
+
+def go_on(
+    run: str,
+    out: Path,
+    begun: Begun,
+    *,
+    assignments: Sequence[str] | None,
+    changes: Mapping[str, Any],
+    form: Form,
+    moderate: bool,
+    itself: bool = False,
+) -> None:
+    """Go on with a run, to its end.
+
+    Args:
+        run: what the user wrote for it.
+        out: where runs are, and where another one's folder is made.
+        begun: makes its events.
+        assignments: what --set was given.
+        changes: settings that have an option of their own; None where it was not given.
+        form: the form of the output.
+        moderate: whether the user is the moderator.
+        itself: whether it is the same run that goes on, in its own folder.
+
+    Raises:
+        InputError: there is no such run, or something that was asked for is wrong.
+        typer.Exit: it ended with an error.
+    """
+    from persimchat.app.request import assigned
+    from persimchat.app.show_finding import find_run
+    from persimchat.runs.going_on import manifest_of, scenario_of
+
+    changed = assigned(assignments or (), changes)
+    folder = find_run(run, out)
+    scenario = scenario_of(manifest_of(folder), folder)
+    hold_run(
+        lambda control: begun(folder, changed, control),
+        kept=lambda begun_run: folder if itself else out / begun_run,
+        form=form,
+        people=any(persona.human for persona in scenario.participants),
+        moderate=moderate,
+    )
+
+
+def said_by(text: str) -> tuple[str, str]:
+    """Who says what, from "NAME: text".
+
+    Raises:
+        InputError: the name or the words are missing.
+    """
+    name, _, words = text.partition(":")
+    if not name.strip() or not words.strip():
+        raise InputError(
+            "it is not clear who says what", where="--say", remedy='Write a name, a colon, the words: --say "Jan: No."'
+        )
+    return name.strip(), words.strip()

@@ -1,0 +1,87 @@
+"""`persimchat replay`: a run once more from its recorded answers, at no cost."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Final
+
+import typer
+
+from persimchat.app import options
+from persimchat.app.foreground import form_of, hold_run
+from persimchat.app.output import say, warn
+
+if TYPE_CHECKING:
+    from persimchat.runs.events import Event
+    from persimchat.runs.replay import Replay
+    from persimchat.runs.replay_comparison import Comparison
+
+EXAMPLES: Final = """\b
+[bold]Examples[/bold]
+  persimchat replay latest
+  persimchat replay 20261121-0304 --keep replays
+
+\b
+[bold]Exit codes[/bold]
+  0 done, whether or not it differs, 2 bad input, 130 interrupted
+"""
+
+
+def replay(
+    run: options.OneRun,
+    keep: Annotated[
+        Path | None,
+        typer.Option(
+            "--keep",
+            metavar="DIR",
+            help="Leave the replay's own folder in there. [dim]default: it is thrown away[/dim]",
+        ),
+    ] = None,
+    out: options.RunsIn = options.OUT,
+    as_json: options.Json = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Let a run happen once more from its recorded answers, and say whether it is the same.
+
+    No model is asked, and no network is needed.
+    """
+    form = form_of(as_json=as_json, quiet=quiet)
+
+    from persimchat.app.show_finding import find_run
+    from persimchat.runs.replay import Replay
+
+    replayed = Replay(find_run(run, out), keep)
+    hold_run(lambda _: _events(replayed, keep), kept=(lambda begun: keep / begun) if keep else None, form=form)
+    if replayed.comparison is not None:
+        for line in _in_words(replayed.comparison):
+            (warn if as_json else say)(line)
+
+
+async def _events(replayed: Replay, keep: Path | None) -> AsyncGenerator[Event, None]:
+    """The replay's events; they name no folder that will not be there."""
+    from persimchat.runs.events import Stopped
+
+    async with aclosing(replayed.events()) as events:
+        async for event in events:
+            yield event.model_copy(update={"folder": None}) if isinstance(event, Stopped) and keep is None else event
+
+
+def _in_words(found: Comparison) -> list[str]:
+    """Whether the replay is the run, or where it differs and what may be the reason."""
+    from persimchat.runs.report_words import count
+
+    if found.same:
+        much = f"{count(found.utterances, 'utterance')}, {count(found.minds, 'mind')}"
+        lines = [f"The same, byte for byte: {much}; {count(found.calls, 'recorded answer')}, no call made."]
+    else:
+        lines = ["It differs from the run:", *(f"  {part}" for part in found.parts)]
+    if found.prompts:
+        turn, agent, module = found.prompts[0]
+        more = f", the first at turn {turn} ({', '.join(filter(None, (agent, module)))})"
+        lines.append(f"{count(len(found.prompts), 'question')} to models differ from then{more}.")
+    if found.other_prompts:
+        lines.append("The templates of prompts are others than then.")
+    lines += [f"{name} was {then} and is {now}." for name, (then, now) in found.versions.items()]
+    return lines
