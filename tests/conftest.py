@@ -28,12 +28,14 @@ QUIET = {
     "HF_HUB_OFFLINE": "1",
 }
 REMOVED_PREFIXES = ("PERSIMCHAT_", "OPENAI_", "AZURE_", "LANGSMITH_", "LANGCHAIN_", "OLLAMA_")
+KEPT = ("PERSIMCHAT_TEST_POSTGRES",)
+"""The address of a server to test with; no setting."""
 SHARED = os.environ.get("PERSIMCHAT_SHARED") or str(ROOT.parent / "shared")
 
 
 def pytest_configure() -> None:
     """Remove what would change a test's outcome from the environment; switch telemetry off."""
-    for name in [name for name in os.environ if name.startswith(REMOVED_PREFIXES)]:
+    for name in [name for name in os.environ if name.startswith(REMOVED_PREFIXES) and name not in KEPT]:
         del os.environ[name]
     os.environ.update(QUIET)
 

@@ -1,4 +1,4 @@
-"""Renews the generated parts of the documents in docs/: the drawing of the graph and the table of settings.
+"""Renews the generated parts of the documents in docs/: the graph, the settings, the events.
 
 A generated part stands between two comments, `<!-- generated: NAME -->` and `<!-- end of NAME -->`.
 
@@ -12,9 +12,12 @@ import argparse
 import re
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
+
+from pydantic import BaseModel
 
 from persimchat.graph import build_conversation
+from persimchat.runs.events import Concluded, Event, MindRecord, Position, RecalledMemory, Totals
 from persimchat.state.settings import RetrievalWeights, Settings
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
@@ -41,8 +44,11 @@ def settings_table() -> str:
 
 
 def _row(name: str, schema: dict[str, Any], meaning: str | None) -> str:
-    words = (meaning or "").replace("|", "\\|").replace("<", "&lt;").replace(">", "&gt;")
-    return f"| `{name}` | {_values(schema)} | {_default(schema)} | {words} |"
+    return f"| `{name}` | {_values(schema)} | {_default(schema)} | {_escaped(meaning)} |"
+
+
+def _escaped(meaning: str | None) -> str:
+    return (meaning or "").replace("|", "\\|").replace("<", "&lt;").replace(">", "&gt;")
 
 
 def _default(schema: dict[str, Any]) -> str:
@@ -75,7 +81,44 @@ def _number(value: float) -> str:
     return str(int(value)) if value == int(value) else str(value)
 
 
-PARTS = {("architecture.md", "drawing"): drawing, ("settings.md", "settings"): settings_table}
+def events_list() -> str:
+    """All events and their parts: name, meaning, and a table of fields, types and meanings."""
+    events, _ = get_args(Event)
+    sections = [_fields(f"`{event.model_fields['event'].default}`", event) for event in get_args(events)]
+    parts = [_fields(part.__name__, part) for part in (Totals, MindRecord, RecalledMemory, Position, Concluded)]
+    return "\n\n".join([*sections, "## Parts of events", *parts])
+
+
+def _fields(title: str, model: type[BaseModel]) -> str:
+    rows = [f"### {title}", "", (model.__doc__ or "").strip(), "", "| field | type | meaning |", "| --- | --- | --- |"]
+    properties = model.model_json_schema(mode="serialization")["properties"]
+    for name, field in model.model_fields.items():
+        if name not in ("event", "version"):
+            rows.append(f"| `{name}` | {_type(properties[name])} | {_escaped(field.description)} |")
+    return "\n".join(rows)
+
+
+def _type(schema: dict[str, Any]) -> str:
+    """A field's type in words."""
+    if options := schema.get("anyOf"):
+        return " or ".join(_type(option) for option in options)
+    if choices := schema.get("enum"):
+        return " · ".join(f"`{choice}`" for choice in choices)
+    if reference := schema.get("$ref"):
+        return str(reference).rpartition("/")[2]
+    if schema["type"] == "array":
+        return f"list of {_type(schema['items'])}"
+    if schema["type"] == "object":
+        values = schema.get("additionalProperties")
+        return f"mapping to {_type(values)}" if isinstance(values, dict) else "mapping"
+    return {"string": "text", "boolean": "yes or no"}.get(schema["type"], schema["type"])
+
+
+PARTS = {
+    ("architecture.md", "drawing"): drawing,
+    ("settings.md", "settings"): settings_table,
+    ("events.md", "events"): events_list,
+}
 """Which document holds which generated part, and what makes it."""
 
 

@@ -9,7 +9,10 @@ from types import ModuleType
 
 import pytest
 
-from persimchat.state.settings import Settings
+from persimchat.app.cli import app
+from persimchat.runs import branch, calls, checkpoints, folder, lock
+from persimchat.runs.resume import MAY_CHANGE
+from persimchat.state.settings import BUDGETS, Settings
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCUMENTS = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "examples").rglob("*.md")])
@@ -46,6 +49,31 @@ def test_architecture_names_files_that_exist(root: Path):
     named = set(re.findall(r"`([a-z_]+/[\w/.]+\.(?:py|jinja|yaml|md))`", text))
     assert len(named) > 20
     assert sorted(name for name in named if not (root / name).is_file()) == []
+
+
+def test_the_document_on_runs_names_every_file_of_a_run(root: Path):
+    text = (root / "docs/runs.md").read_text(encoding="utf-8")
+    data = [folder.MANIFEST, folder.TRANSCRIPT, folder.MINDS, folder.READABLE, folder.VERDICTS, folder.JUDGE_MIND]
+    data += [folder.ANALYSIS, folder.SILENCES, folder.CONTROL, f"{folder.MEMORIES}/", calls.CALLS, calls.EMBEDDINGS]
+    named = [*data, checkpoints.CHECKPOINTS, lock.LOCK, lock.PID]
+    assert [name for name in named if not re.search(rf"^\| .*`{re.escape(name)}`.* \|", text, re.MULTILINE)] == []
+
+
+def test_the_document_on_runs_says_what_may_change(root: Path):
+    text = (root / "docs/runs.md").read_text(encoding="utf-8")
+    resuming = text[text.index("**What may change**") : text.index("**Which ends")]
+    assert [name for name in MAY_CHANGE - {*BUDGETS, "checkpoints"} if f"`{name}`" not in resuming] == []
+    assert set(re.findall(r"`([a-z_]+)`", resuming)) <= MAY_CHANGE
+    branching = text[text.index("Those on which the shared past rests") : text.index("A branch is a whole run")]
+    assert set(re.findall(r"`([a-z_]+)`", branching)) == branch._STAYS
+
+
+def test_the_readme_names_every_command(root: Path):
+    text = (root / "README.md").read_text(encoding="utf-8")
+    commands = [getattr(command.callback, "__name__", "") for command in app.registered_commands]
+    groups = [group.name for group in app.registered_groups]
+    assert {"resume", "replay"} <= set(commands)
+    assert [name for name in (*commands, *groups) if f"persimchat {name}" not in text] == []
 
 
 def test_environment_example_names_settings(root: Path):

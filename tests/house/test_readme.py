@@ -1,8 +1,9 @@
-"""What the README, and the documents on debates and baselines, tell a reader to type works.
+"""What the README and some of the other documents tell a reader to type works.
 
-Fenced blocks of `sh`, `bash` or `console` are commands; those that begin with `persimchat` are run, `make` targets must
-exist. Blocks of `python` are run as scripts. A block that cannot run here (a key, a server, a display) has a comment
-in front of it: `<!-- not run: why -->`.
+Fenced blocks of `sh`, `bash` or `console` are commands; those that begin with `persimchat` are run: a block's one after
+the other in one folder, with a run in it where the first of them needs one. `make` targets must exist. Blocks of
+`python` are run as scripts. A block that cannot run here (a key, a server, a display) has a comment in front of it:
+`<!-- not run: why -->`.
 """
 
 from __future__ import annotations
@@ -15,6 +16,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+
+import persimchat
 
 ROOT = Path(__file__).resolve().parents[2]
 BLOCK = re.compile(r"(<!-- not run: [^>]+-->\s*)?^```(sh|bash|console|python)\n(.*?)^```", re.MULTILINE | re.DOTALL)
@@ -39,11 +42,19 @@ def blocks(text: str) -> list[Block]:
     return [Block(language, body, not skipped) for skipped, language, body in BLOCK.findall(text)]
 
 
-DOCUMENTS = ("README.md", "docs/debates.md", "docs/baselines.md")
-README = [b for name in DOCUMENTS for b in blocks((ROOT / name).read_text(encoding="utf-8"))]
-COMMANDS = [c for b in README if b.language != "python" for c in b.commands]
-RUN = [c for b in README if b.language != "python" and b.runs for c in b.commands if c.startswith("persimchat ")]
-SCRIPTS = [b.text for b in README if b.language == "python" and b.runs]
+DOCUMENTS = ("README.md", "docs/runs.md", "docs/people.md", "docs/cost.md", "docs/debates.md", "docs/baselines.md")
+FOUND = [(name, b) for name in DOCUMENTS for b in blocks((ROOT / name).read_text(encoding="utf-8"))]
+COMMANDS = [c for _, b in FOUND if b.language != "python" for c in b.commands]
+RUN = [
+    pytest.param(commands, id=f"{name}: {commands[0]}")
+    for name, b in FOUND
+    if b.language != "python" and b.runs and (commands := [c for c in b.commands if c.startswith("persimchat ")])
+]
+SCRIPTS = [pytest.param(b.text, id=name) for name, b in FOUND if b.language == "python" and b.runs]
+
+LOOKS_BACK = ("show", "runs", "export", "resume", "branch", "regenerate", "replay", "diff")
+"""Commands that need a run."""
+PREPARED = "persimchat run 'Tea or coffee?' -n 3 --messages 6 --quiet"
 
 
 def environment() -> dict[str, str]:
@@ -68,19 +79,20 @@ def test_make_targets_exist():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("command", RUN)
-def test_commands_run(command: str, tmp_path: Path):
-    if command.startswith("persimchat show"):  # shows the last run, so there has to be one
-        command = f"persimchat run 'Tea or coffee?' -n 2 --messages 2 --quiet && {command}"
-    done = subprocess.run(
-        ["bash", "-c", command],
-        cwd=folder_with_examples(tmp_path),
-        env=environment(),
-        capture_output=True,
-        text=True,
-        stdin=subprocess.DEVNULL,
-    )
-    assert done.returncode == 0, done.stderr
+@pytest.mark.parametrize("commands", RUN)
+def test_commands_run(commands: list[str], tmp_path: Path):
+    prepared = [PREPARED] if commands[0].split()[1] in LOOKS_BACK else []
+    folder = folder_with_examples(tmp_path)
+    for command in [*prepared, *commands]:
+        done = subprocess.run(
+            ["bash", "-c", command],
+            cwd=folder,
+            env=environment(),
+            capture_output=True,
+            text=True,
+            stdin=subprocess.DEVNULL,
+        )
+        assert done.returncode == 0, f"{command}: {done.stderr}"
 
 
 @pytest.mark.slow
@@ -95,6 +107,13 @@ def test_scripts_run(script: str, tmp_path: Path):
         stdin=subprocess.DEVNULL,
     )
     assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.slow
+def test_the_conversation_shown_is_word_for_word():
+    shown = re.findall(r"^> \*\*(.+?):\*\* (.+)$", (ROOT / "README.md").read_text(encoding="utf-8"), re.MULTILINE)
+    held = persimchat.simulate("Should our town close its centre to cars?", 4, model="offline", max_messages=8)
+    assert shown == [(said.speaker, said.text) for said in held.utterances]
 
 
 def test_blocks_are_read_rightly():
