@@ -126,7 +126,11 @@ async def _file(path: Path) -> AsyncIterator[BaseCheckpointSaver[str]]:
             await saver.setup()  # with a write-ahead log
             # Safe whenever the process is killed; only a power failure can cost the last checkpoints.
             await connection.execute("PRAGMA synchronous=NORMAL")
-            yield saver
+            try:
+                yield saver
+            finally:
+                # A cancelled step may have left a write open; a closed connection keeps its lock while a cursor lives.
+                await connection.rollback()
     except sqlite3.OperationalError as error:
         raise PerSimChatError(
             f"checkpoints cannot be kept: {short(str(error))}",

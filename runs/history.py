@@ -33,6 +33,8 @@ def complete_turn(snapshot: StateSnapshot) -> int:
     if nodes & _AWAKENING or "turn" not in snapshot.values:
         return -1
     turn = int(snapshot.values["turn"])
+    if nodes == {"end_check"} and turn and snapshot.values.get("checked") == turn:
+        return turn  # the turn had ended, and people have intervened
     return turn - 1 if nodes & _HEARING or nodes == {"analyse"} else turn
 
 

@@ -40,6 +40,7 @@ class Fault:
         headers: further headers.
         hang_up: close the connection without an answer.
         partial: begin an answer with this text, then cut the connection.
+        delay_s: seconds before anything is answered.
         silent: with `partial`, end the stream politely but without saying why the answer stopped.
     """
 
@@ -49,6 +50,7 @@ class Fault:
     hang_up: bool = False
     partial: str = ""
     silent: bool = False
+    delay_s: float = 0.0
 
 
 @dataclass

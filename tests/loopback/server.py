@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import argparse
 import json
+import socket
 import sys
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -80,17 +82,29 @@ class LoopbackServer:
     def __enter__(self) -> LoopbackServer:
         self._at_once = 0
         self._lock = threading.Lock()
+        self.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+
+    def start(self) -> None:
+        """Listen, on the same port as before where it was stopped."""
         self._http = _Server(("127.0.0.1", self.port), _Handler)
         self._http.loopback = self
         self.port = self._http.server_address[1]
         self._thread = threading.Thread(target=self._http.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
         self._thread.start()
-        return self
+        self._listens = True
 
-    def __exit__(self, *_: object) -> None:
-        self._http.shutdown()
-        self._http.server_close()
-        self._thread.join()
+    def stop(self) -> None:
+        """Refuse connections from now on, and cut those that are open."""
+        if self._listens:
+            self._listens = False
+            self._http.shutdown()
+            self._http.server_close()
+            self._http.cut()
+            self._thread.join()
 
     @property
     def url(self) -> str:
@@ -127,6 +141,26 @@ class _Server(ThreadingHTTPServer):
     daemon_threads = True
     request_queue_size = 256
     loopback: LoopbackServer
+
+    def __init__(self, *given: Any) -> None:
+        super().__init__(*given)
+        self._connections: set[socket.socket] = set()
+
+    def process_request(self, request: Any, client_address: Any) -> None:
+        """Remember the connection."""
+        self._connections.add(request)
+        super().process_request(request, client_address)
+
+    def shutdown_request(self, request: Any) -> None:
+        """The connection has come to its end."""
+        self._connections.discard(request)
+        super().shutdown_request(request)
+
+    def cut(self) -> None:
+        """Cut every open connection."""
+        for connection in list(self._connections):
+            with suppress(OSError):
+                connection.shutdown(socket.SHUT_RDWR)
 
     def handle_error(self, request: Any, client_address: Any) -> None:
         """A client that gives up in the middle of its request is nothing to report; anything else is."""
@@ -171,6 +205,7 @@ class _Handler(BaseHTTPRequestHandler):
             self._json(200, reply.completion(recorded.body, usage=self.server.loopback.reports_usage))
 
     def _fail(self, fault: Fault, streamed: bool) -> None:
+        time.sleep(fault.delay_s)
         if fault.hang_up:
             self.close_connection = True
         elif fault.partial and streamed:

@@ -1,0 +1,248 @@
+"""One agent's failing model: that agent is silent for a turn, everybody sees it, and the conversation goes on."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from loopback.answering import Fault
+from loopback.failing import Failing, retry_at_once
+from loopback.scripted import task_of
+from loopback.server import LoopbackServer
+
+from persimchat.graph.conversation import build_conversation
+from persimchat.personas.scenario import make_scenario
+from persimchat.runs.events import Event, Silenced, Uttered
+from persimchat.runs.resume import resume_run
+from persimchat.runs.simulation import input_of, run_simulation
+from persimchat.state.conversation import utterances
+from persimchat.state.errors import ModelError
+from persimchat.state.settings import Settings
+
+RUN = "a-run"
+NAMES = ["Ada Lind", "Bo Vik", "Cleo Marsh"]
+BO = NAMES[1]
+GONE, BROKEN = Fault(401), Fault(500)
+MESSAGES = 5
+
+
+@pytest.fixture(autouse=True)
+def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    retry_at_once(monkeypatch)
+
+
+@pytest.fixture
+def well() -> Iterator[LoopbackServer]:
+    """A server that never fails."""
+    with LoopbackServer() as server:
+        yield server
+
+
+@pytest.fixture
+def ill() -> Iterator[Callable[..., LoopbackServer]]:
+    """`ill(answer)` starts a server of its own for one agent."""
+    started: list[LoopbackServer] = []
+
+    def start(answer: Any) -> LoopbackServer:
+        started.append(LoopbackServer(answer=answer).__enter__())
+        return started[-1]
+
+    yield start
+    for server in started:
+        server.__exit__()
+
+
+class Turning(Failing):
+    """Fails at some tasks, from the n-th request for the first of them on, until it has failed so many times."""
+
+    def __init__(self, fault: Fault, *tasks: str, first: int = 1, count: int | None = None) -> None:
+        super().__init__(fault, tasks=tasks, count=count)
+        self.first = first
+
+    def __call__(self, body: dict[str, Any]) -> Any:
+        if self.asked.count(next(iter(self.tasks))) + 1 < self.first:
+            self.asked.append(task_of(body))
+            return self.answer(body)
+        return super().__call__(body)
+
+
+def scenario(names: list[str] = NAMES) -> Any:
+    people = [{"name": name, "description": "Likes to talk."} for name in names]
+    return make_scenario("Tea or coffee?", people)  # type: ignore[arg-type]
+
+
+def settings_with(well: LoopbackServer, ill: LoopbackServer, **more: Any) -> Settings:
+    given = {"model": well.model(), "agent_models": {BO: ill.model("bo")}, "max_messages": MESSAGES, "closing": "off"}
+    return Settings(**{**given, **more})
+
+
+async def seen(events: Any) -> list[Event]:
+    return [event async for event in events]
+
+
+def silences(events: list[Event]) -> list[Silenced]:
+    return [event for event in events if isinstance(event, Silenced)]
+
+
+def said(events: list[Event]) -> list[Uttered]:
+    return [event for event in events if isinstance(event, Uttered)]
+
+
+def records(out: Path, name: str) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in (out / RUN / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()]
+
+
+@pytest.mark.parametrize("fault", [GONE, BROKEN], ids=["at once", "for long"])
+async def test_who_cannot_hear_is_silent_for_a_turn_and_hears_again(
+    tmp_path: Path, well: LoopbackServer, ill: Callable[..., LoopbackServer], fault: Fault
+) -> None:
+    failing = Turning(fault, "perception", first=2, count=1 if fault is GONE else 5)
+    settings = settings_with(well, ill(failing))
+    events = await seen(run_simulation(scenario(), settings, out=tmp_path, run=RUN))
+    (silenced,) = silences(events)
+    assert (silenced.agent, silenced.turn, silenced.step) == (BO, 2, "hear")
+    assert f"HTTP {fault.status}" in silenced.why
+    assert len(said(events)) == MESSAGES
+    assert said(events)[2].speaker != BO  # nobody asks it to speak in that turn
+    mine = {line["turn"]: line for line in records(tmp_path, "minds") if line["agent"] == BO}
+    assert [turn for turn, line in mine.items() if line["percept"] is None] == [0, 2]
+    assert mine[2]["focal_points"] == []
+    assert mine[3]["did"] == ""
+    assert mine[2]["long_term_memories"] == mine[1]["long_term_memories"]
+    assert {row["turn"] for line in mine.values() for row in line["recalled"]}.isdisjoint({2})
+    assert records(tmp_path, "silences") == [silenced.model_dump(exclude={"event", "version"})]
+    assert json.loads((tmp_path / RUN / "run.json").read_text(encoding="utf-8"))["silences"] == 1
+    assert re.search(r"\*Bo Vik did not hear this: .*HTTP", (tmp_path / RUN / "transcript.md").read_text("utf-8"))
+
+
+async def test_a_failing_speaker_is_replaced_in_the_same_turn(
+    tmp_path: Path, well: LoopbackServer, ill: Callable[..., LoopbackServer]
+) -> None:
+    """The next in need speaks; who was thinking does not think twice, and has done what they did."""
+    failing = Turning(GONE, "utterance")
+    settings = settings_with(well, ill(failing), pattern="round_robin")
+    events = await seen(run_simulation(scenario(), settings, out=tmp_path, run=RUN))
+    assert [s.speaker for s in said(events)] == [NAMES[0], NAMES[2], NAMES[0], NAMES[2], NAMES[0]]
+    assert {(s.agent, s.step) for s in silences(events)} == {(BO, "speak")}
+    assert [s.turn for s in silences(events)] == [2, 4, 5]
+    calls = records(tmp_path, "calls")
+    for turn in range(MESSAGES):
+        for name in NAMES:
+            thought = [
+                row for row in calls
+                if row["agent"] == name and row["turn"] == turn and row["module"] in ("planning", "reflection")
+            ]  # fmt: skip
+            assert len(thought) <= 1, (turn, name)
+    for line in records(tmp_path, "minds"):
+        if line["turn"]:
+            spoke = said(events)[line["turn"] - 1].speaker == line["agent"]
+            assert (line["did"] == "speak") == spoke
+    assert [line["did"] for line in records(tmp_path, "minds") if line["agent"] == BO and line["turn"] == 2] == [""]
+    readable = (tmp_path / RUN / "transcript.md").read_text(encoding="utf-8")
+    assert readable.count("*Bo Vik is silent: ") == 3
+
+
+@pytest.mark.parametrize(
+    "more",
+    [{}, {"selection": "softmax"}, {"pattern": "round_robin"}, {"pattern": "selector"}],
+    ids=["need", "softmax", "round robin", "selector"],
+)
+async def test_whoever_never_speaks_the_others_do(
+    tmp_path: Path, well: LoopbackServer, ill: Callable[..., LoopbackServer], more: dict[str, Any]
+) -> None:
+    settings = settings_with(well, ill(Turning(BROKEN, "utterance")), max_messages=8, **more)
+    events = await seen(run_simulation(scenario(), settings, out=tmp_path, run=RUN))
+    assert [s.turn for s in said(events)] == list(range(1, 9))
+    assert BO not in {s.speaker for s in said(events)}
+    assert {s.step for s in silences(events)} <= {"speak"}
+    tried = [(s.turn, s.agent) for s in silences(events)]
+    assert len(set(tried)) == len(tried)  # once a turn
+    assert tried or more == {}
+
+
+async def test_who_cannot_think_misses_a_thought(
+    tmp_path: Path, well: LoopbackServer, ill: Callable[..., LoopbackServer]
+) -> None:
+    failing = Turning(GONE, "planning", "reflection")
+    settings = settings_with(well, ill(failing), pattern="round_robin")
+    events = await seen(run_simulation(scenario(), settings, out=tmp_path, run=RUN))
+    assert {(s.agent, s.step) for s in silences(events)} == {(BO, "think")}
+    assert [s.speaker for s in said(events)][1] == BO  # it can speak all the same
+    turns = {s.turn for s in silences(events)}
+    mine = {line["turn"]: line["did"] for line in records(tmp_path, "minds") if line["agent"] == BO}
+    assert all(mine[turn] == "" for turn in turns)
+    assert all(line["percept"] for line in records(tmp_path, "minds") if line["agent"] == BO and line["turn"])
+
+
+async def test_where_everybody_fails_the_run_ends_and_goes_on(tmp_path: Path) -> None:
+    for task in ("perception", "utterance"):
+        failing = Failing(GONE, after=2, tasks={task})
+        with LoopbackServer(answer=failing) as server:
+            settings = Settings(model=server.model(), max_messages=MESSAGES, closing="off")
+            out = tmp_path / task
+            with pytest.raises(ModelError, match="HTTP 401"):
+                await seen(run_simulation(scenario(), settings, out=out, run=RUN))
+            failing.heal()
+            events = await seen(resume_run(out / RUN))
+        assert [s.turn for s in said(events)] == list(range(1, MESSAGES + 1))
+        minds = [(line["turn"], line["agent"]) for line in records(out, "minds")]
+        assert sorted(minds) == sorted((turn, name) for turn in range(MESSAGES + 1) for name in NAMES)
+
+
+async def test_of_two_the_other_goes_on_alone(
+    tmp_path: Path, well: LoopbackServer, ill: Callable[..., LoopbackServer]
+) -> None:
+    settings = settings_with(well, ill(Turning(GONE, "utterance")))
+    events = await seen(run_simulation(scenario(NAMES[:2]), settings, out=tmp_path, run=RUN))
+    assert [s.speaker for s in said(events)] == [NAMES[0]] * MESSAGES
+    assert {s.agent for s in silences(events)} == {BO}
+
+
+async def test_in_a_debate_too(tmp_path: Path, well: LoopbackServer, ill: Callable[..., LoopbackServer]) -> None:
+    failing = Turning(GONE, "openness", first=3, count=1)
+    settings = settings_with(well, ill(failing), mode="debate", judge="persona", analysis=True)
+    events = await seen(run_simulation(scenario(), settings, out=tmp_path, run=RUN))
+    assert [(s.agent, s.turn, s.step) for s in silences(events)] == [(BO, 2, "hear")]
+    assert [e.turn for e in events if e.event == "verdict"] == list(range(3, len(said(events)) + 1))
+    assert events[-1].event == "stopped"
+
+
+async def test_a_failing_judge_ends_the_debate_which_goes_on(tmp_path: Path, well: LoopbackServer) -> None:
+    failing = Failing(BROKEN, tasks={"judge"})
+    with LoopbackServer(answer=failing) as judging:
+        models = {"judge": judging.model("judge")}
+        settings = Settings(model=well.model(), module_models=models, mode="debate", max_messages=MESSAGES)  # type: ignore[arg-type]
+        with pytest.raises(ModelError, match="module judge"):
+            await seen(run_simulation(scenario(), settings, out=tmp_path, run=RUN))
+        failing.heal()
+        events = await seen(resume_run(tmp_path / RUN))
+    assert [line["turn"] for line in records(tmp_path, "verdicts")] == [3, 4, 5]
+    assert len(said(events)) == MESSAGES
+
+
+async def test_who_does_not_awaken_keeps_the_run_from_beginning(
+    tmp_path: Path, well: LoopbackServer, ill: Callable[..., LoopbackServer]
+) -> None:
+    failing = Turning(GONE, "emotion")
+    settings = settings_with(well, ill(failing))
+    with pytest.raises(ModelError, match="agent Bo Vik"):
+        await seen(run_simulation(scenario(), settings, out=tmp_path, run=RUN))
+    assert records(tmp_path, "transcript") == []
+    failing.heal()
+    events = await seen(resume_run(tmp_path / RUN))
+    assert len(said(events)) == MESSAGES
+    assert not silences(events)
+
+
+@pytest.mark.parametrize("step", ["perception", "utterance"])
+def test_in_plain_langgraph(well: LoopbackServer, ill: Callable[..., LoopbackServer], step: str) -> None:
+    """`graph.invoke`, without a run's folder, a checkpointer or a stream."""
+    settings = settings_with(well, ill(Turning(GONE, step)), pattern="round_robin")
+    given = input_of(scenario(), RUN)
+    output = build_conversation().invoke(given, context=settings)
+    assert len(utterances(output["messages"])) == MESSAGES
+    assert (BO in {u["speaker"] for u in utterances(output["messages"])}) is False

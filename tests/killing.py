@@ -1,0 +1,259 @@
+"""Runs killed with SIGKILL at points that can be named: a driver whose children run, die, resume and are looked at.
+
+A point is a site and a number: the n-th time that the run comes by there, its process kills itself. What takes long to
+import is imported once; every child is forked from there, before anything is opened.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+import inspect
+import json
+import os
+import signal
+import sys
+import traceback
+from collections import Counter
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from subprocess import PIPE, Popen
+from typing import Any
+
+if __name__ == "__main__":
+    sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+RUN = "a-run"
+KINDS: dict[str, dict[str, Any]] = {
+    "debate": {"mode": "debate", "judge": "persona", "analysis": True, "max_messages": 7},
+    "discussion": {"max_messages": 8, "allow_repetition": True},
+}
+
+
+class Driver:
+    """Asks the driver's process for children; `with Driver() as driver:`."""
+
+    def __enter__(self) -> Driver:
+        self._process = Popen([sys.executable, __file__], stdin=PIPE, stdout=PIPE, text=True)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._process.communicate(timeout=30)
+
+    def child(self, do: str, out: Path, kind: str, *, point: tuple[str, int] | None = None) -> dict[str, Any]:
+        """Have a child run or resume a run, and look at it.
+
+        Args:
+            do: "run" or "resume".
+            out: folder of the run's folder.
+            kind: key of `KINDS`.
+            point: where the child kills itself.
+
+        Returns:
+            `status` (0, or minus the signal) and, where it lived, what it saw: `sites` by how often it came by, `said`,
+            `error`, and where there was none what `_look` finds.
+        """
+        assert self._process.stdin and self._process.stdout
+        task = {"do": do, "out": str(out), "kind": kind, "point": point}
+        self._process.stdin.write(json.dumps(task) + "\n")
+        self._process.stdin.flush()
+        answer: dict[str, Any] = json.loads(self._process.stdout.readline())
+        return answer
+
+
+class Strike:
+    """Counts by which sites a run comes, and kills the process at one of them."""
+
+    def __init__(self, point: tuple[str, int] | None) -> None:
+        self.seen: Counter[str] = Counter()
+        self._point = tuple(point) if point else None
+
+    def __call__(self, site: str) -> None:
+        """The run comes by a site."""
+        if self.due(site):
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    def due(self, site: str) -> bool:
+        """The run comes by a site; whether it is to die there."""
+        self.seen[site] += 1
+        return (site, self.seen[site]) == self._point
+
+    def around(self, owner: Any, name: str, label: str) -> None:
+        """Make `label:before` and `label:after` sites of a function."""
+        function = inspect.getattr_static(owner, name)
+        call = function.__func__ if isinstance(function, classmethod) else function
+
+        @functools.wraps(call)
+        def plain(*args: Any, **more: Any) -> Any:
+            self(f"{label}:before")
+            result = call(*args, **more)
+            self(f"{label}:after")
+            return result
+
+        @functools.wraps(call)
+        async def waiting(*args: Any, **more: Any) -> Any:
+            self(f"{label}:before")
+            result = await call(*args, **more)
+            self(f"{label}:after")
+            return result
+
+        wrapped: Any = waiting if inspect.iscoroutinefunction(call) else plain
+        setattr(owner, name, classmethod(wrapped) if isinstance(function, classmethod) else wrapped)
+
+    def halfway(self, owner: Any, name: str, label: str, half: Callable[..., None]) -> None:
+        """Make `label:torn` a site: half of what the function writes is written, and the process dies."""
+        function = getattr(owner, name)
+
+        def torn(*args: Any, **more: Any) -> Any:
+            if self.due(f"{label}:torn"):
+                half(*args, **more)
+                os.kill(os.getpid(), signal.SIGKILL)
+            return function(*args, **more)
+
+        setattr(owner, name, torn)
+
+
+def _install(strike: Strike) -> None:
+    from aiosqlite import Connection
+    from chromadb import Collection
+    from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
+
+    from persimchat.memory.store import MemoryStore
+    from persimchat.models.exchange import Exchange
+    from persimchat.runs import calls, folder, rebuild, resume
+    from persimchat.runs.running import Running
+
+    strike.around(Exchange, "judge", "judge")
+    strike.around(Exchange, "stream", "stream")
+    strike.around(AsyncSqliteSaver, "aput", "aput")
+    strike.around(AsyncSqliteSaver, "aput_writes", "aput_writes")
+    strike.around(Connection, "commit", "commit")
+    strike.around(MemoryStore, "save", "save")
+    strike.around(MemoryStore, "_collection", "collection")
+    strike.around(Collection, "upsert", "upsert")
+    strike.around(folder.RunFolder, "_write", "line")
+    strike.around(folder.RunFolder, "begin", "begin")
+    strike.around(folder.RunFolder, "manifest", "manifest")
+    strike.around(folder.RunFolder, "reopened", "reopened")
+    strike.around(folder.RunFolder, "end", "end")
+    strike.around(os, "fsync", "fsync")
+    strike.around(resume, "rebuild", "rebuild")
+    strike.around(resume, "complete_minds", "complete_minds")
+    strike.around(Running, "_write", "write")
+    write = folder.RunFolder._write
+
+    def half_line(self: Any, name: str, text: str) -> None:
+        write(self, name, text.encode()[: len(text.encode()) // 2].decode(errors="ignore"))
+
+    strike.halfway(folder.RunFolder, "_write", "line", half_line)
+    strike.halfway(calls.CallsFile, "_line", "call", _half_call)
+    for module in (folder, rebuild):
+        strike.halfway(module, "write_whole", "whole", _half_whole)
+
+
+def _half_call(self: Any, name: str, value: Mapping[str, Any]) -> None:
+    data = json.dumps(value).encode()
+    self._open(name).write(data[: len(data) // 2])
+
+
+def _half_whole(path: Path, data: bytes) -> None:
+    path.with_name(f"{path.name}.partial").write_bytes(data[: len(data) // 2])
+
+
+async def _follow(task: Mapping[str, Any], strike: Strike) -> dict[str, Any]:
+    from persimchat.personas.scenario import default_participants, make_scenario
+    from persimchat.runs.resume import resume_run
+    from persimchat.runs.simulation import run_simulation
+    from persimchat.state.errors import InputError
+    from persimchat.state.settings import Settings
+
+    _install(strike)
+    out, said, error = Path(task["out"]), [], ""
+    if task["do"] == "run":
+        scenario = make_scenario("Should the square be free of cars?", default_participants(3))
+        settings = Settings(model="offline", seed=3, **KINDS[task["kind"]])
+        events = run_simulation(scenario, settings, out=out, run=RUN)
+    else:
+        events = resume_run(out / RUN)
+    try:
+        async for event in events:
+            if event.event == "utterance":
+                said.append(event.turn)
+    except InputError as refused:
+        error = str(refused)
+    return {"sites": dict(strike.seen), "said": said, "error": error}
+
+
+async def _look(out: Path) -> dict[str, Any]:
+    """A run's last state without its usage, and by agent all memories, with vectors, that the store holds."""
+    from langchain_core.load import dumpd
+
+    from persimchat.memory.store import MemoryStore
+    from persimchat.runs.workplace import workplace
+    from persimchat.state.settings import Settings
+
+    path = out / RUN
+    settings = Settings.model_validate(json.loads((path / "run.json").read_text(encoding="utf-8"))["settings"])
+    store = MemoryStore(str(path / "memory"))
+    kept: dict[str, Any] = {}
+    for found in store._of(RUN):
+        got = found.get(include=["metadatas", "embeddings"])
+        rows = zip(got["ids"], got["metadatas"] or [], got["embeddings"], strict=True)
+        assert found.metadata
+        kept[str(found.metadata["agent"])] = sorted((i, m["memory"], v.tobytes().hex()) for i, m, v in rows)
+    store.close()
+    async with workplace(RUN, settings, path) as place:
+        snapshot = await place.graph.aget_state(place.config)
+    state = {name: value for name, value in snapshot.values.items() if name != "usage"}
+    minds = [*state["agents"].values(), *state["judge_mind"].values()]
+    alive = {mind["name"]: [*mind["alive"]] for mind in minds}
+    unsaved = {mind["name"]: [whole["id"] for whole in mind["unsaved"]] for mind in minds}
+    return {
+        "state": json.loads(json.dumps({**state, "messages": dumpd(state["messages"])})),
+        "next": list(snapshot.next),
+        "memories": kept,
+        "alive": alive,
+        "unsaved": unsaved,
+    }
+
+
+def _child(task: Mapping[str, Any], pipe: int) -> None:
+    """What a forked child does."""
+    strike = Strike(task["point"])
+    answer = asyncio.run(_follow(task, strike))
+    if not answer["error"]:
+        answer |= asyncio.run(_look(Path(task["out"])))
+    with os.fdopen(pipe, "w") as file:
+        json.dump(answer, file)
+
+
+def main() -> None:
+    """Fork a child for every task on standard input; answer with its status and what it says."""
+    import chromadb  # noqa: F401
+    import langgraph.checkpoint.sqlite.aio  # noqa: F401
+
+    import persimchat.graph.choice
+    import persimchat.models.offline
+    import persimchat.personas.scenario
+    import persimchat.runs.resume  # noqa: F401
+
+    for line in sys.stdin:
+        reading, writing = os.pipe()
+        child = os.fork()
+        if not child:
+            os.close(reading)
+            try:
+                _child(json.loads(line), writing)
+                os._exit(0)
+            finally:  # whatever happens, a child never goes on with the driver's loop
+                traceback.print_exc()
+                os._exit(1)
+        os.close(writing)
+        with os.fdopen(reading) as file:
+            said = file.read()
+        status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+        print(json.dumps({"status": status, **(json.loads(said) if said else {})}), flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,185 @@
+"""A run killed with SIGKILL wherever that hurts, resumed, and equal to the byte to the run that nobody interrupted."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+from killing import KINDS, RUN, Driver
+
+FILES = ("transcript.jsonl", "transcript.md", "minds.jsonl", "verdicts.jsonl", "judge_mind.jsonl", "analysis.jsonl")
+UNTOUCHED = ("disclaimer", "started", "ended", "turn", "stop_reason", "stop_source", "detail", "conclusion", "silences")
+"""Fields of run.json that are as if nothing had happened, but for the times."""
+
+
+class Undisturbed(NamedTuple):
+    """A run that nobody interrupted."""
+
+    files: dict[str, bytes | None]
+    manifest: dict[str, Any]
+    seen: dict[str, Any]
+    sites: dict[str, int]
+
+
+@pytest.fixture(scope="module")
+def driver() -> Iterator[Driver]:
+    """The process that forks runs."""
+    with Driver() as driver:
+        yield driver
+
+
+@pytest.fixture(scope="module")
+def undisturbed(driver: Driver, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Undisturbed]:
+    """By kind of conversation, how it goes without a kill, and how often it comes by every site."""
+    runs = {}
+    for kind in KINDS:
+        out = tmp_path_factory.mktemp(kind)
+        run = driver.child("run", out, kind)
+        assert run["status"] == 0
+        assert len(run["said"]) == KINDS[kind]["max_messages"]
+        runs[kind] = Undisturbed(files_of(out), manifest_of(out), run, run["sites"])
+    return runs
+
+
+def files_of(out: Path) -> dict[str, bytes | None]:
+    return {name: (out / RUN / name).read_bytes() if (out / RUN / name).exists() else None for name in FILES}
+
+
+def manifest_of(out: Path) -> dict[str, Any]:
+    manifest: dict[str, Any] = json.loads((out / RUN / "run.json").read_text(encoding="utf-8"))
+    return {name: manifest[name] for name in UNTOUCHED if name not in ("started", "ended")}
+
+
+def check_equal(out: Path, seen: dict[str, Any], expected: Undisturbed) -> None:
+    files = files_of(out)
+    for name in FILES:
+        assert files[name] == expected.files[name], name
+    assert manifest_of(out) == expected.manifest
+    assert not seen["next"]
+    for name, value in expected.seen["state"].items():
+        assert seen["state"][name] == value, name
+    assert seen["state"].keys() == expected.seen["state"].keys()
+    for agent, memories in expected.seen["memories"].items():
+        ids = [row[0] for row in seen["memories"][agent]]
+        assert len(set(ids)) == len(ids)
+        assert seen["memories"][agent] == memories, agent
+        assert set(seen["alive"][agent]) <= {*ids, *seen["unsaved"][agent]}
+    assert seen["memories"].keys() == expected.seen["memories"].keys()
+    for line in (out / RUN / "calls.jsonl").read_bytes().splitlines():
+        json.loads(line)
+    assert [path.name for path in (out / RUN).iterdir() if path.name.endswith(".partial")] == []
+
+
+SOONER, MIDDLE, LATER = 0.15, 0.5, 0.85
+
+POINTS = [
+    ("debate", "judge:before", SOONER),
+    ("debate", "judge:after", MIDDLE),
+    ("debate", "judge:after", LATER),
+    ("debate", "stream:before", MIDDLE),
+    ("debate", "stream:after", LATER),
+    ("debate", "aput:before", SOONER),
+    ("debate", "aput:after", MIDDLE),
+    ("debate", "aput_writes:before", SOONER),
+    ("debate", "aput_writes:after", LATER),
+    ("debate", "commit:before", MIDDLE),
+    ("debate", "line:torn", MIDDLE),
+    ("debate", "line:torn", LATER),
+    ("debate", "line:before", LATER),
+    ("debate", "save:before", MIDDLE),
+    ("debate", "upsert:before", LATER),
+    ("debate", "write:before", LATER),
+    ("debate", "end:before", 1.0),
+    ("debate", "aput:after", 1.0),
+    ("discussion", "begin:after", 1.0),
+    ("discussion", "aput:before", 0.0),
+    ("discussion", "aput:after", 0.0),
+    ("discussion", "judge:before", LATER),
+    ("discussion", "stream:after", MIDDLE),
+    ("discussion", "aput_writes:before", MIDDLE),
+    ("discussion", "aput:before", 1.0),
+    ("discussion", "commit:before", LATER),
+    ("discussion", "collection:after", MIDDLE),
+    ("discussion", "upsert:after", MIDDLE),
+    ("discussion", "save:after", LATER),
+    ("discussion", "call:torn", MIDDLE),
+    ("discussion", "line:torn", SOONER),
+    ("discussion", "line:after", MIDDLE),
+    ("discussion", "whole:torn", MIDDLE),
+    ("discussion", "fsync:after", LATER),
+    ("discussion", "write:after", SOONER),
+    ("discussion", "line:torn", 1.0),
+    ("discussion", "manifest:before", 1.0),
+]
+"""Kind of conversation, site, and how far the run is when it comes by there."""
+
+RESUMES = [
+    ("debate", "rebuild:before", 1),
+    ("debate", "rebuild:after", 1),
+    ("debate", "whole:torn", 1),
+    ("debate", "whole:torn", 2),
+    ("debate", "fsync:after", 1),
+    ("discussion", "complete_minds:after", 1),
+    ("discussion", "manifest:before", 1),
+    ("discussion", "reopened:after", 1),
+    ("discussion", "aput:before", 1),
+    ("discussion", "save:before", 1),
+]
+"""The same for a resume; here the number of the time."""
+
+
+def number(sites: dict[str, int], site: str, far: float) -> int:
+    """Of all the times that a run comes by a site, the one that is so far on."""
+    return 1 + round(far * (sites[site] - 1))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("kind", "site", "far"), POINTS)
+def test_killed_and_resumed(
+    driver: Driver, undisturbed: dict[str, Undisturbed], tmp_path: Path, kind: str, site: str, far: float
+) -> None:
+    expected = undisturbed[kind]
+    point = (site, number(expected.sites, site, far))
+    assert driver.child("run", tmp_path, kind, point=point)["status"] == -9
+    resumed = driver.child("resume", tmp_path, kind)
+    assert (resumed["status"], resumed["error"]) == (0, "")
+    assert resumed["said"] == list(range(1, KINDS[kind]["max_messages"] + 1))
+    check_equal(tmp_path, resumed, expected)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("kind", "site", "time"), RESUMES)
+def test_killed_while_resuming(
+    driver: Driver, undisturbed: dict[str, Undisturbed], tmp_path: Path, kind: str, site: str, time: int
+) -> None:
+    expected = undisturbed[kind]
+    torn = number(expected.sites, "line:torn", MIDDLE)
+    assert driver.child("run", tmp_path, kind, point=("line:torn", torn))["status"] == -9
+    assert driver.child("resume", tmp_path, kind, point=(site, time))["status"] == -9
+    resumed = driver.child("resume", tmp_path, kind)
+    assert (resumed["status"], resumed["error"]) == (0, "")
+    check_equal(tmp_path, resumed, expected)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", KINDS)
+def test_killed_again_and_again(driver: Driver, undisturbed: dict[str, Undisturbed], tmp_path: Path, kind: str) -> None:
+    """A run that never gets farther than some forty requests at a time comes to its end all the same."""
+    assert driver.child("run", tmp_path, kind, point=("judge:before", 40))["status"] == -9
+    kills = 1
+    while (resumed := driver.child("resume", tmp_path, kind, point=("judge:before", 40)))["status"] == -9:
+        kills += 1
+        assert kills < 12
+    assert (resumed["status"], resumed["error"]) == (0, "")
+    assert kills >= 3
+    check_equal(tmp_path, resumed, undisturbed[kind])
+
+
+def test_killed_before_anything_was_written(driver: Driver, tmp_path: Path) -> None:
+    assert driver.child("run", tmp_path, "discussion", point=("begin:before", 1))["status"] == -9
+    resumed = driver.child("resume", tmp_path, "discussion")
+    assert resumed["status"] == 0
+    assert "run.json" in resumed["error"]
