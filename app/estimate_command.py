@@ -39,6 +39,7 @@ def estimate(
     config: options.Config = None,
     participants: options.Participants = None,
     number: options.Number = None,
+    humans: options.Humans = None,
     scenario: options.Kind = None,
     answer: options.Answer = None,
     choices: options.Choices = None,
@@ -54,6 +55,9 @@ def estimate(
     analysis: options.Analysis = None,
     baseline: options.Baseline = None,
     rounds: options.Rounds = None,
+    budget_calls: options.BudgetCalls = None,
+    budget_tokens: options.BudgetTokens = None,
+    budget_usd: options.BudgetUsd = None,
     seed: options.Seed = None,
     settings_file: options.SettingsFile = None,
     assignments: options.Assignments = None,
@@ -80,11 +84,16 @@ def estimate(
         "analysis": analysis,
         "baseline": baseline,
         "rounds": rounds,
+        "budget_calls": budget_calls,
+        "budget_tokens": budget_tokens,
+        "budget_usd": budget_usd,
         "seed": seed,
         "model": model,
         "embedding": embedding,
     }
-    wanted = Wanted(topic, config, participants, number, arguments, settings_file, tuple(assignments or ()))
+    wanted = Wanted(
+        topic, config, participants, number, arguments, settings_file, tuple(assignments or ()), tuple(humans or ())
+    )
     _tell(wanted, as_json=as_json)
 
 

@@ -57,7 +57,10 @@ def _without_newcomers(wanted: Wanted) -> tuple[Scenario, list[str]]:
     """The scenario before anybody of the command line's has joined."""
     chosen = _participants(wanted)
     if wanted.config is None:
-        return make_scenario(wanted.topic or "", chosen or default_participants()), []
+        people = chosen or list(default_participants())
+        if len(people) == 1:  # with a person, one is enough
+            people += [{"name": name, "human": True} for name in wanted.humans]
+        return make_scenario(wanted.topic or "", people), []
     scenario = load_scenario(wanted.config, topic=wanted.topic)
     if chosen is None:
         return scenario, []

@@ -98,7 +98,7 @@ def estimate(scenario: Scenario, settings: Settings, *, utterances: int | None =
         scenario: who takes part and what about.
         settings: how it runs, and with which models.
         utterances: how many are made, 1 to `max_messages`; the message limit where it is None. A debate that ends
-            before the limit ends with consensus.
+            before the limit ends with consensus. People are taken to speak as often as everybody else.
 
     Raises:
         InputError: a baseline is asked for, a model's name is wrong, or there are too many utterances.
@@ -118,7 +118,7 @@ def estimate(scenario: Scenario, settings: Settings, *, utterances: int | None =
     course = Course(len(scenario.participants), made, typical.lengths.reflecting)
     points = _looked_at(made, course.participants, settings)
     ledger = _Ledger(typical, points)
-    for persona in scenario.participants:
+    for persona in (persona for persona in scenario.participants if not persona.human):
         for task, calls in calls_of_mind(course, settings).items():
             ledger.add(task, persona.name, calls, partial(prompt_of_mind, typical, persona, task))
     judge = judge_persona().model_copy(update={"name": judge_name(typical.names)})

@@ -77,7 +77,7 @@ def check_memories(manifest: Mapping[str, Any], folder: Path) -> None:
     Raises:
         InputError: they were kept by its process alone.
     """
-    if manifest["settings"]["store"] == EPHEMERAL:
+    if manifest["settings"].get("store") == EPHEMERAL:
         raise InputError(
             "the run's memories did not outlive its process (store=ephemeral)",
             where=str(folder),
