@@ -134,9 +134,9 @@ def test_a_wrong_key_is_not_shown(
     assert done.code == 3
     assert "does not accept the key (HTTP 401)" in done.error
     assert "PERSIMCHAT_API_KEY" in done.error
-    kept = "".join(path.read_text(encoding="utf-8") for path in only_run(tmp_path / "runs").iterdir())
-    assert key not in done.out + done.err + kept
-    assert '"stop_reason": "error"' in kept
+    kept = b"".join(path.read_bytes() for path in only_run(tmp_path / "runs").rglob("*") if path.is_file())
+    assert key not in done.out + done.err and key.encode() not in kept
+    assert b'"stop_reason": "error"' in kept and b"SQLite" in kept
 
 
 @pytest.mark.slow

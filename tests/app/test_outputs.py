@@ -83,7 +83,8 @@ def test_quiet_prints_the_folder_alone(command: Run, serve: Serve, only_run: Cal
     assert (done.code, done.err) == (0, "")
     assert done.out == f"o/{only_run(tmp_path / 'o').name}\n"
     names = {path.name for path in (tmp_path / done.out.strip()).iterdir()}
-    assert names == {"run.json", "transcript.jsonl", "minds.jsonl", "transcript.md"}
+    texts = {"run.json", "transcript.jsonl", "minds.jsonl", "transcript.md", "calls.jsonl"}
+    assert names == {*texts, "checkpoint.sqlite", "memory", "run.lock"}
 
 
 def test_who_chose_no_model_is_told(command: Run):
