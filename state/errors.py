@@ -29,6 +29,10 @@ class PerSimChatError(Exception):
         message = f"{what} ({where})" if where else what
         super().__init__(" ".join((f"{message}. {remedy}" if remedy else message).split()))
 
+    def model_dump(self) -> dict[str, str]:
+        """The error as plain data: LangGraph's server shows its clients no more of an error than this."""
+        return {"error": type(self).__name__, "message": str(self)}
+
 
 class InputError(PerSimChatError):
     """Something the user gave is wrong: a file, a setting, a name, an argument."""

@@ -11,12 +11,17 @@ from __future__ import annotations
 import argparse
 import re
 import sys
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any, get_args
 
+from langgraph.graph.state import CompiledStateGraph
 from pydantic import BaseModel
 
 from persimchat.graph import build_conversation
+from persimchat.graph.baselines import BUILDERS
+from persimchat.graph.minds import build_hearing, build_thinking
 from persimchat.runs.events import Concluded, Event, MindRecord, Position, RecalledMemory, Totals
 from persimchat.state.settings import RetrievalWeights, Settings
 
@@ -24,9 +29,9 @@ DOCS = Path(__file__).resolve().parents[1] / "docs"
 BOUNDS = {"minimum": "≥ {}", "exclusiveMinimum": "> {}", "maximum": "≤ {}", "exclusiveMaximum": "< {}"}
 
 
-def drawing() -> str:
-    """The conversation's graph with its inner graphs, as a Mermaid block."""
-    return f"```mermaid\n{build_conversation().get_graph(xray=1).draw_mermaid().strip()}\n```"
+def drawing(build: Callable[[], CompiledStateGraph[Any, Any, Any, Any]] = build_conversation, *, xray: int = 1) -> str:
+    """A graph as a Mermaid block, with its inner graphs where `xray` is 1; the conversation's."""
+    return f"```mermaid\n{build().get_graph(xray=xray).draw_mermaid().strip()}\n```"
 
 
 def settings_table() -> str:
@@ -118,6 +123,10 @@ PARTS = {
     ("architecture.md", "drawing"): drawing,
     ("settings.md", "settings"): settings_table,
     ("events.md", "events"): events_list,
+    ("studio.md", "conversation"): partial(drawing, xray=0),
+    ("studio.md", "hearing"): partial(drawing, build_hearing),
+    ("studio.md", "thinking"): partial(drawing, build_thinking),
+    ("studio.md", "mad"): partial(drawing, BUILDERS["mad"]),
 }
 """Which document holds which generated part, and what makes it."""
 

@@ -27,7 +27,15 @@ def generator(root: Path) -> ModuleType:
     return module
 
 
-@pytest.mark.parametrize(("document", "part"), [("architecture.md", "drawing"), ("settings.md", "settings")])
+@pytest.mark.parametrize(
+    ("document", "part"),
+    [
+        ("architecture.md", "drawing"),
+        ("settings.md", "settings"),
+        ("events.md", "events"),
+        *(("studio.md", part) for part in ("conversation", "hearing", "thinking", "mad")),
+    ],
+)
 def test_generated_parts_are_fresh(generator: ModuleType, root: Path, document: str, part: str):
     written = (root / "docs" / document).read_text(encoding="utf-8")
     assert written == generator.renewed(document, part), "stale; run: make docs"

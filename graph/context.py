@@ -1,0 +1,92 @@
+"""A graph's context: the settings, with the defaults that the graph's name promises, and errors in plain words.
+
+LangGraph makes the context from a mapping itself, with the class that a graph names as its context schema. Whoever
+gives a wrong one has to read a validator's words unless that class puts them into ours.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar, Final
+
+from pydantic import ConfigDict, ModelWrapValidatorHandler, ValidationError, model_validator
+from pydantic.fields import ComputedFieldInfo, FieldInfo
+
+from persimchat.state.complaint import input_error
+from persimchat.state.document import Document
+from persimchat.state.errors import InputError
+from persimchat.state.settings import Settings
+
+PRESET: Final = "__persimchat_preset"
+"""Where a graph's own defaults stand in its `configurable`, for those who run it without a context."""
+
+_SPELLED: Final = {"usd": "(USD)", "s": "(seconds)", "stm": "STM", "ltm": "LTM"}
+
+
+def checked(given: Mapping[str, Any]) -> Settings:
+    """The settings that a mapping stands for.
+
+    Raises:
+        InputError: it is no context; it names field, value, bound and remedy.
+    """
+    try:
+        return Settings.model_validate(dict(given))
+    except ValidationError as error:
+        raise input_error(error, Settings, Document(given, "the context")) from None
+
+
+def title(name: str, _: FieldInfo | ComputedFieldInfo | None = None) -> str:
+    """A setting's name as a form shows it: "budget_usd" is "Budget (USD)"."""
+    words = [_SPELLED.get(word, word) for word in name.split("_")]
+    return " ".join([words[0][:1].upper() + words[0][1:], *words[1:]])
+
+
+class Context(Settings):
+    """The settings as a graph's context schema: what is wrong is refused in plain words."""
+
+    model_config = ConfigDict(title="Settings", field_title_generator=title)
+
+    graph: ClassVar[str] = ""
+    """The name of the graph that this is for; empty where it is for any."""
+    preset: ClassVar[Mapping[str, Any]] = {}
+    """What that graph's name promises, where nothing else is given."""
+
+    @model_validator(mode="wrap")
+    @classmethod
+    def _in_plain_words(cls, data: Any, handler: ModelWrapValidatorHandler[Context]) -> Context:
+        if not isinstance(data, Mapping):
+            return handler(data)
+        given = {**cls.preset, **data}
+        if cls.graph and given.get("baseline") != cls.preset.get("baseline"):
+            raise InputError(
+                f"the graph {cls.graph!r} cannot hold a conversation with baseline={given['baseline']}",
+                where="the context, field baseline",
+                remedy="Leave it out; every baseline has a graph of its own.",
+            )
+        try:
+            return handler(given)
+        except ValidationError as error:
+            raise input_error(error, Settings, Document(given, "the context")) from None
+
+
+def context_of(name: str, promised: Mapping[str, Any]) -> type[Context]:
+    """The context schema of one graph; its form shows that graph's own defaults.
+
+    Args:
+        name: the graph's, which errors and forms tell.
+        promised: settings that differ from the usual defaults; what somebody gives goes before them, except for the
+            baseline, which is the graph itself.
+    """
+    defaults = Settings(**promised).model_dump(mode="json")
+
+    def show_defaults(schema: dict[str, Any]) -> None:
+        for field, shown in schema["properties"].items():
+            shown["default"] = defaults[field]
+
+    class Named(Context):
+        model_config = ConfigDict(title=f"Settings of {name}", json_schema_extra=show_defaults)
+        graph = name
+        preset = dict(promised)
+
+    Named.__doc__ = Settings.__doc__
+    return Named
