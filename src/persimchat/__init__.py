@@ -5,7 +5,8 @@ The public API is small:
 - `simulate()` and `asimulate()` run a conversation and give a `Result`;
 - `astream_events()` and `stream_events()` yield its events as they happen; a `Control` steers it meanwhile;
 - `resume()` and `branch()` (and `aresume()`, `abranch()`) go on with a run that was kept;
-- `build_conversation()` gives the LangGraph graph, to embed it in another one;
+- `build_conversation()` gives the LangGraph graph, to embed it in another one, and `conversation_node()` a node that
+  fits it to that one's state; `as_tool()` lets an agent ask a focus group;
 - `Settings`, `Persona`, `Scenario`, `load_scenario()`; errors derive from `PerSimChatError`.
 
 Simulated people are not people: what they say is no evidence of what real people would say.
@@ -18,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from persimchat.graph.conversation import build_conversation
+    from persimchat.graph.embedding import conversation_node
     from persimchat.personas.scenario import load_scenario
     from persimchat.runs.api import (
         abranch,
@@ -31,6 +33,7 @@ if TYPE_CHECKING:
     )
     from persimchat.runs.control import Control
     from persimchat.runs.result import Result
+    from persimchat.runs.tool import as_tool
     from persimchat.state.errors import InputError, ModelError, PerSimChatError
     from persimchat.state.persona import Persona
     from persimchat.state.scenario import Scenario
@@ -49,10 +52,12 @@ __all__ = [
     "Settings",
     "abranch",
     "aresume",
+    "as_tool",
     "asimulate",
     "astream_events",
     "branch",
     "build_conversation",
+    "conversation_node",
     "load_scenario",
     "resume",
     "simulate",
@@ -70,10 +75,12 @@ _HOME = {
     "Settings": "state.settings",
     "abranch": "runs.api",
     "aresume": "runs.api",
+    "as_tool": "runs.tool",
     "asimulate": "runs.api",
     "astream_events": "runs.api",
     "branch": "runs.api",
     "build_conversation": "graph.conversation",
+    "conversation_node": "graph.embedding",
     "load_scenario": "personas.scenario",
     "resume": "runs.api",
     "simulate": "runs.api",

@@ -1,0 +1,210 @@
+"""A tool for agents: ask a focus group of simulated people."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any, Final, Literal
+
+from langchain_core.tools import StructuredTool, ToolException
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model, model_validator
+
+from persimchat.graph.node import wait_for
+from persimchat.nodes.assembling import scenario_of
+from persimchat.personas.catalogue import shipped
+from persimchat.runs.api import asimulate
+from persimchat.runs.result import Result
+from persimchat.state.configuration import load_settings
+from persimchat.state.conversation import Conversation
+from persimchat.state.errors import InputError
+from persimchat.state.persona import Persona
+from persimchat.state.plain_text import one_line
+from persimchat.state.scenario import Scenario
+from persimchat.state.settings import Settings
+
+Kind = Literal["discussion", "debate"]
+
+_USUAL_MESSAGES: Final = 8
+_DESCRIPTION: Final = (
+    "Ask a focus group of simulated people with different temperaments, and read what they say to each other. "
+    "Use it to collect views, objections and ideas on a question. The people are simulated by a language model: what "
+    "they say is no evidence of what real people would say, so never report it as a survey or as facts."
+)
+
+
+class Member(BaseModel):
+    """Somebody who takes part."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    name: str = Field(min_length=1, max_length=100, description="their full name")
+    description: str = Field(
+        default="",
+        max_length=1000,
+        description="who they are, in one or two sentences, for somebody you make up; leave it out for one of the "
+        "people who are ready",
+    )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _name_alone(cls, data: Any) -> Any:
+        """Models also write a name where an object with a name is asked for."""
+        return {"name": data} if isinstance(data, str) else data
+
+
+def as_tool(
+    settings: Settings | None = None,
+    *,
+    participants: Iterable[str | Mapping[str, Any] | Persona] | None = None,
+    most_messages: int = 12,
+    most_people: int = 6,
+    out: Path | str | None = None,
+    name: str = "ask_focus_group",
+    description: str = _DESCRIPTION,
+) -> StructuredTool:
+    """A LangChain tool with which an agent asks a focus group.
+
+    The agent says what the question is, who takes part, how many messages there are, and whether the group discusses or
+    debates. It gets a text with what the group came to, everybody's position (debates), the conversation, and the
+    sentence that simulated people are not people. The tool message's artifact is the `Result`.
+
+    Arguments that cannot be are answered with an error that the agent can read and put right. A model that fails for
+    good raises `ModelError` in your program, as anywhere else.
+
+    Args:
+        settings: how conversations are held, budgets among them; mode and message limit are the agent's to choose.
+            Without them: defaults < `PERSIMCHAT_*`.
+        participants: who takes part, as for `simulate()`, but no files; the agent then has no say in it. Where it is
+            None, the agent names shipped personas or makes people up.
+        most_messages: the message limit that the agent can ask for at most.
+        most_people: how many people the agent can ask for at most.
+        out: folder in which every conversation leaves a folder of its own; nothing is written without one.
+        name: of the tool.
+        description: of the tool, for the agent.
+
+    Raises:
+        InputError: settings, participants or bounds that cannot be.
+    """
+    fixed = None if participants is None else _group(list(participants))
+    _check(settings, most_messages, most_people)
+    arguments = _arguments(most_messages, most_people, fixed)
+
+    async def ask(topic: str, messages: int, kind: Kind, who: list[Member] | None = None) -> tuple[str, Result]:
+        try:
+            scenario = _scenario(topic, fixed or [_entry(member) for member in who or ()])
+        except InputError as error:
+            raise ToolException(str(error)) from error
+        result = await asimulate(scenario, settings=settings, out=out, mode=kind, max_messages=messages)
+        return report(scenario.topic, result), result
+
+    def ask_sync(topic: str, messages: int, kind: Kind, who: list[Member] | None = None) -> tuple[str, Result]:
+        return wait_for(ask(topic, messages, kind, who))
+
+    return StructuredTool.from_function(
+        func=ask_sync,
+        coroutine=ask,
+        name=name,
+        description=description,
+        args_schema=arguments,
+        infer_schema=False,
+        response_format="content_and_artifact",
+        handle_tool_error=True,
+        handle_validation_error=_complaint,
+    )
+
+
+def report(topic: str, result: Result) -> str:
+    """What a conversation came to, as text for a model or a person: one thing a line.
+
+    Args:
+        topic: what it was about.
+        result: of the conversation.
+    """
+    lines = [f"Simulated focus group on: {one_line(topic)}", result.disclaimer]
+    ended = f" {one_line(result.stop_detail)}" if result.stop_detail else ""
+    lines += [f"It ended after {len(result.utterances)} utterances ({result.stop_reason}).{ended}"]
+    if result.conclusion is not None:
+        come_to = "Everybody agrees on" if result.conclusion.consensus else "No consensus. The majority's position"
+        lines += [f"{come_to}: {one_line(result.conclusion.answer)}", f"Why: {one_line(result.conclusion.reasoning)}"]
+    if result.verdicts:
+        lines += ["Positions:"]
+        for held in result.verdicts[-1].positions:
+            stance = "agrees" if held.agrees else "does not agree"
+            lines += [f"- {held.agent} ({stance}): {one_line(held.position)}"]
+    said = [f"{u.speaker}: {one_line(u.text)}" for u in result.utterances]
+    return "\n".join([*lines, "Transcript:", *said])
+
+
+def _arguments(most_messages: int, most_people: int, fixed: list[Any] | None) -> type[BaseModel]:
+    """The tool's arguments, as the agent's model sees them."""
+    usual = min(_USUAL_MESSAGES, most_messages)
+    fields: dict[str, Any] = {
+        "topic": (
+            str,
+            Field(min_length=3, max_length=2000, description="the question that the group talks about, one sentence"),
+        )
+    }
+    if fixed is None:
+        ready = "; ".join(persona.name for persona in shipped())
+        who = (
+            f"who takes part, 2 to {most_people} people of different minds. Ready, by name alone: {ready}. "
+            "Or make people up with name and description. Leave it out for a usual group"
+        )
+        listed = Field(default=None, min_length=2, max_length=most_people, description=who)
+        fields["who"] = (list[Member] | None, listed)
+    fields["messages"] = (
+        int,
+        Field(default=usual, ge=2, le=most_messages, description="how many things are said in all"),
+    )
+    fields["kind"] = (
+        Kind,
+        Field(
+            default="discussion",
+            description="discussion: they exchange views; debate: they try to agree on one answer, and a judge says "
+            "who holds what",
+        ),
+    )
+    return create_model("AskFocusGroup", __config__=ConfigDict(extra="forbid"), **fields)
+
+
+def _complaint(error: Any) -> str:
+    """What is wrong with the arguments, for a model that is to give others."""
+    if not isinstance(error, ValidationError):
+        return one_line(str(error))
+    wrong = [f"{'.'.join(str(part) for part in e['loc'])}: {e['msg']}" for e in error.errors(include_url=False)]
+    return one_line(f"The arguments are wrong. {'; '.join(wrong)}. Call the tool again with others.")
+
+
+def _entry(member: Member) -> Any:
+    """A participant: made up where there is a description, else ready."""
+    return member.model_dump() if member.description.strip() else member.name
+
+
+def _group(participants: list[str | Mapping[str, Any] | Persona]) -> list[Any]:
+    """The developer's participants, checked; files are not read, and people are not asked."""
+    entries = [p.model_dump() if isinstance(p, Persona) else p for p in participants]
+    scenario = _scenario("Who takes part?", entries)
+    people = [persona.name for persona in scenario.participants if persona.human]
+    if people:
+        raise InputError(
+            "a tool cannot wait for a person",
+            where=f"participant {people[0]}",
+            remedy="Leave human out, or use conversation_node(), where people are asked by an interrupt.",
+        )
+    return [persona.model_dump() for persona in scenario.participants]
+
+
+def _scenario(topic: str, entries: list[Any]) -> Scenario:
+    return scenario_of(Conversation(topic=topic, participants=entries))
+
+
+def _check(settings: Settings | None, most_messages: int, most_people: int) -> None:
+    """Refuse what would fail with the agent's first call."""
+    for bound, value, highest in (("most_messages", most_messages, 1000), ("most_people", most_people, 100)):
+        if not 2 <= value <= highest:
+            raise InputError(
+                f"{value} is not between 2 and {highest}", where=f"argument {bound}", remedy="Choose another bound."
+            )
+    if settings is not None:
+        for kind in ("discussion", "debate"):
+            load_settings(environment={}, **{**settings.model_dump(exclude_unset=True), "mode": kind})
