@@ -16,7 +16,7 @@ BENCHMARK_ARGS ?=
 export TOPIC MODEL MESSAGES
 
 BIN := $(VENV)/bin
-ROOMS := state prompts models memory personas nodes graph runs app src/persimchat
+ROOMS := state prompts models memory personas nodes graph runs evaluation app src/persimchat
 
 # The editable install links every file of the package, so it is renewed when a file comes or goes: the stamp's name
 # holds a checksum of the list of files.

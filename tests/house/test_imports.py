@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-ORDER = ("state", "prompts", "models", "memory", "personas", "nodes", "graph", "runs", "app")
+ORDER = ("state", "prompts", "models", "memory", "personas", "nodes", "graph", "runs", "evaluation", "app")
 ROOT = Path(__file__).resolve().parents[2]
 FILES = sorted(path for room in ORDER for path in (ROOT / room).rglob("*.py"))
 

@@ -1,0 +1,38 @@
+"""Judging conversations: a target and evaluators that fit `langsmith.evaluate`, and that run without an account."""
+
+from persimchat.evaluation.conversations import (
+    CONVERSATION_EVALUATORS,
+    balance,
+    consensus,
+    correct,
+    goodbye,
+    greatest_share,
+)
+from persimchat.evaluation.local import evaluate_locally, means, table
+from persimchat.evaluation.target import make_atarget, make_target
+from persimchat.evaluation.utterances import (
+    UTTERANCE_EVALUATORS,
+    addressee_named,
+    length_error,
+    repetition,
+    words_for_others,
+)
+
+__all__ = [
+    "CONVERSATION_EVALUATORS",
+    "UTTERANCE_EVALUATORS",
+    "addressee_named",
+    "balance",
+    "consensus",
+    "correct",
+    "evaluate_locally",
+    "goodbye",
+    "greatest_share",
+    "length_error",
+    "make_atarget",
+    "make_target",
+    "means",
+    "repetition",
+    "table",
+    "words_for_others",
+]

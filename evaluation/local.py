@@ -1,0 +1,93 @@
+"""Evaluation without an account: the same targets and evaluators as for `langsmith.evaluate`, on this machine alone."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, Final
+
+from persimchat.evaluation.target import Target
+from persimchat.state.errors import InputError, PerSimChatError
+
+_GIVEN: Final = ("inputs", "outputs", "reference_outputs")
+Evaluator = Callable[..., dict[str, Any]]
+Row = dict[str, Any]
+
+
+def evaluate_locally(
+    dataset: Iterable[Mapping[str, Any]], target: Target, evaluators: Sequence[Evaluator]
+) -> list[Row]:
+    """Run a target on every example and score what it gives.
+
+    Args:
+        dataset: examples: `inputs`, and `outputs` where there is a reference, as LangSmith's datasets have them.
+        target: a function of an example's inputs.
+        evaluators: functions of `outputs`, `inputs` and `reference_outputs`, whichever they name, that return `key`,
+            `score` and maybe `comment`.
+
+    Returns:
+        One row an example: `inputs`, `outputs`, `reference_outputs`, `feedback` (key: what the evaluator returned) and
+        `error`, which is None, or says why the target gave nothing; then there is no feedback.
+
+    Raises:
+        InputError: an example has no inputs, or an evaluator asks for what there is not.
+    """
+    wanted = [(evaluator, _wanted(evaluator)) for evaluator in evaluators]
+    rows: list[Row] = []
+    for number, example in enumerate(dataset):
+        if not isinstance(example.get("inputs"), Mapping):
+            raise InputError(
+                "an example has no inputs", where=f"dataset[{number}]", remedy='Write {"inputs": {"topic": "…"}}.'
+            )
+        row: Row = {"inputs": dict(example["inputs"]), "reference_outputs": dict(example.get("outputs") or {})}
+        try:
+            outputs, error = target(dict(row["inputs"])), None
+        except PerSimChatError as failed:
+            outputs, error = None, str(failed)
+        row |= {"outputs": outputs, "error": error, "feedback": {}}
+        if error is None:
+            for evaluator, names in wanted:
+                found = evaluator(**{name: row[name] for name in names})
+                row["feedback"][found["key"]] = found
+        rows.append(row)
+    return rows
+
+
+def table(rows: Sequence[Row]) -> str:
+    """The scores as a Markdown table: one line an example, then their means; what does not apply is a dash."""
+    keys = list(dict.fromkeys(key for row in rows for key in row["feedback"]))
+    lines = [_line(["topic", *keys]), _line(["---"] * (len(keys) + 1))]
+    for row in rows:
+        scores = [row["feedback"].get(key, {}).get("score") for key in keys]
+        topic = " ".join(str(row["inputs"].get("topic")).replace("|", "\\|").split())
+        lines.append(_line([f"{topic} (failed)" if row["error"] else topic, *map(_shown, scores)]))
+    return "\n".join([*lines, _line(["mean", *(_shown(value) for value in means(rows).values())])])
+
+
+def means(rows: Sequence[Row]) -> dict[str, float | None]:
+    """The mean score of every evaluator over the examples to which it applies; None where there is none."""
+    scores: dict[str, list[float]] = {}
+    for row in rows:
+        for key, found in row["feedback"].items():
+            scores.setdefault(key, []).extend([] if found["score"] is None else [float(found["score"])])
+    return {key: sum(values) / len(values) if values else None for key, values in scores.items()}
+
+
+def _wanted(evaluator: Evaluator) -> list[str]:
+    parameters = inspect.signature(evaluator).parameters.values()
+    for parameter in parameters:
+        if parameter.name not in _GIVEN and parameter.default is parameter.empty:
+            raise InputError(
+                f"the evaluator asks for {parameter.name!r}",
+                where=getattr(evaluator, "__name__", repr(evaluator)),
+                remedy=f"It may ask for {', '.join(_GIVEN)}.",
+            )
+    return [parameter.name for parameter in parameters if parameter.name in _GIVEN]
+
+
+def _line(cells: Sequence[str]) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def _shown(score: float | None) -> str:
+    return "–" if score is None else f"{score:.2f}"

@@ -1,0 +1,32 @@
+"""What the documents on traces and evaluation show works, and the numbers in them are so."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from persimchat import evaluation
+from persimchat.runs.tracing import turns_in_a_trace
+
+
+@pytest.mark.parametrize("name", ["langsmith.md", "evaluation.md"])
+def test_the_python_blocks_run(root: Path, name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    blocks = re.findall(r"^```python\n(.*?)^```$", (root / "docs" / name).read_text("utf-8"), re.M | re.S)
+    assert blocks
+    exec("\n".join(blocks), {"__name__": "document"})
+    assert capsys.readouterr().out
+
+
+def test_the_table_names_every_evaluator(root: Path) -> None:
+    text = (root / "docs/evaluation.md").read_text("utf-8")
+    names = re.findall(r"^\| `(\w+)` \|", text, re.M)
+    known = [*evaluation.UTTERANCE_EVALUATORS, *evaluation.CONVERSATION_EVALUATORS]
+    assert names == [evaluator.__name__ for evaluator in known]
+
+
+def test_the_turns_of_a_trace(root: Path) -> None:
+    text = " ".join((root / "docs/langsmith.md").read_text("utf-8").split())
+    assert f"{turns_in_a_trace(4)} turns for four, {turns_in_a_trace(10)} for ten" in text
+    assert f"`conversation from turn {turns_in_a_trace(4)}`" in text  # the first trace has the awakening, too

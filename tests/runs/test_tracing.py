@@ -1,0 +1,289 @@
+"""What LangSmith is told of a run, received by a server on loopback that puts the trees together."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from langchain_core.runnables import RunnableLambda
+from langgraph.graph import START, StateGraph
+from langsmith import Client, traceable
+from langsmith.run_helpers import tracing_context
+from loopback.answering import Fault, natural_answer
+from loopback.langsmith import LangSmithServer, Traced, tracing
+from loopback.server import LoopbackServer
+
+import persimchat
+from persimchat.runs import tracing as told
+from persimchat.runs.control import Control
+from persimchat.state.errors import ModelError
+
+KEY = "sk-proj-0123456789abcdefghij"
+SMITH_KEY = "lsv2_pt_0123456789abcdef_0123456789"
+PEOPLE = ["Jarmila", "Zeynep", "Inés"]
+
+
+def talk(**more: Any) -> persimchat.Result:
+    return persimchat.simulate("Tea or coffee?", PEOPLE, **{"model": "offline", "max_messages": 3, "seed": 1, **more})
+
+
+def models(tree: Traced) -> list[Traced]:
+    """The runs of a tree that asked a model."""
+    return [run for run in tree.all() if run.fields["run_type"] == "llm"]
+
+
+def below(run: Traced, *names: str) -> Traced:
+    """The run that is reached by these names, one below the other."""
+    for name in names:
+        run = next(child for child in run.children if child.name == name)
+    return run
+
+
+def test_a_run_is_one_readable_tree() -> None:
+    with tracing() as server:
+        result = talk()
+    (tree,) = server.trees()
+    assert (tree.name, [turn.name for turn in tree.children]) == (
+        "conversation", ["awakening", "turn 1", "turn 2", "turn 3"]
+    )  # fmt: skip
+    assert {"persimchat", "discussion"} <= tree.tags
+    assert tree.fields["inputs"]["topic"] == "Tea or coffee?"
+    assert set(tree.fields["inputs"]["participants"]) == {mind.agent for mind in result.minds}
+    assert tree.fields["outputs"]["reason"] == result.stop_reason
+    assert tree.fields["outputs"]["totals"] == result.totals.model_dump()
+    speaker = result.utterances[2].speaker
+    said = below(tree.children[3], "speak", f"natural_language:{speaker}")
+    assert said.metadata["agent"] == speaker
+    hearing = [below(node, child.name) for node in tree.children[3].children if node.name == "hear" for child in
+               node.children if child.name.startswith("hear:")]  # fmt: skip
+    assert len(hearing) == 3
+    name = hearing[0].name.removeprefix("hear:")
+    asked = below(hearing[0], "perceive", f"perception:{name}")
+    assert {"persimchat", "discussion", "perception"} <= asked.tags
+    assert asked.metadata["module"] == "perception"
+    assert all(not run.error and run.fields["end_time"] for run in tree.all())
+
+
+def test_every_run_says_what_it_belongs_to() -> None:
+    with tracing() as server:
+        result = talk(mode="debate", judge="persona", max_messages=2)
+    (tree,) = server.trees()
+    assert {"persimchat", "debate"} <= tree.tags
+    for run in tree.all():
+        told_of = run.metadata
+        assert (told_of["run"], told_of["thread_id"]) == (result.run, result.run)
+        assert re.fullmatch("[0-9a-f]{16}", told_of["settings"])
+        assert re.fullmatch("[0-9a-f]{16}", told_of["prompts"])
+    for number, turn in enumerate(tree.children[:3]):
+        assert {run.metadata["turn"] for run in turn.all()} == {number}
+    assert [node.name for node in tree.children[2].children].count("judge_hears") == 1
+    assert any(run.name.startswith("judge:") for run in models(tree))
+    assert {run.metadata["model"] for run in models(tree)} == {"offline"}
+
+
+def test_token_usage_is_that_of_the_accounting() -> None:
+    with LoopbackServer() as llm, tracing() as server:
+        result = talk(model=llm.model())
+    (tree,) = server.trees()
+    used = [run.metadata["usage_metadata"] for run in models(tree)]
+    assert sum(usage["input_tokens"] for usage in used) == result.totals.input_tokens > 0
+    assert sum(usage["output_tokens"] for usage in used) == result.totals.output_tokens > 0
+    assert len(used) == result.totals.calls == len(llm.bodies())
+
+
+@pytest.mark.parametrize("more", [{}, {"mode": "debate", "max_messages": 4}, {"baseline": "mad", "mode": "debate"}])
+def test_tracing_changes_nothing_of_a_conversation(more: dict[str, Any]) -> None:
+    untold = talk(**more)
+    with tracing() as server:
+        result = talk(**more)
+    assert server.runs
+    assert result.utterances == untold.utterances
+    assert result.minds == untold.minds
+    assert (result.stop_reason, result.conclusion, result.totals) == (
+        untold.stop_reason, untold.conclusion, untold.totals
+    )  # fmt: skip
+
+
+def test_a_failing_model_is_an_error_of_its_own_run_and_tells_no_key(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PERSIMCHAT_API_KEY", KEY)
+
+    def answer(body: dict[str, Any]) -> Any:
+        if "perception" in str(body["messages"]):
+            return Fault(401, {"error": {"message": f"Incorrect API key provided: {KEY}"}})
+        return natural_answer(body)
+
+    with LoopbackServer(answer=answer) as llm, tracing() as server, pytest.raises(ModelError):
+        talk(model=llm.model())
+    (tree,) = server.trees()
+    failed = [run for run in models(tree) if run.error]
+    assert failed
+    assert {run.metadata["module"] for run in failed} == {"perception"}
+    assert all("401" in str(run.error) for run in failed)
+    assert tree.error
+    assert tree.children[-1].error
+    assert KEY.encode() not in server.raw
+
+
+def test_nothing_is_sent_while_tracing_is_off() -> None:
+    with LangSmithServer() as server:
+        client = Client(api_url=server.url, api_key=SMITH_KEY)
+        with tracing_context(enabled=False, client=client):
+            talk(max_messages=1)
+        client.flush(timeout=10)
+        client.cleanup(timeout=5)
+        assert [path for path in server.paths if path != "GET /info"] == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("on", ["true", "false"])
+def test_the_environment_switches_it_and_a_process_that_ends_has_sent_everything(tmp_path: Path, on: str) -> None:
+    secrets = {
+        "OPENAI_API_KEY": KEY, "PERSIMCHAT_API_KEY": f"{KEY}other", "LANGSMITH_API_KEY": SMITH_KEY,
+        "ANTHROPIC_API_KEY": "sk-ant-0123456789abcdef",
+    }  # fmt: skip
+    command = [sys.executable, "-m", "persimchat", "run", "Tea or coffee?", "-n", "3", "--messages", "2", "--quiet"]
+    inherited = {name: value for name, value in os.environ.items() if name != "LANGCHAIN_TRACING_V2"}
+    with LangSmithServer() as server:
+        environment = {
+            **inherited, **secrets, "LANGSMITH_TRACING": on, "LANGSMITH_ENDPOINT": server.url,
+            "LANGSMITH_PROJECT": "orchard",
+        }  # fmt: skip
+        done = subprocess.run(
+            [*command, "--model", "offline", "--out", str(tmp_path)],
+            env=environment, capture_output=True, text=True, check=True, timeout=200,
+        )  # fmt: skip
+    if on == "false":
+        assert server.paths == []
+        return
+    assert KEY not in done.stderr
+    (tree,) = server.trees()
+    assert [turn.name for turn in tree.children] == ["awakening", "turn 1", "turn 2"]
+    assert tree.fields["session_name"] == "orchard"
+    assert all(run.fields.get("end_time") for run in tree.all())
+    assert [name for name, secret in secrets.items() if secret.encode() in server.raw] == []
+
+
+def test_without_a_server_the_conversation_goes_on() -> None:
+    client = Client(api_url="http://127.0.0.1:9", api_key=SMITH_KEY, timeout_ms=200)
+    with tracing_context(enabled=True, client=client):
+        result = talk(max_messages=1)
+    client.cleanup(timeout=0)
+    assert len(result.utterances) == 1
+
+
+def test_long_runs_are_several_traces_on_one_thread(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(told, "turns_in_a_trace", lambda minds: minds - 1)
+    with tracing() as server:
+        result = talk(max_messages=4)
+    trees = server.trees()
+    assert [tree.name for tree in trees] == ["conversation", "conversation from turn 2", "conversation from turn 4"]
+    assert [[turn.name for turn in tree.children] for tree in trees] == [
+        ["awakening", "turn 1"], ["turn 2", "turn 3"], ["turn 4"]
+    ]  # fmt: skip
+    assert {tree.metadata["thread_id"] for tree in trees} == {result.run}
+    assert len({tree.fields["trace_id"] for tree in trees}) == 3
+
+
+@given(st.integers(0, 2000))
+def test_no_trace_exceeds_the_cap(minds: int) -> None:
+    turns = told.turns_in_a_trace(minds)
+    assert turns >= 1
+    of_a_turn = told.RUNS_OF_A_TURN + told.RUNS_OF_A_MIND * minds
+    assert 1 + turns * of_a_turn <= told.TRACE_CAP or turns == 1
+    assert 1 + (turns + 1) * of_a_turn > told.TRACE_CAP  # one more would not fit
+
+
+def test_a_turn_has_no_more_runs_than_was_reckoned_with() -> None:
+    """Measured with everything on, and a server that takes no form of structured answer but the last."""
+    refused = {"json_schema", "json_object", "tools", "seed", "stream_options"}
+    with LoopbackServer(refuses=refused) as llm, tracing() as server:
+        talk(model=llm.model("simple"), mode="debate", judge="persona", analysis=True, max_messages=3)
+    (tree,) = server.trees()
+    minds = len(PEOPLE) + 1
+    most = max(sum(1 for _ in turn.all()) for turn in tree.children)
+    assert 17 * minds < most <= told.RUNS_OF_A_TURN + told.RUNS_OF_A_MIND * minds
+
+
+async def test_people_and_their_interventions_stay_in_the_tree() -> None:
+    control = Control()
+    people = [*PEOPLE[:2], {"name": "Li", "human": True}]
+    with tracing() as server:
+        events = []
+        options = {"model": "offline", "max_messages": 4, "pattern": "round_robin", "control": control}
+        async for event in persimchat.astream_events("Tea or coffee?", people, **options):
+            events.append(event)
+            if event.event == "asked":
+                control.answer("I would rather have water.")
+            if event.event == "utterance" and event.turn == 1:
+                control.say("Please be brief.")
+    said = [event.text for event in events if event.event == "utterance"]
+    assert "Please be brief." in said
+    assert "I would rather have water." in said
+    (tree,) = server.trees()
+    names = [turn.name for turn in tree.children]
+    assert set(names) >= {"awakening", "turn 1", "turn 2", "turn 3", "turn 4"}
+    assert not tree.error
+    assert [run.error for run in tree.children if run.error] == []
+
+
+def test_a_resumed_run_goes_on_in_its_thread(tmp_path: Path) -> None:
+    first = talk(max_messages=2, out=tmp_path)
+    with tracing() as server:
+        persimchat.resume(first.folder or "", max_messages=4)
+    (tree,) = server.trees()
+    assert tree.name == "conversation from turn 3"
+    # The first part looks once more whether the end has come, which with the new limit it has not.
+    assert [turn.name for turn in tree.children] == ["turn 3", "turn 3", "turn 4"]
+    assert tree.metadata["thread_id"] == first.run
+
+
+def test_a_run_inside_somebody_elses_trace_is_a_part_of_it() -> None:
+    @traceable(name="my study")
+    def study() -> int:
+        return len(talk(max_messages=1).utterances)
+
+    with tracing() as server:
+        study()
+    (tree,) = server.trees()
+    assert tree.name == "my study"
+    assert [child.name for child in tree.children] == ["conversation"]
+    assert [turn.name for turn in tree.children[0].children] == ["awakening", "turn 1"]
+
+
+async def test_a_run_inside_another_graphs_node_is_told_without_stopping_it() -> None:
+    async def group(state: dict[str, Any]) -> dict[str, Any]:
+        result = await persimchat.asimulate(state["topic"], PEOPLE, model="offline", max_messages=2, seed=1)
+        return {"said": len(result.utterances)}
+
+    builder = StateGraph(dict)
+    builder.add_node("group", group)
+    builder.add_edge(START, "group")
+    with tracing() as server:
+        found = await builder.compile(name="parent").ainvoke({"topic": "Tea or coffee?"})
+    assert found["said"] == 2
+    (tree,) = server.trees()
+    assert [run.name for run in below(tree, "group").children] == ["persimchat"]
+    assert all(not run.error for run in tree.all())
+
+
+async def test_a_run_inside_a_chain_is_a_part_of_it() -> None:
+    async def group(topic: str) -> int:
+        return len((await persimchat.asimulate(topic, PEOPLE, model="offline", max_messages=1, seed=1)).utterances)
+
+    with tracing() as server:
+        assert await (RunnableLambda(group) | RunnableLambda(str)).ainvoke("Tea or coffee?") == "1"
+    (tree,) = server.trees()
+    assert [run.name for run in below(tree, "group").children] == ["persimchat"]
+
+
+def test_the_hash_of_settings_is_of_those_that_change_a_conversation() -> None:
+    settings = persimchat.Settings(seed=3).model_dump(mode="json")
+    assert told.settings_hash(settings) == told.settings_hash({**settings, "store": "elsewhere"})
+    assert told.settings_hash(settings) != told.settings_hash({**settings, "seed": 4})
