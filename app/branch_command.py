@@ -6,7 +6,7 @@ from typing import Annotated, Final
 
 import typer
 
-from persimchat.app import options
+from persimchat.app import going_on_options, options
 from persimchat.app.foreground import form_of
 from persimchat.app.going_on import go_on, said_by
 
@@ -41,13 +41,13 @@ def branch(
             show_default=False,
         ),
     ] = None,
-    messages: options.Messages = None,
+    messages: going_on_options.Messages = None,
     moderate: options.Moderate = False,
     assignments: options.Changes = None,
-    budget_calls: options.BudgetCalls = None,
-    budget_tokens: options.BudgetTokens = None,
-    budget_usd: options.BudgetUsd = None,
-    model: options.Model = None,
+    budget_calls: going_on_options.BudgetCalls = None,
+    budget_tokens: going_on_options.BudgetTokens = None,
+    budget_usd: going_on_options.BudgetUsd = None,
+    model: going_on_options.Model = None,
     out: options.RunsIn = options.OUT,
     as_json: options.Json = False,
     quiet: options.Quiet = False,
@@ -74,4 +74,5 @@ def branch(
         },
         form=form_of(as_json=as_json, quiet=quiet),
         moderate=moderate,
+        at=at,
     )

@@ -92,7 +92,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         arguments: without the program's name; the process's own where they are not given.
 
     Returns:
-        The exit code: 0 done, 2 bad input, 3 model failure, 130 interrupted.
+        The exit code: 0 done, 1 a replay differs from its run, 2 bad input, 3 model failure, 130 interrupted.
     """
     prepare()
     try:

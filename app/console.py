@@ -21,6 +21,7 @@ from persimchat.app.console_acting import carry_out
 from persimchat.app.console_area import TURN, Area
 from persimchat.app.console_lines import completions
 from persimchat.app.exits import Interrupted
+from persimchat.app.lead import Lead
 from persimchat.app.output import is_unicode
 from persimchat.app.taking_part import Listening
 from persimchat.app.transcript import Transcript
@@ -36,10 +37,10 @@ _STYLE: Final = Style.from_dict({"bottom-toolbar": "noreverse dim", TURN: "rever
 class Console(Listening):
     """A view on a run and a line to type in, both in one terminal."""
 
-    def __init__(self, control: Control, *, moderating: bool) -> None:
+    def __init__(self, control: Control, *, moderating: bool, lead: Lead | None = None) -> None:
         super().__init__(control, moderating=moderating)
         self._rich = RichConsole(file=io.StringIO(), force_terminal=True, highlight=False, markup=False, emoji=False)
-        self._transcript = Transcript(self._print, unicode=is_unicode())
+        self._transcript = Transcript(self._print, unicode=is_unicode(), lead=lead)
         self._area = Area()
         self._session: PromptSession[str] = PromptSession(
             message=self._prompt,

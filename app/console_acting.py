@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from persimchat.app.console_lines import COMMANDS, Order, Talk, order
+from persimchat.app.console_lines import COMMANDS, Order, Talk, order, unknown_speaker
 from persimchat.runs.control import Control
 from persimchat.state.plain_text import one_line
 
@@ -23,13 +23,13 @@ def carry_out(line: str, talk: Talk, control: Control) -> str:
         case "say":
             answers = talk.asked == (wanted.who, "utterance")
             control.say(wanted.text, speaker=wanted.who, heard_by=[wanted.to] if wanted.to else None)
-            return "" if answers else _said(wanted)
+            return "\n".join(filter(None, ("" if answers else _said(wanted), _as_it_stands(wanted, talk))))
         case "topic":
             control.change_topic(wanted.text)
             return "The topic changes after this utterance."
         case "hand":
             control.raise_hand(wanted.who, raised=wanted.raised)
-            return f"{one_line(wanted.who)} {'will be asked next' if wanted.raised else 'lowers the hand'}."
+            return f"{one_line(wanted.who)} {'has raised a hand' if wanted.raised else 'has lowered the hand'}."
         case "pass":
             control.pass_turn()
         case "pause":
@@ -50,6 +50,13 @@ def carry_out(line: str, talk: Talk, control: Control) -> str:
 def _said(wanted: Order) -> str:
     who = one_line(wanted.who) or "The moderator"
     return f"{who} {f'whispers it to {one_line(wanted.to)}' if wanted.to else 'says it'} next."
+
+
+def _as_it_stands(wanted: Order, talk: Talk) -> str:
+    """A hint that a name before the words is nobody's and was said with them; empty where there is none."""
+    nobody = unknown_speaker(wanted, talk)
+    who = one_line(wanted.who) or "the moderator"
+    return f"Nobody here is called {nobody}; it was said by {who} as it stands." if nobody else ""
 
 
 def help_text() -> str:

@@ -28,6 +28,7 @@ COMMANDS: Final = {
 """Every command with what stands after it and what it does."""
 
 _NAMED: Final = re.compile(r"\s*([^:\n]{1,300}):\s*(\S.*)", re.DOTALL)
+_CALLED: Final = re.compile(r"([^\W\d_][\w.'’-]{0,39}):\s+\S")
 _COMMAND: Final = re.compile(r"/(?!/)(\S*)\s*(.*)", re.DOTALL)
 _WORD: Final = re.compile(r"\S+")
 _MOST_QUOTED: Final = 40
@@ -97,12 +98,29 @@ def order(line: str, talk: Talk) -> Order:
     if command is not None:
         return _command(f"/{command.group(1).casefold()}", command.group(2), talk)
     if not text:
-        if talk.asked is None:
-            return Order("nothing")
-        name, what = talk.asked
-        wanted = "a number from 0 to 10" if what == "need_to_talk" else "what you say"
-        raise InputError("there are no words in it", where=name, remedy=f"Type {wanted}, or /pass.")
+        return _nothing(line, talk)
     return _words(text.removeprefix("/") if text.startswith("//") else text, talk)
+
+
+def _nothing(line: str, talk: Talk) -> Order:
+    """A line with nothing in it: one key too many, unless an answer is wanted or something was in it."""
+    if talk.asked is None:
+        if not line.strip():
+            return Order("nothing")
+        raise InputError("there are no words in it", remedy="Type it again in letters; /help says what can be done.")
+    name, what = talk.asked
+    if what == "need_to_talk":
+        raise InputError("that is no number", where=name, remedy="Type a number from 0 to 10, or /pass.")
+    raise InputError("there are no words in it", where=name, remedy="Type what you say, or /pass.")
+
+
+def unknown_speaker(wanted: Order, talk: Talk) -> str:
+    """The word before the colon of what is said, where it could be meant as a speaker and is nobody's name.
+
+    Whoever typed it may have wanted somebody else to say it; empty where there is no such word.
+    """
+    named = _CALLED.match(wanted.text) if wanted.do == "say" and not wanted.to else None
+    return named.group(1) if named is not None and not matching(named.group(1), talk.present) else ""
 
 
 def answers(line: str, talk: Talk) -> bool:
@@ -127,8 +145,11 @@ def _words(text: str, talk: Talk) -> Order:
     if len(talk.people) == 1:
         return Order("say", text, talk.people[0])
     if talk.people:
+        nobody = unknown_speaker(Order("say", text), talk)
         raise InputError(
-            "several people take part", where="who says it", remedy=f"Write whose words it is: {talk.people[0]}: …"
+            f"{f'nobody here is called {quoted(nobody, _MOST_QUOTED)}; ' if nobody else ''}several people take part",
+            where="who says it",
+            remedy=f"Write whose words it is: {talk.people[0]}: …",
         )
     if not talk.moderating:
         raise InputError("no person takes part in this conversation", remedy="/help says what can be done.")

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any, Final
 
 from rich.console import Group, RenderableType
 from rich.table import Table
@@ -44,8 +45,7 @@ def _facts(comparison: Comparison) -> Iterator[tuple[str, str]]:
         yield "b says", _said(place.b)
         for run, done in (("a", place.interventions_a), ("b", place.interventions_b)):
             for deed in done:
-                more = compact({key: value for key, value in deed.items() if key not in ("turn", "do")})
-                yield f"people in {run}", f"{spaced(str(deed['do']))}{f': {more}' if more else ''}"
+                yield f"people in {run}", _deed(deed)
         if place.recall is not None:
             yield "recalled", _recalled(place.recall)
     if comparison.minds:
@@ -63,6 +63,10 @@ def _why(place: Parting) -> str:
     match place.why:
         case "end":
             return f"{'a' if place.a is None else 'b'} was over"
+        case "again":
+            return "it was made again (regenerate)"
+        case "given":
+            return "words were put in there (branch)"
         case "intervention":
             return "a person did something there"
         case "speaker":
@@ -78,6 +82,44 @@ def _said(said: Said | None) -> str:
         return "nothing more"
     heard = f" (whispered to {listed(said.heard_by)} only)" if said.heard_by is not None else ""
     return f"{said.speaker}{heard}{' (words given by a person)' if said.given else ''}: {said.text}"
+
+
+_DEEDS: Final[dict[str, Callable[[dict[str, str]], str]]] = {
+    "topic": lambda deed: f"new topic: {deed.get('topic', UNKNOWN)}",
+    "floor": lambda deed: f"the floor was given to {_who(deed)}",
+    "stop": lambda _: "the conversation was stopped",
+    "pause": lambda _: "the conversation was paused",
+}
+"""What people did, in words, by its name in control.jsonl."""
+
+
+def _deed(deed: Mapping[str, Any]) -> str:
+    """What somebody did to the conversation, in words; what is not known here as it was recorded."""
+    do = str(deed["do"])
+    more = {key: compact(value) for key, value in deed.items() if key not in ("turn", "do")}
+    if do == "say" and "text" in more:
+        speaker, heard_by = more.get("speaker"), more.get("heard_by")
+        to = f", for {heard_by} only" if heard_by else ""
+        return f'{f"{speaker} was given the words" if speaker else "the moderator said"} "{more["text"]}"{to}'
+    if do == "hand":
+        return f"{_who(more)} {'raised' if deed.get('raised', True) else 'lowered'} a hand"
+    if do == "answer":
+        return _answered(deed, more)
+    if do in _DEEDS:
+        return _DEEDS[do](more)
+    return f"{spaced(do)}{f': {compact(more)}' if more else ''}"
+
+
+def _answered(deed: Mapping[str, Any], more: dict[str, str]) -> str:
+    if deed.get("passes"):
+        return f"{_who(more)} passed"
+    if "need_to_talk" in more:
+        return f"{_who(more)} gave a need to talk of {more['need_to_talk']}"
+    return f'{_who(more)} answered "{more.get("text", UNKNOWN)}"'
+
+
+def _who(more: Mapping[str, str]) -> str:
+    return more.get("agent", "somebody")
 
 
 def _recalled(recall: Recall) -> str:
@@ -106,10 +148,10 @@ def _tables(comparison: Comparison, look: Look) -> Iterator[Table]:
     place = comparison.parting
     if place is not None and place.needs:
         needs = ([need.agent, whole(need.a), whole(need.b)] for need in place.needs)
-        yield table(look, "Need to talk when they part", ("agent", "a", "b"), needs)
+        yield table(look, "Need to talk", ("agent", "a", "b"), needs)
     ends = zip(*(_end(end) for end in (comparison.end_a, comparison.end_b)), strict=True)
     yield table(look, "Ends", sides, ([label, a, b] for (label, a), (_, b) in ends if (a, b) != (UNKNOWN, UNKNOWN)))
-    columns = ("agent", "sent\na", "sent\nb", "words\na", "words\nb")
+    columns = ("agent", "utterances\na", "utterances\nb", "words\na", "words\nb")
     rows = (
         [one.name, *map(whole, (one.utterances_a, one.utterances_b, one.words_a, one.words_b))]
         for one in comparison.participants

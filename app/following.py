@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import json
 import signal
 from collections.abc import AsyncGenerator, Callable, Iterator
 from contextlib import aclosing, contextmanager
@@ -15,6 +14,7 @@ from persimchat.app.taking_part import TakingPart
 from persimchat.app.view import View
 from persimchat.models.registry import close_models
 from persimchat.runs.events import Event, Started, Stopped
+from persimchat.runs.past import stopped_event
 
 _SIGNALS = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
 
@@ -92,22 +92,6 @@ async def _ended(reading: asyncio.Task[None] | None) -> None:
         reading.cancel()
         with contextlib.suppress(asyncio.CancelledError):
             await reading
-
-
-def stopped_event(folder: Path) -> Stopped:
-    """The last event of a run that was interrupted, from what it left on disk."""
-    manifest = json.loads((folder / "run.json").read_text(encoding="utf-8"))
-    return Stopped(
-        run=manifest["run"],
-        reason=manifest["stop_reason"],
-        source=manifest["stop_source"],
-        conclusion=manifest["conclusion"],
-        detail=manifest["detail"],
-        turn=manifest["turn"],
-        totals=manifest["usage"]["total"],
-        usage=manifest["usage"]["rows"],
-        folder=str(folder),
-    )
 
 
 @contextmanager

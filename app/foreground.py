@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from persimchat.app.exits import MODEL_FAILURE
+from persimchat.app.lead import Lead
 from persimchat.app.wanted import Wanted
 from persimchat.state.errors import InputError
 
@@ -14,6 +15,9 @@ if TYPE_CHECKING:
     from persimchat.app.view import Form
     from persimchat.runs.control import Control
     from persimchat.runs.events import Event
+
+
+_NO_LEAD: Final = Lead()
 
 
 def form_of(*, as_json: bool, quiet: bool) -> Form:
@@ -55,6 +59,7 @@ def hold_run(
     form: Form,
     people: bool = False,
     moderate: bool = False,
+    lead: Lead = _NO_LEAD,
 ) -> None:
     """Follow a run to its end, with the people who take part in it.
 
@@ -64,6 +69,7 @@ def hold_run(
         form: the form of the output.
         people: whether any participant is a person.
         moderate: whether the user is the moderator.
+        lead: what stands around the past of a run that goes on.
 
     Raises:
         typer.Exit: it ended with an error.
@@ -76,7 +82,7 @@ def hold_run(
     from persimchat.app.view import view_for
 
     async def held() -> str | None:
-        view, taking_part = view_for(form, people=people, moderate=moderate)
+        view, taking_part = view_for(form, people=people, moderate=moderate, lead=lead)
         events = begun(taking_part.control if taking_part else None)
         stopped = await follow(events, view, kept=kept, people=taking_part)
         return stopped.reason if stopped else None

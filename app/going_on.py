@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from persimchat.app.foreground import hold_run
+from persimchat.app.lead import branched, resumed
 from persimchat.state.errors import InputError
 
 if TYPE_CHECKING:
@@ -27,7 +28,8 @@ def go_on(
     changes: Mapping[str, Any],
     form: Form,
     moderate: bool,
-    itself: bool = False,
+    at: int | None = None,
+    again: bool = False,
 ) -> None:
     """Go on with a run, to its end.
 
@@ -39,7 +41,8 @@ def go_on(
         changes: settings that have an option of their own; None where it was not given.
         form: the form of the output.
         moderate: whether the user is the moderator.
-        itself: whether it is the same run that goes on, in its own folder.
+        at: how many utterances a new run shares with it; None where it goes on itself, in its own folder.
+        again: whether the first utterance after them is made again.
 
     Raises:
         InputError: there is no such run, or something that was asked for is wrong.
@@ -51,13 +54,15 @@ def go_on(
 
     changed = assigned(assignments or (), changes)
     folder = find_run(run, out)
-    scenario = scenario_of(manifest_of(folder), folder)
+    manifest = manifest_of(folder)
+    scenario = scenario_of(manifest, folder)
     hold_run(
         lambda control: begun(folder, changed, control),
-        kept=lambda begun_run: folder if itself else out / begun_run,
+        kept=lambda begun_run: folder if at is None else out / begun_run,
         form=form,
         people=any(persona.human for persona in scenario.participants),
         moderate=moderate,
+        lead=resumed(manifest["branch"]) if at is None else branched(manifest["run"], at, again=again),
     )
 
 
@@ -67,7 +72,11 @@ def said_by(text: str) -> tuple[str, str]:
     Raises:
         InputError: the name or the words are missing.
     """
-    name, _, words = text.partition(":")
+    name, colon, words = text.partition(":")
+    if name.strip() and colon and not words.strip():
+        raise InputError(
+            "there are no words after the colon", where="--say", remedy='Write what is said: --say "Jan: No."'
+        )
     if not name.strip() or not words.strip():
         raise InputError(
             "it is not clear who says what", where="--say", remedy='Write a name, a colon, the words: --say "Jan: No."'

@@ -11,6 +11,7 @@ from rich.padding import Padding
 from rich.spinner import Spinner
 from rich.text import Text
 
+from persimchat.app.lead import Lead
 from persimchat.app.needs import bar, needs_lines
 from persimchat.app.output import is_unicode
 from persimchat.app.telling import asking
@@ -54,13 +55,14 @@ class LiveView:
 
     Args:
         console: where to; standard output where it is not given.
+        lead: what stands around the past of a run that goes on.
     """
 
-    def __init__(self, console: Console | None = None) -> None:
+    def __init__(self, console: Console | None = None, lead: Lead | None = None) -> None:
         self._console = console or Console(highlight=False, markup=False, emoji=False)
         self._unicode = is_unicode() if console is None else True
         self._spinner = Spinner("dots" if self._unicode else "line")
-        self._transcript = Transcript(self._print, unicode=self._unicode)
+        self._transcript = Transcript(self._print, unicode=self._unicode, lead=lead)
         self._needs: dict[str, int] = {}
         self._waiting, self._asking, self._paused = _WAITING[""], "", False
         self._speaker, self._words = "", ""

@@ -10,13 +10,13 @@ import typer
 OUT: Final = Path("conversations")
 """Where runs are kept unless somebody says otherwise, relative to the working directory."""
 
-_WHO: Final = "Who and what about"
-_COURSE: Final = "The course of the conversation"
-_JUDGE: Final = "Answer and judge"
-_PEOPLE: Final = "Taking part"
-_LIMITS: Final = "Limits"
-_MODELS: Final = "Models"
-_OUTPUT: Final = "Output"
+WHO: Final = "Who and what about"
+COURSE: Final = "The course of the conversation"
+JUDGE: Final = "Answer and judge"
+PEOPLE: Final = "Taking part"
+LIMITS: Final = "Limits"
+MODELS: Final = "Models"
+OUTPUT: Final = "Output"
 
 Topic = Annotated[
     str | None,
@@ -33,7 +33,7 @@ Config = Annotated[
         metavar="FILE",
         help="A scenario (YAML): topic, participants, relationships, social_goals, rules, settings. "
         "What else is on the command line goes before it.",
-        rich_help_panel=_WHO,
+        rich_help_panel=WHO,
     ),
 ]
 Participants = Annotated[
@@ -42,7 +42,7 @@ Participants = Annotated[
         "--participants",
         metavar="'A,B,C'",
         help="Who talks: names or first names of shipped personas (see: persimchat personas list), or persona files.",
-        rich_help_panel=_WHO,
+        rich_help_panel=WHO,
     ),
 ]
 Number = Annotated[
@@ -52,7 +52,7 @@ Number = Annotated[
         "--number",
         metavar="N",
         help="The first N shipped personas talk. [dim]default: 4[/dim]",
-        rich_help_panel=_WHO,
+        rich_help_panel=WHO,
     ),
 ]
 Humans = Annotated[
@@ -61,7 +61,7 @@ Humans = Annotated[
         "--human",
         metavar="NAME",
         help="A person who takes part: one of the participants, or somebody who joins; as often as needed.",
-        rich_help_panel=_PEOPLE,
+        rich_help_panel=PEOPLE,
     ),
 ]
 Moderate = Annotated[
@@ -70,7 +70,7 @@ Moderate = Annotated[
         "--moderate",
         metavar="",
         help="You are the moderator: say something, whisper, change the topic (type /help).",
-        rich_help_panel=_PEOPLE,
+        rich_help_panel=PEOPLE,
     ),
 ]
 Kind = Annotated[
@@ -80,7 +80,7 @@ Kind = Annotated[
         metavar="KIND",
         help="discussion, or debate until a judge finds consensus (see: persimchat debate --help). "
         "[dim]default: discussion[/dim]",
-        rich_help_panel=_COURSE,
+        rich_help_panel=COURSE,
     ),
 ]
 Messages = Annotated[
@@ -90,7 +90,7 @@ Messages = Annotated[
         "--max-messages",
         metavar="N",
         help="Utterances in all. [dim]default: 10; debates: at most 60[/dim]",
-        rich_help_panel=_COURSE,
+        rich_help_panel=COURSE,
     ),
 ]
 Pattern = Annotated[
@@ -100,7 +100,7 @@ Pattern = Annotated[
         metavar="NAME",
         help="Who speaks next: need_to_talk (whoever needs it most), round_robin, or selector (a model that takes no "
         "part names them). [dim]default: need_to_talk[/dim]",
-        rich_help_panel=_COURSE,
+        rich_help_panel=COURSE,
     ),
 ]
 Selection = Annotated[
@@ -109,7 +109,7 @@ Selection = Annotated[
         "--selection",
         metavar="NAME",
         help="By need to talk: argmax (the greatest speaks) or softmax (one is drawn). [dim]default: argmax[/dim]",
-        rich_help_panel=_COURSE,
+        rich_help_panel=COURSE,
     ),
 ]
 Temperature = Annotated[
@@ -118,7 +118,7 @@ Temperature = Annotated[
         "--temperature",
         metavar="T",
         help="Of softmax: low prefers the greatest need, high makes all alike. [dim]default: 1.0[/dim]",
-        rich_help_panel=_COURSE,
+        rich_help_panel=COURSE,
     ),
 ]
 Repetition = Annotated[
@@ -127,7 +127,7 @@ Repetition = Annotated[
         "--allow-repetition",
         metavar="",
         help="May one speak twice in a row. [dim]default: no[/dim]",
-        rich_help_panel=_COURSE,
+        rich_help_panel=COURSE,
     ),
 ]
 Closing = Annotated[
@@ -137,7 +137,7 @@ Closing = Annotated[
         metavar="WHEN",
         help="They take leave before the end: off, near_limit, or on (also when nobody needs to talk any more). "
         "[dim]default: near_limit; debates: off[/dim]",
-        rich_help_panel=_COURSE,
+        rich_help_panel=COURSE,
     ),
 ]
 Analysis = Annotated[
@@ -146,7 +146,7 @@ Analysis = Annotated[
         "--analysis",
         metavar="",
         help="A model scores every utterance's coherence, sentiment and engagement. [dim]default: no[/dim]",
-        rich_help_panel=_COURSE,
+        rich_help_panel=COURSE,
     ),
 ]
 Baseline = Annotated[
@@ -156,7 +156,7 @@ Baseline = Annotated[
         metavar="NAME",
         help="A method of the literature in place of minds, to compare with: single_agent (discussions), mad, "
         "mad_judge, reconcile (debates).",
-        rich_help_panel=_COURSE,
+        rich_help_panel=COURSE,
     ),
 ]
 Rounds = Annotated[
@@ -165,7 +165,7 @@ Rounds = Annotated[
         "--rounds",
         metavar="N",
         help="mad, mad_judge, reconcile: rounds of answers at most. [dim]default: 3[/dim]",
-        rich_help_panel=_COURSE,
+        rich_help_panel=COURSE,
     ),
 ]
 BudgetCalls = Annotated[
@@ -174,7 +174,7 @@ BudgetCalls = Annotated[
         "--budget-calls",
         metavar="N",
         help="No more requests to models than these. [dim]default: no limit[/dim]",
-        rich_help_panel=_LIMITS,
+        rich_help_panel=LIMITS,
     ),
 ]
 BudgetTokens = Annotated[
@@ -183,7 +183,7 @@ BudgetTokens = Annotated[
         "--budget-tokens",
         metavar="N",
         help="No more tokens than these, read and written together. [dim]default: no limit[/dim]",
-        rich_help_panel=_LIMITS,
+        rich_help_panel=LIMITS,
     ),
 ]
 BudgetUsd = Annotated[
@@ -192,7 +192,7 @@ BudgetUsd = Annotated[
         "--budget-usd",
         metavar="X",
         help="Costs no more than this. [dim]default: no limit[/dim]",
-        rich_help_panel=_LIMITS,
+        rich_help_panel=LIMITS,
     ),
 ]
 Answer = Annotated[
@@ -201,7 +201,7 @@ Answer = Annotated[
         "--answer",
         metavar="FORM",
         help="Form of the answer: free, yesno, choice (one of --choices) or number. [dim]default: free[/dim]",
-        rich_help_panel=_JUDGE,
+        rich_help_panel=JUDGE,
     ),
 ]
 Choices = Annotated[
@@ -210,7 +210,7 @@ Choices = Annotated[
         "--choices",
         metavar="'A,B'",
         help="What there is to choose from, separated by commas, or by semicolons where a choice has a comma.",
-        rich_help_panel=_JUDGE,
+        rich_help_panel=JUDGE,
     ),
 ]
 Judge = Annotated[
@@ -220,7 +220,7 @@ Judge = Annotated[
         metavar="KIND",
         help="sliding_window (reads the last utterances) or persona (has a mind and memories of its own). "
         "[dim]default: sliding_window[/dim]",
-        rich_help_panel=_JUDGE,
+        rich_help_panel=JUDGE,
     ),
 ]
 Window = Annotated[
@@ -229,7 +229,7 @@ Window = Annotated[
         "--window",
         metavar="N",
         help="Utterances that a sliding_window judge reads. [dim]default: 10[/dim]",
-        rich_help_panel=_JUDGE,
+        rich_help_panel=JUDGE,
     ),
 ]
 JudgeEvery = Annotated[
@@ -238,13 +238,13 @@ JudgeEvery = Annotated[
         "--judge-every",
         metavar="N",
         help="The judge is asked after every N utterances. [dim]default: 1[/dim]",
-        rich_help_panel=_JUDGE,
+        rich_help_panel=JUDGE,
     ),
 ]
 Seed = Annotated[
     int | None,
     typer.Option(
-        "--seed", metavar="N", help="All randomness comes from it. [dim]default: 0[/dim]", rich_help_panel=_COURSE
+        "--seed", metavar="N", help="All randomness comes from it. [dim]default: 0[/dim]", rich_help_panel=COURSE
     ),
 ]
 SettingsFile = Annotated[
@@ -253,7 +253,7 @@ SettingsFile = Annotated[
         "--settings",
         metavar="FILE",
         help="Settings (YAML). They go before the scenario's; PERSIMCHAT_* and the command line go before them.",
-        rich_help_panel=_COURSE,
+        rich_help_panel=COURSE,
     ),
 ]
 Assignments = Annotated[
@@ -262,7 +262,7 @@ Assignments = Annotated[
         "--set",
         metavar="KEY=VALUE",
         help="Any other setting; as often as needed. For example --set utterance_words=40.",
-        rich_help_panel=_COURSE,
+        rich_help_panel=COURSE,
     ),
 ]
 Model = Annotated[
@@ -272,7 +272,7 @@ Model = Annotated[
         metavar="MODEL",
         help="offline, openai:<model>, azure:<deployment>, ollama:<model>, <model>@http://host:port/v1, "
         "llamacpp:<file.gguf>. [dim]default: PERSIMCHAT_MODEL; else OpenAI with OPENAI_API_KEY; else offline[/dim]",
-        rich_help_panel=_MODELS,
+        rich_help_panel=MODELS,
     ),
 ]
 Embedding = Annotated[
@@ -281,7 +281,7 @@ Embedding = Annotated[
         "--embedding",
         metavar="MODEL",
         help="lexical, minilm, openai:<model>, <model>@http://host:port/v1. [dim]default: lexical, offline[/dim]",
-        rich_help_panel=_MODELS,
+        rich_help_panel=MODELS,
     ),
 ]
 Out = Annotated[
@@ -291,16 +291,16 @@ Out = Annotated[
         metavar="DIR",
         help="The run leaves a folder of its own in there. [dim]default: ./conversations[/dim]",
         show_default=False,
-        rich_help_panel=_OUTPUT,
+        rich_help_panel=OUTPUT,
     ),
 ]
 Json = Annotated[
-    bool, typer.Option("--json", metavar="", help="One JSON event a line on standard output.", rich_help_panel=_OUTPUT)
+    bool, typer.Option("--json", metavar="", help="One JSON event a line on standard output.", rich_help_panel=OUTPUT)
 ]
 Quiet = Annotated[
     bool,
     typer.Option(
-        "--quiet", metavar="", help="Only the run's folder on standard output, at the end.", rich_help_panel=_OUTPUT
+        "--quiet", metavar="", help="Only the run's folder on standard output, at the end.", rich_help_panel=OUTPUT
     ),
 ]
 RunsIn = Annotated[
@@ -310,7 +310,7 @@ RunsIn = Annotated[
         metavar="DIR",
         help="Where runs are. [dim]default: ./conversations[/dim]",
         show_default=False,
-        rich_help_panel=_OUTPUT,
+        rich_help_panel=OUTPUT,
     ),
 ]
 OneRun = Annotated[
@@ -325,7 +325,7 @@ Changes = Annotated[
         "--set",
         metavar="KEY=VALUE",
         help="A setting that is to be another from here on; as often as needed.",
-        rich_help_panel=_COURSE,
+        rich_help_panel=COURSE,
     ),
 ]
 Runs = Annotated[

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from persimchat.app.lead import Lead
 from persimchat.app.output import say
 from persimchat.app.telling import Past, addressed, going_on, models, participants, told
 from persimchat.app.text import concluded, ending, models_in_words, unscored, used
@@ -11,21 +12,29 @@ from persimchat.state.plain_text import one_line
 
 
 class PlainView:
-    """Prints header, utterances and footer, each as soon as it is known, without escape codes."""
+    """Prints header, utterances and footer, each as soon as it is known, without escape codes.
 
-    def __init__(self) -> None:
+    Args:
+        lead: what stands around the past of a run that goes on.
+    """
+
+    def __init__(self, lead: Lead | None = None) -> None:
         self._unscored = 0
-        self._past = Past()
+        self._past = Past(lead)
 
     def show(self, event: Event) -> None:
         """Print what an event adds to the text."""
         if self._past.hides(event):
             return
+        if mark := self._past.over(event):
+            say(f"# {mark}")
         match event:
             case Started():
                 say(f"# Topic: {one_line(event.topic)}")
                 say(f"# Participants: {', '.join(participants(event))}")
                 say(f"# Model: {models_in_words(models(event))}")
+                if self._past.heading:
+                    say(f"# {self._past.heading}")
                 if event.notice:
                     say(f"# {one_line(event.notice)}")
                 say(f"# {DISCLAIMER}\n")

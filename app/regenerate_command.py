@@ -6,7 +6,7 @@ from typing import Annotated, Final
 
 import typer
 
-from persimchat.app import options
+from persimchat.app import going_on_options, options
 from persimchat.app.foreground import form_of
 from persimchat.app.going_on import go_on
 
@@ -27,13 +27,13 @@ def regenerate(
         int,
         typer.Option("--turn", metavar="T", help="The utterance that is made again.", show_default=False, min=1),
     ],
-    messages: options.Messages = None,
+    messages: going_on_options.Messages = None,
     moderate: options.Moderate = False,
     assignments: options.Changes = None,
-    budget_calls: options.BudgetCalls = None,
-    budget_tokens: options.BudgetTokens = None,
-    budget_usd: options.BudgetUsd = None,
-    model: options.Model = None,
+    budget_calls: going_on_options.BudgetCalls = None,
+    budget_tokens: going_on_options.BudgetTokens = None,
+    budget_usd: going_on_options.BudgetUsd = None,
+    model: going_on_options.Model = None,
     out: options.RunsIn = options.OUT,
     as_json: options.Json = False,
     quiet: options.Quiet = False,
@@ -55,4 +55,6 @@ def regenerate(
         },
         form=form_of(as_json=as_json, quiet=quiet),
         moderate=moderate,
+        at=turn - 1,
+        again=True,
     )

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
 from persimchat.app import options
+from persimchat.app.exits import DIFFERS
 from persimchat.app.foreground import form_of, hold_run
-from persimchat.app.output import say, warn
+from persimchat.app.output import say
+from persimchat.state.errors import InputError
+from persimchat.state.plain_text import one_line
 
 if TYPE_CHECKING:
     from persimchat.runs.events import Event
@@ -25,7 +29,7 @@ EXAMPLES: Final = """\b
 
 \b
 [bold]Exit codes[/bold]
-  0 done, whether or not it differs, 2 bad input, 130 interrupted
+  0 it is the same, 1 it differs from the run, 2 bad input, 3 it ended with an error, 130 interrupted
 """
 
 
@@ -52,11 +56,44 @@ def replay(
     from persimchat.app.show_finding import find_run
     from persimchat.runs.replay import Replay
 
-    replayed = Replay(find_run(run, out), keep)
+    folder = find_run(run, out)
+    if keep is not None:
+        _check_keep(keep, folder)
+    replayed = Replay(folder, keep)
     hold_run(lambda _: _events(replayed, keep), kept=(lambda begun: keep / begun) if keep else None, form=form)
-    if replayed.comparison is not None:
-        for line in _in_words(replayed.comparison):
-            (warn if as_json else say)(line)
+    found = replayed.comparison
+    if found is None:
+        return
+    if as_json:
+        from persimchat.app.json_view import say_json
+
+        say_json({"event": "comparison", "same": found.same, **asdict(found)})
+    else:
+        for line in _in_words(found):
+            say(line)
+    if not found.same:
+        raise typer.Exit(DIFFERS)
+
+
+def _check_keep(keep: Path, folder: Path) -> None:
+    """Refuse to leave a replay where a run is.
+
+    Raises:
+        InputError: it would stand within a run's folder, or in the place of a run.
+    """
+    from persimchat.runs.going_on import manifest_of
+
+    whole = keep.resolve()
+    within = next((place for place in (whole, *whole.parents) if (place / "run.json").is_file()), None)
+    if within is not None:
+        raise InputError(f"{keep} is within a run's folder", where="--keep", remedy="Choose a folder outside of it.")
+    taken = keep / manifest_of(folder)["run"]
+    if taken.exists():
+        raise InputError(
+            f"{taken} is there already, and a replay has the name of its run",
+            where="--keep",
+            remedy="Choose another folder.",
+        )
 
 
 async def _events(replayed: Replay, keep: Path | None) -> AsyncGenerator[Event, None]:
@@ -76,12 +113,12 @@ def _in_words(found: Comparison) -> list[str]:
         much = f"{count(found.utterances, 'utterance')}, {count(found.minds, 'mind')}"
         lines = [f"The same, byte for byte: {much}; {count(found.calls, 'recorded answer')}, no call made."]
     else:
-        lines = ["It differs from the run:", *(f"  {part}" for part in found.parts)]
+        lines = ["It differs from the run:", *(f"  {one_line(part)}" for part in found.parts)]
     if found.prompts:
         turn, agent, module = found.prompts[0]
-        more = f", the first at turn {turn} ({', '.join(filter(None, (agent, module)))})"
+        more = f", the first at turn {turn} ({one_line(', '.join(filter(None, (agent, module))))})"
         lines.append(f"{count(len(found.prompts), 'question')} to models differ from then{more}.")
     if found.other_prompts:
         lines.append("The templates of prompts are others than then.")
-    lines += [f"{name} was {then} and is {now}." for name, (then, now) in found.versions.items()]
+    lines += [one_line(f"{name} was {then} and is {now}.") for name, (then, now) in found.versions.items()]
     return lines

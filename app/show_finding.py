@@ -44,7 +44,7 @@ def find_run(wanted: str, out: Path) -> Path:
         raise InputError(
             f"there is no run {quoted(wanted, _MOST_SHOWN)}: no folder of this path, and no id that begins so",
             where=str(out),
-            remedy=f"Did you mean {near!r}?" if near else f"Try: persimchat show {LATEST}",
+            remedy=f"Did you mean {near!r}?" if near else "See which runs there are: persimchat runs",
         )
     names = [folder.name for folder in sorted(found)]
     more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""

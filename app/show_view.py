@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from typing import Final
 
 from rich.console import Group, RenderableType
 from rich.table import Table
@@ -94,7 +95,7 @@ def _facts(summary: Summary) -> Iterator[tuple[str, str]]:
     if summary.whispers:
         yield "whispers", count(summary.whispers, "utterance")
     if summary.interventions:
-        yield "people did", corrections(summary.interventions)
+        yield "people did", _deeds(summary.interventions)
     if summary.silences:
         yield "silent", ", ".join(f"{name}: {count(n, 'turn')}" for name, n in summary.silences.items())
     if total.corrections:
@@ -103,6 +104,25 @@ def _facts(summary: Summary) -> Iterator[tuple[str, str]]:
         yield "used", used(summary.usage)
     for note in summary.notes:
         yield "note", note
+
+
+_DEEDS: Final = {
+    "say": ("line of the moderator", "lines of the moderator"),
+    "words": ("line of a participant", "lines of participants"),
+    "topic": ("new topic", "new topics"),
+    "hand": ("raised hand", "raised hands"),
+    "hand_lowered": ("lowered hand", "lowered hands"),
+    "floor": ("time the floor was given", "times the floor was given"),
+    "answer": ("answer", "answers"),
+    "stop": ("end", "ends"),
+}
+"""What people did, one of it and several."""
+
+
+def _deeds(counts: Mapping[str, int]) -> str:
+    """What people did and how often: "2 lines of the moderator, 1 new topic"."""
+    worded = {name: _DEEDS.get(name, (spaced(name), spaced(name))) for name in counts}
+    return ", ".join(f"{number:,} {worded[name][number != 1]}" for name, number in counts.items())
 
 
 def _course(course: Course, worded: Callable[[float | None], str], unit: str = "") -> str:

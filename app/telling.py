@@ -6,6 +6,7 @@ import shlex
 from pathlib import Path
 from typing import Final
 
+from persimchat.app.lead import Lead
 from persimchat.app.options import OUT
 from persimchat.runs.events import (
     Asked,
@@ -14,6 +15,7 @@ from persimchat.runs.events import (
     HandRaised,
     Paused,
     Silenced,
+    Speaking,
     Started,
     Stopped,
     TopicChanged,
@@ -24,6 +26,9 @@ from persimchat.state.plain_text import one_line
 
 RECENT: Final = 4
 """So many utterances of a resumed run's past are shown."""
+
+_ONLY_NEW: Final = (Asked, Continued, HandRaised, Paused, Speaking)
+"""Events that no past has."""
 
 _MISSED: Final = {"hear": "did not hear this", "think": "did not think this turn", "speak": "found no words this turn"}
 
@@ -84,14 +89,21 @@ def going_on(event: Stopped) -> str:
 
 
 class Past:
-    """Which events of a resumed run's past a reader is spared: all but its last few utterances."""
+    """The past of a run that goes on: a reader is spared all but its last few utterances, and told where it ends.
 
-    def __init__(self) -> None:
-        self._hidden = 0
+    Args:
+        lead: what stands around it; nothing where it is None.
+    """
+
+    def __init__(self, lead: Lead | None = None) -> None:
+        self._hidden = self._last = 0
+        self.heading = lead.heading if lead is not None else ""
+        """Whose branch the run is, in a line; empty where it is none."""
+        self._mark = lead.mark if lead is not None else ""
 
     def begin(self, event: Started) -> str:
         """Take a run's beginning; returns a line for what is not shown, empty where everything is."""
-        self._hidden = max(0, event.turn - RECENT)
+        self._hidden, self._last = max(0, event.turn - RECENT), event.turn
         return f"… {count(self._hidden, 'earlier utterance')}" if self._hidden else ""
 
     def hides(self, event: Event) -> bool:
@@ -100,3 +112,12 @@ class Past:
         if not self._hidden or turn is None or isinstance(event, Started | Stopped):
             return False
         return bool(turn <= self._hidden)
+
+    def over(self, event: Event) -> str:
+        """The line that stands before the first new event; empty before any other, and where no past was shown."""
+        if not self._mark or not self._last:
+            return ""
+        if not isinstance(event, _ONLY_NEW) and not (isinstance(event, Uttered) and event.turn > self._last):
+            return ""
+        mark, self._mark = self._mark, ""
+        return mark

@@ -11,6 +11,7 @@ from rich.padding import Padding
 from rich.rule import Rule
 from rich.text import Text
 
+from persimchat.app.lead import Lead
 from persimchat.app.telling import Past, addressed, going_on, models, told
 from persimchat.app.text import concluded, ending, models_in_words, mood, unscored, used
 from persimchat.runs.events import Analysed, Event, Started, Stopped, Uttered
@@ -40,12 +41,13 @@ class Transcript:
     Args:
         out: prints something with a line end.
         unicode: whether the terminal has all of Unicode.
+        lead: what stands around the past of a run that goes on.
     """
 
-    def __init__(self, out: Callable[[RenderableType], None], *, unicode: bool) -> None:
+    def __init__(self, out: Callable[[RenderableType], None], *, unicode: bool, lead: Lead | None = None) -> None:
         self._out, self._unicode = out, unicode
         self.colours: dict[str, str] = {}
-        self._past = Past()
+        self._past = Past(lead)
         self._unscored = 0
         self.since = time.monotonic()
 
@@ -53,6 +55,8 @@ class Transcript:
         """Print what an event adds."""
         if self._past.hides(event):
             return
+        if mark := self._past.over(event):
+            self._rule(mark)
         match event:
             case Started():
                 self.colours = {name: COLOURS[i % len(COLOURS)] for i, name in enumerate(event.participants)}
@@ -85,10 +89,19 @@ class Transcript:
         ]
         self._out(Text.assemble(("with ", "dim"), Text(", ").join(names)))
         self._out(Text(f"model: {models_in_words(models(event))}", style="dim"))
+        if self._past.heading:
+            self._out(Text(self._past.heading, style="dim"))
         if event.notice:
             self._out(Text(one_line(event.notice), style="yellow"))
         self._out(Text(DISCLAIMER, style="italic dim"))
-        self._out(Rule(style="dim", characters="─" if self._unicode else "-"))
+        self._rule()
+
+    def _rule(self, words: str = "") -> None:
+        """Print a line across the terminal, with words in it."""
+        title = Text(words, style="dim italic") if words else ""
+        self._out(Rule(title, style="dim", characters="─" if self._unicode else "-"))
+        if words:
+            self._out(Text())
 
     def _utterance(self, event: Uttered) -> None:
         feels = f"  {mood(event.emotion)}" if event.emotion else ""  # people and baselines have no emotions

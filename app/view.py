@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Literal, Protocol
 
+from persimchat.app.lead import Lead
 from persimchat.app.output import on_terminal
 from persimchat.runs.events import Event
 
@@ -28,30 +29,33 @@ class View(Protocol):
         """Leave the terminal as it was found."""
 
 
-def view_for(form: Form, *, people: bool = False, moderate: bool = False) -> tuple[View, TakingPart | None]:
+def view_for(
+    form: Form, *, people: bool = False, moderate: bool = False, lead: Lead | None = None
+) -> tuple[View, TakingPart | None]:
     """The view for what the user asked for and what standard output is; and where lines come from, if any are wanted.
 
     Args:
         form: what the user asked for.
         people: whether a participant is a person.
         moderate: whether the user is the moderator.
+        lead: what stands around the past of a run that goes on.
     """
     if not people and not moderate:
-        return _watching(form), None
+        return _watching(form, lead), None
     from persimchat.runs.control import Control
 
     control = Control()
     if form == "text" and on_terminal() and sys.stdin is not None and sys.stdin.isatty():
         from persimchat.app.console import Console
 
-        console = Console(control, moderating=moderate)
+        console = Console(control, moderating=moderate, lead=lead)
         return console, console
     from persimchat.app.piped_lines import PipedLines, standard_input
 
-    return _watching(form), PipedLines(control, standard_input(), moderating=moderate)
+    return _watching(form, lead), PipedLines(control, standard_input(), moderating=moderate)
 
 
-def _watching(form: Form) -> View:
+def _watching(form: Form, lead: Lead | None) -> View:
     if form == "json":
         from persimchat.app.json_view import JsonView
 
@@ -63,7 +67,7 @@ def _watching(form: Form) -> View:
     if on_terminal():
         from persimchat.app.live_view import LiveView
 
-        return LiveView()
+        return LiveView(lead=lead)
     from persimchat.app.plain_view import PlainView
 
-    return PlainView()
+    return PlainView(lead)

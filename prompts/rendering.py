@@ -9,16 +9,19 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cache, lru_cache
 from importlib.resources import files
 from typing import Any, Final
 
-from jinja2 import DictLoader, StrictUndefined
+from jinja2 import DictLoader, StrictUndefined, TemplateError, TemplateSyntaxError
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 from langchain_core.messages import BaseMessage, HumanMessage, SystemMessage
 from markupsafe import Markup
 
 from persimchat.prompts.blocks import Block, Item
+from persimchat.state.errors import PerSimChatError
 from persimchat.state.plain_text import clean
 
 TAGS: Final = (
@@ -85,10 +88,24 @@ def _environment() -> ImmutableSandboxedEnvironment:
     return environment
 
 
+@contextmanager
+def _named(template: str) -> Iterator[None]:
+    """Say of a mistake in a template which one it is in."""
+    try:
+        yield
+    except TemplateError as error:
+        line = f", line {error.lineno}" if isinstance(error, TemplateSyntaxError) else ""
+        raise PerSimChatError(
+            f"the template {template}{line} cannot be filled in: {error.message}",
+            remedy="Put the template right; templates are in prompts/templates.",
+        ) from error
+
+
 @lru_cache(maxsize=8192)
 def _item(item: Item) -> Markup:
     """An item in words. Most items stand in many prompts; each is worded once."""
-    worded = _environment().get_template("_item.jinja").render(kind=item.kind, v=dict(item.values))
+    with _named("_item.jinja"):
+        worded = _environment().get_template("_item.jinja").render(kind=item.kind, v=dict(item.values))
     return Markup(worded.strip("\n") + "\n")
 
 
@@ -104,13 +121,17 @@ def render(template: str, /, **values: Any) -> list[BaseMessage]:
 
     Args:
         template: its name without ending, for example "perception".
-        **values: what the template needs; a missing one raises `jinja2.UndefinedError`.
+        **values: what the template needs.
+
+    Raises:
+        PerSimChatError: the template is none that can be filled in, for example because a value is missing.
     """
-    loaded = _environment().get_template(f"{template}.jinja")
-    parts = {
-        name: re.sub(r"\n{3,}", "\n\n", "".join(block(loaded.new_context(values)))).strip()
-        for name, block in loaded.blocks.items()
-    }
+    with _named(f"{template}.jinja"):
+        loaded = _environment().get_template(f"{template}.jinja")
+        parts = {
+            name: re.sub(r"\n{3,}", "\n\n", "".join(block(loaded.new_context(values)))).strip()
+            for name, block in loaded.blocks.items()
+        }
     return [SystemMessage(parts["system"]), HumanMessage(parts["user"])]
 
 

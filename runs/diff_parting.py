@@ -10,6 +10,9 @@ from pydantic import BaseModel, ConfigDict, Field
 from persimchat.runs.reading import Record
 from persimchat.runs.recorded import RecordedIntervention, RecordedUtterance, WholeMind
 
+Why = Literal["end", "again", "given", "intervention", "speaker", "audience", "words"]
+"""Why two runs part, as far as it is known."""
+
 
 class Part(BaseModel):
     """Base of all parts of a comparison."""
@@ -45,12 +48,13 @@ class Recall(Part):
 class Parting(Part):
     """The first utterance that is not the same in both.
 
-    `why` is `end` (one of them was over), `intervention` (a person did something there), `speaker` (another one was
+    `why` is `end` (one of them was over), `again` (one is a branch that made this utterance again), `given` (one is a
+    branch with other words put in there), `intervention` (a person did something there), `speaker` (another one was
     chosen), `audience` (the same words to others) or `words`.
     """
 
     turn: int
-    why: Literal["end", "intervention", "speaker", "audience", "words"]
+    why: Why
     a: Said | None = Field(description="null where the run has no such utterance")
     b: Said | None
     needs: list[Need] = Field(description="another speaker: everybody's need to talk in both runs")
@@ -91,9 +95,11 @@ def parting(a: Record, b: Record) -> Parting | None:
         return None
     done_a, done_b = _done(a, place), _done(b, place)
     intervened = done_a != done_b or any(said is not None and said.is_given for said in (one, other))
-    why: Literal["end", "intervention", "speaker", "audience", "words"]
+    why: Why
     if one is None or other is None:
         why = "end"
+    elif branched := _branched(a, place) or _branched(b, place):
+        why = branched
     elif intervened:
         why = "intervention"
     elif one.speaker != other.speaker:
@@ -111,6 +117,16 @@ def parting(a: Record, b: Record) -> Parting | None:
         interventions_a=done_a if done_a != done_b else [],
         interventions_b=done_b if done_a != done_b else [],
     )
+
+
+def _branched(record: Record, place: int) -> Literal["again", "given"] | None:
+    """How a branch begins, where this is its first utterance of its own and it was given or made again."""
+    branch = record.manifest.branch
+    if branch is None or branch.turn != place:
+        return None
+    if branch.why == "regenerate":
+        return "again"
+    return "given" if isinstance(branch.changed, dict) and "say" in branch.changed else None
 
 
 def _at(record: Record, place: int) -> RecordedUtterance | None:

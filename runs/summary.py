@@ -18,6 +18,7 @@ from persimchat.runs.reading import Record
 from persimchat.runs.recorded import (
     Branch,
     RecordedConclusion,
+    RecordedIntervention,
     RecordedMind,
     RecordedScore,
     RecordedUtterance,
@@ -142,7 +143,9 @@ class Summary(_Part):
     verdicts: list[VerdictSummary]
     whispers: int = Field(description="utterances that not everybody heard")
     silences: dict[str, int] = Field(description="who was silent for a turn, and how often")
-    interventions: dict[str, int] = Field(description="what people did to the conversation, and how often")
+    interventions: dict[str, int] = Field(
+        description="what people did to the conversation, and how often; words: lines that were given to a participant"
+    )
     usage: Totals | None
     usage_by_module: dict[str, Totals]
     usage_by_agent: dict[str, Totals] = Field(description="participants first, then those who look on")
@@ -239,6 +242,13 @@ def _participants_first(by_agent: dict[str, Totals], names: Sequence[str]) -> di
     return {name: by_agent[name] for name in order}
 
 
+def _deed(done: RecordedIntervention) -> str:
+    """What somebody did, by its name in control.jsonl; words for a participant and a lowered hand have their own."""
+    if done.do == "say" and done.more.get("speaker"):
+        return "words"
+    return "hand_lowered" if done.do == "hand" and done.more.get("raised") is False else done.do
+
+
 def summarise(record: Record) -> Summary:
     """A run in numbers."""
     manifest, settings, minds = record.manifest, record.manifest.settings, minds_of(record)
@@ -278,7 +288,7 @@ def summarise(record: Record) -> Summary:
         verdicts=[verdict_summary(verdict) for verdict in record.verdicts],
         whispers=sum(utterance.heard_by is not None for utterance in record.utterances),
         silences=dict(Counter(silence.agent for silence in record.silences)),
-        interventions=dict(Counter(done.do for done in record.interventions)),
+        interventions=dict(Counter(map(_deed, record.interventions))),
         usage=manifest.usage.total,
         usage_by_module=manifest.usage.by_module,
         usage_by_agent=_participants_first(manifest.usage.by_agent, names_of(record)),

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from persimchat.app.console_lines import COMMANDS, Order, Talk, answers, completions, order
+from persimchat.app.console_lines import COMMANDS, Order, Talk, answers, completions, order, unknown_speaker
 from persimchat.state.errors import InputError
 
 PRESENT = ("Jan Dvořák", "Jan Maria Nováková", "Petr", "Eva Malá")
@@ -51,7 +51,7 @@ NEED = Talk(PRESENT, ("Petr",), asked=("Petr", "need_to_talk"))
         ("/stop", ALONE, Order("stop")),
         ("/help", ALONE, Order("help")),
         ("", ALONE, Order("nothing")),
-        ("\x1b[2J\x07", ALONE, Order("nothing")),
+        (" \t\n", ALONE, Order("nothing")),
     ],
 )
 def test_a_line_is_understood(line: str, talk: Talk, wanted: Order):
@@ -62,7 +62,9 @@ def test_a_line_is_understood(line: str, talk: Talk, wanted: Order):
     ("line", "talk", "what", "remedy"),
     [
         ("", ASKED, "there are no words in it (Eva Malá)", "Type what you say, or /pass."),
-        ("\x07", NEED, "there are no words in it", "a number from 0 to 10"),
+        ("\x07", NEED, "that is no number (Petr)", "a number from 0 to 10"),
+        ("\x1b[2J\x07", ALONE, "there are no words in it", "/help"),
+        ("Nobody: Hello.", BOTH, "nobody here is called 'Nobody'; several people take part", "Petr: …"),
         ("Hello.", BOTH, "several people take part", "Petr: …"),
         ("Hello.", Talk(PRESENT), "no person takes part", "/help"),
         ("/wisper Jan psst", ALONE, "no command '/wisper'", "Did you mean '/whisper'?"),
@@ -91,6 +93,25 @@ def test_a_wrong_line_is_one_clear_line(line: str, talk: Talk, what: str, remedy
     assert remedy in text
     assert "\n" not in text
     assert len(text) < 300
+
+
+@pytest.mark.parametrize(
+    ("line", "talk", "nobody"),
+    [
+        ("Nobody: what", ALONE, "Nobody"),
+        ("Nobody: what", ASKED, "Nobody"),
+        ("Nobody: what", MODERATOR, "Nobody"),
+        ("Eva: what", BOTH, ""),
+        ("Jan: what", ALONE, ""),  # takes part, though it is not theirs to say
+        ("At 10:30 then", ALONE, ""),
+        ("See http://x", ALONE, ""),
+        ("http: //x", ALONE, "http"),
+        ("Two words: what", ALONE, ""),
+        ("/whisper Petr Nobody: what", MODERATOR, ""),
+    ],
+)
+def test_a_name_that_is_nobodys(line: str, talk: Talk, nobody: str):
+    assert unknown_speaker(order(line, talk), talk) == nobody
 
 
 TALKS = st.sampled_from([ALONE, BOTH, MODERATOR, ASKED, NEED, Talk(PRESENT), Talk()])

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from run_folders import HOSTILE, PEOPLE, utterance, write_debate, write_run, write_steered
+from run_folders import HOSTILE, PEOPLE, lines, utterance, write_debate, write_run, write_steered
 
 Run = Callable[..., Any]
 Plain = Callable[[str], str]
@@ -33,6 +33,37 @@ def test_two_seeds_of_one_conversation(command: Run, out: Path) -> None:
     assert other.code == 0
     assert "they part at  utterance 1: " in other.out
     assert "Setup\nwhat  in a  in b\nseed  1     2\n" in other.out
+
+
+def test_what_people_did_is_in_words(command: Run, out: Path) -> None:
+    write_run(out, [utterance(1, PEOPLE[0])], [], run="one")
+    other = write_run(out, [utterance(1, PEOPLE[0], "Wine.")], [], run="two")
+    deeds: list[dict[str, Any]] = [
+        {"do": "say", "text": "Order!", "speaker": "", "heard_by": None},
+        {"do": "say", "text": "No.", "speaker": "Bo", "heard_by": ["Eva", "Jan"]},
+        {"do": "topic", "topic": "Wine"},
+        {"do": "hand", "agent": "Petr", "raised": True},
+        {"do": "hand", "agent": "Petr", "raised": False},
+        {"do": "floor", "agent": "Eva", "avoid": ["Tea."]},
+        {"do": "answer", "agent": "Petr", "what": "utterance", "passes": True},
+        {"do": "answer", "agent": "Petr", "what": "need_to_talk", "need_to_talk": 7},
+        {"do": "answer", "agent": "Petr", "what": "utterance", "text": "Yes."},
+        {"do": "dance", "with": "Eva"},
+    ]
+    (other / "control.jsonl").write_text(lines({"turn": 0, **deed} for deed in deeds), encoding="utf-8")
+    said = command("diff", "one", "two").out.splitlines()
+    assert [line.removeprefix("people in b").strip() for line in said if line.startswith("people in b")] == [
+        'the moderator said "Order!"',
+        'Bo was given the words "No.", for Eva, Jan only',
+        "new topic: Wine",
+        "Petr raised a hand",
+        "Petr lowered a hand",
+        "the floor was given to Eva",
+        "Petr passed",
+        "Petr gave a need to talk of 7",
+        'Petr answered "Yes."',
+        "dance: with Eva",
+    ]
 
 
 def test_as_json(command: Run, out: Path) -> None:

@@ -12,9 +12,11 @@ from rich.console import Console
 
 from persimchat.app.console_area import PLAIN, TURN, Area
 from persimchat.app.json_view import JsonView
+from persimchat.app.lead import Lead, branched, resumed
 from persimchat.app.live_view import LiveView
 from persimchat.app.plain_view import PlainView
 from persimchat.app.quiet_view import QuietView
+from persimchat.app.transcript import Transcript
 from persimchat.runs.events import (
     Asked,
     Continued,
@@ -78,6 +80,41 @@ def live(events: list[Event]) -> str:
         view._live.refresh()
     view.close()
     return file.getvalue()
+
+
+PAST: list[Event] = [
+    started(turn=2),
+    said(1),
+    said(2),
+    Speaking(turn=3, speaker="Eva", need_to_talk={}),
+    said(3, "Eva"),
+]
+
+
+@pytest.mark.parametrize(
+    ("lead", "mark"),
+    [(branched("other", 2, again=True), "From here on it is new."), (resumed(None), "It goes on here.")],
+)
+def test_where_the_past_comes_from_and_ends(lead: Lead, mark: str, capsys: pytest.CaptureFixture[str]):
+    view, printed = PlainView(lead), io.StringIO()
+    transcript = Transcript(Console(file=printed, width=80).print, unicode=True, lead=lead)
+    for event in PAST:
+        view.show(event)
+        transcript.show(event)
+    plain, text = capsys.readouterr().out, printed.getvalue()
+    assert plain.endswith(f"Jan: Words 1.\nJan: Words 2.\n# {mark}\nEva: Words 3.\n")
+    assert text.index("Words 2.") < text.index(f" {mark} ─") < text.index("Words 3.")
+    heading = "Branch of other after utterance 2: utterance 3 is made again"
+    assert (f"# {heading}\n" in plain, f"{heading}\n" in text) == (bool(lead.heading),) * 2
+
+
+def test_a_branch_that_shares_nothing_has_no_past_to_end(capsys: pytest.CaptureFixture[str]):
+    view = PlainView(branched("other", 0, again=False))
+    for event in (started(), said(1)):
+        view.show(event)
+    told = capsys.readouterr().out
+    assert "# Branch of other at the awakening\n" in told
+    assert "From here on" not in told
 
 
 def test_plain_text(capsys: pytest.CaptureFixture[str]):

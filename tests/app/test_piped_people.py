@@ -122,6 +122,25 @@ async def test_nothing_is_no_answer(pipe: tuple[int, int], capsys: pytest.Captur
     assert capsys.readouterr().err.count("there are no words in it (Petr). Type what you say, or /pass.\n") == 2
 
 
+async def test_what_is_told_of_hands_and_of_names_that_are_nobodys(
+    pipe: tuple[int, int], capsys: pytest.CaptureFixture[str]
+):
+    reader, writer = pipe
+    control = Control()
+    people = PipedLines(control, Lines(reader), moderating=False)
+    control.begin(["Jan", "Petr"], ["Petr"])
+    people.take(started("Petr"))
+    control.ask("Petr", "utterance", 1)
+    os.write(writer, b"/hand\nNobody: Hello.\n\x1b[2J\n")
+    os.close(writer)
+    await people.read()
+    assert capsys.readouterr().err.splitlines() == [
+        "Petr has raised a hand.",
+        "Nobody here is called Nobody; it was said by Petr as it stands.",
+        "persimchat: there are no words in it. Type it again in letters; /help says what can be done.",
+    ]
+
+
 async def test_while_it_is_paused_words_are_said_next(pipe: tuple[int, int]):
     reader, writer = pipe
     control = Control()

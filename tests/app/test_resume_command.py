@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -52,8 +53,41 @@ def test_branch_regenerate_and_replay(command: Run):
     assert said[2] == ("Moderator", "Cocoa?")
     again = command("regenerate", run, "--turn", "2")
     assert again.code == 0, again.err
+    told = again.out.splitlines()
+    assert f"# Branch of {run} after utterance 1: utterance 2 is made again" in told[:5]
+    assert told[told.index("# From here on it is new.") - 1] == utterances(first.out)[0]
+    assert "it was made again (regenerate)" in command("diff", run, again.out.splitlines()[-1].split()[-1]).out
     assert utterances(again.out)[0] == utterances(first.out)[0]
     assert utterances(again.out)[1] != utterances(first.out)[1]
+
+
+def test_a_resumed_run_says_where_it_goes_on(command: Run):
+    first = command(*OFFLINE, "--messages", "2")
+    assert "It goes on here" not in first.out
+    told = command("resume", "latest", "--messages", "3").out.splitlines()
+    place = told.index("# It goes on here.")
+    assert told[place - 1] == utterances(first.out)[-1]
+    assert told[place + 1] == utterances("\n".join(told))[2]
+
+
+def test_a_replay_that_differs_is_told_by_its_exit_code(command: Run, tmp_path: Path):
+    assert command(*OFFLINE, "--messages", "2", "--quiet").code == 0
+    (run,) = (tmp_path / "conversations").iterdir()
+    assert command("replay", "latest", "--keep", str(run / "in")).error.endswith("Choose a folder outside of it.")
+    assert "is there already" in command("replay", "latest", "--keep", "conversations").error
+    same = command("replay", "latest", "--json")
+    found = json.loads(same.out.splitlines()[-1])
+    assert (same.code, same.err, found["event"], found["same"]) == (0, "", "comparison", True)
+    transcript = run / "transcript.jsonl"
+    transcript.write_bytes(transcript.read_bytes().replace(b'"turn": 2', b'"turn": 2, "odd\\u001b[2J": 1', 1))
+    differs = command("replay", "latest", "--json")
+    found = json.loads(differs.out.splitlines()[-1])
+    assert (differs.code, differs.err, found["same"]) == (1, "", False)
+    assert found["parts"][0].startswith("transcript.jsonl, line 2")
+    shown = command("replay", "latest")
+    assert shown.code == 1
+    assert "It differs from the run:\n  transcript.jsonl, line 2" in shown.out
+    assert "\x1b" not in shown.out
 
 
 @pytest.mark.parametrize(
@@ -63,10 +97,12 @@ def test_branch_regenerate_and_replay(command: Run):
         (("resume", "x", "--set", "nothing=1"), "'nothing'"),
         (("resume", "x", "--messages", "3", "--set", "max_messages=4"), "max_messages is given twice"),
         (("resume", "x", "--json", "--quiet"), "contradict each other"),
+        (("branch", "x", "--at", "x"), "'x' is no whole number (--at). Give a whole number. See: "),
+        (("branch", "x", "--at", "1", "--say", "Jan: "), "there are no words after the colon (--say)"),
         (("branch", "x"), "missing option '--at'"),
-        (("branch", "x", "--at", "-1"), "'--at'"),
+        (("branch", "x", "--at", "-1"), "'-1' is too small (--at). Give 0 or more. See: persimchat branch"),
         (("branch", "x", "--at", "1", "--say", "no colon"), "not clear who says what (--say)"),
-        (("regenerate", "x", "--turn", "0"), "'--turn'"),
+        (("regenerate", "x", "--turn", "0"), "'0' is too small (--turn). Give 1 or more."),
         (("replay", "nowhere"), "there is no run 'nowhere'"),
     ],
 )

@@ -225,7 +225,7 @@ def test_people_whispers_and_silences_are_said(command: Run, out: Path) -> None:
         "a branch of tea-0000 at turn 1 (branch); changed: say",
         "resumed at turn 3 (changed: note xylophone)",
         "the budget was used up, after 6 utterances",
-        "say 1, hand 1, answer 1, topic 1, floor 1, wave 1",
+        "1 line of the moderator, 1 raised hand, 1 answer, 1 new topic, 1 time the floor was given, 1 wave",
         f"{eva}: 1 turn, {li}: 1 turn",
         "whispers           2 utterances",
     ):

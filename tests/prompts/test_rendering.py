@@ -6,12 +6,12 @@ import re
 from collections import Counter
 from typing import Any
 
-import jinja2
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from jinja2 import DictLoader
 
-from persimchat.prompts import prompt_hash, render
+from persimchat.prompts import prompt_hash, render, rendering
 from persimchat.prompts.blocks import (
     avoid,
     basic_information,
@@ -28,6 +28,7 @@ from persimchat.prompts.blocks import (
 )
 from persimchat.prompts.rendering import TAGS, neutralise, one_line
 from persimchat.state.emotion import EmotionalState
+from persimchat.state.errors import PerSimChatError
 from persimchat.state.memory import new_memory
 from persimchat.state.persona import Persona
 
@@ -155,10 +156,29 @@ def test_ordinary_angle_brackets_and_ampersands_stay():
 
 
 def test_a_missing_value_is_an_error():
-    with pytest.raises(jinja2.UndefinedError, match="basic_information"):
+    with pytest.raises(PerSimChatError, match="basic_information"):
         render("action")
-    with pytest.raises(jinja2.TemplateNotFound):
+    with pytest.raises(PerSimChatError, match=r"the template no_such_template.jinja cannot be filled in"):
         render("no_such_template")
+
+
+@pytest.mark.parametrize(
+    ("source", "what"),
+    [
+        ("{% block system %}{{ nosuch }}{% endblock %}{% block user %}{% endblock %}", "'nosuch' is undefined"),
+        ("{% block system %}{% if %}{% endblock %}", "utterance.jinja, line 1 cannot be filled in"),
+        ("{% block system %}{{ ''.__class__ }}{% endblock %}{% block user %}{% endblock %}", "unsafe"),
+    ],
+)
+def test_a_mistake_in_a_template_is_one_clear_line(source: str, what: str, monkeypatch: pytest.MonkeyPatch):
+    environment = rendering._environment()
+    changed = environment.overlay(loader=DictLoader({"utterance.jinja": source}))
+    monkeypatch.setattr(rendering, "_environment", lambda: changed)
+    with pytest.raises(PerSimChatError) as found:
+        render("utterance")
+    assert str(found.value).startswith("the template utterance.jinja")
+    assert what in str(found.value)
+    assert found.value.remedy == "Put the template right; templates are in prompts/templates."
 
 
 def test_the_hash_names_the_words():

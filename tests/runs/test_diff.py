@@ -130,6 +130,24 @@ def test_an_intervention(tmp_path: Path) -> None:
     assert (place.interventions_a, place.interventions_b) == ([], [{"turn": 1, "do": "topic", "topic": "Wine"}])
 
 
+@pytest.mark.parametrize(
+    ("branch", "why"),
+    [
+        ({"turn": 1, "why": "regenerate", "changed": {}}, "again"),
+        ({"turn": 1, "why": "branch", "changed": {"say": {"speaker": BO, "text": "Wine."}}}, "given"),
+        ({"turn": 1, "why": "branch", "changed": {"temperature": 2}}, "words"),
+        ({"turn": 0, "why": "regenerate", "changed": {}}, "words"),
+    ],
+)
+def test_a_branch_says_itself_how_it_begins(tmp_path: Path, branch: dict[str, Any], why: str) -> None:
+    first = utterance(1, EVA)
+    one = write_run(tmp_path, [first, utterance(2, BO)], [], run="a")
+    other = write_run(tmp_path, [first, utterance(2, BO, "Wine.")], [], run="b", branch={"of": "a", **branch})
+    for place in (compared(one, other).parting, compared(other, one).parting):
+        assert place is not None
+        assert (place.turn, place.why) == (2, why)
+
+
 def test_words_that_a_person_gave(tmp_path: Path) -> None:
     place = two(tmp_path, [utterance(1, EVA)], [given(1, "Moderator", "Order!")]).parting
     assert place is not None

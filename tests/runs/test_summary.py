@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from run_folders import PEOPLE, mind, score, utterance, verdict, write_debate, write_run, write_steered
+from run_folders import PEOPLE, lines, mind, score, utterance, verdict, write_debate, write_run, write_steered
 
 from persimchat.runs.reading import read_run
 from persimchat.runs.recorded import RecordedScore, RecordedUtterance
@@ -199,3 +199,15 @@ def test_the_moderator_and_people_are_told_apart_from_agents(tmp_path: Path) -> 
     assert (summary.people, summary.whispers, summary.silences) == ([LEI], 2, {EVA: 1, LEI: 1})
     assert summary.interventions["topic"] == 1
     assert [(again.turn, list(again.changed)) for again in summary.resumed] == [(3, ["note"])]
+
+
+def test_what_people_did_is_counted_by_kind(tmp_path: Path) -> None:
+    folder = write_run(tmp_path)
+    deeds = [
+        {"do": "say", "text": "Order!", "speaker": ""},
+        {"do": "say", "text": "No.", "speaker": EVA},
+        {"do": "hand", "agent": BO, "raised": True},
+        {"do": "hand", "agent": BO, "raised": False},
+    ]
+    (folder / "control.jsonl").write_text(lines({"turn": 1, **deed} for deed in deeds), encoding="utf-8")
+    assert summary_of(folder).interventions == {"say": 1, "words": 1, "hand": 1, "hand_lowered": 1}
