@@ -15,6 +15,7 @@ from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.types import Checkpointer
 
+from persimchat.graph.context import Context
 from persimchat.graph.edges import (
     after_hearing,
     after_publishing,
@@ -28,6 +29,8 @@ from persimchat.graph.edges import (
 )
 from persimchat.graph.ending import closing_reason, ending, quiet_turns
 from persimchat.graph.minds import build_awakening, build_hearing, build_thinking
+from persimchat.graph.nested import UNLIMITED as UNLIMITED
+from persimchat.graph.nested import ConversationGraph
 from persimchat.graph.node import Node, mind_node, module_node, silenced
 from persimchat.graph.retrying import TRANSIENT, last_attempt
 from persimchat.graph.routing import candidates
@@ -53,14 +56,15 @@ from persimchat.state.errors import InputError, ModelError
 from persimchat.state.settings import Settings
 from persimchat.state.visibility import is_heard
 
-UNLIMITED = 10_000_000
-"""Supersteps: a conversation ends by its own message limit, never by a parent graph's recursion limit."""
-
 
 async def assemble(state: Conversation, settings: Settings) -> dict[str, Any]:
     """Bring the participants together."""
-    thread = get_config().get("configurable", {}).get("thread_id") or uuid.uuid4()
-    return await asyncio.to_thread(assemble_conversation, state, settings, str(thread))
+    place = get_config().get("configurable", {})
+    thread = place.get("thread_id") or uuid.uuid4()
+    # Inside another graph there may be many conversations on one thread: each is a task of its own, with a namespace.
+    inside = str(place.get("checkpoint_ns") or "").rpartition("|")[0]
+    name = f"{thread}/{inside}" if inside else str(thread)
+    return await asyncio.to_thread(assemble_conversation, state, settings, name)
 
 
 async def begin(state: Conversation, settings: Settings) -> dict[str, Any]:
@@ -101,7 +105,9 @@ async def publish(state: Conversation, settings: Settings) -> dict[str, Any]:
     turn = state["turn"] + 1
     said = utterances(state["messages"][-1:])
     waiting = state["interventions"]
-    done = {"interventions": waiting[1:]} if waiting and waiting[0]["do"] in ("say", "floor") else {}
+    done: dict[str, Any] = {}
+    if waiting and waiting[0]["do"] in ("say", "floor"):
+        done = {"interventions": waiting[1:], "carried_out": [{"turn": state["turn"], **waiting[0]}]}
     if not said or not str(state["messages"][-1].id).startswith(utterance_id(state["simulation"], turn)):
         return done
     speaker, addressees = said[0]["speaker"], said[0]["addressees"]
@@ -170,15 +176,22 @@ def _judge_of(state: Conversation) -> Any:
     return next(iter(state["judge_mind"].values()), None)
 
 
-def build_conversation(checkpointer: Checkpointer = None) -> CompiledStateGraph[Any, Any, Any, Any]:
+def build_conversation(
+    checkpointer: Checkpointer = None, *, settings: Settings | None = None
+) -> CompiledStateGraph[Any, Any, Any, Any]:
     """The compiled conversation, for `invoke`, `ainvoke`, `stream` and `astream`, alone or as a node of another graph.
+
+    As a node it shares `messages` with the graph around it, and what else both call by one name; `conversation_node()`
+    fits it to other keys.
 
     Args:
         checkpointer: a LangGraph saver; without one, a conversation cannot be resumed. As a subgraph, the parent's is
             used.
+        settings: how conversations are held where no context is given; needed inside a graph whose context is
+            something else.
     """
     builder: StateGraph[Any, Any, Any, Any] = StateGraph(
-        Conversation, context_schema=Settings, input_schema=ConversationInput, output_schema=ConversationOutput
+        Conversation, context_schema=Context, input_schema=ConversationInput, output_schema=ConversationOutput
     )
     nodes: dict[str, Node] = {
         "assemble": module_node(begin),
@@ -224,7 +237,7 @@ def build_conversation(checkpointer: Checkpointer = None) -> CompiledStateGraph[
     builder.add_edge("judge", "end_check")
     builder.add_edge("conclude", END)
     compiled = builder.compile(checkpointer=checkpointer, name="conversation")
-    return compiled.with_config(recursion_limit=UNLIMITED)
+    return ConversationGraph(settings=settings, **vars(compiled))
 
 
 graph = build_conversation()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, cast
 
 from langgraph.types import Send
 
@@ -90,12 +90,18 @@ def after_hearing(state: Conversation) -> Literal["regroup", "judge", "end_check
 
 def beside_hearing(state: Conversation) -> Literal["end_check", "__end__"]:
     """Route of what goes on beside hearing: those who hear lead on, and of a whisper there may be none."""
-    return "__end__" if is_public(last_utterance(state)) else "end_check"
+    return "__end__" if hearers(state, last_utterance(state)) else "end_check"
 
 
 def nobody_heard(state: Conversation) -> bool:
     """Whether everybody's model has failed at the last utterance."""
     return all(is_silent(mind, state["turn"]) for mind in _hearing(state, last_utterance(state)))
+
+
+def heard_by_nobody(state: Conversation | dict[str, Any]) -> bool:
+    """Whether the last utterance was for everybody, and nobody's model could hear it."""
+    said = utterances(state.get("messages", [])[-1:])
+    return bool(said) and is_public(said[0]) and nobody_heard(cast(Conversation, state))
 
 
 def _hearing(state: Conversation, heard: Utterance) -> list[dict[str, Any]]:

@@ -17,6 +17,7 @@ from langgraph.config import get_config
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.runtime import get_runtime
 
+from persimchat.graph.context import PRESET, checked
 from persimchat.state.errors import InputError, ModelError
 from persimchat.state.mind import GIVEN, Call
 from persimchat.state.settings import Settings
@@ -45,7 +46,11 @@ def wait_for(coroutine: Coroutine[Any, Any, Result]) -> Result:
 
 
 def current_settings() -> Settings:
-    """The settings of the simulation that is running: the graph's context, or the defaults where it has none."""
+    """The settings of the simulation that is running: the graph's context, or its defaults where it has none.
+
+    Raises:
+        InputError: the context is a mapping that holds no settings.
+    """
     runtime: Any = get_runtime(Settings)
     if runtime is None:  # LangGraph's update_state knows no context
         raise InputError(
@@ -54,9 +59,17 @@ def current_settings() -> Settings:
             remedy='Write it as_node="intervene", after which the graph looks what comes next.',
         )
     context = runtime.context
+    if context is None:
+        context = get_config().get("configurable", {}).get(PRESET, {})
     if isinstance(context, dict):
-        return Settings.model_validate(context)
-    return context or Settings()
+        return checked(context)
+    if not isinstance(context, Settings):
+        raise InputError(
+            f"the graph around this conversation has a context of its own ({type(context).__name__})",
+            where="the context",
+            remedy="Give it its settings: build_conversation(settings=Settings(…)), or conversation_node(…).",
+        )
+    return context
 
 
 class Node(RunnableLambda[Any, Any]):

@@ -61,10 +61,12 @@ async def embed(settings: Settings, texts: Sequence[str], *, agent: str = "") ->
             error, remote_name(name), agent=agent, module=_MODULE, timeout_s=settings.timeout_s
         ) from error
     vectors = _checked(rows, len(wanted), name, agent)
-    if ledger is not None:
-        for text, vector in zip(wanted, vectors, strict=True):
-            ledger.embedded(text_digest(text), _encoded(vector))
-    return vectors
+    if ledger is None:
+        return vectors
+    recorded = [
+        ledger.embedded(text_digest(text), _encoded(vector)) for text, vector in zip(wanted, vectors, strict=True)
+    ]
+    return np.stack([_decoded(vector) for vector in recorded])
 
 
 def _encoded(vector: Vectors) -> str:

@@ -132,8 +132,13 @@ class Exchange:
             chunks: list[AIMessageChunk] = []
             try:
                 async with self._request(ledger, messages, messages) as request:
-                    async for chunk in model.astream(messages, config, **more):
-                        chunks.append(chunk)
+                    try:
+                        async for chunk in model.astream(messages, config, **more):
+                            chunks.append(chunk)
+                    except BaseException:
+                        if chunks:  # what came before the cut was used, and is counted
+                            request.partial = cast(AIMessage, message_chunk_to_message(chunks[0] + chunks[1:]))
+                        raise
                     if not chunks:
                         raise self.error("the stream held no answer", again=True)
                     message = cast(AIMessage, message_chunk_to_message(chunks[0] + chunks[1:]))
@@ -172,9 +177,10 @@ class Exchange:
         config = ensure_config()
         config["run_name"] = f"{self.module}:{self.agent}"
         config["tags"] = [*config["tags"], *tags, "persimchat", self.module]
-        config["metadata"] |= {
+        config["metadata"] = {
+            "turn": self.turn,  # a traced run's own counts from the utterance that is made in it
+            **config["metadata"],
             "agent": self.agent,
-            "turn": self.turn,
             "module": self.module,
             "model": self.name.written,
         }

@@ -57,6 +57,7 @@ class Ledger:
         settings: budgets and prices count.
         sink: where records go; nothing is recorded where it is None.
         earlier: the rows of the same run's requests before it was resumed; they count as spent.
+        vectors: texts that were embedded before that: digest → base64, as recorded.
         answers: a run's record, out of which everything is answered. Budgets do not count then: nothing is spent.
     """
 
@@ -66,6 +67,7 @@ class Ledger:
         *,
         sink: Sink | None = None,
         earlier: Iterable[Mapping[str, Any]] = (),
+        vectors: Mapping[str, str] | None = None,
         answers: Record | None = None,
     ) -> None:
         self.spending = Spending()
@@ -73,7 +75,7 @@ class Ledger:
         self._sums: dict[tuple[str, str, str], dict[str, Any]] = {}
         self._lengths: dict[str, Tally] = defaultdict(Tally)
         self._differences: dict[tuple[int, str, str], None] = {}
-        self._embedded: set[str] = set()
+        self._embedded = dict(vectors or {})
         self._retold: set[Asking] = set()
         self._reservations: dict[int, int] = {}
         self._over = asyncio.Event()
@@ -191,19 +193,24 @@ class Ledger:
         found = self._answers.vectors.get(text)
         if found is None:
             raise NotRecorded("there is no recorded embedding of a text", remedy=_REMEDY)
-        self.embedded(text, found)
-        return found
+        return self.embedded(text, found)
 
-    def embedded(self, text: str, vector: str) -> None:
+    def embedded(self, text: str, vector: str) -> str:
         """Record an embedding, once a text.
 
         Args:
             text: the text's digest.
             vector: float32 values as base64.
+
+        Returns:
+            What is recorded of this text: a server may embed it a little differently every time.
         """
-        if self._sink is not None and text not in self._embedded:
-            self._embedded.add(text)
+        if self._sink is None:
+            return vector
+        if text not in self._embedded:
+            self._embedded[text] = vector
             self._sink.embedding(text, vector)
+        return self._embedded[text]
 
     def _keep(self, row: Row) -> None:
         self._count(row)

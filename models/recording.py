@@ -95,6 +95,7 @@ class Request:
     schema: str = ""
     started: float = 0.0
     answer: AIMessage | None = None
+    partial: AIMessage | None = None
     seconds: float = 0.0
 
     def answered(self, message: AIMessage) -> None:
@@ -112,7 +113,9 @@ class Request:
         tally, answer = Tally(), self.answer
         if answer is not None:
             tally.add(self.sent, answer)
-        elif failed is None:
+        elif self.partial is not None:
+            tally.add(self.sent, self.partial)
+        if answer is None and failed is None:
             failed = STOPPED
         given, made = tally.input_tokens, tally.output_tokens
         return Row(

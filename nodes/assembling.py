@@ -118,6 +118,7 @@ def assemble(state: Conversation, settings: Settings, thread: str) -> dict[str, 
         "selected": {},
         "scores": None,
         "interventions": [],
+        "carried_out": None,
     }
 
 

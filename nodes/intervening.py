@@ -43,7 +43,9 @@ async def intervene(state: Conversation, settings: Settings) -> dict[str, Any]:
         agents = {**update.get("agents", {})}
         for name, changed in done.get("agents", {}).items():
             agents[name] = {**agents.get(name, {}), **changed}
-        update = {**update, **done, "agents": agents, "interventions": now["interventions"][1:]}
+        records = [*update.get("carried_out", []), {"turn": state["turn"], **wanted.model_dump()}]
+        waiting = now["interventions"][1:]
+        update = {**update, **done, "agents": agents, "interventions": waiting, "carried_out": records}
         now = cast(Conversation, {**now, "interventions": update["interventions"]})
     return update
 

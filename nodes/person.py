@@ -54,8 +54,8 @@ async def person_speaks(mind: Mind, settings: Settings) -> dict[str, Any]:
         turn = mind["situation"]["turn"] + 1
         passed = {"turn": turn, "step": "speak", "why": "passed"}
         own = {"passed": turn, "hand": False, "need_to_talk": 0, "silent": passed}
-        return {"agents": {mind["name"]: own}}
-    return await say(
+        return {"agents": {mind["name"]: own}, **_answered(mind, "utterance", answer)}
+    said = await say(
         {
             "situation": mind["situation"],
             "needs": mind["needs"],
@@ -65,12 +65,20 @@ async def person_speaks(mind: Mind, settings: Settings) -> dict[str, Any]:
         },
         settings,
     )
+    return {**said, **_answered(mind, "utterance", answer)}
 
 
 async def person_appraises(mind: Mind, settings: Settings) -> dict[str, Any]:
     """human_turns=need: a person says how much they need to talk; who passes has no need."""
     answer = _answer(mind, "need_to_talk")
-    return {"agents": {mind["name"]: {"need_to_talk": answer.get("need_to_talk", 0)}}}
+    need = {"need_to_talk": answer.get("need_to_talk", 0)}
+    return {"agents": {mind["name"]: need}, **_answered(mind, "need_to_talk", answer)}
+
+
+def _answered(mind: Mind, what: Asked, answer: PersonAnswer) -> dict[str, Any]:
+    """What is kept of an answer among what people did."""
+    record = {"turn": mind["situation"]["turn"], "do": "answer", "agent": mind["name"], "what": what, **answer}
+    return {"carried_out": [record]}
 
 
 _RAISED_HAND = 10

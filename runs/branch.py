@@ -17,7 +17,7 @@ from persimchat.personas.names import full_name
 from persimchat.runs.checks import check
 from persimchat.runs.control import Control
 from persimchat.runs.events import Event
-from persimchat.runs.folder import CONTROL, JUDGE_MIND, MINDS, SILENCES, RunFolder, new_run_id, now
+from persimchat.runs.folder import JUDGE_MIND, MINDS, SILENCES, RunFolder, new_run_id, now
 from persimchat.runs.going_on import (
     changed_settings,
     check_memories,
@@ -41,7 +41,7 @@ from persimchat.state.settings import Settings
 _STAYS: Final = frozenset({"mode", "baseline", "embedding", "choices", "answer_format", "judge", "social_goals"})
 """Settings on which the shared past rests, so that a branch cannot have others."""
 
-_COPIED: Final = (MINDS, JUDGE_MIND, SILENCES, CONTROL)
+_COPIED: Final = (MINDS, JUDGE_MIND, SILENCES)
 """Files of which a branch keeps the lines of its past."""
 
 _ENDED: Final = ("stop_reason", "stop_source", "stop_detail", "conclusion")
@@ -309,7 +309,9 @@ def _copy_memories(origin: Workplace, state: Mapping[str, Any], source: str, run
     with held_store(settings.store) as theirs, held_store(location) as ours:
         for mind in (*state["agents"].values(), *state["judge_mind"].values()):
             unsaved = {whole["id"] for whole in mind["unsaved"]}
-            ids = [memory for memory in mind["alive"] if memory not in unsaved]
+            # What was recalled is shown in the next prompts, though it may have been forgotten since.
+            wanted = dict.fromkeys([*mind["alive"], *(recalled["id"] for recalled in mind["recalled"])])
+            ids = [memory for memory in wanted if memory not in unsaved]
             lost = theirs.copy_to(ours, source, run, mind["name"], settings.embedding, ids)
             if lost:
                 raise InputError(

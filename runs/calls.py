@@ -49,6 +49,7 @@ class CallsFile:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._files: dict[str, BinaryIO] = {}
+        self._closed = False
         self._open(CALLS)
 
     def call(self, row: Row) -> None:
@@ -73,6 +74,7 @@ class CallsFile:
 
     def close(self) -> None:
         """Close the files. What a request that was cancelled late has used is still written, to a file opened anew."""
+        self._closed = True
         while self._files:
             self._files.popitem()[1].close()
 
@@ -95,6 +97,8 @@ class CallsFile:
                 line = line[file.write(line) :]
         except OSError as error:
             raise _unwritable(self._folder / name, error) from error
+        if self._closed:
+            self.close()
 
 
 def calls_in(folder: Path) -> Iterator[Row]:
@@ -104,6 +108,12 @@ def calls_in(folder: Path) -> Iterator[Row]:
         InputError: a line is damaged; file and line are named. A torn last line is left out.
     """
     yield from _rows(folder / CALLS, Row)
+
+
+def read_vectors(folder: Path) -> dict[str, str]:
+    """What a server embedded for a run: a text's digest → its vector, as recorded; see `calls_in`."""
+    embedded: Iterator[EmbeddedText] = _rows(folder / EMBEDDINGS, EmbeddedText)
+    return {line["text"]: line["vector"] for line in embedded}
 
 
 def read_calls(folder: Path) -> list[Row]:
@@ -121,8 +131,7 @@ class Answers(Record):
         Raises:
             InputError: a file is damaged; file and line are named.
         """
-        embedded: Iterator[EmbeddedText] = _rows(folder / EMBEDDINGS, EmbeddedText)
-        return cls(calls_in(folder), {line["text"]: line["vector"] for line in embedded})
+        return cls(calls_in(folder), read_vectors(folder))
 
 
 @cache

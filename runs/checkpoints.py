@@ -11,7 +11,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, closing
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
 from persimchat.models.redaction import scrub, short
@@ -49,6 +49,12 @@ def check_location(location: str) -> None:
             where="setting checkpoints",
             remedy=suggestion(shown, [RUN, MEMORY], otherwise=_FORMS),
         )
+    if not _is_readable(location):
+        raise InputError(
+            "the PostgreSQL server's address cannot be read",
+            where="setting checkpoints",
+            remedy="Write %23 for #, %3F for ?, %2F for / and %40 for @ in a user's name and a password.",
+        )
     if find_spec("psycopg") is None or find_spec("langgraph.checkpoint.postgres") is None:
         raise MissingExtraError("checkpoints in PostgreSQL", "postgres")
 
@@ -63,13 +69,23 @@ def without_password(location: str) -> str:
     """The setting as it may be written down: a server's address without its password; user and database stay."""
     if not is_server(location):
         return location
-    try:
-        parts = urlsplit(location)
-        query = [(key, value) for key, value in parse_qsl(parts.query, keep_blank_values=True) if key not in _SECRETS]
-    except ValueError:
+    if not _is_readable(location):
         return f"{location.partition('://')[0]}://"
+    parts = urlsplit(location)
+    query = [(key, value) for key, value in parse_qsl(parts.query, keep_blank_values=True) if key not in _SECRETS]
     user, at, host = parts.netloc.rpartition("@")
     return urlunsplit(parts._replace(netloc=user.partition(":")[0] + at + host, query=urlencode(query)))
+
+
+def _is_readable(location: str) -> bool:
+    """Whether an address has its parts where they look: PostgreSQL takes #, ? and / in passwords as they are."""
+    try:
+        parts = urlsplit(location)
+        parse_qsl(parts.query, keep_blank_values=True)
+    except ValueError:
+        return False
+    cut = parts.fragment or "@" in parts.path or ("@" not in parts.netloc and "@" in parts.query)
+    return not cut and parts.netloc.count("@") <= 1
 
 
 @asynccontextmanager
@@ -101,10 +117,17 @@ async def opened(location: str, folder: Path | None) -> AsyncIterator[BaseCheckp
 
 
 def _serializer() -> JsonPlusSerializer:
-    """Our channels hold plain values and LangChain's messages; nothing else is made from what a checkpoint says."""
+    """Plain values and LangChain's messages are all that our channels hold; nothing else is made from a file's bytes.
+
+    A failed step leaves its error beside them, of which the text is kept.
+    """
     from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 
-    return JsonPlusSerializer(allowed_msgpack_modules=None)
+    class Serializer(JsonPlusSerializer):
+        def dumps_typed(self, obj: Any) -> tuple[str, bytes]:
+            return super().dumps_typed(str(obj) if isinstance(obj, BaseException) else obj)
+
+    return Serializer(allowed_msgpack_modules=None)
 
 
 @asynccontextmanager
@@ -136,6 +159,12 @@ async def _file(path: Path) -> AsyncIterator[BaseCheckpointSaver[str]]:
             f"checkpoints cannot be kept: {short(str(error))}",
             where=str(path),
             remedy="Check free space and permissions; the run can be resumed.",
+        ) from error
+    except sqlite3.DatabaseError as error:
+        raise InputError(
+            f"the run's checkpoints are damaged: {short(str(error))}",
+            where=str(path),
+            remedy="The run can be shown and exported, but not go on.",
         ) from error
 
 

@@ -24,6 +24,13 @@ async def check(scenario: Scenario, settings: Settings) -> None:
         InputError: the message limit leaves no room for what is to be held; a model or an embedding is unknown or lacks
             its key or package; the store cannot be opened; checkpoints can be kept nowhere.
     """
+    people = [participant.name for participant in scenario.participants if participant.human]
+    if people and settings.baseline is not None:
+        raise InputError(
+            f"baseline={settings.baseline} holds no people",
+            where=f"participant {people[0]}",
+            remedy="Leave the baseline out, or let a model take this part.",
+        )
     if settings.baseline in ("mad", "mad_judge", "reconcile"):
         rounds_of(len(scenario.participants), settings)
     names = ["", *(participant.name for participant in scenario.participants)]

@@ -28,6 +28,9 @@ from persimchat.state.errors import InputError
 from persimchat.state.scenario import Scenario
 from persimchat.state.settings import Settings
 
+_NEEDED: Final = ("state_version", "scenario", "settings", "turn", "resumed", "branch", "stop_reason", "silences")
+"""What run.json has to say for a run to go on."""
+
 _FIRST_KEPT: Final = 2
 """The first format of a run's folder with checkpoints."""
 
@@ -40,6 +43,10 @@ def manifest_of(folder: Path) -> dict[str, Any]:
     """
     read_manifest(folder)  # says what is wrong with it
     manifest: dict[str, Any] = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
+    if manifest["format"] >= _FIRST_KEPT and (missing := [key for key in _NEEDED if key not in manifest]):
+        raise InputError(
+            f"{missing[0]} is missing", where=str(folder / MANIFEST), remedy="Take the file from a backup."
+        )
     by = f"PerSimChat {(manifest.get('versions') or {}).get('persimchat', 'of another version')}"
     if manifest["format"] < _FIRST_KEPT:
         raise InputError(

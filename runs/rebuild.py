@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from persimchat.graph.edges import heard_by_nobody
 from persimchat.runs.events import Analysed, Judged, MindRecord, Silenced, Uttered
 from persimchat.runs.folder import (
     ANALYSIS,
@@ -72,8 +73,8 @@ def rebuild(folder: Path, manifest: Mapping[str, Any], state: Mapping[str, Any],
 
 def _rebuilt(folder: Path, manifest: Mapping[str, Any], state: Mapping[str, Any], complete: int) -> Rebuilt:
     said = [Uttered.model_validate(utterance) for utterance in utterances(state.get("messages", []))]
-    silences = _silences(_records(folder / SILENCES), state.get("agents", {}), len(said))
-    control = _control(_records(folder / CONTROL), state.get("interventions", []), len(said))
+    silences = _silences(records(folder / SILENCES), state, len(said))
+    control = state.get("carried_out", [])
     asides = Asides()
     for silenced in silences:
         asides.silence(silenced)
@@ -162,7 +163,8 @@ def _turn(line: str) -> int | None:
     return None if record is None else record["turn"]
 
 
-def _records(path: Path) -> list[dict[str, Any]]:
+def records(path: Path) -> list[dict[str, Any]]:
+    """The records of a file of lines that are whole; damaged ones are left out, and there are none without a file."""
     return [record for line in _whole_lines(path) if (record := _record(line)) is not None]
 
 
@@ -183,26 +185,16 @@ def _minds(path: Path, minds: Mapping[str, Mapping[str, Any]], complete: int) ->
     return whole, [turn for turn in expected if turn not in whole]
 
 
-def _silences(written: list[dict[str, Any]], minds: Mapping[str, Mapping[str, Any]], said: int) -> list[Silenced]:
-    """Who was silent: what was written, as far as the state goes, and what the minds say of their last silence."""
+def _silences(written: list[dict[str, Any]], state: Mapping[str, Any], said: int) -> list[Silenced]:
+    """Who was silent: what was written, as far as the state goes, and what the minds say of their last silence.
+
+    Where nobody could hear the last utterance, everybody hears it again, and nobody was silent.
+    """
+    deaf = heard_by_nobody(dict(state))
     known = [
         Silenced(agent=name, **{key: mind["silent"][key] for key in ("turn", "step", "why")})
-        for name, mind in minds.items()
-        if mind.get("silent")
+        for name, mind in state.get("agents", {}).items()
+        if mind.get("silent") and not (deaf and mind["silent"]["step"] == "hear")
     ]
     kept = [s for s in map(Silenced.model_validate, written) if s.turn <= said or s in known]
     return sorted([*kept, *(s for s in known if s not in kept)], key=lambda silenced: silenced.turn)
-
-
-def _control(written: list[dict[str, Any]], waiting: Sequence[Mapping[str, Any]], said: int) -> list[dict[str, Any]]:
-    """What people did: what was written, as far as the state goes, and what waits in the state and was not written."""
-    kept = [record for record in written if record["turn"] <= said]
-    free = kept.copy()
-    missing: list[dict[str, Any]] = []
-    for one in reversed(waiting):
-        same = next((record for record in reversed(free) if one.items() <= record.items()), None)
-        if same is None:
-            missing.insert(0, {"turn": said, **one})
-        else:
-            free.remove(same)
-    return [*kept, *missing]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
 from pathlib import Path
@@ -18,6 +17,7 @@ from persimchat.runs.folder import CONTROL, RunFolder, now
 from persimchat.runs.going_on import manifest_of, scenario_of, settings_of
 from persimchat.runs.history import states_at
 from persimchat.runs.manifest import first_manifest
+from persimchat.runs.rebuild import records
 from persimchat.runs.recorded_control import RecordedControl
 from persimchat.runs.replay_comparison import Comparison, compared
 from persimchat.runs.resume import go_on
@@ -68,7 +68,7 @@ class Replay:
 
     async def _parts(self, manifest: Mapping[str, Any], out: Path, replay: Replaying) -> AsyncGenerator[Event, None]:
         """The run's parts one after the other; there are several where it was resumed with other settings."""
-        control = RecordedControl(await asyncio.to_thread(_lines, self._folder / CONTROL))
+        control = RecordedControl(await asyncio.to_thread(records, self._folder / CONTROL))
         parts = parts_of(manifest)
         for number, (settings, until) in enumerate(parts):
             if number:
@@ -104,7 +104,7 @@ class Replay:
             state = {name: value for name, value in states[turn].values.items() if name != "usage"}
             at = now().isoformat(timespec="seconds")
             begun = first_manifest(manifest["run"], scenario, settings, at, branch=manifest["branch"])
-            control.leave_out(state["interventions"])
+            control.leave_out([*state["carried_out"], *state["interventions"]])
             folder, asides = await prepared(origin, self._folder, out, begun, state, settings)
         return go_on_from(state, folder, asides, begun, settings, control, replay=replay)
 
@@ -130,7 +130,3 @@ def parts_of(manifest: Mapping[str, Any]) -> list[tuple[Settings, int | None]]:
             until = resumed["turn"]
             later = {**later, "settings": {**later["settings"], **resumed["before"]}}
     return parts
-
-
-def _lines(path: Path) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()] if path.is_file() else []

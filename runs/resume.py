@@ -5,11 +5,13 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
 from persimchat.graph.ending import ending
-from persimchat.runs.calls import read_calls
+from persimchat.memory.recollection import memories_of
+from persimchat.runs.calls import calls_in
 from persimchat.runs.checks import check
 from persimchat.runs.control import Control
 from persimchat.runs.events import Event
@@ -117,9 +119,13 @@ async def go_on(
     """
     scenario, run = scenario_of(manifest, folder), manifest["run"]
     changed = changed_settings(manifest["settings"], settings)
-    earlier = await asyncio.to_thread(read_calls, folder)
+    earlier = partial(calls_in, folder)
     people = [p.name for p in scenario.participants if p.human]
     async with workplace(run, settings, folder, attended=True, earlier=earlier, replay=replay) as place:
+        again = await asyncio.to_thread(manifest_of, folder)  # now that nobody else works on it
+        if any(again[key] != manifest[key] for key in ("settings", "resumed")):
+            raise InputError("the run has gone on meanwhile", where=str(folder), remedy="Try again.")
+        manifest = again
         snapshot = await place.graph.aget_state(place.config)
         if snapshot.created_at is not None:  # by its id: as the step began, without what was done of it
             snapshot = await place.graph.aget_state(snapshot.config)
@@ -131,11 +137,18 @@ async def go_on(
                     where=str(folder),
                     remedy="Put back those with which it was made; without them it can be shown, but not go on.",
                 )
+            if manifest["branch"]:
+                raise InputError(
+                    "the run was killed before it had taken over its past",
+                    where=str(folder),
+                    remedy=f"Branch {manifest['branch']['of']} again.",
+                )
             given = input_of(scenario, run)
         # Where run.json does not know of the end, the run was killed at it, and is to be ended properly.
         elif not snapshot.next and (changed or manifest["stop_reason"] == state["stop_reason"]):
             await _reopen(place, state, settings, folder)
             state |= _OPEN_END
+        await _check_remembered(place, state)
         said = len(utterances(state.get("messages", [])))
         manifest = resumed_manifest(
             manifest, at=now().isoformat(timespec="seconds"), turn=said, settings=settings, changed=changed
@@ -166,10 +179,17 @@ def _check_changes(manifest: Mapping[str, Any], changed: Mapping[str, Any], fold
         )
     if manifest["stop_reason"] == "budget" and not changed.keys() & set(BUDGETS):
         raise InputError(
-            f"the run's budget is used up: {manifest['detail']}",
+            "the run's budget is used up",
             where=str(folder),
             remedy="Raise it, for example with --budget-calls.",
         )
+
+
+async def _check_remembered(place: Workplace, state: Mapping[str, Any]) -> None:
+    """Refuse to go on where somebody's memories are gone, before anything is written."""
+    for mind in (*state.get("agents", {}).values(), *state.get("judge_mind", {}).values()):
+        ids = list(dict.fromkeys([*mind["alive"], *(recalled["id"] for recalled in mind["recalled"])]))
+        await memories_of(place.settings, state["simulation"], mind["name"], ids, mind["unsaved"])
 
 
 def _lines(path: Path) -> int:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections import Counter
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable
 from contextlib import aclosing
@@ -10,10 +9,13 @@ from itertools import takewhile
 from typing import Any, Final, cast
 
 from langchain_core.messages import AIMessageChunk
+from langchain_core.runnables import RunnableConfig
 from langgraph.types import Command
 
+from persimchat.graph.edges import heard_by_nobody
 from persimchat.models.ledger import NotRecorded
 from persimchat.models.redaction import redact
+from persimchat.runs.changes import intervened, silences
 from persimchat.runs.control import Control
 from persimchat.runs.events import (
     Analysed,
@@ -21,7 +23,6 @@ from persimchat.runs.events import (
     Concluded,
     Continued,
     Event,
-    HandRaised,
     Judged,
     JudgeMindChanged,
     MindChanged,
@@ -31,14 +32,15 @@ from persimchat.runs.events import (
     Stopped,
     StopReason,
     Token,
-    TopicChanged,
     TurnEnded,
     Uttered,
 )
 from persimchat.runs.folder import RunFolder, now
+from persimchat.runs.in_thread import in_thread
 from persimchat.runs.manifest import last_manifest, manifest_in_progress
 from persimchat.runs.records import mind_records
 from persimchat.runs.totals import totals
+from persimchat.runs.tracing import Trace
 from persimchat.runs.workplace import Workplace
 from persimchat.state.conversation import utterances
 from persimchat.state.errors import BudgetExhausted, PerSimChatError
@@ -85,8 +87,10 @@ class Running:
         self.scored = max((score["turn"] for score in self.last.get("scores", [])), default=0)
         self.corrections = Counter(corrections)
         self.complete = complete
+        self.trace = Trace(manifest, on=place.traced)
         self.silences = int(manifest["silences"])
-        self._silent = set(_silences(self.last))
+        self._carried_out = len(self.last.get("carried_out", []))
+        self._silent = set(silences(self.last))
         self._writes: list[Callable[[], None]] = []
 
     async def follow(self, given: Any, begin: Iterable[Event]) -> AsyncGenerator[Event, None]:
@@ -114,17 +118,18 @@ class Running:
             detail = f"{self.last['stop_detail']} {_UNWORDED}" if over else str(spent)
             yield await self._end("budget" if not over else self.last["stop_reason"], spent.budget, detail)
             return
-        except NotRecorded:
-            yield await self._end("stopped", "record", "The record has no more answers.")
+        except NotRecorded as missing:
+            yield await self._end("stopped", "record", f"The record has no answer for {missing.where or 'a text'}.")
             return
         except PerSimChatError as error:
-            yield await self._end("error", "error", str(error))
+            yield await self._end("error", "error", str(error), error)
             raise
         except Exception as error:
-            yield await self._end("error", "error", redact(f"{type(error).__name__}: {error}"))
+            yield await self._end("error", "error", redact(f"{type(error).__name__}: {error}"), error)
             raise
         except BaseException:  # cancelled, or the consumer has gone: nobody is there to yield to
             self._finish(self._stopped("stopped", "user", ""))
+            await self.trace.end({"reason": "stopped", "source": "user"})
             raise
         yield await self._end(reason, source, detail)
 
@@ -134,10 +139,16 @@ class Running:
             return "moderator", "The moderator ended the conversation."
         return "person", "A person was asked, and nobody was there to answer."
 
-    async def _end(self, reason: StopReason | None, source: str, detail: str) -> Stopped:
-        await self.place.ledger.settled()  # requests that were given up have told what they took
-        stopped = self._stopped(reason, source, detail)
-        await asyncio.to_thread(self._finish, stopped)
+    async def _end(
+        self, reason: StopReason | None, source: str, detail: str, error: Exception | None = None
+    ) -> Stopped:
+        try:
+            await self.place.ledger.settled()  # requests that were given up have told what they took
+        finally:
+            stopped = self._stopped(reason, source, detail)
+            await in_thread(self._finish, stopped)
+        told = {"reason", "source", "detail", "conclusion", "totals"}
+        await self.trace.end(stopped.model_dump(include=told), error)
         return stopped
 
     def _stopped(self, reason: StopReason | None, source: str, detail: str) -> Stopped:
@@ -182,11 +193,12 @@ class Running:
         """Everything between `started` and `stopped`; people are asked, and what they want is carried out."""
         while True:
             asked: list[Any] = []
-            turned = False
+            turned = halted = False
             async with aclosing(self._steps(given)) as steps:
                 async for nodes, payload in steps:
                     if nodes is None:
                         asked += payload
+                        halted = not payload
                         continue
                     if isinstance(payload, dict):
                         for event in await self._after(nodes, payload):
@@ -195,7 +207,7 @@ class Running:
                             async for event in self._paused():
                                 yield event
                             turned = self.place.kept and self.control.wanted(self.turn)
-                            if turned:
+                            if turned and not self.trace.on:  # else it stops by itself
                                 break
                     else:
                         yield payload
@@ -208,22 +220,36 @@ class Running:
                     async for event in self._ask(question, answers):
                         yield event
                 if not answers:
+                    if self.place.kept and self.control.wanted(self.turn) and not self.control.stopped:
+                        await self._intervene()  # what was asked for meanwhile waits for whoever resumes the run
                     return
                 given = Command(resume=answers)
+            elif halted and await self._goes_on():
+                given = None
             else:
                 return
+
+    async def _goes_on(self) -> bool:
+        """Whether the graph has something left to do where it was stopped: after its end, at most a conclusion."""
+        return not self.last.get("stop_reason") or bool((await self.place.graph.aget_state(self.place.config)).next)
+
+    async def _config(self) -> RunnableConfig:
+        """The graph's configuration for what it does next."""
+        turn = self.turn if self.turn > self.complete else self.turn + 1
+        return await self.trace.config(self.place.config, turn, "conclusion" if self.last.get("stop_reason") else "")
 
     async def _steps(self, given: Any) -> AsyncGenerator[tuple[set[str] | None, Any], None]:
         """The graph's stream: live events, and after every superstep which nodes ran, with the state that they left.
 
-        Questions to people come with None in the place of nodes.
+        Questions to people come with None in the place of nodes; none of them where the graph stops between two turns.
         """
         stream: AsyncIterator[tuple[str, Any]] = self.place.graph.astream(
             given,
-            self.place.config,
+            await self._config(),
             context=self.place.settings,
             stream_mode=["messages", "updates", "values", "custom"],
             durability="sync" if self.place.kept else None,
+            interrupt_after=["end_check"] if self.trace.on else None,  # each turn is told as one run
         )  # type: ignore[assignment]
         nodes: set[str] = set()
         speaking: Speaking | None = None
@@ -261,10 +287,8 @@ class Running:
         """Hand what people want to the conversation, between two turns."""
         wanted = self.control.take(self.turn)
         waiting = [*self.last.get("interventions", []), *wanted]
-        await self.place.graph.aupdate_state(self.place.config, {"interventions": waiting}, as_node="intervene")
-        if self.folder:
-            for record in wanted:
-                self._later(self.folder.control, {"turn": self.turn, **record})
+        await self.place.graph.aupdate_state(await self._config(), {"interventions": waiting}, as_node="intervene")
+        self.last = {**self.last, "interventions": waiting}
 
     async def _ask(self, question: Any, answers: dict[str, Any]) -> AsyncGenerator[Event, None]:
         """Ask a person; their answer goes into `answers` under the question's id. Nothing does where nobody answers."""
@@ -275,9 +299,6 @@ class Running:
         if answer is None:
             return
         answers[question.id] = answer
-        if self.folder:
-            record = {"turn": asked.turn, "do": "answer", "agent": asked.agent, "what": asked.what, **answer}
-            self._later(self.folder.control, record)
 
     def _later(self, write: Callable[[Any], None], record: Any) -> None:
         """Remember what is to be written; it is written at the end of the superstep, in a thread."""
@@ -292,10 +313,10 @@ class Running:
         """The events of a superstep that is over: which nodes ran, and the state that they left."""
         before, self.last = self.last, state
         events: list[Event] = [self._uttered(utterance) for utterance in self._new_utterances(state)]
-        if nodes & _LISTENED:
-            events += self._silenced(state)
+        if nodes & _LISTENED and not ("hear" in nodes and heard_by_nobody(state)):
+            events += self._silenced(state)  # where nobody has heard, everybody hears again or the run ends
         if "intervene" in nodes:
-            events += self._intervened(before, state)
+            events += intervened(before, state, self.turn)
         if "analyse" in nodes:
             fresh = list(takewhile(lambda score: score["turn"] > self.scored, reversed(state["scores"])))
             events += [self._analysed(score) for score in reversed(fresh)]
@@ -307,8 +328,13 @@ class Running:
         if "end_check" in nodes and self.turn > self.complete:
             self.complete = self.turn
             events += await self._turn_ended(state)
+        done = state.get("carried_out", [])[self._carried_out :]
+        self._carried_out += len(done)
+        if self.folder:
+            for record in done:
+                self._later(self.folder.control, record)
         if self._writes:
-            await asyncio.to_thread(self._write)
+            await in_thread(self._write)
         return events
 
     def _new_utterances(self, state: dict[str, Any]) -> list[Utterance]:
@@ -331,23 +357,14 @@ class Running:
 
     def _silenced(self, state: dict[str, Any]) -> list[Event]:
         events: list[Event] = []
-        for agent, turn, step, why in _silences(state):
+        for agent, turn, step, why in silences(state):
             if (agent, turn, step, why) not in self._silent:
                 silenced = Silenced.model_validate({"agent": agent, "turn": turn, "step": step, "why": why})
                 events.append(silenced)
                 self.silences += 1
                 if self.folder:
                     self._later(self.folder.silence, silenced)
-        self._silent = set(_silences(state))
-        return events
-
-    def _intervened(self, before: dict[str, Any], state: dict[str, Any]) -> list[Event]:
-        events: list[Event] = []
-        if state["topic"] != before.get("topic"):
-            events.append(TopicChanged(turn=self.turn, topic=state["topic"]))
-        for name, mind in state["agents"].items():
-            if mind.get("hand", False) != before["agents"][name].get("hand", False):
-                events.append(HandRaised(turn=self.turn, agent=name, raised=mind["hand"]))
+        self._silent = set(silences(state))
         return events
 
     def _analysed(self, score: dict[str, Any]) -> Analysed:
@@ -380,10 +397,3 @@ class Running:
 
 
 _UNWORDED: Final = "None was left to word the majority's position."
-
-
-def _silences(state: dict[str, Any]) -> list[tuple[str, int, str, str]]:
-    """Who is silent since when, at what and why."""
-    minds = state.get("agents", {})
-    silent = {name: mind["silent"] for name, mind in minds.items() if mind.get("silent")}
-    return [(name, found["turn"], found["step"], found["why"]) for name, found in silent.items()]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterable, Mapping
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -19,10 +19,11 @@ from persimchat.memory.recollection import discard
 from persimchat.memory.store import held_store
 from persimchat.models.ledger import LEDGER, Ledger
 from persimchat.models.recording import Record as Answers
-from persimchat.runs.calls import CallsFile
+from persimchat.runs.calls import CallsFile, read_vectors
 from persimchat.runs.checkpoints import opened
 from persimchat.runs.folder import MEMORIES
 from persimchat.runs.lock import held
+from persimchat.runs.tracing import traced
 from persimchat.state.settings import Settings
 
 
@@ -36,6 +37,7 @@ class Workplace:
         settings: as the graph is given them: the store is where the memories are.
         ledger: of the run's requests.
         kept: whether the run has a checkpointer, so that it can be stopped between two steps and go on.
+        traced: whether LangSmith is told of it.
     """
 
     graph: CompiledStateGraph[Any, Any, Any, Any]
@@ -43,6 +45,7 @@ class Workplace:
     settings: Settings
     ledger: Ledger
     kept: bool
+    traced: bool
 
 
 @dataclass(frozen=True)
@@ -70,7 +73,7 @@ async def workplace(
     folder: Path | None,
     *,
     attended: bool = False,
-    earlier: Iterable[Mapping[str, Any]] = (),
+    earlier: Callable[[], Iterable[Mapping[str, Any]]] = tuple,
     replay: Replaying | None = None,
 ) -> AsyncIterator[Workplace]:
     """Open what a run works with, and close it afterwards.
@@ -79,8 +82,9 @@ async def workplace(
         run: the run's id, and its thread's.
         settings: of the simulation.
         folder: the run's own; None where nothing is kept.
-        attended: whether people may take part, for which a run without a folder keeps checkpoints in memory.
-        earlier: rows of the run's requests before it was resumed.
+        attended: whether people may take part, for which a run without a folder keeps checkpoints in memory, as a
+            traced one does, which stops at every turn.
+        earlier: reads the rows of the run's requests before it was resumed; called once the run is held.
         replay: a record out of which the models' answers come.
 
     Raises:
@@ -90,7 +94,8 @@ async def workplace(
         if folder is not None:
             await asyncio.to_thread(stack.enter_context, held(folder))
         saver = await stack.enter_async_context(opened(settings.checkpoints, folder))
-        if saver is None and attended:
+        told = await asyncio.to_thread(traced)
+        if saver is None and (attended or told):
             saver = InMemorySaver()
         used = settings.model_copy(update={"store": store_of(settings, folder)})
         await asyncio.to_thread(stack.enter_context, held_store(used.store))
@@ -98,7 +103,11 @@ async def workplace(
         sink = await asyncio.to_thread(CallsFile, folder) if folder is not None else None
         if sink is not None:
             stack.callback(sink.close)
-        ledger = Ledger(settings, sink=sink, earlier=earlier, answers=replay.answers if replay else None)
+        known = await asyncio.to_thread(read_vectors, folder) if folder is not None else {}
+        answers = replay.answers if replay else None
+        ledger = await asyncio.to_thread(
+            lambda: Ledger(settings, sink=sink, earlier=earlier(), vectors=known, answers=answers)
+        )
         if replay:
             replay.ledgers.append(ledger)
         config: RunnableConfig = {
@@ -106,4 +115,4 @@ async def workplace(
             "run_name": "persimchat",
             "metadata": {"run": run},
         }
-        yield Workplace(graph_for(settings, saver), config, used, ledger, saver is not None)
+        yield Workplace(graph_for(settings, saver), config, used, ledger, saver is not None, told)

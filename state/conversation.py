@@ -8,10 +8,13 @@ from typing import Annotated, Any, Final, cast
 
 from langchain_core.messages import AIMessage, AnyMessage, BaseMessage, HumanMessage, convert_to_messages
 from langgraph.channels.delta import DeltaChannel
-from pydantic import TypeAdapter
+from pydantic import Field, TypeAdapter
+from pydantic.json_schema import SkipJsonSchema
 from typing_extensions import TypedDict
 
 from persimchat.state.mind import Utterance
+from persimchat.state.persona import Persona
+from persimchat.state.relationship import RELATIONSHIP_TYPES, Relationship
 from persimchat.state.verdict import Conclusion, VerdictRecord
 
 
@@ -109,28 +112,74 @@ def by_turn(records: Sequence[Any], writes: Sequence[Any]) -> list[dict[str, Any
     return [result[turn] for turn in sorted(result)]
 
 
+def append_records(records: Sequence[Any], writes: Sequence[Any]) -> list[dict[str, Any]]:
+    """Reducer of records in order: append. None empties the channel.
+
+    Args:
+        records: what is there; not changed.
+        writes: lists of records, oldest first.
+    """
+    result = list(records)
+    for write in writes:
+        result = [] if write is None else [*result, *write]
+    return result
+
+
 SNAPSHOT = 16
 """A channel of changes is written whole at every so many of them; in between a checkpoint holds only what changed."""
 
-Messages = Annotated[list[AnyMessage], DeltaChannel(append_messages, snapshot_frequency=SNAPSHOT)]
+Messages = Annotated[
+    list[AnyMessage],
+    Field(description="the utterances, oldest first; what a person writes before the first one is the topic"),
+    DeltaChannel(append_messages, snapshot_frequency=SNAPSHOT),
+]
 Minds = Annotated[dict[str, dict[str, Any]], DeltaChannel(merge_minds, snapshot_frequency=SNAPSHOT)]
 Verdicts = Annotated[list[VerdictRecord], DeltaChannel(by_turn, snapshot_frequency=SNAPSHOT)]
 Scores = Annotated[list[dict[str, Any]], DeltaChannel(by_turn, snapshot_frequency=SNAPSHOT)]
+CarriedOut = Annotated[list[dict[str, Any]], DeltaChannel(append_records, snapshot_frequency=SNAPSHOT)]
 Usage = Annotated[dict[str, dict[str, Any]], DeltaChannel(add_usage, snapshot_frequency=SNAPSHOT)]
+
+
+# What a form is made of (Studio's), and no more: what a conversation is given is checked when it is assembled.
+_RELATIONSHIP: Final[dict[str, Any]] = Relationship.model_json_schema()
+_RELATIONSHIP["properties"]["type"]["enum"] = list(RELATIONSHIP_TYPES)
+_PARTICIPANT: Final[dict[str, Any]] = {
+    "anyOf": [{"type": "string"}, {**Persona.model_json_schema(), "required": ["name"]}]
+}
 
 
 class ConversationInput(TypedDict, total=False):
     """What starts a conversation. Only a topic (or a message that holds it) and participants are needed."""
 
-    topic: str
-    """What the conversation is about; where it is missing, the last human message is the topic."""
+    topic: Annotated[
+        str, Field(max_length=8000, description="what the conversation is about; else the last human message says it")
+    ]
     messages: Messages
-    participants: list[Any]
-    """Names of shipped personas, or personas as mappings; the first four shipped ones where it is missing."""
-    relationships: list[dict[str, Any]]
-    social_goals: dict[str, list[str]]
-    rules: list[str]
-    simulation: str
+    participants: Annotated[
+        list[Any],
+        Field(
+            max_length=100,
+            description="who takes part, in order of listing: names of shipped personas, or personas written out; the "
+            "first four shipped ones where it is empty",
+            json_schema_extra={"default": [], "items": _PARTICIPANT},
+        ),
+    ]
+    relationships: Annotated[
+        list[dict[str, Any]],
+        Field(description="between pairs of participants", json_schema_extra={"default": [], "items": _RELATIONSHIP}),
+    ]
+    social_goals: Annotated[
+        dict[str, list[str]],
+        Field(
+            description="participant's name: goals for this conversation, beside the persona's own",
+            json_schema_extra={"default": {}},
+        ),
+    ]
+    rules: Annotated[
+        list[str],
+        Field(description="rules of the conversation that everybody knows", json_schema_extra={"default": []}),
+    ]
+    simulation: Annotated[str, SkipJsonSchema()]
     """The run's id, under which memories are kept; made from the thread's id where it is missing."""
 
 
@@ -165,6 +214,8 @@ class Conversation(ConversationInput, total=False):
     """pattern=selector: `speaker`, `reasoning` and the `turn` for which they were named."""
     scores: Scores
     """Analysis: `turn`, `speaker`, `reasoning`, `coherence`, `sentiment`, `engagement`, one an utterance."""
+    carried_out: CarriedOut
+    """What people did: interventions and answers, with the `turn` (utterances made) at which they took effect."""
     interventions: list[dict[str, Any]]
     """What people from outside have asked for and what is still to be done, in order (state/intervention.py)."""
     usage: Usage

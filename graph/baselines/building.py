@@ -9,6 +9,7 @@ from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.types import Checkpointer, Send
 
+from persimchat.graph.context import Context
 from persimchat.graph.conversation import UNLIMITED, assemble
 from persimchat.graph.node import current_settings, module_node
 from persimchat.graph.retrying import TRANSIENT
@@ -30,7 +31,7 @@ def builder_of(modules: Mapping[str, Module]) -> Builder:
         modules: the baseline's own, by node's name.
     """
     builder: Builder = StateGraph(
-        Conversation, context_schema=Settings, input_schema=ConversationInput, output_schema=ConversationOutput
+        Conversation, context_schema=Context, input_schema=ConversationInput, output_schema=ConversationOutput
     )
     for name, module in {"assemble": assemble, **modules, "analyse": analyse}.items():
         builder.add_node(name, module_node(module), retry_policy=None if name == "assemble" else TRANSIENT)

@@ -42,7 +42,15 @@ def blocks(text: str) -> list[Block]:
     return [Block(language, body, not skipped) for skipped, language, body in BLOCK.findall(text)]
 
 
-DOCUMENTS = ("README.md", "docs/runs.md", "docs/people.md", "docs/cost.md", "docs/debates.md", "docs/baselines.md")
+DOCUMENTS = (
+    "README.md",
+    "docs/runs.md",
+    "docs/people.md",
+    "docs/cost.md",
+    "docs/debates.md",
+    "docs/baselines.md",
+    "docs/embedding.md",
+)
 FOUND = [(name, b) for name in DOCUMENTS for b in blocks((ROOT / name).read_text(encoding="utf-8"))]
 COMMANDS = [c for _, b in FOUND if b.language != "python" for c in b.commands]
 RUN = [

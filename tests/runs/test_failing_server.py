@@ -133,10 +133,7 @@ async def test_what_lasts_ends_the_run_which_goes_on(
         failing.heal()
         events = await to_the_end(resume_run(tmp_path / RUN))
     assert [event.turn for event in events if event.event == "utterance"] == list(range(1, MESSAGES + 1))
-    left, expected = left_behind(tmp_path), undisturbed[kind]
-    assert left["transcript.md"].count("did not hear this: ") == 3
-    left["transcript.md"] = expected["transcript.md"]
-    assert left == expected
+    assert left_behind(tmp_path) == undisturbed[kind]  # everybody has heard everything, and nobody was silent
 
 
 async def test_nobody_listens_from_the_start(tmp_path: Path, undisturbed: dict[str, dict[str, Any]]) -> None:
@@ -182,13 +179,10 @@ async def test_the_server_goes_and_comes_back_later(tmp_path: Path, undisturbed:
                 events.append(event)
                 if event.event == "utterance" and event.turn == 3:
                     server.stop()
-        assert [event.agent for event in events if event.event == "silenced"] == [p.name for p in SCENARIO.participants]
+        assert not [event for event in events if event.event == "silenced"]  # nobody heard: it is heard again
         server.start()
         await to_the_end(resume_run(tmp_path / RUN))
-    left = left_behind(tmp_path)
-    assert "did not hear this: cannot reach the server" in left["transcript.md"]
-    left["transcript.md"] = undisturbed["discussion"]["transcript.md"]
-    assert left == undisturbed["discussion"]
+    assert left_behind(tmp_path) == undisturbed["discussion"]
 
 
 @pytest.mark.parametrize("task", ["judge", "analysis", "utterance", "emotion"])

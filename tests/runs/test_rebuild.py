@@ -80,6 +80,7 @@ def state(turns: int) -> dict[str, Any]:
         | {AGENTS[0]: {"name": AGENTS[0], "emotion": EMOTION, "silent": shown}},
         "judge_mind": {name: {"name": name, "emotion": EMOTION} for name in JUDGE},
         "interventions": [],
+        "carried_out": [record for record in CONTROL if record["turn"] <= turns],
     }
 
 
@@ -240,18 +241,27 @@ def test_records_written_twice_stand_once(tmp_path: Path) -> None:
     assert contents(folder) == whole
 
 
-def test_what_waits_to_be_done_is_written_once(tmp_path: Path) -> None:
+def test_what_people_did_is_written_once_it_has_taken_effect(tmp_path: Path) -> None:
     folder = written(tmp_path, 3)
     say = {"do": "say", "text": "Hello", "speaker": "", "heard_by": None}
-    folder.control({"turn": 3, **say})
+    folder.control({"turn": 3, **say})  # written, and the kill came before the state had it
     folder.close()
-    for _ in range(2):  # one of two was written before the kill; putting right twice changes nothing more
-        rebuild(folder.path, MANIFEST, {**state(3), "interventions": [say, say]}, 3)
+    for done in ([], [{"turn": 3, **say}]):
+        known = {**state(3), "interventions": [say], "carried_out": [*CONTROL, *done]}
+        rebuild(folder.path, MANIFEST, known, 3)
         told = [json.loads(line) for line in (folder.path / names.CONTROL).read_text().splitlines()]
-        assert told == [*CONTROL, {"turn": 3, **say}, {"turn": 3, **say}]
-    rebuild(folder.path, MANIFEST, {**state(1), "interventions": [say]}, 1)
-    told = [json.loads(line) for line in (folder.path / names.CONTROL).read_text().splitlines()]
-    assert told == [CONTROL[0], {"turn": 1, **say}]
+        assert told == [*CONTROL, *done]
+
+
+def test_where_nobody_could_hear_nobody_was_silent(tmp_path: Path) -> None:
+    deaf = {"turn": 3, "step": "hear", "why": "no server"}
+    minds = {name: {"name": name, "emotion": EMOTION, "silent": deaf} for name in AGENTS}
+    folder = written(tmp_path, 3).path
+    rebuild(folder, MANIFEST, {**state(3), "agents": minds}, 2)
+    assert "no server" not in (folder / names.SILENCES).read_text()
+    hears = {"name": AGENTS[0], "emotion": EMOTION, "silent": None}
+    rebuild(folder, MANIFEST, {**state(3), "agents": {**minds, AGENTS[0]: hears}}, 2)
+    assert (folder / names.SILENCES).read_text().count("no server") == 1
 
 
 def test_partial_files_are_taken_away(tmp_path: Path) -> None:
