@@ -25,7 +25,7 @@ RECENT := import sys; sys.exit(sys.version_info < (3, 11))
 DEPENDENCIES := $(VENV)/.dependencies
 PACKAGE := $(VENV)/.package-$(LIST)
 
-.PHONY: help setup run test quick check lint types imports format docs docs-drawing lock dist installed benchmarks clean
+.PHONY: help setup run test quick proof check lint types imports format docs docs-drawing site lock dist installed benchmarks clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 22
@@ -39,7 +39,10 @@ test: $(PACKAGE) ## run all tests: make test [PYTEST_ARGS="-k word"]
 	$(BIN)/pytest $(PYTEST_ARGS)
 
 quick: $(PACKAGE) ## run the tests but for the slow ones
-	$(BIN)/pytest -m "not slow" $(PYTEST_ARGS)
+	$(BIN)/pytest -m "not slow and not proof" $(PYTEST_ARGS)
+
+proof: $(PACKAGE) ## run the long proofs: runs killed at fifty points, failing servers, LangGraph's server, the notebook
+	$(BIN)/pytest -m proof $(PYTEST_ARGS)
 
 check: lint types imports test ## everything that must pass before a commit
 
@@ -59,9 +62,13 @@ format: $(PACKAGE) ## put style right where a program can
 
 docs: $(PACKAGE) ## renew the generated parts of docs/: the drawing of the graph, the table of settings, the picture
 	$(BIN)/python tools/generate_docs.py
+	$(BIN)/python tools/site_figures.py
 	$(BIN)/python tools/picture.py
 
 docs-drawing: docs
+
+site: $(PACKAGE) ## build the documents as a site into build/site, links checked
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --site-dir build/site
 
 lock: ## pin the newest versions that fit together in requirements.lock (needs uv)
 	@command -v $(UV) >/dev/null || { echo "make lock needs uv. Install it (pip install uv), or name it: make lock UV=path/to/uv" >&2; exit 1; }

@@ -124,7 +124,7 @@ def mind_node(
     def options(mind: dict[str, Any]) -> dict[str, Any]:
         checkpointed = get_config().get("configurable", {}).get("__pregel_checkpointer") is not None
         return {
-            "config": {"run_name": f"{name}:{mind['name']}"},
+            "config": {"run_name": f"{name}:{mind['name']}", "metadata": {"agent": mind["name"]}},
             "context": current_settings().of_judge() if judge else current_settings(),
             "durability": "exit" if checkpointed else None,
         }

@@ -167,6 +167,7 @@ def _problem(error: ValidationError) -> str:
     first = error.errors(include_url=False)[0]
     # Keys and tags are whatever somebody wrote.
     field = one_line(".".join(str(part) for part in first["loc"][1:]))[:_SHOWN]
+    field = field if field.isprintable() else quoted(field, _SHOWN)
     what = one_line(first["msg"].removeprefix("Value error, "))
     if first["type"] == "string_too_long":
         what = f"{len(str(first['input'])):,} characters are too many: at most {first['ctx']['max_length']:,}"

@@ -113,7 +113,7 @@ def test_what_a_model_says_is_no_yaml_and_no_terminal_code(command: Run, serve: 
 WRONG = {
     "none": (["-n", "0"], "0 personas", "1 to 100"),
     "many": (["--n", "1000"], "1000 personas", "1 to 100"),
-    "no number": (["-n", "some"], "'--n'", "--help"),
+    "no number": (["-n", "some"], "-n/--n/--number", "--help"),
     "empty sentence": (["--about", " "], "--about is empty", "Say who"),
     "no quotas": (["--quotas", "nowhere.yaml"], "no such file (nowhere.yaml)", "Check the path"),
     "model": (["--model", "ofline"], "unknown model 'ofline'", "'offline'"),

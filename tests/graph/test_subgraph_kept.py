@@ -16,6 +16,8 @@ from langgraph.graph import END, START, MessagesState, StateGraph
 from langgraph.types import Command
 from persimchat import Settings, conversation_node
 
+pytestmark = pytest.mark.proof
+
 people = [
     {"name": "Ada Lind", "description": "A baker who gets up at three."},
     {"name": "Petr", "human": True},

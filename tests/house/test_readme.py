@@ -50,6 +50,7 @@ DOCUMENTS = (
     "docs/debates.md",
     "docs/baselines.md",
     "docs/embedding.md",
+    "docs/concepts.md",
 )
 FOUND = [(name, b) for name in DOCUMENTS for b in blocks((ROOT / name).read_text(encoding="utf-8"))]
 COMMANDS = [c for _, b in FOUND if b.language != "python" for c in b.commands]

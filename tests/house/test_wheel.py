@@ -45,7 +45,7 @@ def wheel(built: Path) -> Path:
 def source_files(root: Path) -> set[str]:
     """Every file that belongs into the package, by its path in the wheel."""
     found = {f"persimchat/{p.name}" for p in (root / "src/persimchat").iterdir() if p.is_file()}
-    for room in ("state", "prompts", "models", "memory", "personas", "nodes", "graph", "runs", "app"):
+    for room in ("state", "prompts", "models", "memory", "personas", "nodes", "graph", "runs", "evaluation", "app"):
         for pattern in DATA:
             found |= {f"persimchat/{p.relative_to(root).as_posix()}" for p in (root / room).rglob(pattern)}
     return found

@@ -143,7 +143,9 @@ def test_words_for_others_only_are_asked_for_again(group: Any) -> None:
 
 def test_words_for_others_only_twice_are_an_error_that_names_everything(group: Any) -> None:
     with pytest.raises(ModelError) as caught:
-        Talk(group, f"Bo: {LIBRARY}", f"李雷: {MARKET}\nBo: {NURSE}")
+        # Whoever is chosen speaks for others; then everybody has failed, and the first one is asked for good.
+        others = [[f"Bo: {LIBRARY}", f"李雷: {MARKET}\nBo: {NURSE}"], [f"Ada: {LIBRARY}", f"Ada: {NURSE}"]]
+        Talk(group, *others[0], *others[1], *others[1], *others[0])
     message = str(caught.value)
     for word in (
         "no words of the speaker's own twice",

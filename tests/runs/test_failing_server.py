@@ -24,6 +24,8 @@ from persimchat.runs.simulation import run_simulation
 from persimchat.state.errors import ModelError
 from persimchat.state.settings import Settings
 
+pytestmark = pytest.mark.proof
+
 RUN = "a-run"
 SCENARIO = make_scenario("Should the square be free of cars?", default_participants(3))
 MESSAGES = 5

@@ -10,6 +10,8 @@ from typing import Any, NamedTuple
 import pytest
 from killing import KINDS, RUN, Driver
 
+pytestmark = pytest.mark.proof
+
 FILES = ("transcript.jsonl", "transcript.md", "minds.jsonl", "verdicts.jsonl", "judge_mind.jsonl", "analysis.jsonl")
 UNTOUCHED = ("disclaimer", "started", "ended", "turn", "stop_reason", "stop_source", "detail", "conclusion", "silences")
 """Fields of run.json that are as if nothing had happened, but for the times."""

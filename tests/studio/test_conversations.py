@@ -15,7 +15,7 @@ from langgraph_sdk.client import LangGraphClient
 from loopback.server import LoopbackServer
 from studio.serving import Server
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.proof
 TEA, PET = "Tea or coffee?", "Is the wombat a good pet?"
 BETWEEN = ["end_check"]
 """Where a conversation stops between two turns."""

@@ -11,7 +11,7 @@ from persimchat.graph.studio import PRESETS
 from persimchat.state.scenario import Scenario
 from persimchat.state.settings import Settings
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.proof
 INPUT = ["topic", "messages", "participants", "relationships", "social_goals", "rules"]
 
 
