@@ -152,8 +152,11 @@ async def _file(path: Path) -> AsyncIterator[BaseCheckpointSaver[str]]:
             try:
                 yield saver
             finally:
-                # A cancelled step may have left a write open; a closed connection keeps its lock while a cursor lives.
-                await connection.rollback()
+                # A cancelled step may have left a write open, and another may be writing yet; a connection that is
+                # closed in the middle of one keeps the database locked while its cursor lives.
+                async with saver.lock:
+                    await connection.rollback()
+                    await connection.close()
     except sqlite3.OperationalError as error:
         raise PerSimChatError(
             f"checkpoints cannot be kept: {short(str(error))}",

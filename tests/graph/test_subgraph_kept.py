@@ -9,14 +9,14 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.proof
+
 PROGRAM = """
 import json, sys
 from langgraph.checkpoint.sqlite import SqliteSaver
 from langgraph.graph import END, START, MessagesState, StateGraph
 from langgraph.types import Command
 from persimchat import Settings, conversation_node
-
-pytestmark = pytest.mark.proof
 
 people = [
     {"name": "Ada Lind", "description": "A baker who gets up at three."},

@@ -40,6 +40,7 @@ def benchmark(root: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     return module
 
 
+@pytest.mark.proof
 @pytest.mark.slow
 def test_the_check_makes_a_model_that_repeats_itself_repeat_less(benchmark: ModuleType) -> None:
     rows = benchmark.before_and_after(["Is it ever right to lie?"], 20, 0.6, 1.0)

@@ -68,6 +68,7 @@ def test_every_eighth_topic_is_diverse_and_clean(talk: Any, shipped: list[Any], 
     assert 25 * 0.6 <= statistics.median(lengths) <= 25 * 1.4
 
 
+@pytest.mark.proof
 @pytest.mark.slow
 @pytest.mark.parametrize(("seed", "register", "length"), [(0, "casual", 25), (3, "formal", 50), (5, "neutral", 25)])
 def test_all_topics_are_diverse_and_clean(
