@@ -6,22 +6,9 @@ from typing import Final
 
 from rich.cells import cell_len, set_cell_size
 
+from persimchat.app.picture import Picture
 from persimchat.app.text import cost, tokens
-from persimchat.runs.events import (
-    Continued,
-    Event,
-    Judged,
-    MindChanged,
-    Paused,
-    Silenced,
-    Speaking,
-    Started,
-    Stopped,
-    Token,
-    Totals,
-    TurnEnded,
-    Uttered,
-)
+from persimchat.runs.events import Event
 from persimchat.state.plain_text import one_line
 
 TURN: Final = "turn"
@@ -35,40 +22,11 @@ class Area:
     """Keeps the picture of a run for the toolbar."""
 
     def __init__(self) -> None:
-        self._needs: dict[str, int] = {}
-        self._speaker, self._words = "", ""
-        self._paused = False
-        self._turn, self._limit = 0, 0
-        self._totals = Totals()
-        self._agree = ""
+        self._now = Picture()
 
     def show(self, event: Event) -> None:
         """Take one event into the picture."""
-        match event:
-            case Started():
-                self._limit = event.max_messages
-            case Speaking():
-                self._speaker, self._words, self._needs = event.speaker, "", dict(event.need_to_talk)
-            case Token():
-                self._words += event.text
-            case Uttered():
-                self._speaker, self._words, self._turn = "", "", event.turn
-                self._needs = dict(event.need_to_talk) or self._needs
-            case Silenced() if event.step == "speak":
-                self._speaker, self._words = "", ""
-            case MindChanged() if event.record.need_to_talk is not None:
-                self._needs = {**self._needs, event.record.agent: event.record.need_to_talk}
-            case Paused() | Continued():
-                self._paused = isinstance(event, Paused)
-            case Judged():
-                agree = sum(position.agrees for position in event.positions)
-                self._agree = f"{agree} of {len(event.positions)} agree"
-            case TurnEnded():
-                self._turn, self._totals = event.turn, event.totals
-            case Stopped():
-                self._speaker, self._words = "", ""
-            case _:
-                pass
+        self._now.take(event)
 
     def lines(self, asked: tuple[str, str] | None, width: int) -> list[Line]:
         """Two lines: whose turn it is or who speaks, and how far it is.
@@ -82,25 +40,25 @@ class Area:
             name, what = one_line(asked[0]), asked[1]
             words = f" Your turn, {name} " if what == "utterance" else f" {name}: need to talk, 0 to 10? "
             first = (TURN, words)
-        needs = ", ".join(f"{one_line(name)} {need}" for name, need in sorted(self._needs.items(), key=_by_need))
+        needs = ", ".join(f"{one_line(name)} {need}" for name, need in sorted(self._now.needs.items(), key=_by_need))
         parts = [
-            f"turn {self._turn}/{self._limit}",
+            f"turn {self._now.said}/{self._now.limit}",
             f"need to talk: {needs}" if needs else "",
-            self._agree,
-            f"{tokens(self._totals)}, {cost(self._totals)}" if self._totals.calls else "",
+            self._now.agreement,
+            f"{tokens(self._now.totals)}, {cost(self._now.totals)}" if self._now.totals.calls else "",
         ]
         return [(style, _cut(text, width)) for style, text in (first, (PLAIN, " | ".join(filter(None, parts))))]
 
     def _doing(self, width: int) -> str:
-        if self._words:
-            name, words = one_line(self._speaker), one_line(self._words)
+        if self._now.words:
+            name, words = one_line(self._now.speaker), one_line(self._now.words)
             room = width - cell_len(name) - 2
             return f"{name}: {_end(words, room)}"
-        if self._speaker:
-            return f"{one_line(self._speaker)} looks for words"
-        if self._paused:
+        if self._now.speaker:
+            return f"{one_line(self._now.speaker)} looks for words"
+        if self._now.paused:
             return "paused; /go goes on"
-        return "everybody listens and thinks" if self._needs else "everybody wakes up"
+        return "everybody listens and thinks" if self._now.needs else "everybody wakes up"
 
 
 def _by_need(item: tuple[str, int]) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -54,3 +54,20 @@ Model = Annotated[
         rich_help_panel=MODELS,
     ),
 ]
+
+
+def changes(
+    messages: int | None,
+    budget_calls: int | None,
+    budget_tokens: int | None,
+    budget_usd: float | None,
+    model: str | None,
+) -> dict[str, Any]:
+    """The settings that these options ask for; None where one was not given."""
+    return {
+        "max_messages": messages,
+        "budget_calls": budget_calls,
+        "budget_tokens": budget_tokens,
+        "budget_usd": budget_usd,
+        "model": model,
+    }

@@ -14,25 +14,11 @@ from rich.text import Text
 from persimchat.app.lead import Lead
 from persimchat.app.needs import bar, needs_lines
 from persimchat.app.output import is_unicode
+from persimchat.app.picture import Picture
 from persimchat.app.telling import asking
 from persimchat.app.text import cost, tokens
 from persimchat.app.transcript import Transcript, clock
-from persimchat.runs.events import (
-    Asked,
-    Continued,
-    Event,
-    Judged,
-    MindChanged,
-    Paused,
-    Silenced,
-    Speaking,
-    Started,
-    Stopped,
-    Token,
-    Totals,
-    TurnEnded,
-    Uttered,
-)
+from persimchat.runs.events import Asked, Event, MindChanged, Silenced, Speaking, Started, Stopped, Uttered
 from persimchat.state.plain_text import clean, one_line
 
 _WAITING: Final = {
@@ -63,12 +49,8 @@ class LiveView:
         self._unicode = is_unicode() if console is None else True
         self._spinner = Spinner("dots" if self._unicode else "line")
         self._transcript = Transcript(self._print, unicode=self._unicode, lead=lead)
-        self._needs: dict[str, int] = {}
-        self._waiting, self._asking, self._paused = _WAITING[""], "", False
-        self._speaker, self._words = "", ""
-        self._turn, self._limit = 0, 0
-        self._verdict: Judged | None = None
-        self._totals = Totals()
+        self._now = Picture()
+        self._waiting, self._asking = _WAITING[""], ""
         self._live = Live(
             console=self._console,
             get_renderable=self.area,
@@ -85,33 +67,13 @@ class LiveView:
             self._asking = asking(event)
         else:
             self._transcript.show(event)
+        self._now.take(event)
         match event:
             case Started():
                 self._waiting = _WAITING.get(event.baseline or "", _WAITING[""])
-                self._limit = event.max_messages
                 self._live.start(refresh=True)
-            case Speaking():
-                self._speaker, self._words, self._needs = event.speaker, "", dict(event.need_to_talk)
+            case Speaking() | Uttered() | Silenced() | MindChanged():
                 self._asking = ""
-            case Token():
-                self._words += event.text
-            case Uttered():
-                self._speaker, self._words, self._asking = "", "", ""
-                self._needs = dict(event.need_to_talk) or self._needs
-            case Silenced():
-                self._asking = ""
-                if event.step == "speak":  # what was said so far is no utterance
-                    self._speaker, self._words = "", ""
-            case MindChanged():
-                self._asking = ""
-                if event.record.need_to_talk is not None:
-                    self._needs = {**self._needs, event.record.agent: event.record.need_to_talk}
-            case Paused() | Continued():
-                self._paused = isinstance(event, Paused)
-            case Judged():
-                self._verdict = event
-            case TurnEnded():
-                self._turn, self._totals = event.turn, event.totals
 
     def close(self) -> None:
         """Take the live area away and give the cursor back."""
@@ -123,9 +85,9 @@ class LiveView:
     def area(self) -> RenderableType:
         """What is going on just now; called ten times a second from a thread of its own, so it only reads."""
         width, height = self._console.width, self._console.height - 1
-        speaker, words = self._speaker, self._words
+        speaker, words = self._now.speaker, self._now.words
         bars = needs_lines(
-            self._needs,
+            self._now.needs,
             self._transcript.colours,
             speaker=speaker,
             width=width - 1,
@@ -152,24 +114,23 @@ class LiveView:
     def _doing(self, speaker: str) -> Text:
         if self._asking:
             return Text(self._asking, style="bold")
-        if self._paused:
+        if self._now.paused:
             return Text("paused", style="dim")
         if speaker:
             return Text.assemble(self._transcript.name(speaker), (" looks for words", "dim"))
-        return Text("everybody listens and thinks" if self._needs else self._waiting, style="dim")
+        return Text("everybody listens and thinks" if self._now.needs else self._waiting, style="dim")
 
     def _judge(self) -> list[Text]:
         """The judge's last verdict in one line; nothing before the first, and in discussions."""
-        if self._verdict is None:
+        if self._now.verdict is None:
             return []
-        verdict = self._verdict
-        agree = sum(position.agrees for position in verdict.positions)
+        verdict = self._now.verdict
         if verdict.consensus:
             words = "judge: consensus"
         elif verdict.overruled:
             words = f"judge: consensus is not accepted. {verdict.overruled}"
         else:
-            words = f"judge: no consensus yet, {agree} of {len(verdict.positions)} agree, {verdict.progress}"
+            words = f"judge: no consensus yet, {self._now.agreement}, {verdict.progress}"
         return [Text(one_line(words), style="dim", no_wrap=True, overflow=self._overflow())]
 
     def _overflow(self) -> OverflowMethod:
@@ -177,9 +138,9 @@ class LiveView:
         return "ellipsis" if self._unicode else "crop"
 
     def _progress(self) -> Text:
-        line = Text(f"turn {self._turn}/{self._limit} ", no_wrap=True, overflow=self._overflow())
-        line.append(bar(self._turn, self._limit, _PROGRESS, unicode=self._unicode))
+        line = Text(f"turn {self._now.turn}/{self._now.limit} ", no_wrap=True, overflow=self._overflow())
+        line.append(bar(self._now.turn, self._now.limit, _PROGRESS, unicode=self._unicode))
         seconds = time.monotonic() - self._transcript.since
-        spent = f"{tokens(self._totals)}, {cost(self._totals)}, " if self._totals.calls else ""
+        spent = f"{tokens(self._now.totals)}, {cost(self._now.totals)}, " if self._now.totals.calls else ""
         line.append(f" {spent}{clock(seconds)}", style="dim")
         return line

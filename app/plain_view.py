@@ -7,7 +7,7 @@ from persimchat.app.output import say
 from persimchat.app.telling import Past, addressed, going_on, models, participants, told
 from persimchat.app.text import concluded, ending, models_in_words, unscored, used
 from persimchat.runs.events import Analysed, Event, Started, Stopped, Uttered
-from persimchat.runs.folder import DISCLAIMER
+from persimchat.runs.lines import DISCLAIMER
 from persimchat.state.plain_text import one_line
 
 

@@ -44,13 +44,7 @@ def resume(
         out,
         lambda folder, changes, control: resume_run(folder, changes=changes, control=control),
         assignments=assignments,
-        changes={
-            "max_messages": messages,
-            "budget_calls": budget_calls,
-            "budget_tokens": budget_tokens,
-            "budget_usd": budget_usd,
-            "model": model,
-        },
+        changes=going_on_options.changes(messages, budget_calls, budget_tokens, budget_usd, model),
         form=form_of(as_json=as_json, quiet=quiet),
         moderate=moderate,
     )

@@ -12,7 +12,7 @@ from rich.text import Text
 from persimchat.app import show_tables as tables
 from persimchat.app.show_tables import Look
 from persimchat.app.text import used
-from persimchat.runs.folder import DISCLAIMER
+from persimchat.runs.lines import DISCLAIMER
 from persimchat.runs.report_words import (
     corrections,
     count,

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from persimchat.runs.events import Concluded, Stopped, Totals
-from persimchat.runs.folder import conclusion_heading
+from persimchat.runs.lines import conclusion_heading
 from persimchat.runs.report_words import ENDINGS, count
 from persimchat.state.emotion import EMOTIONS, EmotionalState
 from persimchat.state.plain_text import one_line

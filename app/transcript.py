@@ -15,7 +15,7 @@ from persimchat.app.lead import Lead
 from persimchat.app.telling import Past, addressed, going_on, models, told
 from persimchat.app.text import concluded, ending, models_in_words, mood, unscored, used
 from persimchat.runs.events import Analysed, Event, Started, Stopped, Uttered
-from persimchat.runs.folder import DISCLAIMER
+from persimchat.runs.lines import DISCLAIMER
 from persimchat.state.plain_text import clean, one_line
 
 COLOURS: Final = (

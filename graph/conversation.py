@@ -29,7 +29,6 @@ from persimchat.graph.edges import (
 )
 from persimchat.graph.ending import closing_reason, ending, quiet_turns
 from persimchat.graph.minds import build_awakening, build_hearing, build_thinking
-from persimchat.graph.nested import UNLIMITED as UNLIMITED
 from persimchat.graph.nested import ConversationGraph
 from persimchat.graph.node import Node, mind_node, module_node, silenced
 from persimchat.graph.retrying import TRANSIENT, last_attempt

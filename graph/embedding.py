@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final, Literal, get_args
 
-from langchain_core.messages import HumanMessage
 from langchain_core.runnables import Runnable
 
 from persimchat.graph.choice import graph_for
 from persimchat.graph.node import Node
-from persimchat.nodes.assembling import scenario_of
+from persimchat.nodes.assembling import scenario_of, topic_in
 from persimchat.state.conversation import Conversation, append_messages, utterances
 from persimchat.state.errors import InputError, suggestion
 from persimchat.state.persona import Persona
@@ -112,11 +111,7 @@ def _topic(state: Any, topic_from: str | Callable[[Any], str]) -> str:
     if callable(topic_from):
         return topic_from(state)
     found = state.get(topic_from) if isinstance(state, Mapping) else getattr(state, topic_from, None)
-    if isinstance(found, str) or not found:
-        said = found
-    else:  # What people said in an earlier conversation is no topic.
-        messages = [m for m in append_messages([], [list(found)]) if isinstance(m, HumanMessage)]
-        said = next((m.text for m in reversed(messages) if not utterances([m])), None)
+    said = found if isinstance(found, str) or not found else topic_in(append_messages([], [list(found)]))
     if not said or not said.strip():
         raise InputError(
             "the conversation has no topic",

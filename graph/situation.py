@@ -6,17 +6,17 @@ from itertools import islice
 from typing import Any, Final
 
 from persimchat.prompts.blocks import LEAST_MEMORY_COST
+from persimchat.state import visibility
 from persimchat.state.conversation import Conversation, each_utterance
 from persimchat.state.mind import Situation, Utterance
 from persimchat.state.relationship import Relationship
 from persimchat.state.settings import Settings
-from persimchat.state.visibility import is_heard
 
 
 def last_heard(state: Conversation, name: str, count: int) -> list[Utterance]:
     """The last `count` utterances of this conversation that somebody hears, oldest first; empty `name`: onlookers."""
-    said = each_utterance(islice(reversed(state["messages"]), state["turn"]))
-    return list(islice((utterance for utterance in said if is_heard(utterance, name)), count))[::-1]
+    newest_first = each_utterance(islice(reversed(state["messages"]), state["turn"]))
+    return visibility.last_heard(newest_first, name, count)
 
 
 def situation_of(state: Conversation, name: str, settings: Settings, *, window: int | None = None) -> Situation:

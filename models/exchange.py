@@ -137,11 +137,11 @@ class Exchange:
                             chunks.append(chunk)
                     except BaseException:
                         if chunks:  # what came before the cut was used, and is counted
-                            request.partial = cast(AIMessage, message_chunk_to_message(chunks[0] + chunks[1:]))
+                            request.partial = _joined(chunks)
                         raise
                     if not chunks:
                         raise self.error("the stream held no answer", again=True)
-                    message = cast(AIMessage, message_chunk_to_message(chunks[0] + chunks[1:]))
+                    message = _joined(chunks)
                     request.answered(message)
                     if self.name.provider in _SAY_THE_END and not _is_whole(message):
                         raise self.error("the connection was cut in the middle of the answer", again=True)
@@ -276,6 +276,11 @@ def followed_by(messages: list[BaseMessage], text: str) -> list[BaseMessage]:
     if messages and isinstance(messages[-1], HumanMessage):
         return [*messages[:-1], HumanMessage(f"{messages[-1].text}\n\n{text}")]
     return [*messages, HumanMessage(text)]
+
+
+def _joined(chunks: list[AIMessageChunk]) -> AIMessage:
+    """The message that the chunks of a stream, at least one, make."""
+    return cast(AIMessage, message_chunk_to_message(chunks[0] + chunks[1:]))
 
 
 async def _whole(request: Awaitable[AIMessage]) -> AIMessage:

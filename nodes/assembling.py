@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from langchain_core.messages import AnyMessage, HumanMessage
@@ -22,14 +22,19 @@ from persimchat.state.settings import Settings
 
 def _topic(state: Conversation) -> str:
     """The topic as given, else the last human message."""
-    if state.get("topic"):
-        return state["topic"]
-    # What people said in an earlier conversation on this thread is no topic.
-    messages = [m for m in state.get("messages", []) if not utterances([m])]
-    said: list[AnyMessage] = [m for m in messages if isinstance(m, HumanMessage)]
-    if not said:
+    topic = state.get("topic") or topic_in(state.get("messages", []))
+    if topic is None:
         raise InputError("the conversation has no topic", remedy="Give a topic, or a human message that holds it.")
-    return str(said[-1].text)
+    return topic
+
+
+def topic_in(messages: Sequence[AnyMessage]) -> str | None:
+    """The words of the last human message, None where there is none.
+
+    What people said in an earlier conversation on the same thread is no topic.
+    """
+    said = (m for m in reversed(messages) if isinstance(m, HumanMessage) and not utterances([m]))
+    return next((str(m.text) for m in said), None)
 
 
 def _participant(entry: Any) -> Any:
@@ -71,6 +76,21 @@ def scenario_of(state: Conversation) -> Scenario:
     )
 
 
+def refuse_people_in_baseline(scenario: Scenario, settings: Settings) -> None:
+    """Refuse a baseline of the literature in which a person is to take part.
+
+    Raises:
+        InputError: there is one.
+    """
+    people = [persona.name for persona in scenario.participants if persona.human]
+    if people and settings.baseline is not None:
+        raise InputError(
+            f"baseline={settings.baseline} holds no people",
+            where=f"participant {people[0]}",
+            remedy="Leave the baseline out, or let a model take this part.",
+        )
+
+
 def assemble(state: Conversation, settings: Settings, thread: str) -> dict[str, Any]:
     """Make the conversation's channels and everybody's mind from its input.
 
@@ -82,13 +102,7 @@ def assemble(state: Conversation, settings: Settings, thread: str) -> dict[str, 
     scenario = scenario_of(state)
     again = len(state.get("messages", [])) if state.get("agents") else 0
     simulation = state.get("simulation", "") if not again else ""
-    people = [persona.name for persona in scenario.participants if persona.human]
-    if people and settings.baseline is not None:
-        raise InputError(
-            f"baseline={settings.baseline} holds no people",
-            where=f"participant {people[0]}",
-            remedy="Leave the baseline out, or let a model take this part.",
-        )
+    refuse_people_in_baseline(scenario, settings)
     minds = {
         persona.name: _mind(persona, scenario.goals_of(persona) if settings.social_goals else [])
         for persona in scenario.participants

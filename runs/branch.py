@@ -19,21 +19,24 @@ from persimchat.runs.control import Control
 from persimchat.runs.events import Event
 from persimchat.runs.folder import JUDGE_MIND, MINDS, SILENCES, RunFolder, new_run_id, now
 from persimchat.runs.going_on import (
+    NO_END,
+    NO_LEAVE,
     changed_settings,
     check_memories,
     complete_minds,
     manifest_of,
     past_of,
+    remembered,
     scenario_of,
     settings_of,
 )
 from persimchat.runs.history import state_at
 from persimchat.runs.lines import Asides
 from persimchat.runs.manifest import first_manifest
+from persimchat.runs.reading import read_run
 from persimchat.runs.rebuild import rebuild
 from persimchat.runs.running import Running
 from persimchat.runs.workplace import Replaying, Workplace, store_of, workplace
-from persimchat.state.conversation import utterances
 from persimchat.state.errors import InputError
 from persimchat.state.intervention import Floor, Say, words
 from persimchat.state.settings import Settings
@@ -43,8 +46,6 @@ _STAYS: Final = frozenset({"mode", "baseline", "embedding", "choices", "answer_f
 
 _COPIED: Final = (MINDS, JUDGE_MIND, SILENCES)
 """Files of which a branch keeps the lines of its past."""
-
-_ENDED: Final = ("stop_reason", "stop_source", "stop_detail", "conclusion")
 
 
 async def branch_run(
@@ -111,10 +112,10 @@ async def regenerate_run(
         PerSimChatError: after the `stopped` event that tells of it.
     """
     manifest = await asyncio.to_thread(manifest_of, folder)
-    events = await past_of(folder, None)
-    said = next((event for event in events if event.event == "utterance" and event.turn == turn), None)
-    if said is None or said.event != "utterance":
-        last = sum(event.event == "utterance" for event in events)
+    utterances = (await asyncio.to_thread(read_run, folder)).utterances
+    said = next((utterance for utterance in utterances if utterance.turn == turn), None)
+    if said is None:
+        last = len(utterances)
         raise InputError(
             f"the run has {last} utterances; there is no utterance {turn}",
             where=str(folder),
@@ -200,15 +201,11 @@ async def go_on_from(
     Raises:
         PerSimChatError: as `branch_run`.
     """
-    people = [person["name"] for person in manifest["scenario"]["participants"] if person.get("human")]
     async with workplace(manifest["run"], settings, folder, attended=True, replay=replay) as place:
         await place.graph.aupdate_state(place.config, state, as_node="intervene")
         kept = await asyncio.to_thread(RunFolder.reopened, folder, asides)
-        past = await past_of(folder, None)
-        control = control or Control(attended=False)
-        control.begin(list(state["agents"]), people)
-        corrections = [c for utterance in utterances(state["messages"]) for c in utterance["corrections"]]
-        running = Running(place, manifest, kept, control, state=state, corrections=corrections, complete=state["turn"])
+        past = await past_of(folder)
+        running = Running(place, manifest, kept, control, state=state, complete=state["turn"])
         async with aclosing(running.follow(None, past)) as events:
             async for event in events:
                 yield event
@@ -245,7 +242,7 @@ async def prepared(
         await asyncio.to_thread(_copy_memories, origin, state, theirs, run, store)
         await asyncio.to_thread(_copy_files, source, folder)
         rebuilt = await asyncio.to_thread(rebuild, folder, manifest, state, manifest["branch"]["turn"])
-        await complete_minds(folder, origin, origin.graph, rebuilt)
+        await complete_minds(folder, origin, rebuilt)
     except BaseException:
         await asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True)
         raise
@@ -293,9 +290,9 @@ def _copy_files(source: Path, folder: Path) -> None:
 def _state_of(snapshot: StateSnapshot, run: str, wanted: Sequence[Mapping[str, Any]], changed: Any) -> dict[str, Any]:
     """The conversation as it stood, as the beginning of another run."""
     state = {name: value for name, value in snapshot.values.items() if name != "usage"}
-    state |= {**dict.fromkeys(_ENDED, ""), "conclusion": None, "simulation": run, "interventions": list(wanted)}
+    state |= {**NO_END, "simulation": run, "interventions": list(wanted)}
     if changed.keys() & {"max_messages", "closing"}:
-        state |= {"closing": "", "closing_since": 0}
+        state |= NO_LEAVE
     return state
 
 
@@ -309,9 +306,7 @@ def _copy_memories(origin: Workplace, state: Mapping[str, Any], source: str, run
     with held_store(settings.store) as theirs, held_store(location) as ours:
         for mind in (*state["agents"].values(), *state["judge_mind"].values()):
             unsaved = {whole["id"] for whole in mind["unsaved"]}
-            # What was recalled is shown in the next prompts, though it may have been forgotten since.
-            wanted = dict.fromkeys([*mind["alive"], *(recalled["id"] for recalled in mind["recalled"])])
-            ids = [memory for memory in wanted if memory not in unsaved]
+            ids = [memory for memory in remembered(mind) if memory not in unsaved]
             lost = theirs.copy_to(ours, source, run, mind["name"], settings.embedding, ids)
             if lost:
                 raise InputError(

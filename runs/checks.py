@@ -10,6 +10,7 @@ from persimchat.memory.store import store
 from persimchat.models.naming import parse_model_name
 from persimchat.models.registry import ready_model
 from persimchat.models.usage import cost_usd
+from persimchat.nodes.assembling import refuse_people_in_baseline
 from persimchat.runs.checkpoints import check_location
 from persimchat.state.errors import InputError
 from persimchat.state.scenario import Scenario
@@ -24,13 +25,7 @@ async def check(scenario: Scenario, settings: Settings) -> None:
         InputError: the message limit leaves no room for what is to be held; a model or an embedding is unknown or lacks
             its key or package; the store cannot be opened; checkpoints can be kept nowhere.
     """
-    people = [participant.name for participant in scenario.participants if participant.human]
-    if people and settings.baseline is not None:
-        raise InputError(
-            f"baseline={settings.baseline} holds no people",
-            where=f"participant {people[0]}",
-            remedy="Leave the baseline out, or let a model take this part.",
-        )
+    refuse_people_in_baseline(scenario, settings)
     if settings.baseline in ("mad", "mad_judge", "reconcile"):
         rounds_of(len(scenario.participants), settings)
     names = ["", *(participant.name for participant in scenario.participants)]

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from persimchat.runs.export_tables import TABLES, UNIT, Row
 from persimchat.runs.export_values import markdown
-from persimchat.runs.folder import DISCLAIMER
+from persimchat.runs.lines import DISCLAIMER
 from persimchat.state.plain_text import one_line
 
 NAME: Final = "codebook.md"

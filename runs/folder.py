@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import Any, Final, Self, TextIO
 
 from persimchat.runs.events import Analysed, Judged, MindRecord, Silenced, Uttered
-from persimchat.runs.lines import DISCLAIMER as DISCLAIMER
 from persimchat.runs.lines import (
     Asides,
     conclusion,
@@ -26,7 +25,6 @@ from persimchat.runs.lines import (
     last_words,
     spoken,
 )
-from persimchat.runs.lines import conclusion_heading as conclusion_heading
 from persimchat.state.errors import InputError
 from persimchat.state.folding import without_marks
 from persimchat.state.plain_text import clean

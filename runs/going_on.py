@@ -16,7 +16,7 @@ from persimchat.personas.names import with_full_names
 from persimchat.runs.checkpoints import CHECKPOINTS
 from persimchat.runs.events import Event
 from persimchat.runs.folder import MANIFEST, RUN_FORMAT, TRANSCRIPT
-from persimchat.runs.history import Graph, states_at
+from persimchat.runs.history import states_at
 from persimchat.runs.manifest import STATE_VERSION
 from persimchat.runs.past import past_events
 from persimchat.runs.reading import read_manifest, read_run
@@ -27,6 +27,11 @@ from persimchat.state.configuration import load_settings
 from persimchat.state.errors import InputError
 from persimchat.state.scenario import Scenario
 from persimchat.state.settings import Settings
+
+NO_END: Final = {"stop_reason": "", "stop_source": "", "stop_detail": "", "conclusion": None}
+"""The channels of a conversation that has not ended."""
+NO_LEAVE: Final = {"closing": "", "closing_since": 0}
+"""Those of one in which nobody takes leave."""
 
 _NEEDED: Final = ("state_version", "scenario", "settings", "turn", "resumed", "branch", "stop_reason", "silences")
 """What run.json has to say for a run to go on."""
@@ -137,11 +142,11 @@ def changed_settings(before: Mapping[str, Any], settings: Settings) -> dict[str,
     }
 
 
-async def complete_minds(folder: Path, place: Workplace, graph: Graph, rebuilt: Rebuilt) -> None:
+async def complete_minds(folder: Path, place: Workplace, rebuilt: Rebuilt) -> None:
     """Write what minds.jsonl and judge_mind.jsonl lack, from the states of then."""
     lacking = {False: rebuilt.minds, True: rebuilt.judge_minds}
     turns = {turn for missing in lacking.values() for turn in missing}
-    states = await states_at(graph, place.config, turns, first=True) if turns else {}
+    states = await states_at(place.graph, place.config, turns, first=True) if turns else {}
     for judge, missing in lacking.items():
         records = [
             record
@@ -152,12 +157,19 @@ async def complete_minds(folder: Path, place: Workplace, graph: Graph, rebuilt: 
             await asyncio.to_thread(add_minds, folder, records, judge=judge)
 
 
-async def past_of(folder: Path, turn: int | None) -> list[Event]:
-    """A run's past as events, up to the end of a turn; without `stopped`."""
+async def past_of(folder: Path) -> list[Event]:
+    """A run's past as events, without `stopped`."""
 
     def read() -> list[Event]:
         record = read_run(folder)
-        last = record.utterances[-1].turn if record.utterances else 0
-        return list(past_events(record, upto=last if turn is None else turn))
+        return list(past_events(record, upto=record.utterances[-1].turn if record.utterances else 0))
 
     return await asyncio.to_thread(read)
+
+
+def remembered(mind: Mapping[str, Any]) -> list[str]:
+    """Ids of the memories that a mind needs to go on: those alive, and those recalled last.
+
+    What was recalled is shown in the next prompts, though it may have been forgotten since.
+    """
+    return list(dict.fromkeys([*mind["alive"], *(recalled["id"] for recalled in mind["recalled"])]))

@@ -42,11 +42,13 @@ class Rebuilt:
         minds: turns that minds.jsonl lacks, from 0; whoever knows the states of then gives them to `add_minds`.
         judge_minds: the same of judge_mind.jsonl.
         asides: for `RunFolder.reopened`.
+        silences: how often somebody was silent so far.
     """
 
     minds: list[int]
     judge_minds: list[int]
     asides: Asides
+    silences: int
 
 
 def rebuild(folder: Path, manifest: Mapping[str, Any], state: Mapping[str, Any], complete: int) -> Rebuilt:
@@ -97,7 +99,7 @@ def _rebuilt(folder: Path, manifest: Mapping[str, Any], state: Mapping[str, Any]
     }
     for name, content in files.items():
         _put(folder / name, "".join(content))
-    return Rebuilt(lacking, judges_lacking, asides)
+    return Rebuilt(lacking, judges_lacking, asides, len(silences))
 
 
 def add_minds(folder: Path, records: Sequence[MindRecord], *, judge: bool = False) -> None:

@@ -17,7 +17,7 @@ from jinja2 import DictLoader, Environment, StrictUndefined
 from markupsafe import Markup
 
 from persimchat.runs import report_words as words
-from persimchat.runs.folder import DISCLAIMER, conclusion_heading
+from persimchat.runs.lines import DISCLAIMER, conclusion_heading
 from persimchat.runs.reading import Record
 from persimchat.runs.report_asides import asides
 from persimchat.runs.report_insights import (

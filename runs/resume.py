@@ -15,14 +15,17 @@ from persimchat.runs.calls import calls_in
 from persimchat.runs.checks import check
 from persimchat.runs.control import Control
 from persimchat.runs.events import Event
-from persimchat.runs.folder import SILENCES, RunFolder, now
+from persimchat.runs.folder import RunFolder, now
 from persimchat.runs.going_on import (
+    NO_END,
+    NO_LEAVE,
     changed_settings,
     check_memories,
     complete_minds,
     has_begun,
     manifest_of,
     past_of,
+    remembered,
     scenario_of,
     settings_of,
 )
@@ -56,15 +59,7 @@ MAY_CHANGE: Final = frozenset(
 )
 """Settings with which the same run may go on: how far, by whose answers, at what cost. Others make another run."""
 
-_OPEN_END: Final = {
-    "stop_reason": "",
-    "stop_source": "",
-    "stop_detail": "",
-    "conclusion": None,
-    "closing": "",
-    "closing_since": 0,
-    "quiet": 0,
-}
+_OPEN_END: Final = {**NO_END, **NO_LEAVE, "quiet": 0}
 
 
 async def resume_run(
@@ -120,7 +115,6 @@ async def go_on(
     scenario, run = scenario_of(manifest, folder), manifest["run"]
     changed = changed_settings(manifest["settings"], settings)
     earlier = partial(calls_in, folder)
-    people = [p.name for p in scenario.participants if p.human]
     async with workplace(run, settings, folder, attended=True, earlier=earlier, replay=replay) as place:
         again = await asyncio.to_thread(manifest_of, folder)  # now that nobody else works on it
         if any(again[key] != manifest[key] for key in ("settings", "resumed")):
@@ -153,17 +147,14 @@ async def go_on(
         manifest = resumed_manifest(
             manifest, at=now().isoformat(timespec="seconds"), turn=said, settings=settings, changed=changed
         )
-        rebuilt = await asyncio.to_thread(rebuild, folder, manifest, state, complete_turn(snapshot))
-        await complete_minds(folder, place, place.graph, rebuilt)
-        manifest["silences"] = await asyncio.to_thread(_lines, folder / SILENCES)
+        complete = complete_turn(snapshot)
+        rebuilt = await asyncio.to_thread(rebuild, folder, manifest, state, complete)
+        await complete_minds(folder, place, rebuilt)
+        manifest["silences"] = rebuilt.silences
         kept = await asyncio.to_thread(RunFolder.reopened, folder, rebuilt.asides)
         await asyncio.to_thread(kept.manifest, manifest)
-        past = await past_of(folder, None) if tell_past else []
-        control = control or Control(attended=False)
-        control.begin([p.name for p in scenario.participants], people, baseline=settings.baseline)
-        corrections = [c for utterance in utterances(state.get("messages", [])) for c in utterance["corrections"]]
-        complete = complete_turn(snapshot)
-        running = Running(place, manifest, kept, control, state=state, corrections=corrections, complete=complete)
+        past = await past_of(folder) if tell_past else []
+        running = Running(place, manifest, kept, control, state=state, complete=complete)
         async with aclosing(running.follow(given, past)) as events:
             async for event in events:
                 yield event
@@ -188,12 +179,7 @@ def _check_changes(manifest: Mapping[str, Any], changed: Mapping[str, Any], fold
 async def _check_remembered(place: Workplace, state: Mapping[str, Any]) -> None:
     """Refuse to go on where somebody's memories are gone, before anything is written."""
     for mind in (*state.get("agents", {}).values(), *state.get("judge_mind", {}).values()):
-        ids = list(dict.fromkeys([*mind["alive"], *(recalled["id"] for recalled in mind["recalled"])]))
-        await memories_of(place.settings, state["simulation"], mind["name"], ids, mind["unsaved"])
-
-
-def _lines(path: Path) -> int:
-    return path.read_bytes().count(b"\n") if path.is_file() else 0
+        await memories_of(place.settings, state["simulation"], mind["name"], remembered(mind), mind["unsaved"])
 
 
 async def _reopen(place: Workplace, state: dict[str, Any], settings: Settings, folder: Path) -> None:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable
+from collections.abc import AsyncGenerator, Callable, Iterable
 from contextlib import aclosing
 from itertools import takewhile
-from typing import Any, Final, cast
+from typing import Any, Final
 
-from langchain_core.messages import AIMessageChunk
 from langchain_core.runnables import RunnableConfig
 from langgraph.types import Command
 
@@ -28,10 +27,8 @@ from persimchat.runs.events import (
     MindChanged,
     Paused,
     Silenced,
-    Speaking,
     Stopped,
     StopReason,
-    Token,
     TurnEnded,
     Uttered,
 )
@@ -39,6 +36,7 @@ from persimchat.runs.folder import RunFolder, now
 from persimchat.runs.in_thread import in_thread
 from persimchat.runs.manifest import last_manifest, manifest_in_progress
 from persimchat.runs.records import mind_records
+from persimchat.runs.steps import steps
 from persimchat.runs.totals import totals
 from persimchat.runs.tracing import Trace
 from persimchat.runs.workplace import Workplace
@@ -63,9 +61,8 @@ class Running:
         place: what it works with.
         manifest: run.json as far as it is known.
         folder: where it is kept; None where it is not.
-        control: what people do to it.
+        control: what people do to it; None where nobody is there.
         state: the conversation as it stands, of a run that goes on.
-        corrections: what was put right in the utterances so far.
         complete: the last turn that everybody has heard, -1 before they have awoken.
     """
 
@@ -74,18 +71,22 @@ class Running:
         place: Workplace,
         manifest: dict[str, Any],
         folder: RunFolder | None,
-        control: Control,
+        control: Control | None,
         *,
         state: dict[str, Any] | None = None,
-        corrections: Iterable[str] = (),
         complete: int = -1,
     ) -> None:
-        self.place, self.manifest, self.folder, self.control = place, manifest, folder, control
+        self.place, self.manifest, self.folder = place, manifest, folder
+        self.control = control or Control(attended=False)
+        taking_part = manifest["scenario"]["participants"]
+        people = [person["name"] for person in taking_part if person.get("human")]
+        names = [person["name"] for person in taking_part]
+        self.control.begin(names, people, baseline=manifest["settings"]["baseline"])
         self.last = state or {}
-        said = utterances(self.last.get("messages", [])[-1:])
-        self.turn = said[0]["turn"] if said else 0
+        said = utterances(self.last.get("messages", []))
+        self.turn = said[-1]["turn"] if said else 0
         self.scored = max((score["turn"] for score in self.last.get("scores", [])), default=0)
-        self.corrections = Counter(corrections)
+        self.corrections = Counter(name for utterance in said for name in utterance["corrections"])
         self.complete = complete
         self.trace = Trace(manifest, on=place.traced)
         self.silences = int(manifest["silences"])
@@ -194,8 +195,8 @@ class Running:
         while True:
             asked: list[Any] = []
             turned = halted = False
-            async with aclosing(self._steps(given)) as steps:
-                async for nodes, payload in steps:
+            async with aclosing(steps(self.place, given, await self._config(), by_turns=self.trace.on)) as stream:
+                async for nodes, payload in stream:
                     if nodes is None:
                         asked += payload
                         halted = not payload
@@ -237,45 +238,6 @@ class Running:
         """The graph's configuration for what it does next."""
         turn = self.turn if self.turn > self.complete else self.turn + 1
         return await self.trace.config(self.place.config, turn, "conclusion" if self.last.get("stop_reason") else "")
-
-    async def _steps(self, given: Any) -> AsyncGenerator[tuple[set[str] | None, Any], None]:
-        """The graph's stream: live events, and after every superstep which nodes ran, with the state that they left.
-
-        Questions to people come with None in the place of nodes; none of them where the graph stops between two turns.
-        """
-        stream: AsyncIterator[tuple[str, Any]] = self.place.graph.astream(
-            given,
-            await self._config(),
-            context=self.place.settings,
-            stream_mode=["messages", "updates", "values", "custom"],
-            durability="sync" if self.place.kept else None,
-            interrupt_after=["end_check"] if self.trace.on else None,  # each turn is told as one run
-        )  # type: ignore[assignment]
-        nodes: set[str] = set()
-        speaking: Speaking | None = None
-        streamed: str | None = None
-        async with aclosing(cast(AsyncGenerator[tuple[str, Any], None], stream)) as parts:
-            async for mode, payload in parts:
-                if mode == "messages":
-                    message, metadata = payload
-                    spoken = isinstance(message, AIMessageChunk) and metadata.get("langgraph_node") == "speak"
-                    if speaking is None or not spoken:
-                        continue
-                    if streamed and message.id != streamed:  # the first words were of no use and are asked for again
-                        yield set(), speaking
-                    streamed = message.id
-                    if message.text:
-                        yield set(), Token(turn=speaking.turn, speaker=speaking.speaker, text=str(message.text))
-                elif mode == "custom":
-                    speaking, streamed = Speaking.model_validate(payload), None
-                    yield set(), speaking
-                elif mode == "updates":
-                    if "__interrupt__" in payload:
-                        yield None, payload["__interrupt__"]
-                    nodes |= set(payload)
-                elif nodes:
-                    yield nodes, payload
-                    nodes = set()
 
     async def _paused(self) -> AsyncGenerator[Event, None]:
         if self.control.paused:

@@ -99,15 +99,13 @@ async def begin_run(
     Raises:
         PerSimChatError: as `run_simulation`.
     """
-    run, people = first.run, first.people
+    run = first.run
     manifest = first_manifest(run, scenario, settings, now().isoformat(timespec="seconds"))
-    attended = control is not None or bool(people)
-    control = control or Control(attended=False)
+    attended = control is not None or bool(first.people)
     path = folder.path if folder else None
     if folder:  # first of all, so that it is a run's folder whatever happens
         await asyncio.to_thread(folder.begin, manifest)
     async with workplace(run, settings, path, attended=attended, replay=replay) as place:
-        control.begin(first.participants, people, baseline=settings.baseline)
         running = Running(place, manifest, folder, control)
         async with aclosing(running.follow(input_of(scenario, run), [first])) as events:
             async for event in events:

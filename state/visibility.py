@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
+from itertools import islice
 from typing import Any, TypeVar
 
 Said = TypeVar("Said", bound=Mapping[str, Any])
@@ -29,12 +30,12 @@ def heard_by(utterances: Iterable[Said], name: str) -> list[Said]:
     return [utterance for utterance in utterances if is_heard(utterance, name)]
 
 
-def last_heard(utterances: Sequence[Said], name: str, count: int) -> list[Said]:
-    """The last `count` utterances that somebody hears, oldest first; looks no further back than it has to."""
-    found: list[Said] = []
-    for utterance in reversed(utterances):
-        if len(found) == count:
-            break
-        if is_heard(utterance, name):
-            found.append(utterance)
-    return found[::-1]
+def last_heard(newest_first: Iterable[Said], name: str, count: int) -> list[Said]:
+    """The last `count` utterances that somebody hears, oldest first; takes no more of them than it has to.
+
+    Args:
+        newest_first: utterances, the last one first.
+        name: as for `is_heard`.
+        count: how many at most.
+    """
+    return list(islice((utterance for utterance in newest_first if is_heard(utterance, name)), count))[::-1]

@@ -10,7 +10,8 @@ from langgraph.graph.state import CompiledStateGraph
 from langgraph.types import Checkpointer, Send
 
 from persimchat.graph.context import Context
-from persimchat.graph.conversation import UNLIMITED, assemble
+from persimchat.graph.conversation import assemble
+from persimchat.graph.nested import UNLIMITED
 from persimchat.graph.node import current_settings, module_node
 from persimchat.graph.retrying import TRANSIENT
 from persimchat.graph.situation import situation_of

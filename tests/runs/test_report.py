@@ -23,7 +23,7 @@ from run_folders import (
     write_steered,
 )
 
-from persimchat.runs.folder import DISCLAIMER
+from persimchat.runs.lines import DISCLAIMER
 from persimchat.runs.reading import read_run
 from persimchat.runs.report import report_html, write_report
 from persimchat.runs.report_plots import MOST_POINTS

@@ -41,4 +41,4 @@ def test_the_last_are_the_end_of_all(utterances: list[dict[str, Any]], name: str
     everything = heard_by(utterances, name)
     assert all(is_heard(one, name) for one in everything)
     assert len(everything) == sum(is_heard(one, name) for one in utterances)
-    assert last_heard(utterances, name, count) == (everything[-count:] if count else [])
+    assert last_heard(reversed(utterances), name, count) == (everything[-count:] if count else [])
