@@ -22,6 +22,7 @@ from persimchat.app import (
     resume_command,
     run_command,
     runs_command,
+    serve_command,
     show_command,
 )
 from persimchat.app.exits import BAD_INPUT, DONE, INTERRUPTED, Interrupted, OutputClosed, UsageError, usage_line
@@ -62,6 +63,7 @@ app.add_typer(personas_command.personas, name="personas")
 app.command(epilog=show_command.EXAMPLES)(show_command.show)
 app.add_typer(runs_command.runs, name="runs")
 app.command(epilog=export_command.EXAMPLES)(export_command.export)
+app.command(epilog=serve_command.EXAMPLES)(serve_command.serve)
 app.command()(graph_command.graph)
 app.command(epilog=doctor_command.EXAMPLES)(doctor_command.doctor)
 

@@ -23,16 +23,20 @@ PRESET: Final = "__persimchat_preset"
 _SPELLED: Final = {"usd": "(USD)", "s": "(seconds)", "stm": "STM", "ltm": "LTM"}
 
 
-def checked(given: Mapping[str, Any]) -> Settings:
+def checked(given: Mapping[str, Any], place: str = "the context") -> Settings:
     """The settings that a mapping stands for.
 
+    Args:
+        given: setting: value.
+        place: where it stands, for errors.
+
     Raises:
-        InputError: it is no context; it names field, value, bound and remedy.
+        InputError: they are no settings; it names field, value, bound and remedy.
     """
     try:
         return Settings.model_validate(dict(given))
     except ValidationError as error:
-        raise input_error(error, Settings, Document(given, "the context")) from None
+        raise input_error(error, Settings, Document(given, place)) from None
 
 
 def title(name: str, _: FieldInfo | ComputedFieldInfo | None = None) -> str:

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final, Literal, get_args
 
+from langchain_core.messages import BaseMessage
 from langchain_core.runnables import Runnable
 
+from persimchat.graph.arguments import listed, mapped, settings_of, wrong_type
 from persimchat.graph.choice import graph_for
 from persimchat.graph.node import Node
-from persimchat.nodes.assembling import scenario_of, topic_in
+from persimchat.nodes.assembling import refuse_people_in_baseline, scenario_of, topic_in
 from persimchat.state.conversation import Conversation, append_messages, utterances
 from persimchat.state.errors import InputError, suggestion
 from persimchat.state.persona import Persona
@@ -86,9 +88,12 @@ def conversation_node(
             reaches the state.
 
     Raises:
-        InputError: participants that cannot be, or something that a conversation does not give.
+        InputError: arguments that cannot be, or something that a conversation does not give.
     """
-    wanted = {"messages": "messages"} if into is None else dict(into)
+    settings = settings_of(settings)
+    if not (callable(topic_from) or isinstance(topic_from, str)):
+        raise wrong_type("topic_from", topic_from, "Name a key of the graph's state, or give a function of the state.")
+    wanted = {"messages": "messages"} if into is None else mapped("into", into)
     for key, what in wanted.items():
         if what not in GIVEN:
             raise InputError(
@@ -97,12 +102,18 @@ def conversation_node(
                 remedy=suggestion(str(what), GIVEN),
             )
     given = {
-        "participants": [p.model_dump() if isinstance(p, Persona) else p for p in participants],
-        "relationships": [r.model_dump(by_alias=True) if isinstance(r, Relationship) else r for r in relationships],
-        "social_goals": {name: list(goals) for name, goals in (social_goals or {}).items()},
-        "rules": list(rules),
+        "participants": [p.model_dump() if isinstance(p, Persona) else p for p in listed("participants", participants)],
+        "relationships": [
+            r.model_dump(by_alias=True) if isinstance(r, Relationship) else r
+            for r in listed("relationships", relationships)
+        ],
+        "social_goals": {
+            name: listed(f"social_goals, {name}", goals)
+            for name, goals in mapped("social_goals", social_goals or {}).items()
+        },
+        "rules": listed("rules", rules),
     }
-    scenario_of(Conversation(topic=_CHECKED, **given))  # type: ignore[typeddict-item]
+    refuse_people_in_baseline(scenario_of(Conversation(topic=_CHECKED, **given)), settings)  # type: ignore[typeddict-item]
     return ConversationNode(given, settings, topic_from, wanted)  # type: ignore[arg-type]
 
 
@@ -111,14 +122,18 @@ def _topic(state: Any, topic_from: str | Callable[[Any], str]) -> str:
     if callable(topic_from):
         return topic_from(state)
     found = state.get(topic_from) if isinstance(state, Mapping) else getattr(state, topic_from, None)
-    said = found if isinstance(found, str) or not found else topic_in(append_messages([], [list(found)]))
-    if not said or not said.strip():
+    said = found
+    if isinstance(found, list | tuple):
+        said = topic_in(append_messages([], [list(found)]))
+    elif isinstance(found, BaseMessage):
+        said = str(found.text)
+    if not isinstance(said, str) or not said.strip():
         raise InputError(
-            "the conversation has no topic",
+            f"{type(found).__name__} is no topic" if said else "the conversation has no topic",
             where=f"key {topic_from!r} of the graph's state",
             remedy="Put a text there, or messages with a human one among them; or name another key with topic_from.",
         )
-    return str(said)
+    return said
 
 
 def _handed_out(output: Mapping[str, Any], into: Mapping[str, Given]) -> dict[str, Any]:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import aclosing
 from typing import Any, Final
 
 from langchain_core.runnables import RunnableConfig
 from langgraph.graph.state import CompiledStateGraph
 
+from persimchat.graph.arguments import settings_of
 from persimchat.state.settings import Settings
 
 UNLIMITED: Final = 10_000_000
@@ -16,34 +17,46 @@ UNLIMITED: Final = 10_000_000
 
 
 class ConversationGraph(CompiledStateGraph[Any, Any, Any, Any]):
-    """A compiled conversation that may carry its settings with it.
+    """A compiled conversation, of minds or of a baseline, that may carry its settings with it.
 
     As a node of another graph, a conversation gets that graph's context and recursion limit. The first may be something
     else than settings, and the second counts the steps of that graph.
 
+    Every input begins a conversation of its own. Its messages say the topic where it names none, also on a thread whose
+    earlier conversation had one.
+
     Args:
         settings: how conversations are held where no context is given; None for the context of the graph around it.
         **parts: of the compiled graph, as LangGraph's own `copy` hands them on.
+
+    Raises:
+        InputError: what is given as settings is none.
     """
 
     def __init__(self, *, settings: Settings | None = None, **parts: Any) -> None:
         super().__init__(**parts)
-        self.settings = settings
+        self.settings = None if settings is None else settings_of(settings)
 
     def stream(
         self, input: Any, config: RunnableConfig | None = None, *, context: Any = None, **options: Any
     ) -> Iterator[Any]:
         """Hold the conversation; LangGraph's `invoke` calls this, too."""
-        yield from super().stream(input, _unlimited(config), context=context or self.settings, **options)
+        yield from super().stream(_begun(input), _unlimited(config), context=context or self.settings, **options)
 
     async def astream(
         self, input: Any, config: RunnableConfig | None = None, *, context: Any = None, **options: Any
     ) -> AsyncIterator[Any]:
         """Hold the conversation; LangGraph's `ainvoke` calls this, too."""
-        stream: Any = super().astream(input, _unlimited(config), context=context or self.settings, **options)
+        stream: Any = super().astream(_begun(input), _unlimited(config), context=context or self.settings, **options)
         async with aclosing(stream) as parts:
             async for part in parts:
                 yield part
+
+
+def _begun(given: Any) -> Any:
+    """An input without the topic that its thread may still hold of an earlier conversation."""
+    said = isinstance(given, Mapping) and given.get("messages") and not given.get("topic")
+    return {**given, "topic": ""} if said else given
 
 
 def _unlimited(config: RunnableConfig | None) -> RunnableConfig:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, Final, Literal
@@ -9,6 +10,7 @@ from typing import Any, Final, Literal
 from langchain_core.tools import StructuredTool, ToolException
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model, model_validator
 
+from persimchat.graph.arguments import listed, settings_of
 from persimchat.graph.node import wait_for
 from persimchat.nodes.assembling import scenario_of
 from persimchat.personas.catalogue import shipped
@@ -85,11 +87,15 @@ def as_tool(
     Raises:
         InputError: settings, participants or bounds that cannot be.
     """
-    fixed = None if participants is None else _group(list(participants))
-    _check(settings, most_messages, most_people)
-    arguments = _arguments(most_messages, most_people, fixed)
+    settings = None if settings is None else settings_of(settings)
+    fixed = None if participants is None else _group(listed("participants", participants))
+    _check(settings, most_messages, most_people, name)
+    usual = min(_USUAL_MESSAGES, most_messages)
+    arguments = _arguments(most_messages, most_people, fixed, usual)
 
-    async def ask(topic: str, messages: int, kind: Kind, who: list[Member] | None = None) -> tuple[str, Result]:
+    async def ask(
+        topic: str, messages: int = usual, kind: Kind = "discussion", who: list[Member] | None = None
+    ) -> tuple[str, Result]:
         try:
             scenario = _scenario(topic, fixed or [_entry(member) for member in who or ()])
         except InputError as error:
@@ -97,7 +103,9 @@ def as_tool(
         result = await asimulate(scenario, settings=settings, out=out, mode=kind, max_messages=messages)
         return report(scenario.topic, result), result
 
-    def ask_sync(topic: str, messages: int, kind: Kind, who: list[Member] | None = None) -> tuple[str, Result]:
+    def ask_sync(
+        topic: str, messages: int = usual, kind: Kind = "discussion", who: list[Member] | None = None
+    ) -> tuple[str, Result]:
         return wait_for(ask(topic, messages, kind, who))
 
     return StructuredTool.from_function(
@@ -135,9 +143,8 @@ def report(topic: str, result: Result) -> str:
     return "\n".join([*lines, "Transcript:", *said])
 
 
-def _arguments(most_messages: int, most_people: int, fixed: list[Any] | None) -> type[BaseModel]:
+def _arguments(most_messages: int, most_people: int, fixed: list[Any] | None, usual: int) -> type[BaseModel]:
     """The tool's arguments, as the agent's model sees them."""
-    usual = min(_USUAL_MESSAGES, most_messages)
     fields: dict[str, Any] = {
         "topic": (
             str,
@@ -198,12 +205,16 @@ def _scenario(topic: str, entries: list[Any]) -> Scenario:
     return scenario_of(Conversation(topic=topic, participants=entries))
 
 
-def _check(settings: Settings | None, most_messages: int, most_people: int) -> None:
+def _check(settings: Settings | None, most_messages: int, most_people: int, name: str) -> None:
     """Refuse what would fail with the agent's first call."""
+    if not re.fullmatch(r"[A-Za-z0-9_-]{1,64}", name):
+        raise InputError(
+            f"{name!r} is no name of a tool", where="argument name", remedy="Use 1 to 64 letters, digits, _ and -."
+        )
     for bound, value, highest in (("most_messages", most_messages, 1000), ("most_people", most_people, 100)):
-        if not 2 <= value <= highest:
+        if not isinstance(value, int) or not 2 <= value <= highest:
             raise InputError(
-                f"{value} is not between 2 and {highest}", where=f"argument {bound}", remedy="Choose another bound."
+                f"{value!r} is not between 2 and {highest}", where=f"argument {bound}", remedy="Choose another bound."
             )
     if settings is not None:
         for kind in ("discussion", "debate"):

@@ -11,7 +11,7 @@ from langgraph.types import Checkpointer, Send
 
 from persimchat.graph.context import Context
 from persimchat.graph.conversation import assemble
-from persimchat.graph.nested import UNLIMITED
+from persimchat.graph.nested import ConversationGraph
 from persimchat.graph.node import current_settings, module_node
 from persimchat.graph.retrying import TRANSIENT
 from persimchat.graph.situation import situation_of
@@ -43,7 +43,7 @@ def builder_of(modules: Mapping[str, Module]) -> Builder:
 
 def compiled(builder: Builder, name: str, checkpointer: Checkpointer) -> Graph:
     """The compiled graph, which no parent's recursion limit ends."""
-    return builder.compile(checkpointer=checkpointer, name=name).with_config(recursion_limit=UNLIMITED)
+    return ConversationGraph(**vars(builder.compile(checkpointer=checkpointer, name=name)))
 
 
 def analyses(state: Conversation, new: Sequence[Utterance]) -> list[Send]:

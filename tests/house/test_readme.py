@@ -1,135 +1,106 @@
-"""What the README and some of the other documents tell a reader to type works.
+"""Every block of the documents is known to some test, and what is left out is left out on purpose.
 
-Fenced blocks of `sh`, `bash` or `console` are commands; those that begin with `persimchat` are run: a block's one after
-the other in one folder, with a run in it where the first of them needs one. `make` targets must exist. Blocks of
-`python` are run as scripts. A block that cannot run here (a key, a server, a display) has a comment in front of it:
-`<!-- not run: why -->`.
+test_readme_commands.py runs the commands and scripts, test_readme_data.py reads the data.
 """
 
 from __future__ import annotations
 
-import os
+import json
 import re
-import subprocess
-import sys
-from dataclasses import dataclass
+import tomllib
 from pathlib import Path
+from typing import Any
 
 import pytest
+from documents import BLOCKS, COMMANDS, GOES_ON, NOT_RUN, OUTPUT, STANDS_FOR, TESTED_ELSEWHERE, blocks_in
 
 import persimchat
 
-ROOT = Path(__file__).resolve().parents[2]
-BLOCK = re.compile(r"(<!-- not run: [^>]+-->\s*)?^```(sh|bash|console|python)\n(.*?)^```", re.MULTILINE | re.DOTALL)
+TYPED = [(block, command) for block in BLOCKS if block.language in COMMANDS for command in block.commands]
 
 
-@dataclass(frozen=True)
-class Block:
-    language: str
-    text: str
-    runs: bool
-
-    @property
-    def commands(self) -> list[str]:
-        """The block's commands, without comments, continued lines joined; where there are prompts, without output."""
-        lines = self.text.replace("\\\n", " ").splitlines()
-        if any(line.startswith("$ ") for line in lines):
-            lines = [line.removeprefix("$ ") for line in lines if line.startswith("$ ")]
-        return [line.strip() for line in lines if line.strip() and not line.lstrip().startswith("#")]
+def test_every_block_says_what_it_is():
+    known = {*COMMANDS, *OUTPUT, *TESTED_ELSEWHERE, "python", "yaml", "json"}
+    assert [f"{block.where}: {block.language!r}" for block in BLOCKS if block.language not in known] == []
 
 
-def blocks(text: str) -> list[Block]:
-    return [Block(language, body, not skipped) for skipped, language, body in BLOCK.findall(text)]
+def test_what_is_left_out_is_still_there():
+    typed = {(block.document, command) for block, command in TYPED}
+    typed |= {(block.document, block.first) for block in BLOCKS if block.language == "python"}
+    assert [entry for entry in NOT_RUN if entry not in typed] == []
 
 
-DOCUMENTS = (
-    "README.md",
-    "docs/runs.md",
-    "docs/people.md",
-    "docs/cost.md",
-    "docs/debates.md",
-    "docs/baselines.md",
-    "docs/embedding.md",
-    "docs/concepts.md",
-)
-FOUND = [(name, b) for name in DOCUMENTS for b in blocks((ROOT / name).read_text(encoding="utf-8"))]
-COMMANDS = [c for _, b in FOUND if b.language != "python" for c in b.commands]
-RUN = [
-    pytest.param(commands, id=f"{name}: {commands[0]}")
-    for name, b in FOUND
-    if b.language != "python" and b.runs and (commands := [c for c in b.commands if c.startswith("persimchat ")])
-]
-SCRIPTS = [pytest.param(b.text, id=name) for name, b in FOUND if b.language == "python" and b.runs]
-
-LOOKS_BACK = ("show", "runs", "export", "resume", "branch", "regenerate", "replay", "diff")
-"""Commands that need a run."""
-PREPARED = "persimchat run 'Tea or coffee?' -n 3 --messages 6 --quiet"
+def test_what_is_replaced_is_still_there():
+    words = {document: "".join(b.text for b in BLOCKS if b.document == document) for document, _ in STANDS_FOR}
+    assert [entry for entry in STANDS_FOR if entry[1] not in words[entry[0]]] == []
 
 
-def environment() -> dict[str, str]:
-    return {**os.environ, "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
-
-
-def folder_with_examples(tmp_path: Path) -> Path:
-    (tmp_path / "examples").symlink_to(ROOT / "examples")
-    return tmp_path
+def test_scripts_that_go_on_are_several():
+    assert [name for name in GOES_ON if sum(b.document == name and b.language == "python" for b in BLOCKS) < 2] == []
 
 
 def test_readme_shows_the_commands_that_matter():
-    assert "make run" in COMMANDS
-    assert "make test" in COMMANDS
-    assert RUN
+    typed = [command for block, command in TYPED if block.document == "README.md"]
+    assert "make run" in typed
+    assert "make test" in typed
 
 
-def test_make_targets_exist():
-    targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
-    used = {word for c in COMMANDS if c.startswith("make ") for word in c.split()[1:] if re.fullmatch("[a-z-]+", word)}
+def test_make_targets_exist(root: Path):
+    targets = set(re.findall(r"^([a-z-]+):", (root / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
+    used = {word for _, c in TYPED if c.startswith("make ") for word in c.split()[1:] if re.fullmatch("[a-z-]+", word)}
+    assert used
     assert used - targets == set()
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("commands", RUN)
-def test_commands_run(commands: list[str], tmp_path: Path):
-    prepared = [PREPARED] if commands[0].split()[1] in LOOKS_BACK else []
-    folder = folder_with_examples(tmp_path)
-    for command in [*prepared, *commands]:
-        done = subprocess.run(
-            ["bash", "-c", command],
-            cwd=folder,
-            env=environment(),
-            capture_output=True,
-            text=True,
-            stdin=subprocess.DEVNULL,
-        )
-        assert done.returncode == 0, f"{command}: {done.stderr}"
+def test_what_pip_is_to_install_is_declared(root: Path):
+    """An extra of ours, or a package that one of our extras needs."""
+    extras = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"]["optional-dependencies"]
+    known = {f"persimchat[{name}]" for name in extras}
+    known |= {re.split("[<>=]", package)[0] for packages in extras.values() for package in packages}
+    wanted = [(b.where, c.removeprefix("pip install").strip(" '")) for b, c in TYPED if c.startswith("pip install")]
+    assert wanted
+    assert [entry for entry in wanted if entry[1] not in known] == []
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("script", SCRIPTS)
-def test_scripts_run(script: str, tmp_path: Path):
-    done = subprocess.run(
-        [sys.executable, "-c", script],
-        cwd=folder_with_examples(tmp_path),
-        env=environment(),
-        capture_output=True,
-        text=True,
-        stdin=subprocess.DEVNULL,
-    )
-    assert done.returncode == 0, done.stderr
-
-
-@pytest.mark.slow
-def test_the_conversation_shown_is_word_for_word():
-    shown = re.findall(r"^> \*\*(.+?):\*\* (.+)$", (ROOT / "README.md").read_text(encoding="utf-8"), re.MULTILINE)
-    held = persimchat.simulate("Should our town close its centre to cars?", 4, model="offline", max_messages=8)
+def test_the_conversation_shown_is_word_for_word(root: Path, tmp_path: Path):
+    readme = (root / "README.md").read_text(encoding="utf-8")
+    shown = re.findall(r"^> \*\*(.+?):\*\* (.+)$", readme, re.MULTILINE)
+    topic = "Should our town close its centre to cars?"
+    held = persimchat.simulate(topic, 4, model="offline", max_messages=8, out=tmp_path)
     assert shown == [(said.speaker, said.text) for said in held.utterances]
+    (mind,) = (json.loads(block.text) for block in blocks_in(readme) if block.language == "json")
+    lines = [json.loads(line) for line in (Path(held.folder) / "minds.jsonl").read_text(encoding="utf-8").splitlines()]
+    (real,) = (line for line in lines if (line["turn"], line["agent"]) == (mind["turn"], mind["agent"]))
+    assert holds(real, mind)
+
+
+HALF_A_HUNDREDTH = 0.005 + 1e-9
+
+
+def holds(real: Any, shown: Any) -> bool:
+    """Whether what is shown, shortened, is in what really is: entries may be missing, numbers be rounded."""
+    if isinstance(shown, dict):
+        return isinstance(real, dict) and all(key in real and holds(real[key], part) for key, part in shown.items())
+    if isinstance(shown, list):
+        return isinstance(real, list) and all(any(holds(entry, part) for entry in real) for part in shown)
+    return bool(abs(real - shown) <= HALF_A_HUNDREDTH if isinstance(shown, float) else real == shown)
 
 
 def test_blocks_are_read_rightly():
     text = (
-        "```sh\n# set up\nmake run\npersimchat run \\\n  x\n```\n<!-- not run: key -->\n```console\n$ a b\nout\n```\n"
+        "```sh\n# set up\nmake run\npersimchat run \\\n  x\n```\n\n- a list\n\n"
+        "  ```console\n  $ a b\n  out\n  ```\n\n```\nbare\n```\n"
     )
-    first, second = blocks(text)
-    assert first.commands == ["make run", "persimchat run    x"]
-    assert (first.runs, second.runs) == (True, False)
-    assert second.commands == ["a b"]
+    first, second, third = blocks_in(text)
+    assert first.commands == ["make run", "persimchat run x"]
+    assert (second.line, second.commands) == (10, ["a b"])
+    assert (third.language, third.first) == ("", "bare")
+
+
+def test_what_is_shown_may_be_shortened_and_not_changed():
+    real = {"a": 1.226, "b": [{"c": 2, "d": 3}, {"c": 4}]}
+    assert holds(real, {"a": 1.23, "b": [{"c": 4}]})
+    assert not holds(real, {"a": 1.24})
+    assert not holds(real, {"b": [{"c": 5}]})
+    assert not holds(real, {"e": 1})

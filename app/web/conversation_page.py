@@ -1,0 +1,93 @@
+"""The page of a conversation, and of one that is still to be set up: three panes, or one at a time on a phone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from nicegui import ui
+
+from persimchat.app.web.chat.composer import composer
+from persimchat.app.web.chat.panel import chat_panel
+from persimchat.app.web.chat.status import run_status
+from persimchat.app.web.frame import Frame, disclaimer
+from persimchat.app.web.insights.panel import insights_panel
+from persimchat.app.web.past.actions import run_actions
+from persimchat.app.web.past.time_bar import time_bar
+from persimchat.app.web.place import Place
+from persimchat.app.web.setup.panel import setup_panel
+from persimchat.app.web.setup.welcome import welcome
+from persimchat.app.web.viewing import Viewing
+from persimchat.app.web.widgets import icon_button, named
+from persimchat.app.web.words import t
+
+_PANES = (("setup", "tune"), ("chat", "forum"), ("insights", "insights"))
+
+
+async def new_page(place: Place, *, like: str = "", setup: str = "") -> None:
+    """A conversation that is still to be set up.
+
+    Args:
+        place: what the pages work with.
+        like: a run whose set-up is taken over.
+        setup: a saved set-up of the library that is taken over.
+    """
+    frame = Frame(t("common.new"))
+    cols = _panes("show-setup no-insights", panes=2)
+    with cols:
+        with ui.element("aside") as aside:
+            named(aside, t("common.setup"))
+            await setup_panel(place, like=like, setup=setup)
+        with ui.element("section") as section:
+            named(section, t("common.conversation"))
+            welcome(place)
+            disclaimer()
+    with frame.left:
+        icon_button("tune", t("common.setup"), _toggle(cols, "setup"))
+
+
+async def conversation_page(viewing: Viewing) -> None:
+    """A run: how it was set up, what is said, and the insights beside it."""
+    frame = Frame(viewing.board.started.topic[:80] if viewing.board.started else viewing.run)
+    cols = _panes("show-chat no-setup", panes=3)
+    with cols:
+        with ui.element("aside") as aside:
+            named(aside, t("common.setup"))
+            await setup_panel(viewing.place, like=viewing.run)
+        with ui.element("section") as section:
+            named(section, t("common.conversation"))
+            chat_panel(viewing)
+            time_bar(viewing)
+            composer(viewing)
+            disclaimer()
+        with ui.element("aside") as beside:
+            named(beside, t("common.insights"))
+            insights_panel(viewing)
+    with frame.left:
+        icon_button("tune", t("common.setup"), _toggle(cols, "setup"))
+    with frame.status:
+        run_status(viewing)
+    with frame.actions:
+        run_actions(viewing)
+        icon_button("insights", t("common.insights"), _toggle(cols, "insights")).classes("wide")
+
+
+def _panes(classes: str, *, panes: int) -> ui.element:
+    """The grid of panes, and on a phone the bar that chooses one."""
+    ui.query(".nicegui-content").classes("p-0 gap-0")
+    with ui.column().classes("w-full gap-0 no-wrap h-[calc(100dvh-56px)]"):
+        cols = ui.element("div").classes(f"cols {classes}")
+        with ui.element("nav").classes("nav bar w-full justify-around") as nav:
+            named(nav, t("common.views"))
+            for key, icon in _PANES[:panes]:
+                show = (
+                    "() => { const c = document.querySelector('.cols'); "
+                    f"c.className = c.className.replace(/show-\\w+/, 'show-{key}') }}"
+                )
+                name = t("common.conversation" if key == "chat" else f"common.{key}")
+                button = ui.button(name, icon=icon).props("flat stack no-caps color=grey-7 size=sm").classes("grow")
+                button.on("click", js_handler=show)
+    return cols
+
+
+def _toggle(cols: ui.element, pane: str) -> Callable[[], object]:
+    return lambda: cols.classes(toggle=f"no-{pane}")

@@ -1,0 +1,80 @@
+"""What every page has: colours, header, language, light and dark."""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib.resources import files
+
+from nicegui import app, context, ui
+
+from persimchat.app.web.widgets import icon_button, named
+from persimchat.app.web.words import LANGUAGES, t
+
+
+@cache
+def _style() -> str:
+    return files("persimchat.app.web").joinpath("style.css").read_text(encoding="utf-8")
+
+
+def chosen_language() -> str:
+    """The language that this browser's user has chosen, or that the browser asks for."""
+    kept = app.storage.user.get("language")
+    if kept in LANGUAGES:
+        return str(kept)
+    request = context.client.request
+    wanted = request.headers.get("accept-language", "") if request is not None else ""
+    codes = (part.split(";")[0].strip().lower()[:2] for part in wanted.split(","))
+    return next((code for code in codes if code in LANGUAGES), "en")
+
+
+class Frame:
+    """The page's header; its parts are filled by the page.
+
+    Attributes:
+        left: before the name of the product.
+        status: beside it.
+        actions: on the right, before what every page has.
+    """
+
+    def __init__(self, heading: str) -> None:
+        app.storage.client["language"] = chosen_language()
+        ui.colors(
+            primary="#4f46e5",
+            secondary="#0369a1",
+            accent="#be185d",
+            positive="#047857",
+            negative="#dc2626",
+            warning="#b45309",
+            dark="#131c31",
+            dark_page="#0b1120",
+        )
+        ui.add_css(_style())
+        ui.page_title(f"{heading} · PerSimChat")
+        ui.run_javascript(f"document.documentElement.lang = '{app.storage.client['language']}'")
+        dark = ui.dark_mode().bind_value(app.storage.user, "dark")
+        with ui.header(elevated=False).classes("bar items-center gap-2 px-4 py-0 h-14 no-wrap"):
+            self.left = ui.row().classes("items-center gap-1 no-wrap wide")
+            with ui.link(target="/").classes("flex items-center gap-2 no-underline text-inherit no-wrap") as home:
+                named(home, t("common.home"))
+                ui.icon("forum", size="26px", color="primary").props("aria-hidden=true")
+                ui.label("PerSimChat").classes("text-lg font-bold tracking-tight gt-xs")
+            self.status = ui.row().classes("items-center gap-2 no-wrap min-w-0")
+            ui.space()
+            self.actions = ui.row().classes("items-center gap-1 no-wrap")
+            with ui.row().classes("items-center gap-1 no-wrap"):
+                icon_button("history", t("common.runs"), lambda: ui.navigate.to("/runs"))
+                icon_button("groups", t("common.personas"), lambda: ui.navigate.to("/personas"))
+                with icon_button("translate", t("common.language")).classes("wide"), ui.menu():
+                    for code, name in LANGUAGES.items():
+                        ui.menu_item(name, lambda code=code: _speak(code))
+                icon_button("dark_mode", t("common.dark"), lambda: dark.set_value(not dark.value))
+
+
+def _speak(code: str) -> None:
+    app.storage.user["language"] = code
+    ui.navigate.reload()
+
+
+def disclaimer() -> None:
+    """What every page says of what is on it."""
+    ui.label(t("common.disclaimer")).classes("text-xs muted text-center w-full px-4 py-1")

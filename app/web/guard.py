@@ -1,0 +1,103 @@
+"""What every request passes before it reaches a page: the Host and Origin it names, and the token.
+
+A page on loopback is reached by every page that the browser shows, and by names that point to loopback: so Host and
+Origin are checked. Where the server is bound to other addresses, a token is asked for (docs/web.md).
+"""
+
+from __future__ import annotations
+
+import secrets
+from typing import Final
+from urllib.parse import quote, urlencode, urlsplit
+
+from starlette.datastructures import MutableHeaders
+from starlette.requests import HTTPConnection
+from starlette.responses import PlainTextResponse, RedirectResponse, Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+COOKIE: Final = "persimchat_token"
+
+# Vue compiles templates in the browser, hence unsafe-eval; images come from here only, also those of a model's words.
+POLICY: Final = (
+    "default-src 'self'; script-src 'self' 'unsafe-inline' 'unsafe-eval'; style-src 'self' 'unsafe-inline'; "
+    "img-src 'self' data:; connect-src 'self'; object-src 'none'; frame-ancestors 'none'; base-uri 'none'; "
+    "form-action 'self'"
+)
+
+
+class Guard:
+    """An ASGI application before another one.
+
+    Args:
+        app: what is guarded.
+        hosts: names by which the server may be called; empty for any, where a token is asked for.
+        token: what a request has to show, as a cookie, `?token=` or `Authorization: Bearer`; None for nothing.
+    """
+
+    def __init__(self, app: ASGIApp, hosts: frozenset[str], token: str | None) -> None:
+        self.app = app
+        self.hosts = hosts
+        self.token = token
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Let a request pass, or refuse it."""
+        if scope["type"] not in ("http", "websocket"):
+            await self.app(scope, receive, send)
+            return
+        connection = HTTPConnection(scope)
+        refused = self._refused(connection)
+        if refused:
+            await _refuse(scope, receive, send, refused)
+        elif self.token is not None and scope["type"] == "http" and "token" in connection.query_params:
+            await self._remembered(connection)(scope, receive, send)
+        else:
+            await self.app(scope, receive, _with_headers(send))
+
+    def _refused(self, connection: HTTPConnection) -> str:
+        """Why a request is refused; empty where it is not."""
+        host, origin = connection.headers.get("host", ""), connection.headers.get("origin")
+        if self.hosts and urlsplit(f"//{host}").hostname not in self.hosts:
+            return "This name is not known here: call the server by the address that it has printed."
+        if origin is not None and urlsplit(origin).netloc != host:
+            return "Requests of other pages are refused."
+        if self.token is not None and not secrets.compare_digest(_given(connection).encode(), self.token.encode()):
+            return "A token is needed: open the address that the server has printed, with ?token=…"
+        return ""
+
+    def _remembered(self, connection: HTTPConnection) -> Response:
+        """Keep the token in a cookie, out of the address, history and logs."""
+        query = urlencode([(key, value) for key, value in connection.query_params.multi_items() if key != "token"])
+        path = "/" + quote(connection.url.path.lstrip("/\\"))  # never another host
+        response = RedirectResponse(f"{path}?{query}" if query else path, status_code=303)
+        secure = connection.url.scheme == "https"
+        response.set_cookie(COOKIE, self.token or "", httponly=True, samesite="strict", secure=secure)
+        return response
+
+
+def _given(connection: HTTPConnection) -> str:
+    bearer = connection.headers.get("authorization", "")
+    return (
+        connection.query_params.get("token")
+        or connection.cookies.get(COOKIE)
+        or (bearer[7:] if bearer.lower().startswith("bearer ") else "")
+    )
+
+
+def _with_headers(send: Send) -> Send:
+    async def sending(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            headers = MutableHeaders(scope=message)
+            headers.setdefault("content-security-policy", POLICY)  # the report has a stricter one of its own
+            headers["x-content-type-options"] = "nosniff"
+            headers["referrer-policy"] = "no-referrer"
+        await send(message)
+
+    return sending
+
+
+async def _refuse(scope: Scope, receive: Receive, send: Send, why: str) -> None:
+    if scope["type"] == "websocket":
+        await receive()
+        await send({"type": "websocket.close", "code": 1008, "reason": why})
+        return
+    await PlainTextResponse(why, status_code=403)(scope, receive, send)

@@ -1,0 +1,190 @@
+"""Runs belong to the server, not to a tab: they go on whether anybody looks or not."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import aclosing
+from pathlib import Path
+from typing import Any, Final
+
+from persimchat.app.web.board import Board
+from persimchat.app.web.boards import board_of
+from persimchat.runs.branch import branch_run, regenerate_run
+from persimchat.runs.broadcast import Broadcast
+from persimchat.runs.control import Control
+from persimchat.runs.events import Event, Started
+from persimchat.runs.listing import list_runs
+from persimchat.runs.lock import is_held
+from persimchat.runs.resume import resume_run
+from persimchat.runs.simulation import run_simulation
+from persimchat.state.errors import InputError, PerSimChatError
+from persimchat.state.scenario import Scenario
+from persimchat.state.settings import Settings
+
+ENDED_KEPT: Final = 5
+"""Runs that are over and stay in memory; others are read from their folders again."""
+
+
+class LiveRun:
+    """A run that this server holds.
+
+    Attributes:
+        run: its id.
+        control: what people do to it.
+        broadcast: its events, for whoever follows them.
+        board: what is to be seen of it.
+    """
+
+    def __init__(self, run: str, control: Control, broadcast: Broadcast) -> None:
+        self.run = run
+        self.control = control
+        self.broadcast = broadcast
+        self.board = Board()
+        self._task = asyncio.get_running_loop().create_task(self._follow())
+
+    @property
+    def over(self) -> bool:
+        """Whether it has ended, and everything about its end is to be seen."""
+        return self._task.done()
+
+    async def ended(self) -> None:
+        """Wait until the run is over."""
+        await asyncio.wait([self._task])
+
+    async def _follow(self) -> None:
+        events = self.broadcast.subscribe()
+        try:
+            async with aclosing(events):
+                async for event in events:
+                    self.board.take(event)
+        except PerSimChatError as error:
+            self.board.fail(str(error))
+
+
+class LiveRuns:
+    """All runs of the server.
+
+    Args:
+        out: the folder that holds runs.
+    """
+
+    def __init__(self, out: Path) -> None:
+        self.out = out
+        self._live: dict[str, LiveRun] = {}
+        self._boards: dict[str, tuple[tuple[int, int], Board]] = {}
+
+    async def start(self, scenario: Scenario, settings: Settings) -> LiveRun:
+        """Begin a run.
+
+        Raises:
+            InputError: models, embeddings or stores that cannot be used; nothing has begun.
+        """
+        control = Control()
+        return await self._begin(run_simulation(scenario, settings, out=self.out, control=control), control)
+
+    async def resume(self, run: str, changes: Mapping[str, Any] | None = None) -> LiveRun:
+        """Go on with a run that is kept; raises InputError where that cannot be."""
+        self._check_idle(run)
+        control = Control()
+        return await self._begin(resume_run(self.folder(run), changes=changes or {}, control=control), control)
+
+    async def branch(
+        self, run: str, turn: int, *, say: tuple[str, str] | None = None, changes: Mapping[str, Any] | None = None
+    ) -> LiveRun:
+        """Begin a run that shares a run's past up to a turn; raises InputError where that cannot be."""
+        control = Control()
+        events = branch_run(self.folder(run), turn, say=say, changes=changes or {}, out=self.out, control=control)
+        return await self._begin(events, control)
+
+    async def regenerate(self, run: str, turn: int, changes: Mapping[str, Any] | None = None) -> LiveRun:
+        """Begin a run in which an utterance is worded anew; raises InputError where that cannot be."""
+        control = Control()
+        events = regenerate_run(self.folder(run), turn, changes=changes or {}, out=self.out, control=control)
+        return await self._begin(events, control)
+
+    def get(self, run: str) -> LiveRun | None:
+        """A run that this server holds; None for any other."""
+        return self._live.get(run)
+
+    @property
+    def active(self) -> list[LiveRun]:
+        """Those that go on."""
+        return [live for live in self._live.values() if not live.over]
+
+    def folder(self, run: str) -> Path:
+        """The folder of a run.
+
+        Raises:
+            InputError: there is none of that name; names with a path in them are nobody's.
+        """
+        plain = run not in ("", ".", "..") and not set(run) & {"/", "\\", "\0"}
+        if not plain or not (self.out / run / "run.json").is_file():
+            raise InputError(f"there is no run {run!r}", where=str(self.out), remedy="Choose one of the list of runs.")
+        return self.out / run
+
+    async def board(self, run: str) -> Board:
+        """What is to be seen of a run, live or kept.
+
+        Raises:
+            InputError: there is no such run, or its folder is damaged.
+        """
+        live = self.get(run)
+        if live is not None:
+            return live.board
+        folder = self.folder(run)
+        stamp = await asyncio.to_thread(_stamp, folder)
+        cached = self._boards.get(run)
+        if cached is not None and cached[0] == stamp:
+            return cached[1]
+        board = await asyncio.to_thread(board_of, folder)
+        self._boards = dict([*((k, v) for k, v in self._boards.items() if k != run)][-ENDED_KEPT:])
+        self._boards[run] = (stamp, board)
+        return board
+
+    async def runs(self) -> Any:
+        """The runs of the folder (`runs.listing.Listing`), the latest first."""
+        return await asyncio.to_thread(list_runs, self.out)
+
+    def forget(self, run: str) -> None:
+        """A run's folder has been deleted."""
+        self._live.pop(run, None)
+        self._boards.pop(run, None)
+
+    async def close(self) -> None:
+        """Stop everything that goes on; each can be resumed."""
+        active = self.active
+        for live in active:
+            live.broadcast.cancel()
+        for live in active:
+            await live.ended()
+
+    def _check_idle(self, run: str) -> None:
+        live = self.get(run)
+        if (live is not None and not live.over) or (live is None and is_held(self.folder(run))):
+            raise InputError(f"run {run} is going on", remedy="Watch it, or stop it first.")
+
+    async def _begin(self, events: AsyncGenerator[Event, None], control: Control) -> LiveRun:
+        """Whoever waits for this may go away; what has begun belongs to the server."""
+        return await asyncio.shield(asyncio.get_running_loop().create_task(self._begun(events, control)))
+
+    async def _begun(self, events: AsyncGenerator[Event, None], control: Control) -> LiveRun:
+        broadcast = Broadcast(events, out=self.out)
+        following = broadcast.subscribe()
+        async with aclosing(following):
+            first = await anext(following)
+        if not isinstance(first, Started):
+            raise TypeError(f"the first event is {first.event}")
+        live = LiveRun(first.run, control, broadcast)
+        self._live[first.run] = live
+        self._boards.pop(first.run, None)
+        over = [run for run, other in self._live.items() if other.over]
+        for run in over[:-ENDED_KEPT]:
+            del self._live[run]
+        return live
+
+
+def _stamp(folder: Path) -> tuple[int, int]:
+    """What changes when somebody writes to a run."""
+    stats = [path.stat() for path in (folder / "run.json", folder / "transcript.jsonl") if path.is_file()]
+    return (max(one.st_mtime_ns for one in stats), sum(one.st_size for one in stats))

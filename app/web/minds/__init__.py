@@ -1,0 +1,1 @@
+"""A look into an agent's mind at a turn."""

@@ -1,0 +1,54 @@
+"""The pages and their addresses."""
+
+from __future__ import annotations
+
+from nicegui import ui
+
+from persimchat.app.web.conversation_page import conversation_page, new_page
+from persimchat.app.web.frame import Frame
+from persimchat.app.web.past.compare_page import compare_page
+from persimchat.app.web.past.runs_page import runs_page
+from persimchat.app.web.personas.personas_page import personas_page
+from persimchat.app.web.place import Place
+from persimchat.app.web.viewing import Viewing
+from persimchat.app.web.words import t
+from persimchat.state.errors import PerSimChatError
+
+
+def register(place: Place) -> None:
+    """Register every page with NiceGUI's application."""
+
+    @ui.page("/")
+    async def _new(like: str = "", setup: str = "") -> None:
+        await new_page(place, like=like, setup=setup)
+
+    @ui.page("/run/{run}")
+    async def _run(run: str, turn: int | None = None) -> None:
+        try:
+            board = await place.runs.board(run)
+        except PerSimChatError as error:
+            _nothing(str(error))
+            return
+        await conversation_page(Viewing(place, run, board, turn))
+
+    @ui.page("/runs")
+    async def _runs() -> None:
+        await runs_page(place)
+
+    @ui.page("/compare")
+    async def _compare(a: str = "", b: str = "") -> None:
+        await compare_page(place, a, b)
+
+    @ui.page("/personas")
+    async def _personas() -> None:
+        await personas_page(place)
+
+
+def _nothing(why: str) -> None:
+    """A page that says why there is nothing to see."""
+    Frame(t("common.missing"))
+    with ui.column().classes("m-auto items-center gap-3 p-6 text-center"):
+        ui.icon("search_off", size="64px", color="primary").props("aria-hidden=true")
+        ui.label(t("common.missing")).classes("text-2xl font-semibold").props("role=heading aria-level=1")
+        ui.label(why).classes("muted")
+        ui.button(t("common.runs"), on_click=lambda: ui.navigate.to("/runs")).props("unelevated no-caps")

@@ -1,0 +1,1 @@
+"""Setting a conversation up: topic, participants, settings, and what it will cost."""

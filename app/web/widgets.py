@@ -1,0 +1,81 @@
+"""Small parts that every panel uses. Text from people and models goes into labels, which show it as text."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, Final
+
+from nicegui import ui
+
+from persimchat.app.web.words import t
+from persimchat.runs.report_people import initials
+
+SEGMENTS: Final = 'no-caps unelevated toggle-color=primary color=transparent text-color=grey-7 padding="3px 10px"'
+"""Properties of a toggle whose choices stand side by side, with the classes `seg surface`."""
+
+FIELD: Final = "outlined dense"
+"""Properties of a field."""
+
+
+def named(element: ui.element, name: str) -> ui.element:
+    """Give an element its name for screen readers; the property is set, as text in `.props()` would be read as code."""
+    element.props["aria-label"] = name
+    return element
+
+
+def avatar(name: str, colour: str, size: str = "36px", *, human: bool = False) -> None:
+    """Somebody's initials in their colour; decoration, as the name always stands beside it."""
+    ring = f"background:linear-gradient(135deg,{colour},color-mix(in srgb,{colour} 65%,#0f172a))"
+    with (
+        ui.avatar(color=None, size=size)
+        .classes("text-white font-semibold shrink-0")
+        .props("aria-hidden=true")
+        .style(ring)
+    ):
+        if human:
+            ui.icon("person")
+        else:
+            ui.label(initials(name)).style("font-size:.76em; letter-spacing:.03em")
+
+
+def icon_button(icon: str, name: str, on_click: Callable[..., Any] | None = None) -> ui.button:
+    """A round button with a picture; its name is its tooltip and what a screen reader says."""
+    button = ui.button(icon=icon, on_click=on_click).props("flat round dense color=grey-7").tooltip(name)
+    named(button, name)
+    return button
+
+
+def title(text: str) -> None:
+    """The small heading of a part of a panel."""
+    ui.label(text).classes("panel-title").props("role=heading aria-level=2")
+
+
+@contextmanager
+def card(text: str = "") -> Iterator[ui.column]:
+    """A framed part of a panel, with a heading where there is one."""
+    with ui.column().classes("surface w-full gap-2 p-3") as box:
+        if text:
+            ui.label(text).classes("text-sm font-semibold").props("role=heading aria-level=3")
+        yield box
+
+
+def chip(text: str, colour: str = "") -> ui.label:
+    """A short text on a tint of a colour."""
+    label = ui.label(text).classes("tint text-[11px] whitespace-nowrap")
+    if colour:
+        label.style(f"--c:{colour}")
+    return label
+
+
+def explained(text: str) -> None:
+    """A small question mark that explains the field beside it, also to the keyboard and a finger."""
+    with ui.button(icon="help_outline").props("flat round dense size=xs color=grey-7") as button:
+        named(button, t("common.explain"))
+        with ui.menu().props("max-width=320px"):
+            ui.label(text).classes("text-sm p-3 whitespace-pre-line")
+
+
+def told(error: Exception) -> None:
+    """Tell what was wrong; the text is shown as text."""
+    ui.notify(str(error), type="negative", multi_line=True, timeout=8000, close_button=t("common.close"))

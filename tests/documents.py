@@ -1,0 +1,103 @@
+"""The fenced blocks of the documents, and what stands in for what a reader has and a test has not."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+DOCUMENTS = ("README.md", "CONTRIBUTING.md", *sorted(f"docs/{path.name}" for path in (ROOT / "docs").glob("*.md")))
+FENCE = re.compile(r"^( *)```(\S*)\n(.*?)^\1```$", re.MULTILINE | re.DOTALL)
+COMMANDS = ("sh", "bash", "console")
+
+TESTED_ELSEWHERE = {"javascript": "test_events_doc.py gives it to Node.js", "mermaid": "test_docs.py: fresh or not"}
+"""Languages whose blocks another test tries."""
+OUTPUT = ("text",)
+"""Languages of blocks that show what a program prints; test_readme_data.py compares those with a form of their own."""
+
+NOT_RUN = {
+    (
+        "docs/start.md",
+        "ollama pull llama3.1",
+    ): "downloads a model of several GB; Ollama's place takes a loopback server",
+    ("docs/studio.md", "langgraph dev"): "does not end by itself; tests/studio starts the server",
+    (
+        "docs/studio.md",
+        "LANGSMITH_TRACING=false LANGGRAPH_CLI_NO_ANALYTICS=1 LANGGRAPH_NO_VERSION_CHECK=1 langgraph dev --no-browser",
+    ): "does not end by itself; tests/studio starts the server with these variables",
+    (
+        "docs/studio.md",
+        "import asyncio",
+    ): "needs that server: tests/studio/test_readme_studio.py runs it (`make proof`)",
+}
+"""(document, command, or a script's first line): why it is not run with the others."""
+
+STANDS_FOR = {
+    ("docs/export.md", "runs delete 20261121-0304"): "runs delete --yes {run[0]}",  # nobody is there to be asked
+    ("docs/export.md", "20261121-0304"): "{run[0]}",
+    ("docs/analysis.md", "20261121-0304"): "{run[0]}",
+    ("docs/runs.md", "20261121-1801"): "{run[0]}",
+    ("docs/runs.md", "20261121-1802"): "{run[2]}",  # the branch in which Jarmila has changed her mind
+    ("docs/personas.md", "town/a.yaml,town/b.yaml"): "{town[0]},{town[1]}",
+    ("docs/langsmith.md", "LANGSMITH_API_KEY=…"): "LANGSMITH_API_KEY=lsv2_pt_loopback",
+    ("docs/langsmith.md", "http://localhost:4318"): "{receiver}",
+    ("docs/evaluation.md", 'data="orchard debates"'): "data=examples, client=client, upload_results=False",
+}
+"""(document, words): what a test reads in their place. `run` are the runs in the folder, the first began first; `town`
+the files there; `receiver` takes traces; `examples` and `client` are LangSmith's, without an account."""
+
+GOES_ON = ("docs/evaluation.md",)
+"""Documents in which a script goes on with the names of those before it; in all others each stands alone."""
+
+
+@dataclass(frozen=True)
+class Block:
+    """A fenced block.
+
+    Attributes:
+        document: the file, from the repository's root.
+        line: where it begins, for the failure's message.
+        language: the word behind the fence; empty where there is none.
+        text: what stands in it, without a list's indentation.
+    """
+
+    document: str
+    line: int
+    language: str
+    text: str
+
+    @property
+    def where(self) -> str:
+        return f"{self.document}:{self.line}"
+
+    @property
+    def commands(self) -> list[str]:
+        """The block's commands, without comments, continued lines joined; where there are prompts, without output."""
+        lines = re.sub(r"\\\n\s*", "", self.text).splitlines()
+        if any(line.startswith("$ ") for line in lines):
+            lines = [line.removeprefix("$ ") for line in lines if line.startswith("$ ")]
+        return [line.strip() for line in lines if line.strip() and not line.lstrip().startswith("#")]
+
+    @property
+    def first(self) -> str:
+        """The first line."""
+        return self.text.partition("\n")[0].strip()
+
+    @property
+    def left_out(self) -> bool:
+        """Whether this is a script that is not run with the others."""
+        return (self.document, self.first) in NOT_RUN
+
+
+def blocks_in(text: str, document: str = "") -> list[Block]:
+    """The blocks of a text, in order."""
+    found = []
+    for match in FENCE.finditer(text):
+        indent, language, body = match.groups()
+        lines = "".join(line.removeprefix(indent) for line in body.splitlines(keepends=True))
+        found.append(Block(document, text.count("\n", 0, match.start()) + 1, language, lines))
+    return found
+
+
+BLOCKS = [block for name in DOCUMENTS for block in blocks_in((ROOT / name).read_text(encoding="utf-8"), name)]

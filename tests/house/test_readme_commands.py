@@ -1,0 +1,254 @@
+"""What the documents tell a reader to type works: every command and every script, a document's in one folder, in order.
+
+A command runs in this process, which is faster; a block that sets variables, or a command with a pipe, in a shell.
+Models that are named are on loopback. What is not run, and what is replaced, stands in tests/documents.py.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, TextIO
+
+import langsmith
+import pytest
+import typer
+import yaml
+from documents import BLOCKS, COMMANDS, GOES_ON, NOT_RUN, STANDS_FOR, Block
+from langsmith.schemas import Example
+from langsmith.utils import get_env_var
+from loopback.langsmith import LangSmithServer
+from loopback.scripted import Scripted
+from loopback.server import LoopbackServer, natural_answer
+
+from persimchat.app.cli import app, main
+
+SHELL = re.compile(r"[|<>;&$]|^export |^[A-Z_]+=")
+"""What only a shell understands."""
+ENDLESS = ("serve",)
+"""Commands that do not end by themselves: their options are read, no more."""
+LOOKS_BACK = ("show", "runs", "export", "resume", "branch", "regenerate", "replay", "diff")
+"""Commands that need a run."""
+PREPARED = (
+    "run Cocoa? -n 2 --messages 1 --quiet",
+    "run Milk? -n 2 --messages 1 --quiet",
+    "run 'Tea or coffee?' -n 3 --messages 6 --quiet",
+)
+
+ANA = {"name": "Ana Mora", "description": "Ana Mora bakes bread.", "speaking_style": ""}
+READ = {"people": [{**ANA, "characteristics": [], "traits": [], "social_goals": []}]}
+TINY = {
+    "type": "TinyPerson",
+    "persona": {"name": "Lena Vogt", "occupation": {"title": "Baker", "description": "Bread."}},
+}
+SURVEY = (
+    "participant,about_me,why I came,years,job,profession,city,country,character,goal_1,goal_2,id,submitted_at\n"
+    'Ana Mora,I bake.,Curious.,34,baker,,Porto,Portugal,"shy, exact",Be heard.,,7,May\n'
+)
+GIVEN = {
+    "docs/personas.md": {
+        "people.csv": "name,description,age\nBo Říha,Repairs clocks and doubts everybody.,58\n",
+        "survey.csv": SURVEY,
+        "agents/lena.agent.json": json.dumps(TINY),
+        "interview.txt": "Ana Mora bakes bread.\n",
+    },
+}
+"""Files that a document takes for granted."""
+
+PLAYED = sorted({block.document for block in BLOCKS if block.language in (*COMMANDS, "python")})
+
+
+def answered(body: dict[str, Any]) -> Any:
+    """What the model on loopback says: also who is described in a text, which the offline model does not read."""
+    scripted = '<task name="persona_conversion">' in str(body.get("messages"))
+    return Scripted(persona_conversion=READ)(body) if scripted else natural_answer(body)
+
+
+@pytest.fixture(scope="module")
+def model() -> Iterator[LoopbackServer]:
+    with LoopbackServer(answer=answered) as server:
+        yield server
+
+
+@pytest.fixture(scope="module")
+def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with three runs, the last of them long enough to be branched."""
+    out = tmp_path_factory.mktemp("prepared") / "conversations"
+    for command in PREPARED:
+        assert main([*shlex.split(command), "--out", str(out)]) == 0
+    return out
+
+
+@pytest.fixture
+def nobody() -> Iterator[TextIO]:
+    """A standard input on which nobody types."""
+    with Path(os.devnull).open(encoding="utf-8") as empty:
+        yield empty
+
+
+class Reader:
+    """Somebody who types what a document says, block by block, in a folder of their own."""
+
+    def __init__(self, receiver: LangSmithServer, capsys: pytest.CaptureFixture[str]) -> None:
+        self.receiver = receiver
+        self.capsys = capsys
+        self.names: dict[str, Any] = {}
+
+    def play(self, block: Block) -> None:
+        """Type a block."""
+        if block.language == "python":
+            self._script(block)
+        elif any(command.startswith("export ") for command in block.commands):
+            for command in block.commands:
+                assert command.startswith(("export ", "pip install ", "persimchat ")), f"{block.where}: {command}"
+            self._shell(block, "\n".join(c for c in block.commands if not c.startswith("pip ")))
+        else:
+            for command in block.commands:
+                self._command(block, command)
+
+    def _replaced(self, block: Block, text: str) -> str:
+        runs = sorted(Path("conversations").glob("*/run.json"), key=lambda p: json.loads(p.read_text())["started"])
+        things = {
+            "run": [path.parent.name for path in runs],
+            "town": sorted(map(str, Path("town").glob("*.yaml"))),
+            "receiver": self.receiver.url,
+        }
+        for (document, words), instead in STANDS_FOR.items():
+            if document == block.document and words in text:
+                text = text.replace(words, instead.format_map(things))
+        return text
+
+    def _command(self, block: Block, command: str) -> None:
+        if (block.document, command) in NOT_RUN or command.startswith(("make ", "pip install ", ". ")):
+            return
+        assert command.startswith("persimchat "), f"{block.where}: what is {command!r}? See tests/documents.py"
+        written = self._replaced(block, command)
+        if SHELL.search(written):
+            self._shell(block, written)
+            return
+        arguments = [found for word in shlex.split(written)[1:] for found in _expanded(word)]
+        if arguments[0] in ENDLESS:
+            _options_are_known(arguments)
+            return
+        self.capsys.readouterr()
+        code = main(arguments)
+        said = self.capsys.readouterr()
+        assert code == 0, f"{block.where}: {written}: {said.err}"
+        _looks_like(block, command, said.out)
+
+    def _shell(self, block: Block, commands: str) -> None:
+        path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+        environment = {name: value for name, value in os.environ.items() if not name.startswith("OTEL_")}
+        done = subprocess.run(
+            ["bash", "-euo", "pipefail", "-c", self._replaced(block, commands)],
+            env={**environment, "PATH": path, "LANGSMITH_ENDPOINT": self.receiver.url},
+            capture_output=True,
+            text=True,
+            stdin=subprocess.DEVNULL,
+            timeout=120,
+        )
+        assert done.returncode == 0, f"{block.where}: {commands}: {done.stderr}"
+
+    def _script(self, block: Block) -> None:
+        if block.left_out:
+            return
+        if block.document not in GOES_ON:
+            self.names = {}
+        self.names |= {"__name__": "__main__", "examples": [_example()], "client": langsmith.Client(api_key="none")}
+        before = set(self.names)
+        exec(compile(self._replaced(block, block.text), block.where, "exec"), self.names)
+        for name in set(self.names) - before:
+            if name.startswith("test_"):
+                self.names[name]()
+
+
+def _expanded(word: str) -> list[str]:
+    """A word as a shell gives it to a command: the files that it stands for, where it stands for some."""
+    return sorted(map(str, Path().glob(word))) or [word] if "*" in word and not word.startswith("/") else [word]
+
+
+def _example() -> Example:
+    inputs = {"topic": "Tea or coffee?", "participants": 2, "settings": {"max_messages": 2}}
+    return Example(id="00000000-0000-4000-8000-000000000001", inputs=inputs, outputs={"answer": "yes"})
+
+
+def _options_are_known(arguments: list[str]) -> None:
+    group: Any = typer.main.get_command(app)
+    command = group.get_command(None, arguments[0])
+    assert command is not None, f"no command {arguments[0]!r}"
+    command.make_context(arguments[0], list(arguments[1:]))
+
+
+def _looks_like(block: Block, command: str, out: str) -> None:
+    """Where a document shows what is printed, the real lines begin with the same words."""
+    if not block.text.startswith("$ "):
+        return
+    shown = block.text.split(f"$ {command}\n")[1].splitlines()
+    begins = [re.split(r"\s{2,}|: ", line)[0] for line in shown]
+    printed = "\n" + out
+    assert [begin for begin in begins if f"\n{begin}" not in printed] == [], f"{block.where}:\n{out}"
+
+
+def _lay_out(document: str, root: Path) -> None:
+    """Give the folder what the document takes for granted."""
+    Path("examples").symlink_to(root / "examples")
+    for name, text in GIVEN.get(document, {}).items():
+        Path(name).parent.mkdir(parents=True, exist_ok=True)
+        Path(name).write_text(text, encoding="utf-8")
+    for block in BLOCKS:
+        saved = re.fullmatch(r"# (\S+\.yaml)", block.first)
+        if block.document == document and block.language == "yaml" and saved:
+            assert yaml.safe_load(block.text)
+            Path(saved.group(1)).write_text(block.text, encoding="utf-8")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("document", PLAYED)
+def test_what_a_document_says_works(
+    document: str,
+    root: Path,
+    tmp_path: Path,
+    model: LoopbackServer,
+    prepared: Path,
+    nobody: TextIO,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "stdin", nobody)
+    monkeypatch.setenv("OLLAMA_HOST", f"127.0.0.1:{model.port}")
+    monkeypatch.setenv("OPENAI_BASE_URL", model.url)
+    monkeypatch.setenv("LANGSMITH_TEST_TRACKING", "false")
+    get_env_var.cache_clear()
+    _lay_out(document, root)
+    played = [block for block in BLOCKS if block.document == document and block.language in (*COMMANDS, "python")]
+    typed = [command for block in played if block.language != "python" for command in block.commands]
+    first = next((command.split()[1] for command in typed if command.startswith("persimchat ")), "")
+    if first in LOOKS_BACK:
+        shutil.copytree(prepared, "conversations")
+        shutil.copytree(prepared, "runs")
+    with LangSmithServer() as receiver:
+        reader = Reader(receiver, capsys)
+        for block in played:
+            with monkeypatch.context() as keys:
+                if "openai:" in block.text:
+                    keys.setenv("OPENAI_API_KEY", "sk-loopback")
+                reader.play(block)
+    if document == "docs/langsmith.md":
+        _tree_is_as_shown(receiver)
+
+
+def _tree_is_as_shown(receiver: LangSmithServer) -> None:
+    """Both blocks with a conversation were traced, and the tree that the document draws is the one that was sent."""
+    assert "POST /v1/traces" in receiver.paths
+    sent = {run.name.partition(":")[0] for tree in receiver.trees() for run in tree.all()}
+    (drawn,) = (block.text for block in BLOCKS if block.document == "docs/langsmith.md" and block.language == "text")
+    names = {re.split(r"\s{2,}|:", line.lstrip("│├└─ "))[0] for line in drawn.splitlines()}
+    assert names - sent - {"…"} == {"conclusion"}  # of debates without consensus

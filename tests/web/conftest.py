@@ -1,0 +1,124 @@
+"""What tests of the web app share: a place with runs, a simulated user, a real browser before a real server."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+
+pytest.importorskip("nicegui", reason="the extra [web] is not installed")
+os.environ.setdefault("NICEGUI_STORAGE_PATH", tempfile.mkdtemp(prefix="nicegui-"))
+
+from nicegui import ui
+from nicegui.functions.download import download
+from nicegui.functions.navigate import Navigate
+from nicegui.functions.notify import notify
+from nicegui.testing import User
+from nicegui.testing.general import nicegui_reset_globals
+from selenium import webdriver
+from selenium.webdriver.chrome.service import Service
+
+from persimchat.app.web.live_runs import LiveRun
+from persimchat.app.web.place import Place
+from persimchat.app.web.serving import place_in, web_app
+from persimchat.personas.scenario import default_participants, make_scenario
+from persimchat.state.settings import Settings
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Place:
+    """Empty folders for runs and for the library."""
+    return place_in(tmp_path / "runs", tmp_path / "library")
+
+
+@pytest.fixture
+async def user(place: Place) -> AsyncIterator[User]:
+    """A user whose browser is simulated: logic in seconds."""
+    modules = dict(sys.modules)
+    os.environ["NICEGUI_USER_SIMULATION"] = "true"
+    try:
+        with nicegui_reset_globals():
+            app = web_app(place, secret="simulated", hosts=frozenset({"test"}))
+            async with app.router.lifespan_context(app):
+                transport = httpx.ASGITransport(app)
+                async with httpx.AsyncClient(transport=transport, base_url="http://test") as client:
+                    yield User(client)
+    finally:
+        del os.environ["NICEGUI_USER_SIMULATION"]
+        ui.navigate, ui.notify, ui.download = Navigate(), notify, download
+        sys.modules.update(modules)  # NiceGUI's reset removes those that have pages
+
+
+async def begin(place: Place, *, messages: int = 6, topic: str = "Tea or coffee?", **settings: object) -> LiveRun:
+    """Begin a run of three shipped personas with the offline model."""
+    scenario = make_scenario(topic, default_participants(3))
+    return await place.runs.start(scenario, Settings(model="offline", max_messages=messages, **settings))
+
+
+class Server:
+    """`persimchat serve` in a process of its own, on a free port of loopback, as a user starts it."""
+
+    def __init__(self, folder: Path, *options: str) -> None:
+        self.folder = folder
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "persimchat", "serve", "--port", "0", *options],
+            cwd=folder,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        assert self.process.stdout is not None
+        line = self.process.stdout.readline()
+        self.url = line.split()[1].rstrip("/")
+
+    def close(self) -> None:
+        self.process.terminate()
+        self.process.wait(20)
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """A real server."""
+    served = Server(tmp_path_factory.mktemp("served"))
+    yield served
+    served.close()
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[webdriver.Chrome]:
+    """A real browser of desktop size; the test is skipped where there is none."""
+    chromium, driver = shutil.which("chromium"), shutil.which("chromedriver")
+    if chromium is None or driver is None:
+        pytest.skip("chromium and chromedriver are not installed")
+    chrome = start_browser(chromium, driver, tmp_path_factory.mktemp("chrome"))
+    yield chrome
+    chrome.quit()
+
+
+def start_browser(chromium: str, driver: str, profile: Path) -> webdriver.Chrome:
+    """Start Chromium without a window; it asks nobody but the page's server."""
+    os.environ.update(SE_OFFLINE="true", SE_AVOID_STATS="true")
+    options = webdriver.ChromeOptions()
+    options.binary_location = chromium
+    for argument in (
+        "--headless=new",
+        "--no-sandbox",
+        "--disable-gpu",
+        "--disable-quic",
+        "--no-first-run",
+        "--disable-background-networking",
+        "--disable-component-update",
+        "--disable-sync",
+        "--disable-dev-shm-usage",
+        "--window-size=1440,900",
+        f"--user-data-dir={profile}",
+    ):
+        options.add_argument(argument)
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+    return webdriver.Chrome(service=Service(driver), options=options)

@@ -1,0 +1,45 @@
+"""Every address answers, and says what it has to say."""
+
+from __future__ import annotations
+
+import pytest
+from nicegui.testing import User
+from selenium.webdriver.common.by import By
+from web.conftest import Server, begin
+
+from persimchat.app.web.place import Place
+
+
+async def test_a_run_is_shown(user: User, place: Place):
+    live = await begin(place, messages=3)
+    await live.ended()
+    await user.open(f"/run/{live.run}")
+    for utterance in live.board.utterances:
+        await user.should_see(utterance.text)
+
+
+async def test_a_run_that_is_kept_looks_as_it_did(place: Place):
+    live = await begin(place, messages=4)
+    await live.ended()
+    place.runs.forget(live.run)
+    kept = await place.runs.board(live.run)
+    for name in ("lines", "utterances", "scores", "verdicts", "needs", "emotions", "openness", "heard"):
+        assert getattr(kept, name) == getattr(live.board, name), name
+    calls = [kept.totals_at(turn).calls for turn in range(5)]
+    assert calls == sorted(calls)
+    assert calls[0] > 0
+    assert calls[4] == live.board.totals_at(4).calls
+
+
+@pytest.mark.parametrize("address", ["/run/nothing", "/run/..", "/run/%2e%2e%2fsecret"])
+async def test_no_such_run(user: User, address: str):
+    await user.open(address)
+    await user.should_see("There is no such page")
+
+
+@pytest.mark.slow
+def test_in_a_browser(server: Server, browser):
+    browser.get(server.url)
+    assert "PerSimChat" in browser.title
+    assert browser.find_elements(By.CSS_SELECTOR, "main")
+    assert [entry for entry in browser.get_log("browser") if entry["level"] == "SEVERE"] == []
