@@ -37,9 +37,7 @@ def listed(name: str, given: object) -> list[Any]:
         InputError: it is a text, which would be a list of its letters, a mapping, or nothing that can be listed.
     """
     if isinstance(given, str | bytes | Mapping) or not isinstance(given, Iterable):
-        raise wrong_type(
-            name, given, f"Give a list, for example [{'…' if isinstance(given, Mapping) else repr(given)}]."
-        )
+        raise wrong_type(name, given, "Give a list.")
     return list(given)
 
 

@@ -39,6 +39,8 @@ STANDS_FOR = {
     ("docs/analysis.md", "20261121-0304"): "{run[0]}",
     ("docs/runs.md", "20261121-1801"): "{run[0]}",
     ("docs/runs.md", "20261121-1802"): "{run[2]}",  # the branch in which Jarmila has changed her mind
+    # nothing has failed there: the run has ended, and goes on only with a higher limit
+    ("docs/runs.md", "resume latest --model ollama:llama3.2"): "resume latest --model ollama:llama3.2 --messages 11",
     ("docs/personas.md", "town/a.yaml,town/b.yaml"): "{town[0]},{town[1]}",
     ("docs/langsmith.md", "LANGSMITH_API_KEY=…"): "LANGSMITH_API_KEY=lsv2_pt_loopback",
     ("docs/langsmith.md", "http://localhost:4318"): "{receiver}",

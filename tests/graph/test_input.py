@@ -6,8 +6,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from langgraph.checkpoint.memory import InMemorySaver
 
-from persimchat.graph.conversation import graph
+from persimchat.graph.baselines import baseline_graph
+from persimchat.graph.conversation import build_conversation, graph
 from persimchat.state.errors import InputError
 from persimchat.state.settings import Settings
 
@@ -52,3 +54,28 @@ def test_input_opens_no_files(tmp_path: Path, key: str) -> None:
 def test_participants_may_be_first_names_of_shipped_personas() -> None:
     output = graph.invoke({"topic": "Tea?", "participants": ["Zeynep", "lukasz"]}, context=SETTINGS)
     assert output["messages"][-1].name in ("Zeynep Aydoğan", "Łukasz Żórawski")
+
+
+MAD = Settings(model="offline", mode="debate", baseline="mad", max_messages=2)
+
+
+@pytest.mark.parametrize("asynchronous", [False, True], ids=["sync", "async"])
+@pytest.mark.parametrize("settings", [SETTINGS, MAD], ids=["minds", "mad"])
+async def test_the_next_message_on_a_thread_is_the_next_topic(settings: Settings, asynchronous: bool) -> None:
+    saver, thread = InMemorySaver(), {"configurable": {"thread_id": "t"}}
+    held = baseline_graph(settings, saver) if settings.baseline else build_conversation(saver)
+    people = ["Zeynep", "Łukasz"]
+    for given, topic in (
+        ({"messages": [("user", "Cats or dogs?")], "participants": people}, "Cats or dogs?"),
+        ({"messages": [("user", "Tea or coffee?")]}, "Tea or coffee?"),
+        ({"topic": "Boats or trains?"}, "Boats or trains?"),
+        ({"messages": [("user", "Rain or snow?")], "topic": ""}, "Rain or snow?"),
+        ({"messages": [("user", "Begin, please.")], "topic": "Sun or shade?"}, "Sun or shade?"),
+    ):
+        if asynchronous:
+            await held.ainvoke(given, thread, context=settings)
+        else:
+            held.invoke(given, thread, context=settings)
+        values = held.get_state(thread).values
+        assert values["topic"] == topic
+        assert set(values["agents"]) == {"Zeynep Aydoğan", "Łukasz Żórawski"}, "who takes part stays"

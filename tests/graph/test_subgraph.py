@@ -303,6 +303,19 @@ def test_the_parents_drawing_shows_the_conversation(node: Callable[..., Any]) ->
     assert "speak" not in around(node()).get_graph().draw_mermaid()
 
 
+@both_ways
+@pytest.mark.parametrize("name", ["mad", "mad_judge", "reconcile"])
+async def test_a_baseline_added_as_it_is_has_its_own_recursion_limit(name: str, asynchronous: bool) -> None:
+    settings = Settings(model="offline", mode="debate", baseline=name, rounds=4, max_messages=20)
+    parent: Any = StateGraph(MessagesState, context_schema=Settings)
+    parent.add_node("group", graph_for(settings))
+    parent.add_edge(START, "group")
+    graph, config = parent.compile(), {"recursion_limit": 3}
+    ran = graph.ainvoke(ASKED, config, context=settings) if asynchronous else None
+    output = await ran if ran else graph.invoke(ASKED, config, context=settings)
+    assert len(output["messages"]) > 1 + 4
+
+
 def test_a_baseline_in_a_parent() -> None:
     settings = Settings(model="offline", baseline="single_agent", max_messages=3)
     output = around(conversation_node(settings, participants=PEOPLE)).invoke(ASKED, THREAD)

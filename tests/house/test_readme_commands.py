@@ -22,6 +22,7 @@ import pytest
 import typer
 import yaml
 from documents import BLOCKS, COMMANDS, GOES_ON, NOT_RUN, STANDS_FOR, Block
+from langsmith.run_helpers import tracing_context
 from langsmith.schemas import Example
 from langsmith.utils import get_env_var
 from loopback.langsmith import LangSmithServer
@@ -32,6 +33,10 @@ from persimchat.app.cli import app, main
 
 SHELL = re.compile(r"[|<>;&$]|^export |^[A-Z_]+=")
 """What only a shell understands."""
+QUIETENED = ("OTEL_", "LANGCHAIN_", "LANGSMITH_")
+"""What tests switch off, and a reader of the document on traces on."""
+SHORT = ("PERSIMCHAT_MAX_MESSAGES", "4")
+"""How long a conversation is where a command does not say it: shorter than a reader's."""
 ENDLESS = ("serve",)
 """Commands that do not end by themselves: their options are read, no more."""
 LOOKS_BACK = ("show", "runs", "export", "resume", "branch", "regenerate", "replay", "diff")
@@ -145,7 +150,7 @@ class Reader:
 
     def _shell(self, block: Block, commands: str) -> None:
         path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-        environment = {name: value for name, value in os.environ.items() if not name.startswith("OTEL_")}
+        environment = {name: value for name, value in os.environ.items() if not name.startswith(QUIETENED)}
         done = subprocess.run(
             ["bash", "-euo", "pipefail", "-c", self._replaced(block, commands)],
             env={**environment, "PATH": path, "LANGSMITH_ENDPOINT": self.receiver.url},
@@ -161,12 +166,15 @@ class Reader:
             return
         if block.document not in GOES_ON:
             self.names = {}
-        self.names |= {"__name__": "__main__", "examples": [_example()], "client": langsmith.Client(api_key="none")}
+        client = langsmith.Client(api_url=self.receiver.url, api_key="lsv2_pt_loopback")
+        self.names |= {"__name__": "__main__", "examples": [_example()], "client": client}
         before = set(self.names)
-        exec(compile(self._replaced(block, block.text), block.where, "exec"), self.names)
-        for name in set(self.names) - before:
-            if name.startswith("test_"):
-                self.names[name]()
+        with tracing_context(enabled="local"):
+            exec(compile(self._replaced(block, block.text), block.where, "exec"), self.names)
+            for name in set(self.names) - before:
+                if name.startswith("test_"):
+                    self.names[name]()
+        client.cleanup(timeout=5)
 
 
 def _expanded(word: str) -> list[str]:
@@ -225,6 +233,7 @@ def test_what_a_document_says_works(
     monkeypatch.setattr(sys, "stdin", nobody)
     monkeypatch.setenv("OLLAMA_HOST", f"127.0.0.1:{model.port}")
     monkeypatch.setenv("OPENAI_BASE_URL", model.url)
+    monkeypatch.setenv(*SHORT)
     monkeypatch.setenv("LANGSMITH_TEST_TRACKING", "false")
     get_env_var.cache_clear()
     _lay_out(document, root)

@@ -72,6 +72,11 @@ def test_names_may_stand_alone() -> None:
     assert {u.speaker for u in answer.artifact.utterances} == {"Zeynep Aydoğan", "Rowan Ó Dálaigh"}
 
 
+def test_the_topic_alone_is_enough() -> None:
+    tool = as_tool(SETTINGS, participants=[ADA, BO], most_messages=2)
+    assert f"on: {TEA}\n" in tool.invoke(TEA) == tool.invoke({"topic": TEA})
+
+
 def test_an_agent_has_the_last_word_in_nothing_but_what_it_is_given(tmp_path: Path) -> None:
     settings = Settings(model="offline", max_messages=50, budget_calls=20, seed=3)
     answer = as_tool(settings, participants=[ADA, "Zeynep"], out=tmp_path).invoke(call(messages=4, kind="debate"))

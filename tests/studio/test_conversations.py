@@ -48,6 +48,13 @@ async def test_an_assistant_with_settings_of_its_own(client: LangGraphClient, th
     assert (again["turn"], len(again["messages"])) == (2, 5), "a second conversation on the thread follows the first"
 
 
+async def test_the_next_message_in_the_chat_is_the_next_topic(client: LangGraphClient, thread: str):
+    for text in ("Cats or dogs?", TEA):
+        given = {"messages": [{"role": "user", "content": text}], "participants": ["Jarmila", "Inés"]}
+        await client.runs.wait(thread, "discussion", input=given, context={"max_messages": 1})
+        assert (await state_of(client, thread))["values"]["topic"] == text
+
+
 async def test_tokens_and_updates_of_inner_graphs_are_streamed(
     client: LangGraphClient, thread: str, topic: dict[str, Any]
 ):
