@@ -21,15 +21,8 @@ from persimchat.app.web.place import Place
 LOOPBACK: Final = frozenset({"127.0.0.1", "::1", "localhost"})
 
 
-def web_app(place: Place, *, secret: str, hosts: frozenset[str] = LOOPBACK, token: str | None = None) -> FastAPI:
-    """The whole application.
-
-    Args:
-        place: what it works with.
-        secret: signs the cookie by which a browser's choices (language, colours) are found again.
-        hosts: names by which it may be called; empty for any.
-        token: what a request has to show; None for nothing.
-    """
+def api_app(place: Place) -> FastAPI:
+    """The REST API alone; runs are stopped, and can be resumed, when the application ends."""
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
@@ -47,6 +40,19 @@ def web_app(place: Place, *, secret: str, hosts: frozenset[str] = LOOPBACK, toke
         lifespan=lifespan,
     )
     routes.add(api, place)
+    return api
+
+
+def web_app(place: Place, *, secret: str, hosts: frozenset[str] = LOOPBACK, token: str | None = None) -> FastAPI:
+    """The whole application: REST API and pages behind the guard.
+
+    Args:
+        place: what it works with.
+        secret: signs the cookie by which a browser's choices (language, colours) are found again.
+        hosts: names by which it may be called; empty for any.
+        token: what a request has to show; None for nothing.
+    """
+    api = api_app(place)
     register(place)
     ui.run_with(
         api,

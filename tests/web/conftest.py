@@ -65,11 +65,12 @@ async def begin(place: Place, *, messages: int = 6, topic: str = "Tea or coffee?
 class Server:
     """`persimchat serve` in a process of its own, on a free port of loopback, as a user starts it."""
 
-    def __init__(self, folder: Path, *options: str) -> None:
+    def __init__(self, folder: Path, *options: str, **environment: str) -> None:
         self.folder = folder
         self.process = subprocess.Popen(
             [sys.executable, "-m", "persimchat", "serve", "--port", "0", *options],
             cwd=folder,
+            env={**os.environ, **environment},
             stdout=subprocess.PIPE,
             text=True,
         )

@@ -8,6 +8,7 @@ from selenium.webdriver.common.by import By
 from web.conftest import Server, begin
 
 from persimchat.app.web.place import Place
+from persimchat.state.errors import InputError
 
 
 async def test_a_run_is_shown(user: User, place: Place):
@@ -31,10 +32,17 @@ async def test_a_run_that_is_kept_looks_as_it_did(place: Place):
     assert calls[4] == live.board.totals_at(4).calls
 
 
-@pytest.mark.parametrize("address", ["/run/nothing", "/run/%2e%2e%2fsecret", "/run/%00"])
-async def test_no_such_run(user: User, address: str):
-    await user.open(address)
+async def test_no_such_run(user: User):
+    await user.open("/run/nothing")
     await user.should_see("There is no such page")
+
+
+@pytest.mark.parametrize("run", ["", ".", "..", "../secret", "..\\secret", "a/b", "nul\0"])
+def test_a_run_is_never_a_path(place: Place, run: str):
+    (place.runs.out.parent / "secret").mkdir()
+    (place.runs.out.parent / "secret" / "run.json").write_text("{}")
+    with pytest.raises(InputError, match="there is no run"):
+        place.runs.folder(run)
 
 
 @pytest.mark.slow

@@ -1,0 +1,125 @@
+"""Route: a run's events as server-sent events."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator
+from contextlib import aclosing
+from typing import Annotated, Final
+
+from fastapi import APIRouter, Header, Query, Response
+from fastapi.responses import StreamingResponse
+
+from persimchat.app.web.api.finding import check_run
+from persimchat.app.web.api.problems import NO_RUN, RESPONSES
+from persimchat.app.web.place import Place
+from persimchat.runs.events import Event, Speaking, Token
+from persimchat.runs.past import past_events
+from persimchat.runs.reading import read_run
+from persimchat.state.errors import PerSimChatError
+
+ALIVE_S: Final = 15.0
+"""Seconds of silence after which a comment is sent, so that nobody between takes the connection for dead."""
+
+_AT_ONCE: Final = 50
+"""Events of a run that is kept, read in one go."""
+
+
+def events_router(place: Place) -> APIRouter:
+    """The route, over these runs."""
+    router = APIRouter(prefix="/api/runs/{run}", tags=["runs"], responses={**RESPONSES, **NO_RUN})
+
+    @router.get(
+        "/events",
+        response_class=StreamingResponse,
+        responses={
+            200: {"content": {"text/event-stream": {"schema": {"type": "string"}}}},
+            204: {"description": "Everything was had before; there is nothing to wait for."},
+        },
+    )
+    async def events(
+        run: str,
+        after: Annotated[int, Query(ge=0, le=10**9, description="leave out this many of the events that last")] = 0,
+        last_event_id: Annotated[
+            int | None, Header(ge=0, le=10**9, description="as `after`; what browsers send")
+        ] = None,
+    ) -> Response:
+        """A run's events, the past ones first, and then as they happen, to its end (docs/events.md).
+
+        Events that last are numbered from 1 (`id`), so that whoever was cut off goes on where they were; `speaking` and
+        `token` do not last and have no number.
+        """
+        live = place.runs.get(run)
+        if live is None:
+            check_run(place, run)
+        had = max(after, last_event_id or 0)
+        source = live.broadcast.subscribe() if live is not None else _kept(place, run)
+        stream = _numbered(source, had)
+        if live is None or live.over:
+            first = await anext(stream, None)
+            if first is None:
+                return Response(status_code=204)
+            stream = _after(first, stream)
+        headers = {"cache-control": "no-store", "x-accel-buffering": "no"}
+        return StreamingResponse(_alive(stream), media_type="text/event-stream", headers=headers)
+
+    return router
+
+
+async def _kept(place: Place, run: str) -> AsyncGenerator[Event, None]:
+    """The events of a run that is kept, read in a thread a few at a time."""
+    past: Iterator[Event] = await asyncio.to_thread(lambda: past_events(read_run(place.runs.folder(run))))
+
+    def some() -> list[Event]:
+        return [event for event, _ in zip(past, range(_AT_ONCE), strict=False)]
+
+    while events := await asyncio.to_thread(some):
+        for event in events:
+            yield event
+
+
+async def _numbered(events: AsyncGenerator[Event, None], had: int) -> AsyncGenerator[str, None]:
+    """Events as text; those that were had before are left out. A run's error ends the stream after `stopped`."""
+    number = 0
+    try:
+        async with aclosing(events):
+            async for event in events:
+                if isinstance(event, Speaking | Token):
+                    if number >= had:
+                        yield f"event: {event.event}\ndata: {event.model_dump_json()}\n\n"
+                    continue
+                number += 1
+                if number > had:
+                    yield f"id: {number}\nevent: {event.event}\ndata: {event.model_dump_json()}\n\n"
+    except PerSimChatError:
+        return  # `stopped` has told of it
+
+
+async def _after(first: str, rest: AsyncGenerator[str, None]) -> AsyncGenerator[str, None]:
+    yield first
+    async with aclosing(rest):
+        async for text in rest:
+            yield text
+
+
+async def _alive(stream: AsyncGenerator[str, None]) -> AsyncIterator[str]:
+    """The stream with a comment now and then while nothing happens."""
+    coming: asyncio.Task[str] | None = None
+    try:
+        while True:
+            coming = coming or asyncio.ensure_future(anext(stream))
+            done, _ = await asyncio.wait([coming], timeout=ALIVE_S)
+            if not done:
+                yield ": alive\n\n"
+                continue
+            try:
+                text = coming.result()
+            except StopAsyncIteration:
+                return
+            coming = None
+            yield text
+    finally:
+        if coming is not None:
+            coming.cancel()
+        else:
+            await stream.aclose()

@@ -1,0 +1,176 @@
+"""What the REST API takes and gives, beside events and settings, which have models of their own."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from persimchat.app.web.board import Status
+from persimchat.runs.events import Asked, StopReason, Totals
+from persimchat.state.persona import Persona
+from persimchat.state.relationship import Relationship
+
+Name = Annotated[str, Field(min_length=1, max_length=300)]
+Words = Annotated[str, Field(min_length=1, max_length=20_000)]
+Turn = Annotated[int, Field(ge=0, le=10_000_000)]
+
+
+class _Given(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+
+class Problem(BaseModel):
+    """What was wrong."""
+
+    error: str = Field(description="what went wrong, a clause")
+    where: str = Field(default="", description="the place: field, run, agent, model")
+    remedy: str = Field(default="", description="what to do about it, a sentence")
+
+
+class Conversation(_Given):
+    """A conversation to be held, or to be estimated: the fields of a scenario file."""
+
+    topic: Annotated[str, Field(min_length=1, max_length=8000, description="what the conversation is about")]
+    participants: list[Name | Persona] = Field(
+        default=[],
+        max_length=100,
+        description="names of personas, shipped or the library's, or personas written out; four shipped ones if empty",
+    )
+    relationships: list[Relationship] = Field(default=[], max_length=10_000)
+    social_goals: dict[str, list[Name]] = Field(default={}, description="participant's name: goals")
+    rules: list[Name] = Field(default=[], max_length=100)
+    settings: dict[str, Any] = Field(default={}, description="see /api/settings; what is left out has its default")
+
+
+class Changes(_Given):
+    """What a run that goes on has otherwise."""
+
+    settings: dict[str, Any] = Field(default={}, description="settings that are others from there on")
+
+
+class Line(_Given):
+    """Words, and whose they are."""
+
+    speaker: Name = Field(description="a participant, or Moderator")
+    text: Words
+
+
+class Branch(Changes):
+    """Where a run parts from another one."""
+
+    turn: Turn = Field(description="utterances that both have")
+    say: Line | None = Field(default=None, description="who says what next, in place of what was said there")
+
+
+class Regeneration(Changes):
+    """Which utterance is worded anew."""
+
+    turn: Annotated[int, Field(ge=1, le=10_000_000, description="number of the utterance")]
+
+
+class Say(_Given):
+    """Say something next, or answer where the speaker is asked."""
+
+    do: Literal["say"]
+    text: Words
+    speaker: str = Field(default="", max_length=300, description="a participant; empty for the moderator")
+    heard_by: list[Name] | None = Field(default=None, description="who hears it; null for everybody")
+
+
+class Topic(_Given):
+    """Turn the conversation to another topic."""
+
+    do: Literal["topic"]
+    topic: Annotated[str, Field(min_length=1, max_length=8000)]
+
+
+class Hand(_Given):
+    """Raise or lower a person's hand."""
+
+    do: Literal["hand"]
+    agent: Name
+    raised: bool = True
+
+
+class Floor(_Given):
+    """Let somebody speak next."""
+
+    do: Literal["floor"]
+    agent: Name
+
+
+class Answer(_Given):
+    """Answer for the person who is asked: words, or where the need to talk is asked a number."""
+
+    do: Literal["answer"]
+    text: Words | None = None
+    need_to_talk: Annotated[int, Field(ge=0, le=10)] | None = None
+    heard_by: list[Name] | None = None
+
+
+class Plain(_Given):
+    """What needs no words: `pass` for the person who is asked; pause, go on, stop."""
+
+    do: Literal["pass", "pause", "go_on", "stop"]
+
+
+Deed = Annotated[Say | Topic | Hand | Floor | Answer | Plain, Field(discriminator="do")]
+"""What people do to a run."""
+
+
+class Accepted(BaseModel):
+    """It was taken, and is carried out as soon as it can be."""
+
+    accepted: Literal[True] = True
+
+
+class RunInfo(BaseModel):
+    """A run in short."""
+
+    run: str = Field(description="its id")
+    status: Status
+    mode: Literal["discussion", "debate"]
+    baseline: str | None
+    topic: str
+    participants: list[str]
+    people: list[str]
+    utterances: int
+    max_messages: int
+    asked: Asked | None = Field(description="the person who is asked, if one is")
+    reason: StopReason | None = Field(description="why it has ended; null where it has not")
+    detail: str = Field(description="the same in words")
+    error: str = Field(description="what it has failed with; empty where it has not")
+    totals: Totals = Field(description="what it has used")
+
+
+class ListedInfo(BaseModel):
+    """A run of the list."""
+
+    run: str
+    started: str = Field(description="ISO 8601")
+    mode: str
+    baseline: str | None
+    topic: str
+    participants: list[str]
+    model: str | None
+    utterances: int
+    ended: str = Field(description="why it has ended, or unfinished")
+    cost_usd: float | None = Field(description="null where it is not known")
+    active: bool = Field(description="it is going on")
+
+
+class EstimateInfo(BaseModel):
+    """What a conversation will take."""
+
+    utterances: int
+    totals: Totals
+    exceeded: list[str] = Field(description="budgets that would not last, a sentence each")
+    unpriced: list[str] = Field(description="models whose price is not known")
+
+
+class PersonaInfo(BaseModel):
+    """A persona that can take part by name."""
+
+    persona: Persona
+    own: bool = Field(description="the library's; shipped otherwise")

@@ -1,0 +1,166 @@
+"""The REST API over real runs with the offline model."""
+
+from __future__ import annotations
+
+import io
+import json
+import zipfile
+from collections.abc import AsyncIterator
+from typing import Any
+
+import httpx
+import pytest
+from web.conftest import begin
+
+from persimchat.app.web.live_runs import LiveRun
+from persimchat.app.web.place import Place
+from persimchat.app.web.serving import api_app
+
+OFFLINE = {"settings": {"model": "offline", "max_messages": 3}, "participants": ["Jarmila", "Ha Nguyen"]}
+
+
+@pytest.fixture
+async def api(place: Place) -> AsyncIterator[httpx.AsyncClient]:
+    """The application without its pages."""
+    transport = httpx.ASGITransport(api_app(place))
+    async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as client:
+        yield client
+    await place.runs.close()
+
+
+@pytest.fixture
+async def run(place: Place) -> LiveRun:
+    """A run that is over."""
+    live = await begin(place, messages=3)
+    await live.ended()
+    return live
+
+
+def parsed(text: str) -> list[tuple[int | None, dict[str, Any]]]:
+    """Server-sent events: number and data."""
+    found = []
+    for block in text.strip().split("\n\n"):
+        lines = dict(line.split(": ", 1) for line in block.split("\n") if not line.startswith(":"))
+        if lines:
+            found.append((int(lines["id"]) if "id" in lines else None, json.loads(lines["data"])))
+    return found
+
+
+async def test_a_conversation_from_start_to_end(api: httpx.AsyncClient, place: Place):
+    started = await api.post("/api/runs", json={"topic": "Tea or coffee?", **OFFLINE})
+    assert started.status_code == 201, started.text
+    run = started.json()["run"]
+    events = parsed((await api.get(f"/api/runs/{run}/events")).text)
+    assert [data["event"] for _, data in events][0] == "started"
+    assert events[-1][1]["event"] == "stopped"
+    assert events[-1][1]["reason"] == "message_limit"
+    assert [number for number, _ in events if number is not None] == list(
+        range(1, 1 + len([n for n, _ in events if n]))
+    )
+    said = (await api.get(f"/api/runs/{run}/utterances", params={"after": 1})).json()
+    assert [utterance["turn"] for utterance in said] == [2, 3]
+    looked = (await api.get(f"/api/runs/{run}")).json()
+    assert (looked["status"], looked["utterances"], looked["reason"]) == ("ended", 3, "message_limit")
+    assert looked["totals"]["calls"] > 10
+    minds = (await api.get(f"/api/runs/{run}/minds/2")).json()
+    assert [(mind["agent"], mind["turn"]) for mind in minds] == [("Jarmila Dvořáčková", 2), ("Hà Nguyễn", 2)]
+    listed = (await api.get("/api/runs", params={"text": "coffee"})).json()
+    assert [one["run"] for one in listed] == [run]
+
+
+@pytest.mark.parametrize("live", [True, False])
+async def test_whoever_was_cut_off_goes_on_where_they_were(
+    api: httpx.AsyncClient, place: Place, run: LiveRun, live: bool
+):
+    if not live:
+        place.runs.forget(run.run)
+    path = f"/api/runs/{run.run}/events"
+    whole = parsed((await api.get(path)).text)
+    rest = parsed((await api.get(path, headers={"last-event-id": "5"})).text)
+    assert rest == [event for event in whole if event[0] and event[0] > 5] != []
+    assert (await api.get(path, params={"after": len(whole)})).status_code == 204
+
+
+async def test_people_take_part(api: httpx.AsyncClient, place: Place):
+    people = [*OFFLINE["participants"], {"name": "Petr", "human": True}]
+    body = {"topic": "Tea?", "participants": people, "settings": {"model": "offline", "max_messages": 4}}
+    run = (await api.post("/api/runs", json=body)).json()["run"]
+    control = f"/api/runs/{run}/control"
+    assert (await api.post(control, json={"do": "hand", "agent": "Petr"})).status_code == 202
+    live = place.runs.get(run)
+    assert live is not None
+    async for event in live.broadcast.subscribe():
+        if event.event == "asked":
+            assert (await api.get(f"/api/runs/{run}")).json()["asked"]["agent"] == "Petr"
+            assert (await api.post(control, json={"do": "answer", "text": "Rooibos."})).status_code == 202
+    said = (await api.get(f"/api/runs/{run}/utterances")).json()
+    assert "Rooibos." in [utterance["text"] for utterance in said if utterance["speaker"] == "Petr"]
+    over = await api.post(control, json={"do": "pause"})
+    assert over.status_code == 409
+    assert over.json()["error"] == "the run is not going on"
+
+
+async def test_branch_and_regenerate(api: httpx.AsyncClient, run: LiveRun, place: Place):
+    say = {"speaker": "Moderator", "text": "And water?"}
+    made = await api.post(f"/api/runs/{run.run}/branch", json={"turn": 1, "say": say})
+    assert made.status_code == 201, made.text
+    branch = place.runs.get(made.json()["run"])
+    assert branch is not None
+    await branch.ended()
+    assert branch.board.utterances[0].text == run.board.utterances[0].text
+    assert branch.board.utterances[1].text == "And water?"
+    again = await api.post(f"/api/runs/{run.run}/regenerate", json={"turn": 2})
+    assert again.status_code == 201, again.text
+    other = place.runs.get(again.json()["run"])
+    assert other is not None
+    await other.ended()
+    assert other.board.utterances[1].speaker == run.board.utterances[1].speaker
+
+
+async def test_downloads(api: httpx.AsyncClient, run: LiveRun):
+    report = await api.get(f"/api/runs/{run.run}/report")
+    assert run.board.utterances[0].text.split()[0] in report.text
+    assert "default-src 'none'" in report.headers["content-security-policy"]
+    tables = await api.get(f"/api/runs/{run.run}/export", params={"format": "jsonl"})
+    assert "attachment" in tables.headers["content-disposition"]
+    with zipfile.ZipFile(io.BytesIO(tables.content)) as archive:
+        assert {"utterances.jsonl", "minds.jsonl", "transcript.md"} <= set(archive.namelist())
+        assert len(archive.read("utterances.jsonl").splitlines()) == 3
+
+
+async def test_delete(api: httpx.AsyncClient, run: LiveRun, place: Place):
+    assert (await api.delete(f"/api/runs/{run.run}")).status_code == 200
+    assert not (place.runs.out / run.run).exists()
+    assert (await api.get(f"/api/runs/{run.run}")).status_code == 404
+
+
+async def test_an_estimate_starts_nothing(api: httpx.AsyncClient, place: Place):
+    body = {"topic": "Tea?", "settings": {"model": "openai:gpt-4o-mini", "max_messages": 20, "budget_calls": 10}}
+    found = (await api.post("/api/estimate", json=body)).json()
+    assert found["totals"]["calls"] > 100
+    assert found["totals"]["cost_usd"] > 0
+    assert found["exceeded"] != []
+    assert (await api.get("/api/runs")).json() == []
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "body", "status", "words"),
+    [
+        ("GET", "/api/runs/none", None, 404, "no run"),
+        ("GET", "/api/runs/none/events", None, 404, "no run"),
+        ("POST", "/api/runs", {"topic": " "}, 400, "topic is empty"),
+        ("POST", "/api/runs", {"topic": "T", "participants": ["/etc/passwd", "Ha"]}, 400, "is a path"),
+        ("POST", "/api/runs", {"topic": "T", "participants": ["x.yaml", "Ha"]}, 400, "is a path"),
+        ("POST", "/api/runs", {"topic": "T", "settings": {"max_mesages": 3}}, 400, "max_mesages"),
+        ("POST", "/api/runs", {"topic": "T", "settings": {"max_messages": 0}}, 400, "max_messages"),
+        ("POST", "/api/runs", {"topic": "T", "nonsense": 1}, 422, "Extra inputs"),
+        ("POST", "/api/runs/none/resume", {}, 404, "no run"),
+        ("POST", "/api/runs/none/control", {"do": "dance"}, 422, "dance"),
+        ("GET", "/api/nothing", None, 404, "nothing at this address"),
+        ("PUT", "/api/runs", {}, 405, "Use GET, POST"),
+    ],
+)
+async def test_bad_input(api: httpx.AsyncClient, method: str, path: str, body: Any, status: int, words: str):
+    answer = await api.request(method, path, json=body)
+    assert answer.status_code == status, answer.text
+    assert words in answer.json()["error"] + answer.json()["where"] + answer.json()["remedy"]

@@ -1,0 +1,111 @@
+"""Nobody reaches a page by another name, from another page, or without the token."""
+
+from __future__ import annotations
+
+import stat
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import httpx
+import pytest
+from starlette.applications import Starlette
+from starlette.responses import PlainTextResponse
+from starlette.routing import Route, WebSocketRoute
+from starlette.testclient import TestClient
+from starlette.websockets import WebSocket, WebSocketDisconnect
+
+from persimchat.app.web.guard import COOKIE, POLICY, Guard
+from persimchat.app.web.serving import LOOPBACK, secret_in
+
+TOKEN = "opensesame"
+
+
+async def page(_: object) -> PlainTextResponse:
+    return PlainTextResponse("inside")
+
+
+async def socket(websocket: WebSocket) -> None:
+    await websocket.accept()
+    await websocket.send_text("inside")
+    await websocket.close()
+
+
+INSIDE = Starlette(routes=[Route("/a/b", page), Route("/", page), WebSocketRoute("/ws", socket)])
+
+
+def client(app: Guard, name: str = "localhost:8080") -> TestClient:
+    return TestClient(app, base_url=f"http://{name}", follow_redirects=False)
+
+
+@pytest.mark.parametrize("name", ["localhost:8080", "127.0.0.1:9", "[::1]:8080"])
+def test_names_of_loopback(name: str):
+    answer = client(Guard(INSIDE, LOOPBACK, None), name).get("/")
+    assert (answer.status_code, answer.text) == (200, "inside")
+    assert answer.headers["content-security-policy"] == POLICY
+    assert answer.headers["referrer-policy"] == "no-referrer"
+
+
+@pytest.mark.parametrize("name", ["evil.example", "localhost.evil.example", "127.0.0.1.nip.io:8080"])
+def test_names_that_only_point_to_loopback(name: str):
+    assert client(Guard(INSIDE, LOOPBACK, None), name).get("/").status_code == 403
+
+
+@pytest.mark.parametrize("origin", ["http://evil.example", "null", "http://localhost:9999", "https://localhost.evil"])
+def test_other_pages(origin: str):
+    inside = client(Guard(INSIDE, LOOPBACK, None))
+    assert inside.get("/", headers={"origin": origin}).status_code == 403
+    assert inside.get("/", headers={"origin": "http://localhost:8080"}).status_code == 200
+    with (
+        pytest.raises(WebSocketDisconnect) as refused,
+        inside.websocket_connect("ws://localhost:8080/ws", headers={"origin": origin}),
+    ):
+        pass
+    assert refused.value.code == 1008
+    with inside.websocket_connect("ws://localhost:8080/ws", headers={"origin": "http://localhost:8080"}) as connected:
+        assert connected.receive_text() == "inside"
+
+
+def test_a_token_is_asked_for_and_kept_out_of_the_address():
+    outside = client(Guard(INSIDE, frozenset(), TOKEN))
+    assert outside.get("/").status_code == 403
+    assert outside.get("/?token=guess").status_code == 403
+    assert outside.get("/", headers={"authorization": "Bearer guess"}).status_code == 403
+    assert outside.get("/", headers={"authorization": f"Bearer {TOKEN}"}).text == "inside"
+    with pytest.raises(WebSocketDisconnect), outside.websocket_connect("ws://localhost:8080/ws"):
+        pass
+    entered = outside.get(f"/a/b?x=1%262&token={TOKEN}")
+    assert entered.status_code == 303
+    assert entered.headers["location"] == "/a/b?x=1%262"
+    cookie = entered.headers["set-cookie"]
+    assert f"{COOKIE}={TOKEN}" in cookie
+    assert "HttpOnly" in cookie
+    assert "SameSite=strict" in cookie
+    assert outside.get("/a/b").text == "inside"  # with the cookie
+    with outside.websocket_connect("ws://localhost:8080/ws") as connected:
+        assert connected.receive_text() == "inside"
+
+
+@pytest.mark.parametrize("path", ["//evil.example/", "/\\evil.example", "///evil.example"])
+def test_the_token_leads_to_no_other_host(path: str):
+    answer = client(Guard(INSIDE, frozenset(), TOKEN)).get(f"http://localhost:8080{path}?token={TOKEN}")
+    location = answer.headers.get("location", "/")
+    assert location.startswith("/")
+    assert not location.startswith(("//", "/\\"))
+
+
+@pytest.fixture
+async def nobody() -> AsyncIterator[httpx.AsyncClient]:
+    """A client that sends no Host at all."""
+    async with httpx.AsyncClient(transport=httpx.ASGITransport(Guard(INSIDE, LOOPBACK, None))) as client:
+        yield client
+
+
+async def test_no_name_at_all(nobody: httpx.AsyncClient):
+    assert (await nobody.get("http://localhost/", headers={"host": ""})).status_code == 403
+
+
+def test_the_secret_is_its_owners_alone(tmp_path: Path):
+    made = secret_in(tmp_path / "new")
+    assert len(made) >= 40
+    assert secret_in(tmp_path / "new") == made
+    assert stat.S_IMODE((tmp_path / "new" / "secret").stat().st_mode) == 0o600
