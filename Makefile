@@ -25,7 +25,7 @@ RECENT := import sys; sys.exit(sys.version_info < (3, 11))
 DEPENDENCIES := $(VENV)/.dependencies
 PACKAGE := $(VENV)/.package-$(LIST)
 
-.PHONY: help setup run test quick proof check lint types imports format docs docs-drawing site lock dist installed benchmarks clean
+.PHONY: help setup run test quick proof check lint types imports format docs docs-drawing site lock lowest dist installed benchmarks clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 22
@@ -73,6 +73,10 @@ site: $(PACKAGE) ## build the documents as a site into build/site, links checked
 lock: ## pin the newest versions that fit together in requirements.lock (needs uv)
 	@command -v $(UV) >/dev/null || { echo "make lock needs uv. Install it (pip install uv), or name it: make lock UV=path/to/uv" >&2; exit 1; }
 	$(UV) pip compile pyproject.toml --extra dev --universal --python-version 3.11 --upgrade --no-annotate --no-emit-index-url --no-emit-find-links --custom-compile-command "make lock" --quiet --output-file requirements.lock
+
+lowest: $(PACKAGE) ## test with the oldest versions that pyproject.toml allows, in build/lowest (needs uv)
+	@command -v $(UV) >/dev/null || { echo "make lowest needs uv. Install it (pip install uv), or name it: make lowest UV=path/to/uv" >&2; exit 1; }
+	$(BIN)/python tools/lowest.py --uv "$(UV)" --python "$(PYTHON)" -- $(PYTEST_ARGS)
 
 dist: $(PACKAGE) ## build wheel and sdist into dist/
 	rm -rf dist

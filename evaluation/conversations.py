@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from persimchat.state.answer_format import parse_answer, same_answer
+from persimchat.state.errors import InputError
 from persimchat.state.folding import folded
 
 Outputs = dict[str, Any]
@@ -37,12 +38,22 @@ def correct(outputs: Outputs, reference_outputs: dict[str, Any]) -> Feedback:
 
     Both are read in the debate's own form (yes or no, choice, number) before they are compared; free text is compared
     without case, diacritics and punctuation, which finds the same words and not the same meaning.
+
+    Raises:
+        InputError: the reference is no answer in the debate's form.
     """
     concluded, expected = outputs["conclusion"], reference_outputs.get("answer")
     if concluded is None or expected is None:
         return {"key": "correct", "score": None, "comment": "no debate" if concluded is None else "no reference"}
     form, choices = outputs["settings"]["answer_format"], outputs["settings"].get("choices") or ()
-    wanted = parse_answer(str(expected), form, choices)
+    try:
+        wanted = parse_answer(str(expected), form, choices)
+    except ValueError as error:
+        raise InputError(
+            f"the reference cannot be right: {error}",
+            where="an example's outputs, field answer",
+            remedy=f"Write it in the debate's form, answer_format={form}.",
+        ) from None
     try:
         given = parse_answer(concluded["answer"], form, choices)
     except ValueError as error:

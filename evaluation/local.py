@@ -30,16 +30,12 @@ def evaluate_locally(
         `error`, which is None, or says why the target gave nothing; then there is no feedback.
 
     Raises:
-        InputError: an example has no inputs, or an evaluator asks for what there is not.
+        InputError: an example has no inputs, or an evaluator asks for what there is not or returns no score.
     """
     wanted = [(evaluator, _wanted(evaluator)) for evaluator in evaluators]
     rows: list[Row] = []
     for number, example in enumerate(dataset):
-        if not isinstance(example.get("inputs"), Mapping):
-            raise InputError(
-                "an example has no inputs", where=f"dataset[{number}]", remedy='Write {"inputs": {"topic": "…"}}.'
-            )
-        row: Row = {"inputs": dict(example["inputs"]), "reference_outputs": dict(example.get("outputs") or {})}
+        row: Row = _example(example, number)
         try:
             outputs, error = target(dict(row["inputs"])), None
         except PerSimChatError as failed:
@@ -47,7 +43,7 @@ def evaluate_locally(
         row |= {"outputs": outputs, "error": error, "feedback": {}}
         if error is None:
             for evaluator, names in wanted:
-                found = evaluator(**{name: row[name] for name in names})
+                found = _feedback(evaluator, evaluator(**{name: row[name] for name in names}))
                 row["feedback"][found["key"]] = found
         rows.append(row)
     return rows
@@ -73,13 +69,43 @@ def means(rows: Sequence[Row]) -> dict[str, float | None]:
     return {key: sum(values) / len(values) if values else None for key, values in scores.items()}
 
 
+def _example(given: Any, number: int) -> Row:
+    """An example's inputs and reference."""
+    place = f"dataset[{number}]"
+    if not isinstance(given, Mapping) or not isinstance(given.get("inputs"), Mapping):
+        raise InputError("an example has no inputs", where=place, remedy='Write {"inputs": {"topic": "…"}}.')
+    reference = given.get("outputs") or {}
+    if not isinstance(reference, Mapping):
+        remedy = 'Write {"inputs": {…}, "outputs": {"answer": "…"}}, or leave them out.'
+        raise InputError("an example's outputs are no mapping", where=place, remedy=remedy)
+    return {"inputs": dict(given["inputs"]), "reference_outputs": dict(reference)}
+
+
+def _feedback(evaluator: Evaluator, found: Any) -> dict[str, Any]:
+    """What an evaluator returned, checked."""
+    score = found.get("score") if isinstance(found, Mapping) else found
+    if not isinstance(found, Mapping) or "key" not in found or not isinstance(score, int | float | None):
+        raise InputError(
+            "the evaluator returns no key and score",
+            where=_name(evaluator),
+            remedy='Return {"key": "…", "score": a number or None}.',
+        )
+    return dict(found)
+
+
+def _name(evaluator: object) -> str:
+    return str(getattr(evaluator, "__name__", repr(evaluator)))
+
+
 def _wanted(evaluator: Evaluator) -> list[str]:
+    if not callable(evaluator):
+        raise InputError("an evaluator is a function", where=_name(evaluator), remedy="Give a function of outputs.")
     parameters = inspect.signature(evaluator).parameters.values()
     for parameter in parameters:
         if parameter.name not in _GIVEN and parameter.default is parameter.empty:
             raise InputError(
                 f"the evaluator asks for {parameter.name!r}",
-                where=getattr(evaluator, "__name__", repr(evaluator)),
+                where=_name(evaluator),
                 remedy=f"It may ask for {', '.join(_GIVEN)}.",
             )
     return [parameter.name for parameter in parameters if parameter.name in _GIVEN]

@@ -77,10 +77,14 @@ def make_target(**defaults: Any) -> Target:
     return conversation
 
 
-def _check(inputs: Mapping[str, Any]) -> None:
-    if not isinstance(inputs.get("topic"), str):
+def _check(inputs: Any) -> None:
+    if not isinstance(inputs, Mapping) or not isinstance(inputs.get("topic"), str):
         raise InputError("the example has no topic", where="inputs", remedy='Write {"topic": "Tea or coffee?"}.')
     if unknown := sorted(set(inputs) - set(_INPUTS)):
         raise InputError(
             f"the example has an unknown input {unknown[0]!r}", where="inputs", remedy=f"Known: {', '.join(_INPUTS)}."
+        )
+    if not isinstance(inputs.get("settings") or {}, Mapping):
+        raise InputError(
+            "the example's settings are no mapping", where="inputs", remedy='Write {"max_messages": 10}, for example.'
         )

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import aclosing
 from typing import Any, Final
 
+from langchain_core.callbacks import AsyncCallbackManager, BaseCallbackManager, CallbackManager, Callbacks
 from langchain_core.runnables import RunnableConfig
+from langchain_core.runnables.config import ensure_config
 from langgraph.graph.state import CompiledStateGraph
 
 from persimchat.graph.arguments import settings_of
+from persimchat.graph.redacting import redact_told
 from persimchat.state.settings import Settings
 
 UNLIMITED: Final = 10_000_000
@@ -41,16 +45,27 @@ class ConversationGraph(CompiledStateGraph[Any, Any, Any, Any]):
         self, input: Any, config: RunnableConfig | None = None, *, context: Any = None, **options: Any
     ) -> Iterator[Any]:
         """Hold the conversation; LangGraph's `invoke` calls this, too."""
-        yield from super().stream(_begun(input), _unlimited(config), context=context or self.settings, **options)
+        manager = CallbackManager.configure(inheritable_callbacks=self._callbacks(config))
+        config = _unlimited(config, manager)
+        yield from super().stream(_begun(input), config, context=context or self.settings, **options)
 
     async def astream(
         self, input: Any, config: RunnableConfig | None = None, *, context: Any = None, **options: Any
     ) -> AsyncIterator[Any]:
         """Hold the conversation; LangGraph's `ainvoke` calls this, too."""
-        stream: Any = super().astream(_begun(input), _unlimited(config), context=context or self.settings, **options)
+        callbacks = self._callbacks(config)
+        # In a thread: the first use of LangSmith's client reads files.
+        manager = await asyncio.to_thread(AsyncCallbackManager.configure, inheritable_callbacks=callbacks)
+        config = _unlimited(config, manager)
+        stream: Any = super().astream(_begun(input), config, context=context or self.settings, **options)
         async with aclosing(stream) as parts:
             async for part in parts:
                 yield part
+
+    def _callbacks(self, config: RunnableConfig | None) -> Callbacks:
+        """The callbacks that LangGraph would take: of the call, else of the graph, else of what runs around it."""
+        given = (config or {}).get("callbacks") or (self.config or {}).get("callbacks")
+        return given or ensure_config().get("callbacks")
 
 
 def _begun(given: Any) -> Any:
@@ -59,5 +74,7 @@ def _begun(given: Any) -> Any:
     return {**given, "topic": ""} if said else given
 
 
-def _unlimited(config: RunnableConfig | None) -> RunnableConfig:
-    return {**(config or {}), "recursion_limit": UNLIMITED}
+def _unlimited(config: RunnableConfig | None, manager: BaseCallbackManager) -> RunnableConfig:
+    """A conversation's own configuration; where it is traced, what is told of errors holds no key."""
+    told: RunnableConfig = {"callbacks": manager} if redact_told(manager) else {}
+    return {**(config or {}), **told, "recursion_limit": UNLIMITED}

@@ -67,11 +67,18 @@ def scenario_of(state: Conversation) -> Scenario:
     Raises:
         InputError: the input is not a valid scenario.
     """
+    goals: Any = state.get("social_goals")
+    if goals and not isinstance(goals, Mapping):
+        raise InputError(
+            f"social_goals are a mapping, not {type(goals).__name__}",
+            where="field social_goals",
+            remedy="Write {name: [goals]}.",
+        )
     return make_scenario(
         _topic(state),
         _participants(state),
         relationships=state.get("relationships") or (),
-        social_goals=state.get("social_goals"),
+        social_goals=goals,
         rules=state.get("rules") or (),
     )
 

@@ -1,7 +1,7 @@
 """What LangSmith is told of a run: one readable tree, a turn at a time. Nothing where tracing is off.
 
 LangChain traces whatever runs under its callbacks by itself. Here a run gets the root under which its turns stand, in
-as many traces as LangSmith's limit asks for, and errors lose whatever looks like a key before they are told.
+as many traces as LangSmith's limit asks for.
 """
 
 from __future__ import annotations
@@ -10,18 +10,14 @@ import asyncio
 import hashlib
 import json
 from collections.abc import Mapping
-from copy import copy
 from typing import Any, Final
-from uuid import UUID
 
 from langchain_core.callbacks import AsyncCallbackManager, AsyncCallbackManagerForChainRun
-from langchain_core.outputs import ChatGeneration, LLMResult
 from langchain_core.runnables import RunnableConfig
 from langchain_core.runnables.config import ensure_config
-from langchain_core.tracers.langchain import LangChainTracer
 from langsmith.utils import tracing_is_enabled
 
-from persimchat.models.redaction import redact, scrub
+from persimchat.graph.redacting import redact_told
 
 TRACE_CAP: Final = 25_000
 """Runs that LangSmith takes in one trace (https://docs.langchain.com/langsmith/administration-overview)."""
@@ -60,36 +56,6 @@ def settings_hash(settings: Mapping[str, Any]) -> str:
     """
     told = {name: value for name, value in settings.items() if name not in ("checkpoints", "store")}
     return hashlib.sha256(json.dumps(told, sort_keys=True, default=str).encode()).hexdigest()[:16]
-
-
-class Redacting(LangChainTracer):
-    """LangChain's tracer; what looks like a key in an error's text is left out, and what was told is not kept."""
-
-    @staticmethod
-    def _add_child_run(parent_run: Any, child_run: Any) -> None:
-        """Else the root would keep every state of the conversation in memory until its end."""
-
-    def on_llm_error(self, error: BaseException, *, run_id: UUID, **given: Any) -> Any:
-        """What was said until then is told; the server's refusal, which may repeat the key, only as the error."""
-        response: LLMResult | None = given.get("response")
-        for generation in (one for several in response.generations for one in several) if response else ():
-            if isinstance(generation, ChatGeneration):
-                generation.message = generation.message.model_copy(update={"response_metadata": {}})
-        return super().on_llm_error(error, run_id=run_id, **given)
-
-    @staticmethod
-    def _get_stacktrace(error: BaseException) -> str:
-        scrub(error)  # the traceback prints what the error was raised from, too
-        return redact(LangChainTracer._get_stacktrace(error))
-
-
-def _redacting(handler: Any) -> Any:
-    """The same tracer, with its place in a tree that is there already."""
-    if not isinstance(handler, LangChainTracer) or isinstance(handler, Redacting):
-        return handler
-    changed = copy(handler)
-    changed.__class__ = Redacting
-    return changed
 
 
 class Trace:
@@ -169,10 +135,7 @@ class Trace:
             inheritable_tags=self._tags,
             inheritable_metadata=self._metadata,
         )
-        inherited = {id(handler) for handler in manager.inheritable_handlers}
-        handlers = [(_redacting(handler), id(handler) in inherited) for handler in manager.handlers]
-        manager.handlers = [handler for handler, _ in handlers]
-        manager.inheritable_handlers = [h for h, kept in handlers if kept or isinstance(h, Redacting)]
+        redact_told(manager)
         self._seen.clear()
         return await manager.on_chain_start({}, dict(self._inputs), name=f"conversation{addition}")
 

@@ -56,10 +56,12 @@ def test_no_command_shows_help(command: Run):
     assert command("personas").code == 0
 
 
-def test_help_does_not_load_the_rooms():
+@pytest.mark.parametrize("arguments", [["--help"], ["run", "--help"]], ids=" ".join)
+def test_help_does_not_load_the_rooms(arguments: list[str]):
     code = (
-        "import sys; from persimchat.app.cli import main; main(['run', '--help']);"
-        "heavy = ('langgraph', 'chromadb', 'openai', 'langchain_core', 'persimchat.runs', 'persimchat.graph');"
+        f"import sys; from persimchat.app.cli import main; main({arguments!r});"
+        "heavy = ('langgraph', 'chromadb', 'openai', 'langchain_openai', 'langchain_core', 'nicegui', 'fastapi',"
+        " 'uvicorn', 'persimchat.runs', 'persimchat.graph', 'persimchat.app.web');"
         "print([n for n in heavy if n in sys.modules], file=sys.stderr)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

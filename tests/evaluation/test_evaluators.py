@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -82,6 +83,11 @@ def test_consensus_and_the_right_answer() -> None:
     assert (correct(number, {"answer": 1200})["score"], consensus(number)["score"]) == (1, 0)
     vague = outputs((ADA, "?"), conclusion=concluded("It depends"), answer_format="yesno")
     assert correct(vague, {"answer": "yes"})["score"] == 0
+
+
+def test_a_reference_that_is_no_answer_is_refused(refused: Callable[..., str]) -> None:
+    debate = outputs((ADA, "Yes"), conclusion=concluded("Yes."), answer_format="yesno")
+    refused(lambda: correct(debate, {"answer": "maybe"}), "'maybe'", "answer", "answer_format=yesno")
 
 
 def test_shares_and_balance() -> None:

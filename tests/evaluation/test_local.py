@@ -75,6 +75,21 @@ def test_what_is_wrong_with_an_example_is_said(refused: Callable[..., str]) -> N
     refused(lambda: evaluate_locally([], make_target(), [odd]), "odd", "colour")
     refused(lambda: make_target()({"subject": "Tea?"}), "no topic")
     refused(lambda: make_target()({"topic": "Tea?", "people": 3}), "people")
+    refused(lambda: make_target()({"topic": "Tea?", "settings": "short"}), "settings", "inputs")
+    refused(lambda: make_target()("Tea?"), "no topic")  # type: ignore[arg-type]
+    refused(lambda: evaluate_locally(["Tea?"], make_target(), []), "dataset[0]")  # type: ignore[list-item]
+    wrong = {"inputs": {"topic": "Tea?"}, "outputs": "tea"}
+    refused(lambda: evaluate_locally([wrong], make_target(), []), "outputs", "dataset[0]")
+
+
+@pytest.mark.parametrize("found", [3, None, {"score": 1}, {"key": "x", "score": "high"}])
+def test_an_evaluator_that_gives_no_score_is_named(refused: Callable[..., str], found: Any) -> None:
+    def odd(outputs: dict[str, Any]) -> Any:
+        return found
+
+    example = {"inputs": {"topic": "Tea?"}}
+    refused(lambda: evaluate_locally([example], lambda inputs: {}, [odd]), "odd", "key", "score")
+    refused(lambda: evaluate_locally([example], lambda inputs: {}, [found]), "function")
 
 
 def examples() -> list[Example]:

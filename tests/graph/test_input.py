@@ -28,6 +28,7 @@ SETTINGS = Settings(model="offline", max_messages=1)
         ({"topic": "Tea?", "participants": [ADA, {"name": "Bo", "descripton": "x"}]}, "description"),
         ({"topic": "Tea?", "participants": [ADA, 7]}, "int"),
         ({"topic": "Tea?", "participants": 3}, "not int"),
+        ({"topic": "Tea?", "social_goals": ["win"]}, "not list"),
         ({"topic": "Tea?", "relationships": [{"from": "A", "to": "B", "type": "friend"}]}, "A"),
     ],
 )

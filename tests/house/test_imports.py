@@ -93,9 +93,11 @@ def test_retrieval_does_not_know_chroma():
 @pytest.mark.parametrize(
     ("module", "absent"),
     [
-        ("persimchat.state.settings", ("chromadb", "langgraph", "langchain_openai", "openai")),
+        ("persimchat.state.settings", ("chromadb", "langgraph", "langchain_openai", "openai", "nicegui")),
         ("persimchat.memory.retrieval", ("chromadb", "langchain_openai", "openai")),
-        ("persimchat", ("chromadb", "langchain_openai", "openai", "rich", "typer")),
+        ("persimchat", ("chromadb", "langchain_openai", "openai", "langgraph", "langchain_core", "pydantic", "numpy")),
+        ("persimchat", ("nicegui", "fastapi", "starlette", "uvicorn", "persimchat.app", "rich", "typer")),
+        ("persimchat.runs.api", ("nicegui", "fastapi", "persimchat.app", "typer")),
     ],
 )
 def test_importing_stays_light(module: str, absent: tuple[str, ...]):

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import re
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from langchain_core.runnables import RunnableLambda
-from langgraph.graph import START, StateGraph
+from langgraph.graph import START, MessagesState, StateGraph
 from langsmith import Client, traceable
 from langsmith.run_helpers import tracing_context
 from loopback.answering import Fault, natural_answer
@@ -128,6 +130,40 @@ def test_a_failing_model_is_an_error_of_its_own_run_and_tells_no_key(monkeypatch
     assert all("401" in str(run.error) for run in failed)
     assert tree.error
     assert tree.children[-1].error
+    assert KEY.encode() not in server.raw
+
+
+def in_a_node(settings: persimchat.Settings) -> Any:
+    builder: Any = StateGraph(MessagesState)
+    builder.add_node("group", persimchat.conversation_node(settings))
+    builder.add_edge(START, "group")
+    return builder.compile().invoke({"messages": [("user", "Tea or coffee?")]})
+
+
+async def as_a_node(settings: persimchat.Settings) -> Any:
+    builder: Any = StateGraph(MessagesState)
+    builder.add_node("group", persimchat.build_conversation(settings=settings))
+    builder.add_edge(START, "group")
+    return await builder.compile(name="mine").ainvoke({"messages": [("user", "Tea or coffee?")]})
+
+
+async def as_a_tool(settings: persimchat.Settings) -> Any:
+    return await persimchat.as_tool(settings).ainvoke({"topic": "Tea or coffee?", "messages": 2})
+
+
+@pytest.mark.parametrize("hold", [in_a_node, as_a_node, as_a_tool])
+async def test_inside_other_graphs_a_failing_model_tells_no_key_either(
+    hold: Callable[[persimchat.Settings], Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PERSIMCHAT_API_KEY", KEY)
+    refusal = Fault(401, {"error": {"message": f"Incorrect API key provided: {KEY}"}})
+    with LoopbackServer(answer=lambda body: refusal) as llm, tracing() as server, pytest.raises(ModelError):
+        done = hold(persimchat.Settings(model=llm.model(), max_messages=2))
+        if asyncio.iscoroutine(done):
+            await done
+    (tree,) = server.trees()
+    assert tree.error
+    assert [run for run in models(tree) if "401" in str(run.error)]
     assert KEY.encode() not in server.raw
 
 
