@@ -10,6 +10,7 @@ ROOT = Path(__file__).resolve().parents[1]
 DOCUMENTS = ("README.md", "CONTRIBUTING.md", *sorted(f"docs/{path.name}" for path in (ROOT / "docs").glob("*.md")))
 FENCE = re.compile(r"^( *)```(\S*)\n(.*?)^\1```$", re.MULTILINE | re.DOTALL)
 COMMANDS = ("sh", "bash", "console")
+SCRIPTS = ("python", "py")
 
 TESTED_ELSEWHERE = {"javascript": "test_events_doc.py gives it to Node.js", "mermaid": "test_docs.py: fresh or not"}
 """Languages whose blocks another test tries."""
@@ -30,6 +31,15 @@ NOT_RUN = {
         "docs/studio.md",
         "import asyncio",
     ): "needs that server: tests/studio/test_readme_studio.py runs it (`make proof`)",
+    (
+        "docs/web.md",
+        "curl -s -X POST http://127.0.0.1:8080/api/runs -H 'content-type: application/json' "
+        """-d '{"topic": "Tea or coffee?", "settings": {"max_messages": 6}}'""",
+    ): "needs the server, which does not end by itself; the tests of the API ask these addresses",
+    (
+        "docs/web.md",
+        "curl -sN http://127.0.0.1:8080/api/runs/RUN/events",
+    ): "the same; RUN is the id of the reader's run",
 }
 """(document, command, or a script's first line): why it is not run with the others."""
 
@@ -41,6 +51,9 @@ STANDS_FOR = {
     ("docs/runs.md", "20261121-1802"): "{run[2]}",  # the branch in which Jarmila has changed her mind
     # nothing has failed there: the run has ended, and goes on only with a higher limit
     ("docs/runs.md", "resume latest --model ollama:llama3.2"): "resume latest --model ollama:llama3.2 --messages 11",
+    # a reader's length would take long here
+    ("docs/start.md", "-n 4 --messages 8"): "-n 4 --messages 2",
+    ("docs/start.md", "-n 4 --messages 10"): "-n 2 --messages 2",
     ("docs/personas.md", "town/a.yaml,town/b.yaml"): "{town[0]},{town[1]}",
     ("docs/langsmith.md", "LANGSMITH_API_KEY=…"): "LANGSMITH_API_KEY=lsv2_pt_loopback",
     ("docs/langsmith.md", "http://localhost:4318"): "{receiver}",
@@ -48,6 +61,9 @@ STANDS_FOR = {
 }
 """(document, words): what a test reads in their place. `run` are the runs in the folder, the first began first; `town`
 the files there; `receiver` takes traces; `examples` and `client` are LangSmith's, without an account."""
+
+HEAVY = ("docs/langsmith.md", "docs/runs.md")
+"""Documents that take long: `make proof` plays them, and CI."""
 
 GOES_ON = ("docs/evaluation.md",)
 """Documents in which a script goes on with the names of those before it; in all others each stands alone."""

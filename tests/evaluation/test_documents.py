@@ -5,18 +5,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-import pytest
-
 from persimchat import evaluation
 from persimchat.runs.tracing import turns_in_a_trace
-
-
-@pytest.mark.parametrize("name", ["langsmith.md", "evaluation.md"])
-def test_the_python_blocks_run(root: Path, name: str, capsys: pytest.CaptureFixture[str]) -> None:
-    blocks = re.findall(r"^```python\n(.*?)^```$", (root / "docs" / name).read_text("utf-8"), re.M | re.S)
-    assert blocks
-    exec("\n".join(blocks), {"__name__": "document"})
-    assert capsys.readouterr().out
 
 
 def test_the_table_names_every_evaluator(root: Path) -> None:

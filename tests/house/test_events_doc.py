@@ -22,7 +22,6 @@ ROOT = Path(__file__).resolve().parents[2]
 TEXT = (ROOT / "docs/events.md").read_text(encoding="utf-8")
 EVENTS = {model.model_fields["event"].default: model for model in get_args(get_args(Event)[0])}
 BLOCKS = re.findall(r"^```(\w+)\n(.*?)^```", TEXT, re.MULTILINE | re.DOTALL)
-SCRIPTS = [text for language, text in BLOCKS if language == "python"]
 ANY_TIME = ("asked", "hand", "topic", "paused", "continued")
 
 RUNS: dict[str, tuple[str, dict[str, Any]]] = {
@@ -120,12 +119,6 @@ def run(command: list[str], folder: Path, given: str = "") -> str:
     )
     assert done.returncode == 0, done.stderr
     return done.stdout
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("script", SCRIPTS, ids=["schema", "events", "broadcast"])
-def test_scripts_run(script: str, tmp_path: Path) -> None:
-    run([sys.executable, "-c", script], tmp_path)
 
 
 @pytest.mark.slow

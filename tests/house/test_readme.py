@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from documents import BLOCKS, COMMANDS, GOES_ON, NOT_RUN, OUTPUT, STANDS_FOR, TESTED_ELSEWHERE, blocks_in
+from documents import BLOCKS, COMMANDS, GOES_ON, NOT_RUN, OUTPUT, SCRIPTS, STANDS_FOR, TESTED_ELSEWHERE, blocks_in
 
 import persimchat
 
@@ -20,13 +20,13 @@ TYPED = [(block, command) for block in BLOCKS if block.language in COMMANDS for 
 
 
 def test_every_block_says_what_it_is():
-    known = {*COMMANDS, *OUTPUT, *TESTED_ELSEWHERE, "python", "yaml", "json"}
+    known = {*COMMANDS, *OUTPUT, *TESTED_ELSEWHERE, *SCRIPTS, "yaml", "json"}
     assert [f"{block.where}: {block.language!r}" for block in BLOCKS if block.language not in known] == []
 
 
 def test_what_is_left_out_is_still_there():
     typed = {(block.document, command) for block, command in TYPED}
-    typed |= {(block.document, block.first) for block in BLOCKS if block.language == "python"}
+    typed |= {(block.document, block.first) for block in BLOCKS if block.language in SCRIPTS}
     assert [entry for entry in NOT_RUN if entry not in typed] == []
 
 
@@ -36,7 +36,7 @@ def test_what_is_replaced_is_still_there():
 
 
 def test_scripts_that_go_on_are_several():
-    assert [name for name in GOES_ON if sum(b.document == name and b.language == "python" for b in BLOCKS) < 2] == []
+    assert [name for name in GOES_ON if sum(b.document == name and b.language in SCRIPTS for b in BLOCKS) < 2] == []
 
 
 def test_readme_shows_the_commands_that_matter():

@@ -21,7 +21,7 @@ import langsmith
 import pytest
 import typer
 import yaml
-from documents import BLOCKS, COMMANDS, GOES_ON, NOT_RUN, STANDS_FOR, Block
+from documents import BLOCKS, COMMANDS, GOES_ON, HEAVY, NOT_RUN, SCRIPTS, STANDS_FOR, Block
 from langsmith.run_helpers import tracing_context
 from langsmith.schemas import Example
 from langsmith.utils import get_env_var
@@ -35,7 +35,7 @@ SHELL = re.compile(r"[|<>;&$]|^export |^[A-Z_]+=")
 """What only a shell understands."""
 QUIETENED = ("OTEL_", "LANGCHAIN_", "LANGSMITH_")
 """What tests switch off, and a reader of the document on traces on."""
-SHORT = ("PERSIMCHAT_MAX_MESSAGES", "4")
+SHORT = ("PERSIMCHAT_MAX_MESSAGES", "3")
 """How long a conversation is where a command does not say it: shorter than a reader's."""
 ENDLESS = ("serve",)
 """Commands that do not end by themselves: their options are read, no more."""
@@ -67,7 +67,10 @@ GIVEN = {
 }
 """Files that a document takes for granted."""
 
-PLAYED = sorted({block.document for block in BLOCKS if block.language in (*COMMANDS, "python")})
+PLAYED = [
+    pytest.param(document, marks=pytest.mark.proof if document in HEAVY else pytest.mark.slow)
+    for document in sorted({block.document for block in BLOCKS if block.language in (*COMMANDS, *SCRIPTS)})
+]
 
 
 def answered(body: dict[str, Any]) -> Any:
@@ -108,7 +111,7 @@ class Reader:
 
     def play(self, block: Block) -> None:
         """Type a block."""
-        if block.language == "python":
+        if block.language in SCRIPTS:
             self._script(block)
         elif any(command.startswith("export ") for command in block.commands):
             for command in block.commands:
@@ -169,7 +172,7 @@ class Reader:
         client = langsmith.Client(api_url=self.receiver.url, api_key="lsv2_pt_loopback")
         self.names |= {"__name__": "__main__", "examples": [_example()], "client": client}
         before = set(self.names)
-        with tracing_context(enabled="local"):
+        with tracing_context(enabled=False):
             exec(compile(self._replaced(block, block.text), block.where, "exec"), self.names)
             for name in set(self.names) - before:
                 if name.startswith("test_"):
@@ -217,7 +220,6 @@ def _lay_out(document: str, root: Path) -> None:
             Path(saved.group(1)).write_text(block.text, encoding="utf-8")
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("document", PLAYED)
 def test_what_a_document_says_works(
     document: str,
@@ -237,8 +239,8 @@ def test_what_a_document_says_works(
     monkeypatch.setenv("LANGSMITH_TEST_TRACKING", "false")
     get_env_var.cache_clear()
     _lay_out(document, root)
-    played = [block for block in BLOCKS if block.document == document and block.language in (*COMMANDS, "python")]
-    typed = [command for block in played if block.language != "python" for command in block.commands]
+    played = [block for block in BLOCKS if block.document == document and block.language in (*COMMANDS, *SCRIPTS)]
+    typed = [command for block in played if block.language in COMMANDS for command in block.commands]
     first = next((command.split()[1] for command in typed if command.startswith("persimchat ")), "")
     if first in LOOKS_BACK:
         shutil.copytree(prepared, "conversations")

@@ -19,6 +19,7 @@ from persimchat.runs.export import export_runs
 from persimchat.runs.reading import read_run
 from persimchat.runs.report import report_html
 
+_HTML: Final[dict[int | str, dict[str, Any]]] = {200: {"content": {"text/html": {"schema": {"type": "string"}}}}}
 _ZIP: Final[dict[int | str, dict[str, Any]]] = {
     200: {"content": {"application/zip": {"schema": {"type": "string", "format": "binary"}}}}
 }
@@ -28,7 +29,7 @@ def downloads_router(place: Place) -> APIRouter:
     """The routes, over these runs."""
     router = APIRouter(prefix="/api/runs/{run}", tags=["downloads"], responses={**RESPONSES, **NO_RUN})
 
-    @router.get("/report", response_class=HTMLResponse)
+    @router.get("/report", response_class=Response, responses=_HTML)
     async def report(run: str) -> HTMLResponse:
         """The report on a run as far as it has come: one page without scripts."""
         check_run(place, run)
