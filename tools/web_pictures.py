@@ -1,0 +1,111 @@
+"""Take the README's pictures of the web page from a real run: `python tools/web_pictures.py [FOLDER]`.
+
+It starts the server, begins a conversation with the offline model over the REST API, and takes pictures of its page
+while it goes on, with Chromium and its driver, which have to be installed: web_light.png, web_dark.png and
+web_phone.png in docs/pictures, or in FOLDER.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+from urllib.request import Request, urlopen
+
+from selenium import webdriver
+from selenium.webdriver.chrome.service import Service
+from selenium.webdriver.common.by import By
+
+ROOT = Path(__file__).resolve().parents[1]
+PICTURES = ROOT / "docs" / "pictures"
+CONVERSATION = {
+    "topic": "Should our town close its centre to cars?",
+    "settings": {"model": "offline", "max_messages": 24, "analysis": True},
+}
+SHOWN = 9
+"""Utterances to wait for."""
+
+Views = dict[str, tuple[int, int, bool]]
+VIEWS: Views = {"web_light": (1440, 900, False), "web_dark": (1440, 900, True), "web_phone": (390, 844, False)}
+"""Picture: width and height in pixels, and whether it is dark."""
+
+
+def ask(url: str, body: dict[str, Any] | None = None) -> Any:
+    """Ask the REST API."""
+    data = None if body is None else json.dumps(body).encode()
+    with urlopen(Request(url, data, {"content-type": "application/json"})) as answer:
+        return json.load(answer)
+
+
+def chromium(browser: str, driver: str, profile: str) -> webdriver.Chrome:
+    """Start a browser without a window."""
+    os.environ.update(SE_OFFLINE="true", SE_AVOID_STATS="true")
+    options = webdriver.ChromeOptions()
+    options.binary_location = browser
+    for argument in (
+        "--headless=new",
+        "--no-sandbox",
+        "--disable-gpu",
+        "--hide-scrollbars",
+        f"--user-data-dir={profile}",
+    ):
+        options.add_argument(argument)
+    return webdriver.Chrome(service=Service(driver), options=options)
+
+
+def take(url: str, folder: Path, chrome: webdriver.Chrome) -> None:
+    """Begin the conversation and take the pictures."""
+    run = ask(f"{url}/api/runs", CONVERSATION)["run"]
+    while ask(f"{url}/api/runs/{run}")["utterances"] < SHOWN:
+        time.sleep(0.2)
+    dark_now = False
+    for name, (width, height, dark) in VIEWS.items():
+        phone = width < 600
+        metrics = {"width": width, "height": height, "deviceScaleFactor": 2 if phone else 1, "mobile": phone}
+        chrome.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
+        chrome.get(f"{url}/run/{run}")
+        while not chrome.find_elements(By.CSS_SELECTOR, ".bubble"):
+            time.sleep(0.1)
+        if dark != dark_now:
+            button = chrome.find_element(By.CSS_SELECTOR, '[aria-label="Light or dark"]')
+            chrome.execute_script("arguments[0].click()", button)  # the mouse would bring its tooltip
+            dark_now = dark
+        time.sleep(2.5)  # charts draw themselves in
+        chrome.save_screenshot(str(folder / f"{name}.png"))
+
+
+def main() -> int:
+    """Take the pictures.
+
+    Returns:
+        The exit code: 1 where there is no Chromium.
+    """
+    browser, driver = shutil.which("chromium"), shutil.which("chromedriver")
+    if browser is None or driver is None:
+        print("Chromium and its driver are needed: apt install chromium chromium-driver", file=sys.stderr)
+        return 1
+    folder = Path(sys.argv[1]) if len(sys.argv) > 1 else PICTURES
+    folder.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory() as scratch:
+        command = [sys.executable, "-m", "persimchat", "serve", "--port", "0"]
+        server = subprocess.Popen(command, cwd=scratch, stdout=subprocess.PIPE, text=True)
+        assert server.stdout is not None
+        url = server.stdout.readline().split()[1].rstrip("/")
+        chrome = chromium(browser, driver, str(Path(scratch) / "profile"))
+        try:
+            take(url, folder, chrome)
+        finally:
+            chrome.quit()
+            server.terminate()
+            server.wait(20)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
