@@ -45,6 +45,7 @@ class ListedRun(BaseModel):
     ended: str = Field(description="why it ended (stop_reason), or unfinished")
     cost_usd: float | None = Field(description="null where it is not known")
     active: bool = Field(description="somebody works on it just now")
+    branch_of: str | None = Field(default=None, description="the run whose past it shares; null where it is no branch")
 
 
 @dataclass(frozen=True)
@@ -124,6 +125,7 @@ def _listed(folder: Path, manifest: Manifest) -> ListedRun:
         ended=manifest.stop_reason or UNFINISHED,
         cost_usd=total.cost_usd if total else None,
         active=is_held(folder),
+        branch_of=manifest.branch.of if manifest.branch else None,
     )
 
 

@@ -17,6 +17,9 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 COOKIE: Final = "persimchat_token"
 
+MOST_BYTES: Final = 20_000_000
+"""The largest body that a request may have."""
+
 # Vue compiles templates in the browser, hence unsafe-eval; images come from here only, also those of a model's words.
 POLICY: Final = (
     "default-src 'self'; script-src 'self' 'unsafe-inline' 'unsafe-eval'; style-src 'self' 'unsafe-inline'; "
@@ -48,6 +51,8 @@ class Guard:
         refused = self._refused(connection)
         if refused:
             await _refuse(scope, receive, send, refused)
+        elif scope["type"] == "http" and (status := _too_much(connection)):
+            await PlainTextResponse("This is too much at once.", status_code=status)(scope, receive, send)
         elif self.token is not None and scope["type"] == "http" and "token" in connection.query_params:
             await self._remembered(connection)(scope, receive, send)
         else:
@@ -72,6 +77,14 @@ class Guard:
         secure = connection.url.scheme == "https"
         response.set_cookie(COOKIE, self.token or "", httponly=True, samesite="strict", secure=secure)
         return response
+
+
+def _too_much(connection: HTTPConnection) -> int:
+    """The status by which a body is refused that is too large, or whose size is not said; 0 where it is taken."""
+    size = connection.headers.get("content-length")
+    if size is None:
+        return 411 if "transfer-encoding" in connection.headers else 0
+    return 0 if size.isascii() and size.isdigit() and int(size) <= MOST_BYTES else 413
 
 
 def _given(connection: HTTPConnection) -> str:

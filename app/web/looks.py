@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from persimchat.memory.retrieval import COMPONENTS
 from persimchat.state.emotion import EMOTIONS
+from persimchat.state.plain_text import one_line
 
 COLOURS: Final = (
     "#6366f1",
@@ -51,3 +53,37 @@ LEGEND: Final[dict[str, Any]] = {
 def colour(name: str, participants: list[str]) -> str:
     """The colour of somebody who speaks."""
     return COLOURS[participants.index(name) % len(COLOURS)] if name in participants else MODERATOR
+
+
+PART_COLOURS: Final = dict(zip(COMPONENTS, ("#0284c7", "#d97706", "#6366f1", "#db2777", "#0d9488"), strict=True))
+"""Of the five parts of a memory's score."""
+
+VERDICT_COLOURS: Final = {
+    "consensus": "#059669",
+    "overruled": "#d97706",
+    "progressing": "#6366f1",
+    "circling": "#94a3b8",
+}
+
+TOOLTIP: Final[dict[str, Any]] = {
+    "confine": True,
+    "renderMode": "richText",
+    "backgroundColor": "rgba(15,23,42,.94)",
+    "borderWidth": 0,
+    "padding": 8,
+    "textStyle": {"color": "#f1f5f9", "fontSize": 11},
+}
+"""Of every chart; drawn as text, so that no name in it is read as HTML."""
+
+_MOST_LETTERS: Final = 26
+_MARKUP: Final = str.maketrans("{|}", "｛｜｝")  # look-alikes, which mean nothing to ECharts
+
+
+def chart_name(name: str) -> str:
+    """A name as charts may have it: on one short line, without what ECharts takes for markup or NiceGUI for script.
+
+    It belongs into values of a chart's options, never into their keys: NiceGUI runs what stands behind a key that
+    begins with a colon.
+    """
+    plain = one_line(name).translate(_MARKUP).lstrip(":").strip() or "?"
+    return plain if len(plain) <= _MOST_LETTERS else plain[: _MOST_LETTERS - 1] + "…"

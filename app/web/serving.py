@@ -17,6 +17,7 @@ from persimchat.app.web.guard import Guard
 from persimchat.app.web.live_runs import LiveRuns
 from persimchat.app.web.pages import register
 from persimchat.app.web.place import Place
+from persimchat.models.registry import close_models
 
 LOOPBACK: Final = frozenset({"127.0.0.1", "::1", "localhost"})
 
@@ -28,6 +29,7 @@ def api_app(place: Place) -> FastAPI:
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         yield
         await place.runs.close()
+        await close_models()
 
     api = FastAPI(
         title="PerSimChat",

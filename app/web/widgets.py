@@ -78,4 +78,6 @@ def explained(text: str) -> None:
 
 def told(error: Exception) -> None:
     """Tell what was wrong; the text is shown as text."""
-    ui.notify(str(error), type="negative", multi_line=True, timeout=8000, close_button=t("common.close"))
+    ui.notify(
+        str(error), type="negative", position="top", multi_line=True, timeout=8000, close_button=t("common.close")
+    )

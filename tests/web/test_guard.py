@@ -14,7 +14,7 @@ from starlette.routing import Route, WebSocketRoute
 from starlette.testclient import TestClient
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
-from persimchat.app.web.guard import COOKIE, POLICY, Guard
+from persimchat.app.web.guard import COOKIE, MOST_BYTES, POLICY, Guard
 from persimchat.app.web.serving import LOOPBACK, secret_in
 
 TOKEN = "opensesame"
@@ -109,3 +109,16 @@ def test_the_secret_is_its_owners_alone(tmp_path: Path):
     assert len(made) >= 40
     assert secret_in(tmp_path / "new") == made
     assert stat.S_IMODE((tmp_path / "new" / "secret").stat().st_mode) == 0o600
+
+
+async def test_a_body_has_its_limit():
+    async def endless():
+        yield b"x"
+
+    async with httpx.AsyncClient(transport=httpx.ASGITransport(Guard(INSIDE, LOOPBACK, None))) as sending:
+        taken = await sending.get("http://localhost/", headers={"content-length": str(MOST_BYTES)})
+        assert taken.status_code == 200
+        for size in (str(MOST_BYTES + 1), "-1", "many"):
+            refused = await sending.get("http://localhost/", headers={"content-length": size})
+            assert refused.status_code == 413, size
+        assert (await sending.post("http://localhost/", content=endless())).status_code == 411

@@ -158,6 +158,7 @@ class ListedInfo(BaseModel):
     ended: str = Field(description="why it has ended, or unfinished")
     cost_usd: float | None = Field(description="null where it is not known")
     active: bool = Field(description="it is going on")
+    branch_of: str | None = Field(description="the run whose past it shares; null where it is no branch")
 
 
 class EstimateInfo(BaseModel):

@@ -32,7 +32,7 @@ def add(api: FastAPI, place: Place) -> None:
     async def nothing(request: Request) -> JSONResponse:
         """What is no route; without this, the pages would answer."""
         at = [route for route in routes if route.path_regex.match(request.url.path)]
-        allowed = sorted({method for route in at for method in route.methods})
+        allowed = sorted({method for route in at for method in route.methods or ()})
         if allowed:
             problem = Problem(error=f"{request.method} is not done here", remedy=f"Use {', '.join(allowed)}.")
             return JSONResponse(problem.model_dump(), status_code=405, headers={"allow": ", ".join(allowed)})

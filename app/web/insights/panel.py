@@ -2,11 +2,88 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
+
 from nicegui import ui
 
+from persimchat.app.web.insights.budget import budgets, limits_of
+from persimchat.app.web.insights.courses import Openness, ResponseTimes, Scores
+from persimchat.app.web.insights.feelings import Emotions
+from persimchat.app.web.insights.figures import numbers_of
+from persimchat.app.web.insights.people import Needs, People
+from persimchat.app.web.insights.tiles import Budgets, Tiles
 from persimchat.app.web.viewing import Viewing
+from persimchat.app.web.widgets import chip, title, told
+from persimchat.app.web.words import t
+from persimchat.state.errors import PerSimChatError
+
+_EVERY = 0.5
+"""Seconds between looks at what has changed."""
 
 
 def insights_panel(viewing: Viewing) -> None:
     """Draw them, and keep them up to date."""
-    ui.label(str(viewing.turn))
+    panel = _Panel(viewing)
+    panel.draw()
+    ui.timer(_EVERY, panel.draw)
+    ui.timer(0, panel.know_limits, once=True)
+
+
+def drawn_from(viewing: Viewing) -> Hashable:
+    """What the insights are drawn from, in short: words that come in one by one change nothing of it."""
+    board, turn = viewing.board, viewing.turn
+    now = [len(levels.get(turn, ())) for levels in (board.needs, board.emotions, board.openness)]
+    counts = (len(board.scores), len(board.verdicts), board.totals_at(turn).calls, len(board.participants))
+    hands = tuple(sorted(board.hands)) if viewing.newest else ()
+    return (turn, viewing.newest, *now, *counts, hands, board.status == "ended")
+
+
+class _Panel:
+    def __init__(self, viewing: Viewing) -> None:
+        self._viewing = viewing
+        self._revision: Hashable = None
+        self._drawn: Hashable = None
+        self._limits: dict[str, float] = {}
+        with ui.column().classes("scroll w-full grow p-4 gap-3 no-wrap").props("tabindex=0") as box:
+            box.props["aria-label"] = t("insights.title")
+            box.props["role"] = "region"
+            with ui.row().classes("w-full items-center justify-between"):
+                title(t("insights.title"))
+                self._as_of = chip("")
+            self._tiles = Tiles()
+            self._budgets = Budgets()
+            self._people = People(viewing)
+            parts = (Needs(viewing), Emotions(viewing), Openness(viewing), Scores(viewing), ResponseTimes(viewing))
+            self._parts = parts
+
+    async def know_limits(self) -> None:
+        """Find out which budgets the run has."""
+        try:
+            self._limits = await limits_of(self._viewing)
+        except PerSimChatError as error:
+            told(error)
+            return
+        self._draw_budgets()
+
+    def draw(self) -> None:
+        """Draw, where anything has changed that is to be seen."""
+        if self._revision == self._viewing.revision:
+            return
+        self._revision = self._viewing.revision
+        now = drawn_from(self._viewing)
+        if now == self._drawn:
+            return
+        self._drawn = now
+        viewing, board = self._viewing, self._viewing.board
+        self._as_of.set_text(t("insights.as_of", turn=viewing.turn))
+        self._as_of.set_visibility(not viewing.newest)
+        figures = numbers_of(board).at(board, viewing.turn)
+        limit = board.started.max_messages if board.started is not None else None
+        self._tiles.draw(figures, board.totals_at(viewing.turn), limit)
+        self._draw_budgets()
+        self._people.draw(figures.agents)
+        for part in self._parts:
+            part.draw()
+
+    def _draw_budgets(self) -> None:
+        self._budgets.draw(budgets(self._limits, self._viewing.board.totals_at(self._viewing.turn)))

@@ -2,9 +2,23 @@
 
 from __future__ import annotations
 
-from nicegui import ui
+import asyncio
 
+from nicegui import context, ui
+
+from persimchat.app.web.looks import colour
+from persimchat.app.web.minds import cards
+from persimchat.app.web.minds.look import Look, Minds, look, minds_of
+from persimchat.app.web.minds.parts import small
+from persimchat.app.web.minds.recalled import recalled_card
+from persimchat.app.web.minds.tree_view import tree_card
 from persimchat.app.web.viewing import Viewing
+from persimchat.app.web.widgets import FIELD, avatar, icon_button, named, told
+from persimchat.app.web.words import t
+from persimchat.state.errors import PerSimChatError
+from persimchat.state.plain_text import one_line
+
+_JUDGE = -1
 
 
 async def show_mind(viewing: Viewing, agent: str, turn: int) -> None:
@@ -12,7 +26,128 @@ async def show_mind(viewing: Viewing, agent: str, turn: int) -> None:
 
     Args:
         viewing: the run.
-        agent: whose mind.
+        agent: whose mind; the persona judge's by its name.
         turn: at which turn it is shown first; 0 before the first utterance.
     """
-    ui.notify(f"{viewing.run} {agent} {turn}")
+    client = context.client
+    try:
+        minds = await minds_of(viewing)
+        judges = await asyncio.to_thread(minds.judge.agents)
+    except PerSimChatError as error:
+        told(error)
+        return
+    with client.content:  # not where it was asked for: that may go away while the dialog is open
+        dialog = _MindDialog(viewing, minds, judges[0] if judges else "", agent, turn)
+    await dialog.draw()
+
+
+class _MindDialog:
+    """The dialog, while it is open."""
+
+    def __init__(self, viewing: Viewing, minds: Minds, judge: str, agent: str, turn: int) -> None:
+        self._viewing = viewing
+        self._minds = minds
+        self._judge = judge
+        self._turn = min(max(0, turn), viewing.turn)
+        self._asked = 0
+        self._missing = False
+        self._revision = viewing.revision
+        names = viewing.board.participants
+        who = dict(enumerate(self._title(name) for name in names))
+        if judge:
+            who[_JUDGE] = t("minds.judge") if judge == "Judge" else one_line(judge)
+        self._names = dict(enumerate(names)) | {_JUDGE: judge}
+        chosen = names.index(agent) if agent in names else _JUDGE if judge else 0
+        with ui.dialog(value=True) as self._dialog, ui.element("div").classes("surface mind"):
+            named(self._dialog, t("minds.mind_of", name=one_line(agent)))
+            with ui.row().classes("w-full items-center gap-2 no-wrap px-3 py-2 bar"):
+                self._face = ui.row()
+                self._who = ui.select(who, value=chosen, on_change=self.draw).props(FIELD).classes("grow min-w-0")
+                named(self._who, t("minds.whose"))
+                self._previous = icon_button("chevron_left", t("minds.previous"), lambda: self.go_to(self._turn - 1))
+                self._next = icon_button("chevron_right", t("minds.next"), lambda: self.go_to(self._turn + 1))
+                icon_button("close", t("common.close"), self._dialog.close)
+            self._when = ui.label().classes("text-sm font-semibold px-4 pt-3")
+            self._when.props("role=heading aria-level=2 aria-live=polite")
+            self._body = ui.element("div").classes("scroll mind-body").props("tabindex=0")
+            with self._body:
+                ui.spinner("dots", size="40px", color="primary").classes("m-auto").props("aria-hidden=true")
+            ui.timer(1.0, self._poll)
+        self._dialog.on("hide", self._dialog.delete)
+
+    async def go_to(self, turn: int) -> None:
+        """Show the mind at another turn; one that is not to be seen is not gone to."""
+        self._turn = min(max(0, turn), self._viewing.turn)
+        await self.draw()
+
+    async def draw(self) -> None:
+        """Draw whose mind was chosen, at the turn that is shown."""
+        self._asked += 1
+        asked, agent = self._asked, self._names[self._who.value]
+        judge = self._who.value == _JUDGE
+        file = self._minds.judge if judge else self._minds.participants
+        try:
+            seen = await asyncio.to_thread(look, file, agent, self._turn)
+        except PerSimChatError as error:
+            told(error)
+            return
+        if asked != self._asked or self._body.is_deleted:  # somebody has gone on meanwhile
+            return
+        self._missing = seen is None
+        named(self._body, t("minds.mind_of", name=one_line(agent)))
+        self._dialog.props["aria-label"] = t("minds.mind_of", name=one_line(agent))
+        self._heading(agent)
+        self._body.clear()
+        with self._body:
+            self._why_empty(agent) if seen is None else self._draw(seen)
+
+    def _draw(self, seen: Look) -> None:
+        said = self._viewing.board.utterances
+        mind = seen.mind
+        with ui.element("div").classes("mind-cards"):
+            cards.heard_card(mind, said[self._turn - 1] if 0 < self._turn <= len(said) else None)
+            cards.felt_card(seen)
+            cards.asked_card(mind)
+            cards.doing_card(mind)
+            cards.need_card(mind)
+            cards.short_term_card(mind)
+            cards.plan_card(seen)
+        recalled_card(mind.recalled)
+        tree_card(seen, self.go_to)
+
+    def _why_empty(self, agent: str) -> None:
+        board = self._viewing.board
+        if agent in board.people:
+            why = t("minds.is_person")
+        elif board.started is not None and board.started.baseline:
+            why = t("minds.baseline", method=board.started.baseline)
+        else:
+            going_on = board.status in ("running", "paused", "asked") and self._turn >= board.heard
+            why = t("minds.not_yet" if going_on else "minds.nothing")
+        with ui.column().classes("w-full items-center gap-2 p-8 text-center"):
+            ui.icon("psychology_alt", size="48px", color="primary").props("aria-hidden=true")
+            small(why)
+
+    def _heading(self, agent: str) -> None:
+        names = self._viewing.board.participants
+        self._face.clear()
+        with self._face:
+            avatar(agent, colour(agent, names), "34px", human=agent in self._viewing.board.people)
+        last = self._viewing.turn
+        turn = self._turn
+        self._when.set_text(t("minds.turn", turn=turn, last=last) if turn else t("minds.awakening"))
+        self._previous.set_enabled(turn > 0)
+        self._next.set_enabled(turn < last)
+
+    def _title(self, name: str) -> str:
+        return t("minds.person", name=one_line(name)) if name in self._viewing.board.people else one_line(name)
+
+    async def _poll(self) -> None:
+        """The run has gone on, or another turn is shown behind the dialog."""
+        if self._revision == self._viewing.revision or self._body.is_deleted:
+            return
+        self._revision = self._viewing.revision
+        if self._missing or self._turn > self._viewing.turn:
+            await self.go_to(self._turn)
+        else:
+            self._heading(self._names[self._who.value])

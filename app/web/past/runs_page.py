@@ -2,14 +2,209 @@
 
 from __future__ import annotations
 
+from typing import Any, Final
+
 from nicegui import ui
 
 from persimchat.app.web.frame import Frame
+from persimchat.app.web.past.addresses import comparison_of
+from persimchat.app.web.past.deleting import ask_delete
+from persimchat.app.web.past.run_card import RunCard, address_of
+from persimchat.app.web.past.wording import ending
 from persimchat.app.web.place import Place
+from persimchat.app.web.widgets import FIELD, told
 from persimchat.app.web.words import t
+from persimchat.runs.listing import UNFINISHED, ListedRun, Listing, matching
+from persimchat.state.errors import PerSimChatError
+
+PAGE: Final = 25
+"""Cards that are drawn at once."""
+_POLL_S: Final = 1.0
+_ENDINGS: Final = ("message_limit", "consensus", "closed", "budget", "stopped", "error", UNFINISHED)
 
 
 async def runs_page(place: Place) -> None:
     """Draw the page."""
     Frame(t("common.runs"))
-    ui.label(str(place.library))
+    ui.query(".nicegui-content").classes("p-0")
+    _RunsPage(place)
+
+
+class _RunsPage:
+    def __init__(self, place: Place) -> None:
+        self.place = place
+        self.listing = Listing([], [])
+        self.shown = PAGE
+        self.chosen: dict[str, None] = {}
+        self.cards: list[RunCard] = []
+        self.active: list[str] = []
+        with ui.column().classes("w-full max-w-[1040px] mx-auto p-4 gap-4"):
+            with ui.row().classes("w-full items-center gap-3"):
+                ui.label(t("common.runs")).classes("text-2xl font-bold").props("role=heading aria-level=1")
+                self.count = ui.label().classes("text-sm muted").props("role=status")
+                ui.space()
+                ui.button(t("past.new"), icon="add", on_click=lambda: ui.navigate.to("/")).props("unelevated no-caps")
+            self._filters()
+            self.bar = ui.row().classes("chosen-bar surface w-full items-center gap-2 px-4 py-2")
+            self.asking = ui.element("div").classes("hidden")
+            self.box = ui.column().classes("w-full gap-3")
+            with self.box:
+                ui.spinner(size="32px").classes("mx-auto mt-8")
+        self._draw_bar()
+        ui.timer(0, self.load, once=True)  # a long list does not hold the page up
+        ui.timer(_POLL_S, self.refresh)
+
+    def _filters(self) -> None:
+        def chosen(field: str, every: str, options: dict[str, str]) -> ui.select:
+            select = ui.select({"": t(every), **options}, label=t(field), value="", on_change=self.search)
+            return select.props(FIELD).classes("grow sm:grow-0 basis-[140px] sm:basis-[170px]")
+
+        with ui.row().classes("w-full gap-2") as self.filters:
+            self.text = ui.input(t("past.search"), on_change=self.search).props(f"{FIELD} clearable debounce=250")
+            self.text.classes("grow basis-[240px]").props("type=search")
+            with self.text.add_slot("prepend"):
+                ui.icon("search").props("aria-hidden=true")
+            modes = {mode: t(f"past.mode_{mode}") for mode in ("discussion", "debate")}
+            self.mode = chosen("past.mode", "past.mode_all", modes)
+            self.ended = chosen("past.ended", "past.ended_all", {reason: ending(reason) for reason in _ENDINGS})
+
+    async def load(self) -> None:
+        """Read the list."""
+        self.active = [live.run for live in self.place.runs.active]
+        try:
+            self.listing = await self.place.runs.runs()
+        except PerSimChatError as error:
+            told(error)
+        there = {address_of(listed) for listed in self.listing.runs}
+        self.chosen = {run: None for run in self.chosen if run in there}
+        self._draw_bar()
+        self.draw()
+
+    async def refresh(self) -> None:
+        """Show how runs that go on stand; read the list again where one has begun or ended."""
+        if [live.run for live in self.place.runs.active] != self.active:
+            await self.load()
+        for card in self.cards:
+            live = self.place.runs.get(card.run)
+            if live is not None and not live.over:
+                card.refresh(live.board)
+
+    def search(self) -> None:
+        """Something else is looked for."""
+        self.shown = PAGE
+        self.draw()
+
+    def clear(self) -> None:
+        """Nothing is looked for."""
+        for field in (self.text, self.mode, self.ended):
+            field.set_value("")
+
+    def found(self) -> list[ListedRun]:
+        """The runs that fit, those that go on first."""
+        text, mode, ended = self.text.value or "", self.mode.value or None, self.ended.value or None
+        return sorted(
+            matching(self.listing.runs, text=text, mode=mode, ended=ended), key=lambda listed: not listed.active
+        )
+
+    def draw(self) -> None:
+        """Draw the cards."""
+        runs, found = self.listing.runs, self.found()
+        self.filters.set_visibility(bool(runs))
+        everything = len(found) == len(runs)
+        self.count.set_text(
+            t("past.found_all", n=len(runs)) if everything else t("past.found_some", n=len(found), of=len(runs))
+        )
+        self.count.set_visibility(bool(runs))
+        self.box.clear()
+        self.cards = []
+        with self.box:
+            if not runs:
+                _empty()
+            elif not found:
+                with ui.column().classes("w-full items-center gap-3 py-12"):
+                    ui.label(t("past.none_fits")).classes("muted")
+                    ui.button(t("past.clear"), on_click=self.clear).props("flat no-caps")
+            else:
+                self._list(found)
+            _unread(self.listing.unread)
+
+    def _list(self, found: list[ListedRun]) -> None:
+        with ui.column().classes("w-full gap-3").props("role=list") as cards:
+            self._add(found[: self.shown])
+        if len(found) > self.shown:
+            more = ui.button().props("outline no-caps").classes("self-center")
+
+            def show_more() -> None:
+                begin, self.shown = self.shown, self.shown + PAGE
+                with cards:
+                    self._add(found[begin : self.shown])
+                label()
+
+            def label() -> None:
+                more.set_text(t("past.more", n=min(PAGE, len(found) - self.shown)))
+                more.set_visibility(len(found) > self.shown)
+
+            more.on_click(show_more)
+            label()
+
+    def _add(self, runs: list[ListedRun]) -> None:
+        for listed in runs:
+            chosen = address_of(listed) in self.chosen
+            card = RunCard(self.place, listed, chosen=chosen, on_choose=self.choose, on_delete=self.delete)
+            self.cards.append(card)
+
+    def choose(self, run: str, chosen: bool) -> None:
+        """A run's box was checked or not."""
+        if chosen:
+            self.chosen[run] = None
+        else:
+            self.chosen.pop(run, None)
+        self._draw_bar()
+
+    def unchoose(self) -> None:
+        """No run is chosen."""
+        self.chosen = {}
+        self._draw_bar()
+        self.draw()
+
+    async def delete(self, *runs: str) -> None:
+        """Delete runs, when that is agreed to."""
+        with self.asking:  # the card from which this was asked may be drawn anew meanwhile
+            if await ask_delete(self.place, runs):
+                await self.load()
+
+    def _draw_bar(self) -> None:
+        two = 2
+        self.bar.clear()
+        self.bar.set_visibility(bool(self.chosen))
+        runs = list(self.chosen)
+        with self.bar:
+            ui.label(t("past.chosen", n=len(runs))).classes("text-sm").props("role=status")
+            ui.space()
+            compare = ui.button(t("past.compare"), icon="compare_arrows").props(
+                "unelevated no-caps dense padding='4px 12px'"
+            )
+            compare.on_click(lambda: ui.navigate.to(comparison_of(*runs))).set_enabled(len(runs) == two)
+            delete = ui.button(t("past.delete"), icon="delete", on_click=self._delete_chosen)
+            delete.props("flat no-caps dense color=negative")
+            ui.button(t("past.unchoose"), on_click=self.unchoose).props("flat no-caps dense color=grey-7")
+
+    async def _delete_chosen(self) -> Any:
+        await self.delete(*self.chosen)
+
+
+def _empty() -> None:
+    with ui.column().classes("w-full items-center gap-3 py-16 text-center"):
+        ui.icon("forum", size="72px", color="primary").props("aria-hidden=true")
+        ui.label(t("past.empty")).classes("text-xl font-semibold").props("role=heading aria-level=2")
+        ui.label(t("past.empty_why")).classes("muted max-w-[46ch]")
+        ui.button(t("past.empty_start"), icon="add", on_click=lambda: ui.navigate.to("/")).props("unelevated no-caps")
+
+
+def _unread(problems: list[str]) -> None:
+    """Folders that cannot be read, and what is wrong with them."""
+    if not problems:
+        return
+    with ui.expansion(t("past.unread", n=len(problems)), icon="folder_off").classes("surface w-full"):
+        for problem in problems:
+            ui.label(problem).classes("text-sm [overflow-wrap:anywhere] pb-1")

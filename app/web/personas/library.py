@@ -2,9 +2,32 @@
 
 from __future__ import annotations
 
+import itertools
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
+from persimchat.personas.files import SUFFIXES, load_persona
+from persimchat.personas.generated_files import file_names, persona_text
+from persimchat.state.document import MAX_BYTES, parse_value
+from persimchat.state.errors import InputError, PerSimChatError
+from persimchat.state.folding import folded
 from persimchat.state.persona import Persona
+
+
+@dataclass(frozen=True)
+class Shelf:
+    """What the folder holds.
+
+    Attributes:
+        personas: file → persona, by name.
+        damaged: file → what is wrong with it, by the file's name.
+    """
+
+    personas: dict[Path, Persona]
+    damaged: dict[Path, PerSimChatError]
 
 
 class Library:
@@ -18,5 +41,158 @@ class Library:
         self.folder = folder / "personas"
 
     def personas(self) -> dict[Path, Persona]:
-        """One's own personas by file, by name."""
-        return {}
+        """One's own personas by file, by name; damaged files are left out."""
+        return self.read().personas
+
+    def read(self) -> Shelf:
+        """Everything in the folder, also what is damaged.
+
+        Raises:
+            InputError: the folder itself cannot be read.
+        """
+        found: dict[Path, Persona] = {}
+        damaged: dict[Path, PerSimChatError] = {}
+        for path in self._files():
+            try:
+                found[path] = load_persona(path)
+            except PerSimChatError as error:
+                damaged[path] = error
+        by_name = sorted(found.items(), key=lambda pair: (folded(pair[1].name), pair[0].name))
+        return Shelf(dict(by_name), damaged)
+
+    def add(self, persona: Persona, notes: Sequence[str] = ()) -> Path:
+        """Keep a persona in a file of its own, named after the persona; no other file is touched.
+
+        Args:
+            persona: who it is.
+            notes: comments for the file's head, a line each.
+
+        Returns:
+            The file.
+
+        Raises:
+            InputError: it cannot be written, or a file could not hold it unchanged.
+        """
+        with self._written(persona, notes) as temporary:
+            stem = file_names([persona.name])[0].removesuffix(".yaml")
+            path = self._free(stem)
+            temporary.replace(path)
+            return path
+
+    def replace(self, path: Path, persona: Persona) -> Path:
+        """Put a persona in the place of one's own; the comments of the file's head stay.
+
+        Args:
+            path: a file of this library.
+            persona: who it has become.
+
+        Returns:
+            The file: the same one, with the ending .yaml.
+
+        Raises:
+            InputError: it cannot be written, or a file could not hold it unchanged.
+        """
+        self._require_own(path)
+        notes = head_of(path.read_text(encoding="utf-8-sig", errors="replace")) if path.is_file() else []
+        if path.suffix.lower() == ".json":  # what is written is YAML
+            kept = self.add(persona, notes)
+            path.unlink(missing_ok=True)
+            return kept
+        with self._written(persona, notes) as temporary:
+            temporary.replace(path)
+        return path
+
+    def delete(self, path: Path) -> None:
+        """Delete a file of this library; it is no error if somebody else has done so.
+
+        Raises:
+            InputError: it cannot be deleted.
+        """
+        self._require_own(path)
+        try:
+            path.unlink(missing_ok=True)
+        except OSError as error:
+            remedy = "Check the permissions of the folder."
+            raise InputError(f"the file cannot be deleted: {error.strerror}", where=str(path), remedy=remedy) from error
+
+    def text(self, path: Path) -> str:
+        """The text of a file of this library, as it stands.
+
+        Raises:
+            InputError: it cannot be read.
+        """
+        self._require_own(path)
+        try:
+            return path.read_text(encoding="utf-8-sig", errors="replace")
+        except OSError as error:
+            what = f"the file cannot be read: {error.strerror}"
+            raise InputError(what, where=str(path), remedy="Look whether it is still there.") from error
+
+    def _files(self) -> list[Path]:
+        try:
+            if not self.folder.exists():
+                return []
+            return sorted(
+                path
+                for path in self.folder.iterdir()
+                if path.suffix.lower() in SUFFIXES and not path.name.startswith(".") and path.is_file()
+            )
+        except OSError as error:
+            what = f"the folder cannot be read: {error.strerror}"
+            raise InputError(what, where=str(self.folder), remedy="Check its permissions.") from error
+
+    def _free(self, stem: str) -> Path:
+        """A file that did not exist and does now, empty, so that nobody else takes its name."""
+        number = 1
+        while True:
+            path = self.folder / f"{stem if number == 1 else f'{stem}-{number}'}.yaml"
+            try:
+                path.open("x").close()
+                return path
+            except FileExistsError:
+                number += 1
+
+    def _require_own(self, path: Path) -> None:
+        if path.parent != self.folder:
+            remedy = "Choose a persona of your own."
+            raise InputError("this file is not in the library", where=str(path), remedy=remedy)
+
+    @contextmanager
+    def _written(self, persona: Persona, notes: Sequence[str]) -> Iterator[Path]:
+        """A whole file under a name that nobody reads; it is gone afterwards, unless it has been renamed."""
+        text = _checked_text(persona, notes)
+        temporary: Path | None = None
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            with tempfile.NamedTemporaryFile(
+                "w", encoding="utf-8", newline="\n", dir=self.folder, prefix=".", suffix=".partial", delete=False
+            ) as file:
+                temporary = Path(file.name)
+                file.write(text)
+            yield temporary
+        except OSError as error:
+            what = f"the persona cannot be kept: {error.strerror}"
+            remedy = "Check the permissions of the folder, and whether the disk is full."
+            raise InputError(what, where=str(self.folder), remedy=remedy) from error
+        finally:
+            if temporary is not None:
+                temporary.unlink(missing_ok=True)
+
+
+def head_of(text: str) -> list[str]:
+    """The comments at the beginning of a file, a line each: they say where a persona comes from."""
+    lines = itertools.takewhile(lambda line: line.startswith("#"), text.splitlines())
+    return [line.lstrip("#").strip() for line in lines]
+
+
+def _checked_text(persona: Persona, notes: Sequence[str]) -> str:
+    """The text of a persona's file, which reads back as the same persona."""
+    text = persona_text(persona, notes)
+    try:
+        same = len(text.encode()) <= MAX_BYTES and Persona.model_validate(parse_value(text)) == persona
+    except ValueError:
+        same = False
+    if not same:
+        remedy = "Make the texts shorter, and leave out signs that cannot be seen."
+        raise InputError(f"{persona.name!r} cannot be kept in a file unchanged", remedy=remedy)
+    return text

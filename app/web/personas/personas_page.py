@@ -1,15 +1,253 @@
-"""The library of personas."""
+"""The library of personas: one's own and those that are shipped, as cards, and all that makes new ones."""
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Mapping
+from functools import partial
+from pathlib import Path
+from typing import Final
+
 from nicegui import ui
 
-from persimchat.app.web.frame import Frame
+from persimchat.app.web.frame import Frame, disclaimer
+from persimchat.app.web.personas.cards import Acts, damaged_card, persona_card
+from persimchat.app.web.personas.converting import ConvertDialog
+from persimchat.app.web.personas.editor import edit_persona
+from persimchat.app.web.personas.generating import GenerateDialog
+from persimchat.app.web.personas.library import Library, Shelf
+from persimchat.app.web.personas.receiving import receive
+from persimchat.app.web.personas.shown import matches
+from persimchat.app.web.personas.together import take_along
+from persimchat.app.web.personas.window import agreed
 from persimchat.app.web.place import Place
+from persimchat.app.web.widgets import FIELD, told
 from persimchat.app.web.words import t
+from persimchat.personas.catalogue import shipped
+from persimchat.personas.generated_files import file_names, persona_text
+from persimchat.state.errors import PerSimChatError
+from persimchat.state.folding import folded
+from persimchat.state.persona import Persona
+from persimchat.state.plain_text import one_line
+
+SHOWN: Final = 60
+"""Cards that are drawn at once; more on demand."""
 
 
 async def personas_page(place: Place) -> None:
     """Draw the page."""
     Frame(t("common.personas"))
-    ui.label(str(place.library))
+    await PersonasPage(Library(place.library)).draw()
+
+
+class PersonasPage:
+    """The page.
+
+    Args:
+        library: one's own personas.
+    """
+
+    def __init__(self, library: Library) -> None:
+        self.library = library
+        self.shelf = Shelf({}, {})
+        self.shipped: list[Persona] = []
+        self.chosen: dict[str, Persona] = {}  # by a card's key: the file's name, or "shipped " and the name
+        self.boxes: dict[str, ui.checkbox] = {}
+        self.most = SHOWN
+
+    async def draw(self) -> None:
+        """Draw everything."""
+        self.shipped = await asyncio.to_thread(shipped)
+        self.root = ui.column().classes("w-full max-w-6xl mx-auto gap-4 no-wrap")
+        with self.root:
+            with ui.row().classes("w-full items-center justify-between gap-2"):
+                heading = ui.label(t("common.personas")).classes("text-2xl font-semibold")
+                heading.props("role=heading aria-level=1")
+                with ui.element("div").classes("persona-acts"):
+                    for icon, name, act in (
+                        ("upload_file", "upload", self.upload),
+                        ("transform", "convert_button", self.convert),
+                        ("auto_awesome", "generate_button", self.generate),
+                    ):
+                        button = ui.button(t(f"personas.{name}"), icon=icon, on_click=act)
+                        button.props("outline no-caps padding='6px 12px'")
+                    ui.button(t("personas.new"), icon="add", on_click=self.new).props("unelevated no-caps")
+            self.search = ui.input(t("personas.search"), on_change=self.redraw).props(f"{FIELD} clearable type=search")
+            self.search.classes("w-full").props("debounce=200")
+            self.cards = ui.column().classes("w-full gap-4")
+            disclaimer()
+            with ui.row().classes("surface items-center gap-3 px-4 py-2 persona-bar") as self.bar:
+                self.count = ui.label().classes("font-semibold").props("role=status")
+                ui.button(t("personas.nobody"), on_click=self.choose_nobody).props("flat no-caps")
+                ui.button(t("personas.talk"), icon="forum", on_click=self.talk).props("unelevated no-caps")
+        await self.reload()
+
+    async def reload(self) -> None:
+        """Read the folder and draw what it holds."""
+        try:
+            self.shelf = await asyncio.to_thread(self.library.read)
+        except PerSimChatError as error:
+            self._tell(error)
+        self.redraw()
+
+    def redraw(self) -> None:
+        """Draw the cards that are searched for."""
+        query = self.search.value or ""
+        own = {path.name: persona for path, persona in self.shelf.personas.items()}
+        ready = {f"shipped {persona.name}": persona for persona in self.shipped}
+        everybody = {**own, **ready}
+        self.chosen = {key: everybody[key] for key in self.chosen if key in everybody}
+        self.cards.clear()
+        self.boxes = {}
+        with self.cards:
+            shown = self._group("own", {key: one for key, one in own.items() if matches(one, query)}, query)
+            self._damaged()
+            shown += self._group("shipped", {key: one for key, one in ready.items() if matches(one, query)}, query)
+            if not shown:
+                ui.label(t("personas.nobody_found")).classes("muted")
+        self._count()
+
+    def _group(self, key: str, personas: Mapping[str, Persona], query: str) -> int:
+        """Draw a heading and the cards under it; how many personas it has."""
+        if not personas and (query or key == "shipped"):
+            return 0
+        with ui.row().classes("items-baseline gap-2"):
+            ui.label(t(f"personas.{key}")).classes("text-lg font-semibold").props("role=heading aria-level=2")
+            if personas:
+                ui.label(t("personas.number", n=len(personas))).classes("text-sm muted")
+        if not personas:
+            ui.label(t("personas.none_yet")).classes("surface w-full muted p-4")
+        with ui.element("div").classes("persona-grid w-full"):
+            for name, persona in list(personas.items())[: self.most]:
+                acts = self._acts(name, persona, own=key == "own")
+                self.boxes[name] = persona_card(persona, acts, ticked=name in self.chosen)
+        if len(personas) > self.most:
+            more = t("personas.more", n=len(personas) - self.most)
+            ui.button(more, on_click=self.show_more).props("flat no-caps").classes("mx-auto")
+        return len(personas)
+
+    def _damaged(self) -> None:
+        if not self.shelf.damaged:
+            return
+        ui.label(t("personas.damaged")).classes("text-lg font-semibold").props("role=heading aria-level=2")
+        for path, error in self.shelf.damaged.items():
+            damaged_card(path, error, partial(self.delete, path, path.name))
+
+    def _acts(self, key: str, persona: Persona, *, own: bool) -> Acts:
+        tick, copy = partial(self.tick, key, persona), partial(self.copy, persona)
+        if not own:
+            return Acts(tick, copy, partial(self.download, persona))
+        path = self.library.folder / key
+        edit, delete = partial(self.edit, path, persona), partial(self.delete, path, persona.name)
+        return Acts(tick, copy, partial(self.download, persona, path), edit, delete)
+
+    def show_more(self) -> None:
+        """Draw more cards."""
+        self.most += 10 * SHOWN
+        self.redraw()
+
+    def tick(self, key: str, persona: Persona, on: bool) -> None:
+        """Choose somebody or not; another of the same name is no longer chosen, as both could not take part."""
+        if not on:
+            self.chosen.pop(key, None)
+        else:
+            for other, one in list(self.chosen.items()):
+                if other != key and folded(one.name) == folded(persona.name):
+                    self.chosen.pop(other)
+                    if other in self.boxes:
+                        self.boxes[other].set_value(False)
+            self.chosen[key] = persona
+        self._count()
+
+    def choose_nobody(self) -> None:
+        """Take back all choices."""
+        self.chosen = {}
+        for box in self.boxes.values():
+            box.set_value(False)
+        self._count()
+
+    def _count(self) -> None:
+        self.bar.set_visibility(bool(self.chosen))
+        self.count.set_text(t("personas.chosen", n=len(self.chosen)))
+
+    def talk(self) -> None:
+        """Take those who are chosen to the set-up of a new conversation."""
+        take_along(list(self.chosen.values()))
+        ui.navigate.to("/")
+
+    async def new(self) -> None:
+        """Write a persona."""
+        await self._keep(await edit_persona(None))
+
+    async def copy(self, persona: Persona) -> None:
+        """Make a persona of one's own from another, to be changed."""
+        await self._keep(await edit_persona(persona))
+
+    async def _keep(self, persona: Persona | None, path: Path | None = None) -> None:
+        """Keep what was written, in the place of a file where there is one."""
+        if persona is None:
+            return
+        try:
+            if path is None:
+                await asyncio.to_thread(self.library.add, persona)
+            else:
+                await asyncio.to_thread(self.library.replace, path, persona)
+        except PerSimChatError as error:
+            self._tell(error)
+            return
+        await self._done(t("personas.kept_one", name=one_line(persona.name)))
+
+    async def edit(self, path: Path, persona: Persona) -> None:
+        """Change one of one's own."""
+        changed = await edit_persona(persona)
+        if changed != persona:
+            await self._keep(changed, path)
+
+    async def delete(self, path: Path, name: str) -> None:
+        """Delete one of one's own, after asking."""
+        if not await agreed(t("personas.delete_question", name=one_line(name)), t("personas.delete")):
+            return
+        try:
+            await asyncio.to_thread(self.library.delete, path)
+        except PerSimChatError as error:
+            self._tell(error)
+            return
+        await self._done(t("personas.deleted", name=one_line(name)))
+
+    async def download(self, persona: Persona, path: Path | None = None) -> None:
+        """Send a persona's file."""
+        try:
+            text = persona_text(persona) if path is None else await asyncio.to_thread(self.library.text, path)
+        except PerSimChatError as error:
+            self._tell(error)
+            return
+        ui.download.content(text.encode(), path.name if path is not None else file_names([persona.name])[0])
+
+    async def upload(self) -> None:
+        """Take persona files."""
+        if await receive(self.library):
+            await self.reload()
+
+    async def generate(self) -> None:
+        """Generate a group."""
+        await self._kept(await GenerateDialog(self.library).run())
+
+    async def convert(self) -> None:
+        """Convert descriptions from elsewhere."""
+        await self._kept(await ConvertDialog(self.library).run())
+
+    async def _kept(self, number: int) -> None:
+        if number:
+            await self._done(t("personas.kept", n=number))
+
+    async def _done(self, words: str) -> None:
+        """Draw what has become of it, and say it; the card that it began with may be gone by then."""
+        if self.root.is_deleted:
+            return
+        with self.root:
+            ui.notify(words, type="positive", position="top")  # the bar of those chosen is below
+            await self.reload()
+
+    def _tell(self, error: PerSimChatError) -> None:
+        with self.root:
+            told(error)

@@ -1,0 +1,129 @@
+"""The parts of a look into a mind: heard, felt, needs, deeds, memory, plan."""
+
+from __future__ import annotations
+
+from nicegui import ui
+
+from persimchat.app.web.looks import EMOTION_COLOURS, EMOTION_FACES
+from persimchat.app.web.minds.look import Look, felt
+from persimchat.app.web.minds.parts import bar, chips, described, made, small, words
+from persimchat.app.web.minds.records import SeenMind
+from persimchat.app.web.widgets import card, chip
+from persimchat.app.web.words import t
+from persimchat.runs.events import Uttered
+from persimchat.state.plain_text import one_line
+
+
+def heard_card(mind: SeenMind, utterance: Uttered | None) -> None:
+    """What was said, and what it took from it. What it did not hear is not shown."""
+    with card(t("minds.heard")):
+        own = utterance is not None and utterance.speaker == mind.agent
+        if utterance is not None and (mind.percept is not None or own):
+            described(t("minds.said", name=one_line(utterance.speaker)), utterance.text)
+        if mind.percept is None:
+            small(t("minds.perceived_nothing"))
+            return
+        described(t("minds.theme"), mind.percept.theme)
+        if mind.percept.keywords:
+            small(t("minds.keywords"))
+            chips(mind.percept.keywords)
+        if mind.percept.importance is not None:
+            _level(t("minds.importance", value=mind.percept.importance), mind.percept.importance)
+
+
+def felt_card(seen: Look) -> None:
+    """Emotions now, and the change since the record before."""
+    with card(t("minds.felt")):
+        levels = felt(seen.mind, seen.before)
+        if not levels:
+            small(t("minds.felt_unknown"))
+            return
+        small(t("minds.felt_change"))
+        for name, level, change in levels:
+            with ui.row().classes("w-full items-center gap-2 no-wrap"):
+                ui.label(EMOTION_FACES[name]).classes("w-5 shrink-0").props("aria-hidden=true")
+                ui.label(t(f"minds.emotion_{name}")).classes("text-sm w-24 shrink-0")
+                bar(level / 10, EMOTION_COLOURS[name])
+                ui.label(str(level)).classes("text-sm tabular-nums w-5 text-right")
+                shown = "" if change is None else f"{change:+d}".replace("-", "−") if change else "="
+                label = ui.label(shown).classes("text-xs tabular-nums w-6 text-right muted")
+                if change == 0:
+                    label.props["aria-label"] = t("minds.no_change")
+
+
+def asked_card(mind: SeenMind) -> None:
+    """The focal points with which it searched its memory."""
+    with card(t("minds.asked")):
+        if not mind.focal_points:
+            small(t("minds.asked_nothing"))
+        with ui.element("ol").classes("list-decimal pl-5 text-sm"):
+            for question in mind.focal_points:
+                with ui.element("li"):
+                    words(question)
+
+
+def need_card(mind: SeenMind) -> None:
+    """Need to talk and, in debates, openness to consensus, with their reasons; nothing for who never speaks."""
+    for name, value, why in (
+        ("need", mind.need_to_talk, mind.need_reasoning),
+        ("openness", mind.openness, mind.openness_reasoning),
+    ):
+        if value is not None:
+            with card(t(f"minds.{name}")):
+                _level(t("minds.of_ten", value=value), value)
+                words(why) if why else small(t("minds.no_reasoning"))
+
+
+def doing_card(mind: SeenMind) -> None:
+    """What it did during this turn and will do during the next."""
+    with card(t("minds.doing")):
+        if mind.turn:
+            did = mind.did if mind.did in ("speak", "reflect", "plan") else "nothing"
+            ui.label(t(f"minds.did_{did}")).classes("text-sm")
+        will = mind.action if mind.action in ("reflect", "plan") else "unknown"
+        ui.label(t(f"minds.will_{will}")).classes("text-sm")
+        if mind.long_term_memories is not None:
+            small(t("minds.memories", n=mind.long_term_memories))
+
+
+def short_term_card(mind: SeenMind) -> None:
+    """The one memory in short-term memory."""
+    with card(t("minds.short_term")):
+        held = mind.short_term_memory
+        if held is None:
+            small(t("minds.short_term_empty"))
+            return
+        words(held.theme)
+        if held.keywords:
+            chips(held.keywords)
+        with ui.row().classes("items-center gap-2"):
+            if held.turn is not None:
+                small(made(held.turn))
+            if held.importance is not None:
+                small(t("minds.importance", value=held.importance))
+
+
+def plan_card(seen: Look) -> None:
+    """The last plan made."""
+    with card(t("minds.plan")):
+        plan = seen.plan
+        if plan is None:
+            small(t("minds.plan_none"))
+            return
+        words(plan.theme, "text-sm font-medium")
+        described(t("minds.plan_identity"), plan.identity)
+        described(t("minds.plan_no_reaction" if plan.react is False else "minds.plan_reaction"), plan.reaction)
+        described(t("minds.plan_progress"), plan.progress)
+        if plan.goals:
+            small(t("minds.plan_goals"))
+            chips(plan.goals)
+        with ui.row().classes("items-center gap-2"):
+            chip(t("minds.plan_made", turn=seen.planned))
+            if plan.importance is not None:
+                small(t("minds.importance", value=plan.importance))
+
+
+def _level(text: str, value: int) -> None:
+    with ui.row().classes("w-full items-center gap-2 no-wrap"):
+        ui.label(text).classes("text-sm whitespace-nowrap tabular-nums")
+        bar(value / 10, "var(--ring)")

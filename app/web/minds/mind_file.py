@@ -1,0 +1,142 @@
+"""A file of minds, read a line at a time: where each mind stands is kept, and the rest stays on disk.
+
+A run of 2,000 turns has minds of a hundred megabytes; the file is gone through once, and later only as far as it has
+grown. A last line that is still being written, or was torn, is not there yet.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from threading import Lock
+from typing import Final, Literal
+
+from persimchat.app.web.minds.records import SeenMind
+from persimchat.runs.reading import checked
+from persimchat.state.errors import InputError
+
+Thinking = Literal["plan", "insights"]
+
+_HEAD: Final = re.compile(rb'\{"turn":\s*(\d+),\s*"agent":\s*("(?:[^"\\]|\\.)*")')
+_NOTHING: Final[dict[Thinking, bytes]] = {"plan": b'"plan": null', "insights": b'"insights": []'}
+"""What a line holds that has no plan and no insights; within a text these bytes would have a backslash in them."""
+
+_REMEDY: Final = "The file is damaged; take it from a backup, or run the conversation again."
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    start: int
+    length: int
+    line: int
+    may_have: frozenset[str]
+
+
+class MindFile:
+    """The minds of a file, by agent and turn. Every method blocks, and may be called from any thread.
+
+    Args:
+        path: the file; it may still be missing.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._lock = Lock()
+        self._forget()
+
+    def agents(self) -> list[str]:
+        """Whose minds there are, in the order in which they came."""
+        with self._lock:
+            self._extend()
+            return list(self._places)
+
+    def read(self, agent: str, turn: int) -> SeenMind | None:
+        """One mind; None where there is none of this agent and turn.
+
+        Raises:
+            InputError: the file cannot be read, or the line is damaged.
+        """
+        with self._lock:
+            self._extend()
+            place = self._places.get(agent, {}).get(turn)
+            return None if place is None else self._mind(place)
+
+    def before(self, agent: str, turn: int) -> SeenMind | None:
+        """An agent's last mind before a turn; None where there is none."""
+        with self._lock:
+            self._extend()
+            found = self._places.get(agent, {})
+            last = max((known for known in found if known < turn), default=None)
+            return None if last is None else self._mind(found[last])
+
+    def thoughts(self, agent: str, turn: int, what: Thinking) -> Iterator[int]:
+        """Turns up to `turn` at which an agent may have thought so, the latest first; a line may still hold nothing."""
+        with self._lock:
+            self._extend()
+            known = [at for at, place in self._places.get(agent, {}).items() if at <= turn and what in place.may_have]
+        yield from sorted(known, reverse=True)
+
+    def _forget(self) -> None:
+        self._places: dict[str, dict[int, _Place]] = {}
+        self._file = 0
+        self._end = self._lines = 0
+
+    def _extend(self) -> None:
+        """Take in what has been written since the last time; a file that was replaced is read anew."""
+        try:
+            about = self.path.stat()
+            if about.st_ino != self._file or about.st_size < self._end:
+                self._forget()
+                self._file = about.st_ino
+            if about.st_size == self._end:
+                return
+            with self.path.open("rb") as file:
+                file.seek(self._end)
+                for row in file:
+                    if not row.endswith(b"\n"):
+                        break
+                    self._take(row)
+        except FileNotFoundError:
+            self._forget()
+        except OSError as error:
+            raise self._unreadable(error) from error
+
+    def _take(self, row: bytes) -> None:
+        self._lines += 1
+        if row.strip():
+            turn, agent = self._head(row)
+            may_have = frozenset(what for what, nothing in _NOTHING.items() if nothing not in row)
+            self._places.setdefault(agent, {})[turn] = _Place(self._end, len(row), self._lines, may_have)
+        self._end += len(row)
+
+    def _head(self, row: bytes) -> tuple[int, str]:
+        """Turn and agent of a line, without reading all of it where it is written as it is written today."""
+        found = _HEAD.match(row)
+        if found:
+            return int(found[1]), json.loads(found[2])
+        mind = self._checked(row, self._lines)
+        return mind.turn, mind.agent
+
+    def _mind(self, place: _Place) -> SeenMind:
+        try:
+            with self.path.open("rb") as file:
+                file.seek(place.start)
+                row = file.read(place.length)
+        except OSError as error:
+            raise self._unreadable(error) from error
+        return self._checked(row, place.line)
+
+    def _unreadable(self, error: OSError) -> InputError:
+        what = f"cannot be read: {error.strerror}"
+        return InputError(what, where=str(self.path), remedy="Check the file's permissions.")
+
+    def _checked(self, row: bytes, line: int) -> SeenMind:
+        where = f"{self.path}, line {line}"
+        try:
+            value = json.loads(row)
+        except (ValueError, RecursionError) as error:
+            raise InputError("this is not JSON", where=where, remedy=_REMEDY) from error
+        return checked(SeenMind, value, where)

@@ -1,0 +1,128 @@
+"""What two runs differ in: where they part, how they were set up, what they came to, who spoke how much."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from nicegui import ui
+
+from persimchat.app.web.insights.wording import dollars, whole
+from persimchat.app.web.looks import colour
+from persimchat.app.web.past.addresses import page_of
+from persimchat.app.web.past.compare_sentences import sentences
+from persimchat.app.web.past.wording import ending, value
+from persimchat.app.web.widgets import avatar, card
+from persimchat.app.web.words import t
+from persimchat.runs.diff import Comparison, End, Share
+from persimchat.runs.listing import UNFINISHED
+from persimchat.runs.reading import Record
+from persimchat.runs.report_words import spaced
+
+_LONG = 240
+"""Characters of a value that is shown whole; a longer one can be scrolled."""
+
+
+def facts(comparison: Comparison, a: Record, b: Record) -> None:
+    """Draw the cards."""
+    with ui.element("div").classes("side-by-side w-full items-start"):
+        with card(t("past.part")):
+            _part(comparison, a, b)
+        with card(t("past.shares")):
+            _shares(comparison.participants)
+        with card(t("past.ends")):
+            _ends(comparison)
+        with card(t("past.settings")):
+            if comparison.setup:
+                changes = [(_named(change.what), value(change.a), value(change.b)) for change in comparison.setup]
+                _table(t("past.settings"), (t("past.what"), "A", "B"), changes)
+            else:
+                ui.label(t("past.settings_same")).classes("text-sm muted")
+    if comparison.notes:
+        with card(t("past.notes")):
+            for note in comparison.notes:
+                ui.label(note).classes("text-sm muted [overflow-wrap:anywhere]")
+
+
+def _part(comparison: Comparison, a: Record, b: Record) -> None:
+    for sentence in sentences(comparison, a, b):
+        ui.label(sentence).classes("text-sm [overflow-wrap:anywhere]")
+    place = comparison.parting
+    if place is not None and place.needs:
+        rows = [(need.agent, whole(need.a), whole(need.b)) for need in place.needs]
+        _table(t("past.needs"), (t("past.needs"), "A", "B"), rows)
+    with ui.row().classes("gap-2"):
+        for name, record in (("A", a), ("B", b)):
+            turn = None if place is None else min(place.turn, len(record.utterances))
+            button = ui.button(t("past.open_at" if place else "past.open_run", run=name)).props("flat no-caps dense")
+            button.props["href"] = page_of(record.path.name, turn)
+
+
+def _named(what: str) -> str:
+    return spaced(what.removeprefix("settings.").removeprefix("scenario."))
+
+
+def _ends(comparison: Comparison) -> None:
+    ends = [dict(_end(end)) for end in (comparison.end_a, comparison.end_b)]
+    unknown = t("past.unknown")
+    rows = [(key, ends[0][key], ends[1][key]) for key in ends[0] if {ends[0][key], ends[1][key]} != {unknown}]
+    _table(t("past.ends"), (t("past.what"), "A", "B"), rows)
+
+
+def _end(end: End) -> Iterator[tuple[str, str]]:
+    unknown = t("past.unknown")
+    agreed = unknown if end.consensus is None else t("past.yes" if end.consensus else "past.no")
+    yield t("past.ended"), ending(end.stop_reason or UNFINISHED)
+    yield t("past.end_detail"), end.stop_detail or unknown
+    yield t("past.end_consensus"), agreed
+    yield t("past.end_answer"), end.answer or unknown
+    yield t("past.end_utterances"), whole(end.utterances)
+    yield t("past.end_words"), whole(end.words)
+    yield t("past.end_calls"), whole(end.calls)
+    yield t("past.end_tokens"), whole(end.tokens)
+    yield t("past.end_cost"), dollars(end.cost_usd)
+
+
+def percent(part: int, total: int) -> int:
+    """A share in whole per cent; 0 of nothing."""
+    return round(100 * part / total) if total else 0
+
+
+def _shares(shares: Sequence[Share]) -> None:
+    names = [share.name for share in shares]
+    all_a, all_b = sum(share.words_a for share in shares), sum(share.words_b for share in shares)
+    for share in shares:
+        tint = colour(share.name, names)
+        with ui.row().classes("w-full no-wrap gap-2 items-start"):
+            avatar(share.name, tint, "30px")
+            with ui.column().classes("grow min-w-0 gap-1"):
+                ui.label(share.name).classes("text-sm font-semibold [overflow-wrap:anywhere]")
+                _bar("A", share.utterances_a, share.words_a, percent(share.words_a, all_a), tint)
+                _bar("B", share.utterances_b, share.words_b, percent(share.words_b, all_b), tint)
+
+
+def _bar(run: str, said: int, words: int, share: int, tint: str) -> None:
+    with ui.row().classes("w-full no-wrap items-center gap-2"):
+        ui.label(run).classes("text-xs muted w-3")
+        with ui.element("div").classes("share grow min-w-[60px]").props("aria-hidden=true"):
+            ui.element("div").style(f"width:{share}%; background:{tint}")
+        text = t("past.share", said=t("past.utterances", n=said), words=whole(words), percent=share)
+        ui.label(text).classes("text-xs muted tabular-nums w-[17em] max-w-[60%]")
+
+
+def _table(name: str, headings: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """A real table, which a screen reader can walk through; on a narrow page it is scrolled in itself."""
+    with ui.element("div").classes("w-full overflow-x-auto").props("tabindex=0 role=region") as region:
+        region.props["aria-label"] = name
+        with ui.element("table").classes("facts w-full text-sm"):
+            with ui.element("thead"), ui.element("tr"):
+                for heading in headings:
+                    with ui.element("th").props("scope=col"):
+                        ui.label(heading)
+            with ui.element("tbody"):
+                for first, *others in rows:
+                    with ui.element("tr"):
+                        with ui.element("th").props("scope=row"):
+                            ui.label(first)
+                        for cell in others:
+                            with ui.element("td"):
+                                ui.label(cell).classes("max-h-40 scroll" if len(cell) > _LONG else "")

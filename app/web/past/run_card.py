@@ -1,0 +1,126 @@
+"""One run in the list."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Final
+
+from nicegui import ui
+
+from persimchat.app.web.board import Board
+from persimchat.app.web.insights.wording import dollars
+from persimchat.app.web.looks import colour
+from persimchat.app.web.past.actions import item, menu
+from persimchat.app.web.past.addresses import comparison_of, like, page_of
+from persimchat.app.web.past.going_on import INTERRUPTED, go_on
+from persimchat.app.web.past.wording import LIVE, ending, ending_colour, moment
+from persimchat.app.web.place import Place
+from persimchat.app.web.widgets import avatar, chip, named
+from persimchat.app.web.words import catalogue, t
+from persimchat.runs.listing import ListedRun
+
+_MOST_FACES: Final = 5
+_SOLID: Final = "unelevated no-caps no-wrap dense padding='4px 12px'"
+_FLAT: Final = "flat no-caps no-wrap dense padding='4px 8px'"
+
+
+def address_of(listed: ListedRun) -> str:
+    """The id by which the server knows a run: its folder's name, also where the folder was renamed or copied."""
+    return Path(listed.folder).name
+
+
+class RunCard:
+    """A run's card.
+
+    Args:
+        place: what the pages work with.
+        listed: the run.
+        chosen: whether it is chosen.
+        on_choose: told when that changes.
+        on_delete: asked to delete it.
+    """
+
+    def __init__(
+        self,
+        place: Place,
+        listed: ListedRun,
+        *,
+        chosen: bool,
+        on_choose: Callable[[str, bool], None],
+        on_delete: Callable[[str], Any],
+    ) -> None:
+        self.run = address_of(listed)
+        self._listed = listed
+        topic = listed.topic
+        with ui.row().classes("run-card surface w-full items-center gap-x-3 gap-y-2 px-3 py-2").props("role=listitem"):
+            box = ui.checkbox(value=chosen, on_change=lambda event: on_choose(self.run, bool(event.value)))
+            named(box.props("dense"), t("past.choose", topic=topic))
+            _faces(listed.participants)
+            with ui.column().classes("gap-0 min-w-0 grow basis-[240px]"):
+                with ui.link(target=page_of(self.run)).classes("run-topic no-underline text-inherit max-w-full"):
+                    ui.label(topic).classes("font-semibold leading-snug line-clamp-2 [overflow-wrap:anywhere]")
+                self._about = ui.label().classes("text-xs muted [overflow-wrap:anywhere]")
+            with ui.row().classes("items-center gap-2 no-wrap ml-auto"):
+                self._state = chip("")
+                self._buttons(place, listed, on_delete)
+        self.refresh(None)
+
+    def refresh(self, board: Board | None) -> None:
+        """Show how the run stands.
+
+        Args:
+            board: of a run that goes on in this server.
+        """
+        listed = self._listed
+        made = listed.utterances if board is None else max(board.turn, listed.utterances)
+        mode = f"past.mode_{listed.mode}"
+        parts = [
+            moment(listed.started),
+            t("past.utterances", n=made),
+            t(mode) if mode in catalogue() else listed.mode,
+            *([listed.baseline] if listed.baseline else []),
+            *([t("past.is_branch")] if listed.branch_of else []),
+            listed.model or t("past.unknown"),
+            *([] if listed.active else [dollars(listed.cost_usd)]),
+        ]
+        self._about.set_text(" · ".join(parts))
+        status = "running" if board is None else board.status
+        live = listed.active and f"past.live_{status}" in catalogue()
+        self._state.set_text(t(f"past.live_{status}") if live else ending(listed.ended))
+        self._state.style(f"--c:{LIVE if live else ending_colour(listed.ended)}")
+        self._state.classes(**{"add" if live else "remove": "live-chip"})
+
+    def _buttons(self, place: Place, listed: ListedRun, on_delete: Callable[[str], Any]) -> None:
+        run, topic = self.run, listed.topic
+        if listed.active:
+            _link(t("past.watch"), "visibility", page_of(run), topic).props(_SOLID)
+        else:
+            opens = _link(t("past.open"), "open_in_new", page_of(run), topic).props(_FLAT)
+            opens.classes("gt-xs")  # the topic leads there, too
+            _link(t("past.replay"), "replay", page_of(run, 0, play=True), topic).props(_SOLID)
+        with menu("more_vert", t("past.card_do", what=t("past.actions"), topic=topic)):
+            if not listed.active and listed.ended in INTERRUPTED:
+                item("play_arrow", t("past.resume"), lambda: go_on(place, run))
+            item("library_add", t("past.like"), href=like(run))
+            item("compare_arrows", t("past.compare_with"), href=comparison_of(run))
+            if not listed.active:
+                item("delete", t("past.delete"), lambda: on_delete(run))
+
+
+def _link(text: str, icon: str, href: str, topic: str) -> ui.button:
+    """A button that is a link, so that it can be opened in another tab as well."""
+    button = ui.button(text)
+    with button:
+        ui.icon(icon, size="18px").classes("order-first mr-1").props("aria-hidden=true")
+    button.props["href"] = href
+    named(button, t("past.card_do", what=text, topic=topic))
+    return button
+
+
+def _faces(names: list[str]) -> None:
+    with ui.row().classes("faces no-wrap shrink-0 gap-0"):
+        for name in names[:_MOST_FACES]:
+            avatar(name, colour(name, names), "30px")
+        if len(names) > _MOST_FACES:
+            ui.label(f"+{len(names) - _MOST_FACES}").classes("text-xs muted self-center pl-3")

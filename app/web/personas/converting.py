@@ -1,0 +1,212 @@
+"""The dialog in which descriptions from elsewhere become personas: files, what was understood, and whom to keep."""
+
+from __future__ import annotations
+
+import asyncio
+from functools import partial
+from typing import Any, Final
+
+from nicegui import ui
+from nicegui.elements.upload_files import FileUpload
+
+from persimchat.app.web.personas.keeping import keep_chosen
+from persimchat.app.web.personas.library import Library, head_of
+from persimchat.app.web.personas.picks import Pick, Picks
+from persimchat.app.web.personas.understood import notes_on, understood
+from persimchat.app.web.personas.uploads import MOST_BYTES, check, for_the_page, kept_for_now, safe_name, upload_field
+from persimchat.app.web.personas.window import Window
+from persimchat.app.web.widgets import FIELD, explained, icon_button, told
+from persimchat.app.web.words import t
+from persimchat.models.naming import default_model_name
+from persimchat.personas.conversion import Conversion, convert
+from persimchat.personas.conversion_files import texts_of
+from persimchat.personas.mapping import ready
+from persimchat.state.configuration import load_settings
+from persimchat.state.errors import InputError, PerSimChatError
+from persimchat.state.plain_text import one_line
+
+ENDINGS: Final = (".csv", ".tsv", ".json", ".jsonl", ".txt", ".md", ".pdf")
+MAPPINGS: Final = (".yaml", ".yml")
+_SHAPE: Final = "shape"
+_MODEL: Final = "model"
+_OWN: Final = "own"
+
+
+class ConvertDialog:
+    """One dialog: first the files and who reads them, then what was understood.
+
+    Args:
+        library: where those are kept whom the user chooses.
+    """
+
+    def __init__(self, library: Library) -> None:
+        self.library = library
+        self.files: list[FileUpload] = []
+        self.mapping: FileUpload | None = None
+        self.conversion: Conversion | None = None
+        self.window = Window(
+            t("personas.convert_heading"), unsaved=lambda: self.conversion is not None or bool(self.files)
+        )
+        self.work: asyncio.Task[Conversion] | None = None
+        self.picks = Picks()
+
+    async def run(self) -> int:
+        """Show it; how many were kept."""
+        model = (await asyncio.to_thread(load_settings)).model
+        known = await asyncio.to_thread(ready)
+        self._draw_form(default_model_name(model)[0], {name: one.about for name, one in known.items()})
+        try:
+            kept = await self.window.closed()
+        finally:
+            if self.work is not None:
+                self.work.cancel()
+        return int(kept or 0)
+
+    def _draw_form(self, model: str, known: dict[str, str]) -> None:
+        ways = {
+            _SHAPE: t("personas.by_shape"),
+            **{name: f"{name}: {about}" if about else name for name, about in known.items()},
+            _OWN: t("personas.by_own_mapping"),
+            _MODEL: t("personas.by_model"),
+        }
+        with self.window.body:
+            self.form = ui.column().classes("w-full gap-3")
+            self.outcome = ui.column().classes("w-full gap-3")
+        with self.form:
+            ui.label(t("personas.convert_explained", size=MOST_BYTES // 1_000_000)).classes("text-sm muted")
+            upload_field(t("personas.convert_field"), ENDINGS, self.arrived)
+            self.listed = ui.column().classes("w-full gap-1").props("aria-live=polite")
+            with ui.row().classes("w-full no-wrap items-start gap-1"):
+                self.way = ui.select(ways, label=t("personas.read_by"), value=_SHAPE).props(f"{FIELD} options-dense")
+                self.way.classes("grow min-w-0")
+                explained(t("personas.read_by_explained"))
+            with ui.column().classes("w-full gap-1") as own:
+                upload_field(t("personas.mapping_field"), MAPPINGS, self.mapping_arrived)
+                self.mapping_name = ui.label().classes("text-sm muted")
+            own.bind_visibility_from(self.way, "value", value=_OWN)
+            with ui.row().classes("w-full no-wrap items-start gap-1") as reader:
+                self.model = ui.input(t("personas.model"), placeholder=model, autocomplete=[model])
+                self.model.props(f"{FIELD} stack-label").classes("grow min-w-0")
+                explained(t("personas.model_explained"))
+            reader.bind_visibility_from(self.way, "value", lambda way: way in (_SHAPE, _MODEL))
+        self._buttons_of_form()
+
+    def _buttons_of_form(self) -> None:
+        with self.window.other_buttons():
+            ui.button(t("common.cancel"), on_click=self.window.leave).props("flat no-caps")
+            ui.button(t("personas.convert"), icon="transform", on_click=self.convert).props("unelevated no-caps")
+
+    def arrived(self, files: list[FileUpload]) -> None:
+        """Take files in."""
+        try:
+            check([*self.files, *files], ENDINGS)
+        except InputError as error:
+            told(error)
+            return
+        self.files += files
+        self._list()
+
+    def mapping_arrived(self, files: list[FileUpload]) -> None:
+        """Take one's own mapping in; of several the last."""
+        try:
+            check(files, MAPPINGS)
+        except InputError as error:
+            told(error)
+            return
+        self.mapping = files[-1]
+        self.mapping_name.set_text(safe_name(self.mapping.name))
+
+    def _list(self) -> None:
+        self.listed.clear()
+        with self.listed:
+            for file in self.files:
+                with ui.row().classes("surface w-full items-center gap-2 no-wrap px-3 py-1"):
+                    ui.icon("description", color="primary").props("aria-hidden=true")
+                    ui.label(safe_name(file.name)).classes("text-sm grow min-w-0 truncate")
+                    ui.label(f"{max(1, file.size() // 1000):,} kB").classes("text-xs muted whitespace-nowrap")
+                    icon_button("close", t("personas.remove_file"), partial(self.remove, file))
+
+    def remove(self, file: FileUpload) -> None:
+        """Take a file away."""
+        self.files = [other for other in self.files if other is not file]
+        self._list()
+
+    async def convert(self) -> None:
+        """Convert the files, and show what was understood."""
+        if self.work is not None and not self.work.done():
+            return
+        if not self.files or (self.way.value == _OWN and self.mapping is None):
+            ui.notify(
+                t("personas.no_files" if not self.files else "personas.no_mapping"), type="warning", position="top"
+            )
+            return
+        self.form.set_visibility(False)
+        self._draw_waiting()
+        self.work = asyncio.create_task(self._converted())
+        await asyncio.wait({self.work})
+        if self.window.dialog.is_deleted or self.work.cancelled():
+            return
+        failed = self.work.exception()
+        if isinstance(failed, PerSimChatError):
+            self.back()
+            told(for_the_page(failed, t("personas.convert_remedy")))
+            return
+        self.conversion = self.work.result()
+        self._draw_result(self.conversion)
+
+    def back(self) -> None:
+        """Go back to the files."""
+        self.conversion = None
+        self.outcome.clear()
+        self.form.set_visibility(True)
+        self._buttons_of_form()
+
+    def stop(self) -> None:
+        """Stop reading."""
+        if self.work is not None:
+            self.work.cancel()
+        self.back()
+
+    async def _converted(self) -> Conversion:
+        way = str(self.way.value)
+        model = one_line(self.model.value or "")
+        given: dict[str, Any] = {"model": model} if model and way in (_SHAPE, _MODEL) else {}
+        settings = await asyncio.to_thread(lambda: load_settings(**given))
+        mapping = [self.mapping] if way == _OWN and self.mapping is not None else []
+        async with kept_for_now([*mapping, *self.files]) as paths:
+            chosen = str(paths[0]) if mapping else None if way in (_SHAPE, _MODEL) else way
+            return await convert(paths[len(mapping) :], settings, mapping=chosen, read=way == _MODEL)
+
+    def _draw_waiting(self) -> None:
+        self.outcome.clear()
+        with self.outcome, ui.row().classes("items-center gap-3"):
+            ui.spinner(size="28px").props("aria-hidden=true")
+            ui.label(t("personas.reading")).classes("text-sm").props("role=status")
+        with self.window.other_buttons():
+            ui.button(t("personas.stop"), on_click=self.stop).props("flat no-caps")
+
+    def _draw_result(self, conversion: Conversion) -> None:
+        self.outcome.clear()
+        self.picks = Picks()
+        with self.outcome:
+            ui.label(t("personas.converted", n=len(conversion.people))).classes("text-sm muted").props("role=status")
+            with ui.expansion(t("personas.understood"), icon="fact_check").classes("surface w-full"):
+                understood(conversion)
+            for one in conversion.people:
+                self.picks.add(Pick(one.persona, notes=notes_on(one)), ticked=True)
+        with self.window.other_buttons():
+            ui.button(t("personas.back"), icon="arrow_back", on_click=self.back).props("flat no-caps")
+            ui.button(t("personas.keep"), icon="check", on_click=self.keep).props("unelevated no-caps")
+
+    async def keep(self) -> None:
+        """Keep those who are ticked."""
+        assert self.conversion is not None
+        people = [self.conversion.people[n] for n in self.picks.chosen()]
+        try:
+            texts = await asyncio.to_thread(texts_of, people)
+        except PerSimChatError as error:
+            told(for_the_page(error, t("personas.convert_leave_out")))
+            return
+        chosen = [(one.persona, head_of(text)) for one, text in zip(people, texts.values(), strict=True)]
+        if await keep_chosen(self.library, chosen):
+            self.window.submit(len(chosen))

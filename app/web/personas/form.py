@@ -1,0 +1,163 @@
+"""The fields of a persona: filled from one, read as data, marked where the Persona model refuses them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, Final
+
+from nicegui import ui
+from nicegui.elements.mixins.validation_element import ValidationElement
+from pydantic import ValidationError
+from pydantic_core import ErrorDetails
+
+from persimchat.app.web.personas.rows import Rows
+from persimchat.app.web.personas.shown import level_words
+from persimchat.app.web.widgets import FIELD, SEGMENTS, explained, named
+from persimchat.app.web.words import t
+from persimchat.state.persona import Persona
+
+USUAL: Final = ("age", "gender", "residence", "occupation", "education")
+"""Characteristics that are offered to a new persona."""
+SUGGESTED: Final = (*USUAL, "family", "hobbies", "lifestyle", "financial status", "nationality", "pronouns", "religion")
+_LISTS: Final = ("traits", "social_goals")
+_OVERALL: Final = 3
+"""The level at which a slider begins: intermediate."""
+
+
+class Form:
+    """The fields of a persona.
+
+    Args:
+        persona: who they are filled from; None for a new persona.
+    """
+
+    def __init__(self, persona: Persona | None) -> None:
+        self.fields: dict[str, ValidationElement[Any]] = {}
+        self._text("name", persona.name if persona else "", lines=False)
+        self._text("description", persona.description if persona else "")
+        with _group("characteristics"):
+            self.characteristics = Rows(t("personas.characteristic"), list(SUGGESTED), _text_value)
+            self.characteristics.fill(persona.characteristics if persona else {})
+            for name in USUAL if persona is None else ():
+                self.characteristics.add(name, None, offered=True)
+        self._text("traits", "\n".join(persona.traits) if persona else "")
+        with _group("knowledge"):
+            self._knowledge(persona.knowledge if persona else None)
+        self._text("speaking_style", (persona.speaking_style or "") if persona else "")
+        self._text("social_goals", "\n".join(persona.social_goals) if persona else "")
+        with ui.row().classes("w-full items-center gap-1"):
+            self.human = ui.switch(t("personas.human"), value=persona.human if persona else False)
+            explained(t("personas.human_explained"))
+
+    def data(self) -> dict[str, Any]:
+        """What the fields say, as `Persona` takes it; fields that are empty are left out, but the name."""
+        texts = {key: str(field.value or "").strip() for key, field in self.fields.items()}
+        given: dict[str, Any] = {
+            "description": texts["description"],
+            "characteristics": {name: value or "" for name, value in self.characteristics.values().items()},
+            "traits": _lines(texts["traits"]),
+            "knowledge": self._levels(),
+            "speaking_style": texts["speaking_style"],
+            "social_goals": _lines(texts["social_goals"]),
+            "human": bool(self.human.value),
+        }
+        return {
+            "name": texts["name"],
+            **{key: value for key, value in given.items() if value not in ("", [], {}, None)},
+        }
+
+    def persona(self) -> Persona | None:
+        """The persona that the fields describe; None where some are wrong, and these are marked."""
+        lost = [rows.mark_lost() for rows in (self.characteristics, *([self.levels] if self._by_field else []))]
+        try:
+            persona = Persona.model_validate(self.data())
+        except ValidationError as error:
+            for detail in error.errors(include_url=False):
+                self._mark(detail)
+            return None
+        return None if any(lost) else persona
+
+    @property
+    def _by_field(self) -> bool:
+        return bool(self.how.value == "fields")
+
+    def _levels(self) -> int | dict[str, int] | None:
+        if self.how.value == "overall":
+            return int(self.level.value)
+        return self.levels.values() if self._by_field else None
+
+    def _text(self, key: str, value: str, *, lines: bool = True) -> None:
+        with ui.row().classes("w-full no-wrap items-start gap-1"):
+            make = ui.textarea if lines else ui.input
+            label = t(f"personas.{key}_field" if key in _LISTS else f"personas.{key}")
+            field = make(label, value=value, placeholder=t(f"personas.{key}_example"))
+            field.props(f"{FIELD} {'autogrow' if lines else ''}").classes("grow min-w-0")
+            explained(t(f"personas.{key}_explained"))
+        self.fields[key] = field
+
+    def _knowledge(self, knowledge: int | dict[str, int] | None) -> None:
+        ways = {way: t(f"personas.knowledge_{way}") for way in ("derived", "overall", "fields")}
+        way = "derived" if knowledge is None else "fields" if isinstance(knowledge, dict) else "overall"
+        self.how = ui.toggle(ways, value=way).props(SEGMENTS).classes("seg surface")
+        named(self.how, t("personas.knowledge"))
+        with ui.row().classes("w-full items-center gap-3 no-wrap pl-2") as overall:
+            self.level = ui.slider(min=0, max=5, step=1, value=knowledge if isinstance(knowledge, int) else _OVERALL)
+            named(self.level.props("snap markers").classes("grow"), t("personas.knowledge"))
+            words = ui.label().classes("text-sm w-48").props("aria-live=polite")
+            words.bind_text_from(self.level, "value", lambda level: level_words(int(level)))
+        with ui.column().classes("w-full gap-2") as fields:
+            self.levels = Rows(t("personas.knowledge_field"), ["overall"], _level_value)
+            self.levels.fill(knowledge if isinstance(knowledge, dict) else {})
+            if not self.levels.rows:
+                self.levels.add("", _OVERALL)
+        overall.bind_visibility_from(self.how, "value", value="overall")
+        fields.bind_visibility_from(self.how, "value", value="fields")
+
+    def _mark(self, detail: ErrorDetails) -> None:
+        """Show an error at the field that it is about."""
+        key, *rest = detail["loc"] or ("name",)
+        words = _worded(detail)
+        if key == "characteristics" and rest and (row := self.characteristics.row_of(str(rest[0]))):
+            (row.name if "[key]" in rest else row.value).error = words
+        elif key in self.fields:
+            number = next((part for part in rest if isinstance(part, int)), None)
+            line = "" if number is None else t("personas.wrong_line", n=number + 1) + " "
+            self.fields[str(key)].error = line + words
+        else:
+            ui.notify(f"{key}: {words}", type="negative")
+
+
+@contextmanager
+def _group(key: str) -> Iterator[None]:
+    """A part of the form with a heading and an explanation."""
+    with ui.column().classes("w-full gap-2") as box:
+        named(box.props("role=group"), t(f"personas.{key}"))
+        with ui.row().classes("items-center gap-1"):
+            ui.label(t(f"personas.{key}")).classes("text-sm font-semibold")
+            explained(t(f"personas.{key}_explained"))
+        yield
+
+
+def _lines(text: str) -> list[str]:
+    return [line.strip() for line in text.splitlines() if line.strip()]
+
+
+def _text_value(value: Any) -> ValidationElement[Any]:
+    return ui.textarea(value=value or "", placeholder=t("personas.value")).props(f"{FIELD} autogrow")
+
+
+def _level_value(value: Any) -> ValidationElement[Any]:
+    levels = {level: level_words(level) for level in range(6)}
+    return ui.select(levels, value=_OVERALL if value is None else value).props(f"{FIELD} options-dense")
+
+
+def _worded(detail: ErrorDetails) -> str:
+    """What is wrong, in the page's language as far as it has words for it."""
+    if detail["type"] in ("missing", "string_too_short"):
+        return t("personas.wrong_empty")
+    if detail["type"] == "string_too_long":
+        return t("personas.wrong_long", most=f"{detail['ctx']['max_length']:,}")
+    if detail["type"] == "value_error":
+        return t("personas.wrong_unseen")
+    return detail["msg"]

@@ -1,0 +1,185 @@
+"""The dialog in which a group is generated: who they are to be, how it goes, and whom to keep."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import Any, Final
+
+from nicegui import ui
+
+from persimchat.app.generate_report import notes
+from persimchat.app.web.personas.keeping import keep_chosen
+from persimchat.app.web.personas.library import Library
+from persimchat.app.web.personas.picks import Pick, Picks
+from persimchat.app.web.personas.quota_form import QuotaForm
+from persimchat.app.web.personas.uploads import for_the_page
+from persimchat.app.web.personas.window import Window
+from persimchat.app.web.widgets import FIELD, explained, told
+from persimchat.app.web.words import t
+from persimchat.models.naming import default_model_name
+from persimchat.personas.generation import MOST, Generated, check_request, generate
+from persimchat.personas.quotas import Quotas
+from persimchat.runs.events import Totals
+from persimchat.runs.totals import totals
+from persimchat.state.configuration import load_settings
+from persimchat.state.errors import PerSimChatError
+from persimchat.state.persona import Persona
+from persimchat.state.plain_text import one_line
+from persimchat.state.settings import Settings
+
+_NUMBER: Final = 5
+_FROM_PAGE: Final = Path("as given in the page")
+
+
+class GenerateDialog:
+    """One dialog, in three parts of which one is seen: the request, the making, the result.
+
+    Args:
+        library: where those are kept whom the user chooses.
+    """
+
+    def __init__(self, library: Library) -> None:
+        self.library = library
+        self.people: list[Generated] = []
+        self.request: tuple[Settings, str, Quotas | None] | None = None
+        self.window = Window(t("personas.generate_heading"), unsaved=lambda: bool(self.people) or self._busy)
+        self.work: asyncio.Task[list[Generated]] | None = None
+        self.picks = Picks()
+
+    @property
+    def _busy(self) -> bool:
+        return self.work is not None and not self.work.done()
+
+    async def run(self) -> int:
+        """Show it; how many were kept."""
+        model = (await asyncio.to_thread(load_settings)).model
+        self._draw_form(default_model_name(model)[0])
+        try:
+            kept = await self.window.closed()
+        finally:
+            if self.work is not None:
+                self.work.cancel()  # nobody waits for them any more
+        return int(kept or 0)
+
+    def _draw_form(self, model: str) -> None:
+        with self.window.body:
+            self.form = ui.column().classes("w-full gap-3")
+            self.outcome = ui.column().classes("w-full gap-3")
+        with self.form:
+            ui.label(t("personas.generate_explained")).classes("text-sm muted")
+            with ui.row().classes("w-full no-wrap items-start gap-1"):
+                self.about = ui.textarea(t("personas.about"), placeholder=t("personas.about_example"))
+                self.about.props(f"{FIELD} autogrow").classes("grow min-w-0")
+                explained(t("personas.about_explained"))
+            with ui.row().classes("w-full items-start gap-2"):
+                self.number = ui.number(t("personas.how_many"), value=_NUMBER, min=1, max=MOST, precision=0)
+                self.number.props(FIELD).classes("w-28")
+                self.seed = ui.number(t("personas.seed"), value=0, min=0, precision=0).props(FIELD).classes("w-28")
+                explained(t("personas.seed_explained"))
+                self.model = ui.input(t("personas.model"), placeholder=model, autocomplete=["offline", model])
+                self.model.props(f"{FIELD} stack-label").classes("grow min-w-40")
+                explained(t("personas.model_explained"))
+            with ui.row().classes("items-center gap-1"):
+                ui.label(t("personas.quotas")).classes("text-sm font-semibold").props("role=heading aria-level=3")
+                explained(t("personas.quotas_explained"))
+            self.quotas = QuotaForm()
+        self._buttons_of_form()
+
+    def _buttons_of_form(self) -> None:
+        with self.window.other_buttons():
+            ui.button(t("common.cancel"), on_click=self.window.leave).props("flat no-caps")
+            ui.button(t("personas.generate"), icon="auto_awesome", on_click=self.make).props("unelevated no-caps")
+
+    def back(self) -> None:
+        """Go back to the request; what was made and not kept is dropped."""
+        self.people = []
+        self.outcome.clear()
+        self.form.set_visibility(True)
+        self._buttons_of_form()
+
+    async def make(self) -> None:
+        """Make the group, and show it as it grows."""
+        if self._busy:
+            return
+        about = one_line(self.about.value or "")
+        number = int(self.number.value or 0)
+        try:
+            check_request(number, about)
+            quotas = await self.quotas.quotas()
+            arguments = {"seed": int(self.seed.value or 0), "model": one_line(self.model.value or "") or None}
+            given: dict[str, Any] = {key: value for key, value in arguments.items() if value is not None}
+            settings = await asyncio.to_thread(lambda: load_settings(**given))
+        except PerSimChatError as error:
+            told(for_the_page(error, ""))
+            return
+        self.request = (settings, about, quotas)
+        self._draw_progress(number)
+        self.work = asyncio.create_task(generate(number, settings, about=about, quotas=quotas, made=self._made))
+        await asyncio.wait({self.work})
+        if self.window.dialog.is_deleted or self.work.cancelled():
+            return
+        failed = self.work.exception()
+        if isinstance(failed, PerSimChatError):
+            self.back()
+            told(for_the_page(failed, ""))
+            return
+        self.people = self.work.result()
+        self._draw_result()
+
+    def stop(self) -> None:
+        """Stop making them; those made so far are dropped, as a quota holds for the whole group only."""
+        if self.work is not None:
+            self.work.cancel()
+        self.back()
+
+    def _draw_progress(self, number: int) -> None:
+        self.form.set_visibility(False)
+        self.outcome.clear()
+        self.total, self.done = number, 0
+        with self.outcome:
+            self.bar = ui.linear_progress(0, show_value=False).props("rounded")
+            self.bar.props["aria-label"] = t("personas.making")
+            self.told_of = ui.label(t("personas.making_first", n=number)).classes("text-sm").props("aria-live=polite")
+        with self.window.other_buttons():
+            ui.button(t("personas.stop"), on_click=self.stop).props("flat no-caps")
+
+    def _made(self, persona: Persona) -> None:
+        if self.window.dialog.is_deleted:
+            return
+        self.done += 1
+        self.bar.set_value(self.done / self.total)
+        name = one_line(persona.name)
+        self.told_of.set_text(t("personas.making_one", done=self.done, total=self.total, name=name))
+
+    def _draw_result(self) -> None:
+        self.outcome.clear()
+        self.picks = Picks()
+        used = totals(dict(call) for one in self.people for call in one.calls)
+        with self.outcome:
+            ui.label(t("personas.made", n=len(self.people))).classes("text-sm muted").props("role=status")
+            ui.label(_used(used)).classes("text-xs muted")
+            for one in self.people:
+                self.picks.add(Pick(one.persona), ticked=True)
+        with self.window.other_buttons():
+            ui.button(t("personas.again"), icon="refresh", on_click=self.back).props("flat no-caps")
+            ui.button(t("personas.keep"), icon="check", on_click=self.keep).props("unelevated no-caps")
+
+    async def keep(self) -> None:
+        """Keep those who are ticked."""
+        assert self.request is not None
+        settings, about, quotas = self.request
+        given = _FROM_PAGE if quotas is not None else None
+        chosen = [(self.people[n].persona, notes(self.people, n, settings, about, given)) for n in self.picks.chosen()]
+        if await keep_chosen(self.library, chosen):
+            self.window.submit(len(chosen))
+
+
+def _used(used: Totals) -> str:
+    """What it took, in a line."""
+    tokens = f"{used.input_tokens + used.output_tokens:,}"
+    if used.cost_usd is None:
+        return t("personas.used_unknown", calls=used.calls, tokens=tokens)
+    if used.cost_usd == 0:
+        return t("personas.used_free", calls=used.calls, tokens=tokens)
+    return t("personas.used", calls=used.calls, tokens=tokens, cost=f"{used.cost_usd:,.4f}")

@@ -1,0 +1,111 @@
+"""How a persona is shown: in a line, and in full."""
+
+from __future__ import annotations
+
+import zlib
+from typing import Final
+
+from nicegui import ui
+
+from persimchat.app.web.looks import COLOURS
+from persimchat.app.web.personas.window import Window
+from persimchat.app.web.widgets import avatar, chip, named, title
+from persimchat.app.web.words import t
+from persimchat.state.folding import folded
+from persimchat.state.persona import Persona
+from persimchat.state.plain_text import clean, one_line
+
+_FACTS: Final = ("age", "occupation", "residence")
+_LONGEST: Final = 60
+"""Characters of a fact in the line."""
+
+
+def tint(name: str) -> str:
+    """A colour that belongs to a name, wherever the name is shown in the library."""
+    return COLOURS[zlib.crc32(name.encode()) % len(COLOURS)]
+
+
+def facts(persona: Persona) -> str:
+    """Age, occupation and residence in a line; a word instead where none is known."""
+    known = [_short(one_line(value)) for name in _FACTS if (value := persona.characteristic(name))]
+    return " · ".join(known) or t("personas.person" if persona.human else "personas.no_facts")
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
+
+
+def matches(persona: Persona, query: str) -> bool:
+    """Whether every word that is searched for stands somewhere in a persona, whatever its case and diacritics."""
+    known = (persona.name, persona.description, *persona.characteristics.values(), *persona.traits)
+    text = folded(" ".join(known))
+    return all(word in text for word in folded(query).split())
+
+
+def level_words(level: int) -> str:
+    """A knowledge level with its number and meaning."""
+    return f"{level} – {t(f'personas.level_{level}')}"
+
+
+def head(persona: Persona, size: str = "44px") -> None:
+    """Avatar, name and the facts in a line."""
+    with ui.row().classes("items-center gap-3 no-wrap min-w-0 w-full"):
+        avatar(persona.name, tint(persona.name), size, human=persona.human)
+        with ui.column().classes("gap-0 min-w-0 grow"):
+            ui.label(one_line(persona.name)).classes("font-semibold truncate w-full text-left")
+            ui.label(facts(persona)).classes("text-xs muted truncate w-full text-left")
+
+
+async def read_persona(persona: Persona) -> None:
+    """Show everything that is known of a persona."""
+    window = Window(one_line(persona.name), width="middle")
+    with window.body:
+        sheet(persona)
+    window.body.props("tabindex=0")  # the keyboard scrolls it
+    with window.buttons:
+        ui.button(t("common.close"), on_click=lambda: window.submit(None)).props("unelevated no-caps")
+    await window.closed()
+
+
+def sheet(persona: Persona) -> None:
+    """Everything that is known of a persona, as far as it is known."""
+    with ui.row().classes("items-center gap-3 no-wrap w-full"):
+        avatar(persona.name, tint(persona.name), "56px", human=persona.human)
+        ui.label(facts(persona)).classes("muted min-w-0 break-words")
+    ui.label(clean(persona.description)).classes("w-full whitespace-pre-line break-words")
+    if persona.characteristics:
+        title(t("personas.characteristics"))
+        with ui.element("dl").classes("persona-facts w-full") as pairs:
+            named(pairs, t("personas.characteristics"))
+            for name, value in persona.characteristics.items():
+                _pair(name, value)
+    if persona.traits:
+        title(t("personas.traits"))
+        with ui.row().classes("gap-1"):
+            for trait in persona.traits:
+                chip(one_line(trait), tint(persona.name)).classes(
+                    remove="whitespace-nowrap text-[11px]", add="text-sm break-words"
+                )
+    if persona.knowledge is not None:
+        title(t("personas.knowledge"))
+        with ui.element("dl").classes("persona-facts w-full"):
+            levels = persona.knowledge if isinstance(persona.knowledge, dict) else {"overall": persona.knowledge}
+            for name, level in levels.items():
+                _pair(t("personas.overall") if name == "overall" else name, level_words(level))
+    for name, lines in (
+        ("speaking_style", [persona.speaking_style] if persona.speaking_style else []),
+        ("social_goals", persona.social_goals),
+    ):
+        if lines:
+            title(t(f"personas.{name}"))
+            for line in lines:
+                ui.label(clean(line)).classes("w-full whitespace-pre-line break-words")
+    if persona.human:
+        ui.label(t("personas.human_explained")).classes("text-sm muted")
+
+
+def _pair(name: str, value: str) -> None:
+    with ui.element("dt"):
+        ui.label(one_line(name)).classes("muted text-sm break-words")
+    with ui.element("dd"):
+        ui.label(clean(value)).classes("text-sm break-words whitespace-pre-line")

@@ -1,0 +1,98 @@
+"""Dialogs of this area: a heading, a part that scrolls, buttons below. What would be lost is asked about first."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, Final
+
+from nicegui import ui
+
+from persimchat.app.web.widgets import icon_button, named
+from persimchat.app.web.words import t
+
+WIDTHS: Final = {"small": "440px", "middle": "680px"}
+
+_ESCAPE: Final = "(event) => { if (!document.querySelector('.q-menu')) emit() }"
+"""Where a menu is open, Escape closes the menu and nothing else."""
+
+
+class Window:
+    """A dialog; `closed` shows it.
+
+    Args:
+        heading: what it is about.
+        width: one of `WIDTHS`; on a phone it is as wide as the screen.
+        unsaved: whether closing it would lose something; then the user is asked.
+
+    Attributes:
+        body: its contents.
+        buttons: the row of buttons below.
+    """
+
+    def __init__(self, heading: str, *, width: str = "middle", unsaved: Callable[[], bool] = lambda: False) -> None:
+        self.unsaved = unsaved
+        self.dialog = ui.dialog().props("persistent no-shake")
+        named(self.dialog, heading)
+        self.dialog.on("keydown.escape", self.leave, js_handler=_ESCAPE)
+        self._asking = False
+        with self.dialog, ui.card().classes("surface w-full p-0 gap-0 no-wrap").props("tabindex=-1") as self._card:
+            self._card.style(f"max-width:min({WIDTHS[width]},96vw); outline:0")
+            with ui.row().classes("w-full items-center justify-between no-wrap pl-5 pr-3 py-3"):
+                label = ui.label(heading).classes("text-lg font-semibold min-w-0 break-words")
+                label.props("role=heading aria-level=2")
+                icon_button("close", t("common.close"), self.leave)
+            self.body = ui.column().classes("scroll w-full gap-3 px-5 pb-4 pt-1 no-wrap").style("min-height:0")
+            self.buttons = ui.row().classes("w-full items-center justify-end gap-2 px-5 py-3 persona-foot")
+
+    async def leave(self) -> None:
+        """Close it, after asking where something would be lost."""
+        if self._asking:
+            return
+        if self.unsaved():
+            self._asking = True
+            sure = await agreed(t("personas.discard_question"), t("personas.discard"), stay=t("personas.go_on"))
+            self._asking = False
+            if not sure:
+                return
+        self.dialog.submit(None)
+
+    @contextmanager
+    def other_buttons(self) -> Iterator[None]:
+        """Put other buttons in the place of those below; the keyboard stays in the dialog when its button goes."""
+        self.dialog.client.run_javascript(f"getHtmlElement({self._card.id})?.focus()")
+        self.buttons.clear()
+        with self.buttons:
+            yield
+
+    def submit(self, result: object) -> None:
+        """Close it with a result."""
+        self.dialog.submit(result)
+
+    async def closed(self) -> Any:
+        """Show it until it is closed: with what, None where the user has cancelled."""
+        try:
+            return await self.dialog
+        finally:
+            if not self.dialog.is_deleted:
+                self.dialog.delete()
+
+
+async def agreed(question: str, yes: str, *, stay: str = "") -> bool:
+    """Ask before something is lost; Escape means no.
+
+    Args:
+        question: what is asked, with what would be lost.
+        yes: the button that does it.
+        stay: the button that does not; "Cancel" where it is empty.
+    """
+    with ui.dialog() as dialog, ui.card().classes("surface gap-4 p-5").style("max-width:min(440px,94vw)"):
+        named(dialog, question)
+        ui.label(question).classes("whitespace-pre-line break-words")
+        with ui.row().classes("w-full justify-end gap-2"):
+            ui.button(stay or t("common.cancel"), on_click=lambda: dialog.submit(False)).props("flat no-caps autofocus")
+            ui.button(yes, on_click=lambda: dialog.submit(True)).props("unelevated no-caps color=negative")
+    answer = await dialog
+    if not dialog.is_deleted:
+        dialog.delete()
+    return bool(answer)

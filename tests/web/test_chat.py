@@ -1,0 +1,228 @@
+"""The conversation on the page: what is said, what stands between, and going back in time."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from nicegui import ui
+from nicegui.testing import User
+from web.conftest import begin
+
+from persimchat.app.web.chat.lines import Deeds, draw_line
+from persimchat.app.web.chat.window import LARGEST, STEP, earlier, later, window
+from persimchat.app.web.chat.wording import dominant
+from persimchat.app.web.place import Place
+from persimchat.runs.events import Judged, Position, Silenced, Started, TopicChanged, Uttered
+
+
+def bubbles(user: User) -> list[str]:
+    """What is said on the page, in order."""
+    assert user.client is not None
+    found = [el for el in user.client.elements.values() if isinstance(el, ui.label) and "bubble" in el.classes]
+    return [label.text for label in sorted(found, key=_place)]
+
+
+def _place(element: ui.element) -> tuple[int, ...]:
+    """Where an element stands on its page."""
+    path: list[int] = []
+    while element.parent_slot is not None:
+        path.insert(0, element.parent_slot.children.index(element))
+        element = element.parent_slot.parent
+    return tuple(path)
+
+
+@given(st.integers(0, 5_000), st.none() | st.integers(-10, 6_000))
+def test_the_window_is_of_bounded_size_and_inside(count: int, first: int | None):
+    low, high = window(count, first)
+    assert 0 <= low <= high <= count
+    assert high - low <= LARGEST
+    assert high - low >= min(count, STEP)
+    if first is None:
+        assert high == count
+
+
+@given(st.integers(0, 5_000))
+def test_steps_lead_to_every_line_and_back(count: int):
+    seen: set[int] = set()
+    first: int | None = None
+    for _ in range(count // STEP + 2):
+        seen |= set(range(*window(count, first)))
+        first = earlier(count, first)
+    assert seen == set(range(count))
+    while first is not None:
+        before, first = first, later(count, first)
+        assert first is None or first > before
+
+
+def test_the_strongest_emotion_is_named():
+    assert dominant({"anger": 3, "fear": 7}) == "fear"
+    assert dominant({"fear": 5, "sadness": 5}) == "sadness"
+    assert dominant({"fear": 0}) == dominant({}) == "calm"
+    assert dominant({"another": 9}) == "calm"
+
+
+async def test_an_utterance_says_who_when_and_how(user: User, place: Place):
+    live = await begin(place, messages=2)
+    await live.ended()
+    await user.open(f"/run/{live.run}")
+    for said in live.board.utterances:
+        await user.should_see(said.text)
+        await user.should_see(said.speaker)
+        await user.should_see(f"turn {said.turn} · ")
+    await user.should_see("The message limit was reached.")
+    await user.should_see("Ended: message limit")
+
+
+async def test_going_back_and_forth(user: User, place: Place):
+    live = await begin(place, messages=5)
+    await live.ended()
+    texts = [said.text for said in live.board.utterances]
+    await user.open(f"/run/{live.run}?turn=2")
+    assert bubbles(user) == texts[:2]
+    await user.should_not_see("The conversation is over")
+    await user.should_see("Looking at turn 2 of 5.")
+    user.find("Follow again").click()
+    await user.should_see("The conversation is over", retries=20)
+    assert bubbles(user) == texts
+
+
+async def test_an_empty_past_is_shown(user: User, place: Place):
+    live = await begin(place, messages=2)
+    await live.ended()
+    await user.open(f"/run/{live.run}?turn=0")
+    assert bubbles(user) == []
+
+
+async def test_long_conversations_are_windowed(user: User, place: Place):
+    live = await begin(place, messages=2)
+    await live.ended()
+    one = live.board.utterances[-1]
+    for turn in range(3, 2_001):
+        live.board.take(one.model_copy(update={"turn": turn, "text": f"words {turn}"}))
+    await user.open(f"/run/{live.run}")
+    assert bubbles(user) == [f"words {turn}" for turn in range(1_921, 2_001)]
+    user.find("Show earlier").click()
+    assert bubbles(user)[0] == "words 1841"
+    for _ in range(5):
+        user.find("Show earlier").click()
+    shown = bubbles(user)
+    assert len(shown) == LARGEST
+    assert shown == [f"words {turn}" for turn in range(1_441, 1_441 + LARGEST)]
+    while "words 2000" not in bubbles(user):
+        user.find("Show later").click()
+    assert bubbles(user) == [f"words {turn}" for turn in range(1_921, 2_001)]
+
+
+async def test_new_utterances_are_drawn_and_said_once(user: User, place: Place):
+    live = await begin(place, messages=2)
+    await live.ended()
+    await user.open(f"/run/{live.run}")
+    one = live.board.utterances[-1]
+    assert _announced(user) == ""
+    live.board.take(one.model_copy(update={"turn": 3, "text": "Something new."}))
+    await user.should_see("Something new.", retries=20)
+    assert _announced(user) == f"{one.speaker}: Something new."
+    live.board.take(TopicChanged(turn=3, topic="Bees"))
+    await user.should_see("The topic is now: Bees", retries=20)
+    assert _announced(user) == f"{one.speaker}: Something new."
+
+
+def _announced(user: User) -> str:
+    (label,) = user.find(marker="announced").elements
+    assert isinstance(label, ui.label)
+    return label.text
+
+
+STARTED = Started(run="a", topic="Tea", participants=["Ann <b>", "Bo", "Cy"], models={}, max_messages=9, people=["Cy"])
+SAID = Uttered(
+    turn=4,
+    speaker="Ann <b>",
+    text="<img src=x onerror=alert(1)>",
+    addressees=[],
+    emotion={"anger": 4},
+    need_to_talk={},
+    response_time_s=1.25,
+    tokens={},
+)
+
+
+@pytest.mark.parametrize(
+    ("line", "seen"),
+    [
+        (SAID, ["Ann <b>", "<img src=x onerror=alert(1)>", "😠 anger", "turn 4 · 1.2 s"]),
+        (SAID.model_copy(update={"speaker": "Cy", "emotion": {}}), ["Cy", "person", "turn 4"]),
+        (SAID.model_copy(update={"speaker": "Moderator", "heard_by": ["Bo", "Cy"]}), ["only Bo and Cy can hear this"]),
+        (SAID.model_copy(update={"corrections": ["still_repeats"]}), ["Put right: still repeats something"]),
+        (SAID.model_copy(update={"answer": "yes", "confidence": 0.8}), ["Answer: yes · 80 % sure"]),
+        (Silenced(turn=3, agent="Bo", step="speak", why="passed"), ["Bo passes this time."]),
+        (Silenced(turn=3, agent="Bo", step="hear", why="no server"), ["Bo could not be asked", "no server"]),
+        (TopicChanged(turn=3, topic="Bees"), ["The topic is now: Bees"]),
+        (
+            Judged(
+                turn=3,
+                reasoning="Because.",
+                consensus=False,
+                answer="",
+                positions=[Position(agent="Bo", position="yes", agrees=True)],
+                progress="circling",
+                overruled="",
+            ),
+            ["no consensus yet, 1 of 1 agree; they go round in circles"],
+        ),
+        (
+            Judged(turn=3, reasoning="", consensus=True, answer="Yes {all}", positions=[], progress="", overruled=""),
+            ["they agree on “Yes {all}”"],
+        ),
+    ],
+)
+async def test_every_kind_of_line(user: User, line, seen: list[str]):
+    @ui.page("/line")
+    def _page() -> None:
+        draw_line(line, STARTED, Deeds(lambda agent, turn: None, lambda said: None))
+
+    await user.open("/line")
+    for text in seen:
+        await user.should_see(text)
+
+
+async def test_minds_of_agents_can_be_opened(user: User):
+    looked: list[tuple[str, int]] = []
+
+    @ui.page("/line")
+    def _page() -> None:
+        draw_line(SAID, STARTED, Deeds(lambda agent, turn: looked.append((agent, turn)), lambda said: None))
+        draw_line(SAID.model_copy(update={"speaker": "Cy"}), STARTED, Deeds(lambda *_: None, lambda _: None))
+
+    await user.open("/line")
+    buttons = [el for el in user.find(kind=ui.button).elements if "Look into" in el.props.get("aria-label", "")]
+    assert [button.text for button in buttons] == ["Ann <b>"]
+    user.find("Ann <b>").click()
+    assert looked == [("Ann <b>", 4)]
+
+
+async def test_a_debate_says_what_it_came_to(user: User, place: Place):
+    live = await begin(place, messages=6, mode="debate", answer_format="yesno")
+    await live.ended()
+    assert live.board.stopped is not None
+    conclusion = live.board.stopped.conclusion
+    assert conclusion is not None
+    await user.open(f"/run/{live.run}")
+    await user.should_see("They agreed on" if conclusion.consensus else "No consensus. Most hold")
+    await user.should_see(conclusion.answer)
+    await user.should_see("The judge: ")
+
+
+@pytest.mark.parametrize("language", ["en", "cs"])
+def test_the_catalogue_has_every_sentence(language: str):
+    from persimchat.app.web.words import catalogue, worded
+    from persimchat.state.emotion import EMOTIONS
+    from persimchat.state.repetition import CORRECTIONS
+
+    reasons = ("message_limit", "consensus", "closed", "budget", "stopped", "error")
+    keys = [f"ended_{reason}" for reason in reasons] + [f"status_{reason}" for reason in reasons]
+    keys += [f"emotion_{name}" for name in (*EMOTIONS, "calm")] + [f"corrected_{name}" for name in CORRECTIONS]
+    keys += [f"stopped_by_{name}" for name in ("user", "moderator", "person")]
+    for key in keys:
+        assert worded(f"chat.{key}", language)
+    assert all(set(entry) == {"en", "cs"} for name, entry in catalogue().items() if name.startswith("chat."))

@@ -1,0 +1,329 @@
+"""Taking part from the page: a person's turn, the moderator, pause and stop, and going on with a run that is over."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from nicegui import ui
+from nicegui.testing import User
+from web.conftest import begin
+
+from persimchat.app.web.chat.voices import AS_MODERATOR, voice
+from persimchat.app.web.live_runs import LiveRun
+from persimchat.app.web.place import Place
+from persimchat.personas.scenario import default_participants, make_scenario
+from persimchat.runs.events import Speaking, Token
+from persimchat.state.intervention import LONGEST_WORDS
+from persimchat.state.settings import Settings
+
+PEOPLE = ["Petr", "Eva"]
+
+
+async def with_people(place: Place, *names: str, **settings: object) -> LiveRun:
+    """Begin a run of one shipped persona and these people; nothing is said before somebody goes on with it."""
+    people = [*default_participants(2)[:1], *({"name": name, "human": True} for name in names)]
+    given = {"model": "offline", "max_messages": 6, "human_turns": "hand", **settings}
+    live = await place.runs.start(make_scenario("Tea?", people), Settings(**given))
+    live.control.pause()
+    return live
+
+
+async def until(true: Callable[[], object]) -> None:
+    """Wait until something is so; the test's own time limit is the longest wait."""
+    while not true():
+        await asyncio.sleep(0.02)
+
+
+async def asked(live: LiveRun, name: str) -> None:
+    """Have a person asked."""
+    live.control.raise_hand(name)
+    live.control.go_on()
+    await until(lambda: live.board.asked)
+
+
+def field(user: User) -> ui.textarea:
+    """Where somebody writes."""
+    (found,) = user.find(marker="words").elements
+    assert isinstance(found, ui.textarea)
+    return found
+
+
+def write(user: User, text: str) -> None:
+    """Write something and send it with Enter."""
+    field(user).value = text
+    user.find(marker="words").trigger("keydown")
+
+
+def click(user: User, element: ui.element) -> None:
+    """Click one of several elements that are alike."""
+    found = user.find(kind=type(element))
+    found.elements = {element}
+    found.click()
+
+
+@given(
+    st.sampled_from(["", AS_MODERATOR, *PEOPLE]),
+    st.none() | st.sampled_from([AS_MODERATOR, "nobody", *PEOPLE]),
+    st.none() | st.sampled_from(PEOPLE),
+    st.booleans(),
+)
+def test_the_voice(current: str, chosen: str | None, asked: str | None, busy: bool):
+    speaks = voice(current, chosen, asked, PEOPLE, busy=busy)
+    assert speaks in {AS_MODERATOR, *PEOPLE}
+    if chosen in {AS_MODERATOR, *PEOPLE}:
+        assert speaks == chosen
+    elif busy and current:
+        assert speaks == current, "words that were begun would become somebody else's"
+    elif asked:
+        assert speaks == asked
+
+
+def test_without_people_the_moderator_speaks():
+    assert voice("", None, None, [], busy=False) == AS_MODERATOR
+
+
+async def test_a_person_takes_a_turn(user: User, place: Place):
+    live = await with_people(place, "Petr")
+    await asked(live, "Petr")
+    await user.open(f"/run/{live.run}")
+    await user.should_see("Your turn, Petr")
+    await user.should_see("Waiting for Petr")
+    for wrong, why in (
+        ("", "there are no words in it"),
+        ("\x07\x1b[2J\u202e", "there are no words in it"),
+        ("x" * (LONGEST_WORDS + 1), "8,001 characters are too many: at most 8,000"),
+    ):
+        write(user, wrong)
+        assert any(why in message for message in user.notify.messages), wrong
+        assert field(user).value == wrong
+        assert live.board.asked is not None
+        user.notify.messages.clear()
+    live.control.pause()
+    write(user, "Tea, please.\nWith milk.")
+    await until(lambda: live.board.turn)
+    said = live.board.utterances[0]
+    assert (said.speaker, said.text) == ("Petr", "Tea, please.\nWith milk.")
+    await user.should_see("Tea, please.\nWith milk.", retries=20)
+    assert field(user).value == ""
+    live.broadcast.cancel()
+
+
+async def test_a_person_whispers_and_passes(user: User, place: Place):
+    live = await with_people(place, "Petr")
+    await asked(live, "Petr")
+    agent = live.board.participants[0]
+    await user.open(f"/run/{live.run}")
+    (heard,) = user.find(marker="heard-by").elements
+    assert isinstance(heard, ui.select)
+    heard.value = agent
+    live.control.pause()
+    write(user, "Only you.")
+    await until(lambda: live.board.turn)
+    assert live.board.utterances[0].heard_by == [agent]
+    await user.should_see(f"only {agent} can hear this", retries=20)
+    assert heard.value != agent, "the next words would be a whisper, too"
+    await until(lambda: live.board.paused)
+    await asked(live, "Petr")
+    await user.should_see("Your turn, Petr", retries=20)
+    live.control.pause()
+    user.find("Pass").click()
+    await user.should_see("Petr passes this time.", retries=50)
+    live.broadcast.cancel()
+
+
+async def test_a_person_says_how_much_they_need_to_talk(user: User, place: Place):
+    live = await with_people(place, "Petr", human_turns="need")
+    live.control.say("Who begins?")
+    live.control.go_on()
+    await until(lambda: live.board.asked)
+    assert live.board.asked is not None
+    assert live.board.asked.what == "need_to_talk"
+    await user.open(f"/run/{live.run}")
+    await user.should_see("Petr, how much do you need to talk?")
+    (slider,) = user.find(marker="need").elements
+    assert isinstance(slider, ui.slider)
+    slider.value = 10
+    user.find("Answer").click()
+    await until(lambda: live.board.asked is not None and live.board.asked.what == "utterance")
+    await user.should_see("Your turn, Petr", retries=20)
+    live.broadcast.cancel()
+
+
+async def test_several_people_at_one_run(user: User, place: Place):
+    live = await with_people(place, *PEOPLE)
+    await until(lambda: live.board.paused)
+    await user.open(f"/run/{live.run}")
+    (select,) = user.find(marker="speak-as").elements
+    assert isinstance(select, ui.select)
+    assert list(select.options) == [*PEOPLE, AS_MODERATOR]
+    assert select.value == "Petr"
+    user.find(marker="hand").click()
+    live.control.raise_hand("Petr", raised=False)
+    await asked(live, "Eva")
+    await user.should_see("It is the turn of Eva.", retries=20)
+    await user.open(f"/run/{live.run}")
+    await user.should_see("It is the turn of Eva.", retries=20)  # the tab still speaks as Petr
+    user.find("Speak as Eva").click()
+    await user.should_see("Your turn, Eva", retries=20)
+    live.control.answer("I was quicker, in another tab.")
+    write(user, "Mine.")
+    assert field(user).value == "Mine."
+    assert any("answered already" in message for message in user.notify.messages)
+    live.broadcast.cancel()
+
+
+async def test_the_moderator(user: User, place: Place):
+    live = await begin(place, messages=8)
+    live.control.pause()
+    first, second = live.board.participants[:2]
+    await until(lambda: live.board.paused)
+    await user.open(f"/run/{live.run}")
+    await user.should_see("Paused")
+    write(user, "Good evening.")
+    await user.should_see("It is said when the conversation goes on.")
+    (heard,) = user.find(marker="heard-by").elements
+    assert isinstance(heard, ui.select)
+    heard.value = first
+    write(user, "You begin.")
+    user.find(marker="change-topic").click()
+    await user.should_see("The new topic")
+    user.find("The new topic").type("Cocoa")
+    user.find(marker="topic").click()
+    floors = sorted(user.find(marker="floor").elements, key=lambda item: item.id)
+    click(user, floors[1])
+    user.find(marker="go-on").click()
+    await until(lambda: live.board.turn >= 3 or live.over)
+    hello, whisper, floor = live.board.utterances[:3]
+    assert (hello.speaker, hello.text, hello.heard_by) == ("Moderator", "Good evening.", None)
+    assert (whisper.text, whisper.heard_by) == ("You begin.", [first])
+    assert floor.speaker == second
+    await user.should_see("The topic is now: Cocoa", retries=20)
+    user.find(marker="pause").click()
+    assert live.control.paused
+    user.find(marker="stop").click()
+    await user.should_see("End the conversation?")
+    user.find("End it").click()
+    await live.ended()
+    await user.should_see("The moderator ended it.", retries=20)
+    await user.should_see("Resume")
+
+
+async def test_a_baseline_holds_its_conversation_alone(user: User, place: Place):
+    live = await begin(place, messages=4, baseline="single_agent")
+    await user.open(f"/run/{live.run}")
+    await user.should_see("This method (single_agent) holds its conversation by itself", retries=20)
+    await user.should_not_see(marker="words")
+    await live.ended()
+
+
+async def test_the_utterance_that_is_being_made(user: User, place: Place):
+    live = await begin(place, messages=2)
+    await live.ended()
+    speaker = live.board.participants[0]
+    await user.open(f"/run/{live.run}")
+    live.board.take(Speaking(turn=3, speaker=speaker, need_to_talk={}))
+    live.board.take(Token(turn=3, speaker=speaker, text="Half a "))
+    await user.should_see("Half a ", retries=20)
+    live.board.take(Token(turn=3, speaker=speaker, text="sentence"))
+    await user.should_see("Half a sentence", retries=20)
+    live.board.take(live.board.utterances[0].model_copy(update={"turn": 3, "text": "A sentence."}))
+    await user.should_see("A sentence.", retries=20)
+    await user.should_not_see("Half a sentence")
+
+
+async def test_a_run_that_was_stopped_goes_on(user: User, place: Place):
+    live = await begin(place, messages=3)
+    live.control.stop()
+    await live.ended()
+    place.runs.forget(live.run)
+    await user.open(f"/run/{live.run}")
+    user.find("Resume").click()
+    await until(lambda: place.runs.get(live.run))
+    again = place.runs.get(live.run)
+    assert again is not None
+    await again.ended()
+    assert again.board.turn == 3
+
+
+async def test_a_limit_is_raised_in_a_dialog(user: User, place: Place):
+    live = await begin(place, messages=2, closing="off")
+    await live.ended()
+    await user.open(f"/run/{live.run}")
+    user.find("Let it go on…").click()
+    await user.should_see("At most so many messages in all", retries=20)
+    (field,) = user.find("At most so many messages in all").elements
+    assert isinstance(field, ui.number)
+    assert field.value == 12
+    field.value = 2
+    user.find("Resume").click()
+    await user.should_see("Give a whole number above 2.")
+    field.value = 3
+    user.find("Resume").click()
+    await until(lambda: place.runs.get(live.run) is not live)
+    again = place.runs.get(live.run)
+    assert again is not None
+    await again.ended()
+    assert again.board.turn == 3
+
+
+async def test_a_budget_is_raised_in_a_dialog(user: User, place: Place):
+    live = await begin(place, messages=2, closing="off", budget_calls=20)
+    await live.ended()
+    await user.open(f"/run/{live.run}")
+    await user.should_see("Ended: budget")
+    await user.should_see("left: 0 calls", retries=20)
+    user.find("Let it go on…").click()
+    await user.should_see("Calls in all", retries=20)
+    (field,) = user.find("Calls in all").elements
+    assert isinstance(field, ui.number)
+    assert field.value == 40
+    field.value = 500
+    user.find("Resume").click()
+    await until(lambda: place.runs.get(live.run) is not live)
+    again = place.runs.get(live.run)
+    assert again is not None
+    await again.ended()
+    assert again.board.turn == 2
+
+
+async def test_branching_with_another_line(user: User, place: Place):
+    live = await begin(place, messages=3, closing="off")
+    await live.ended()
+    await user.open(f"/run/{live.run}?turn=2")
+    second = live.board.utterances[1]
+    buttons = [
+        b for b in user.find(kind=ui.button).elements if f"More about turn 2 of {second.speaker}" in str(b.props)
+    ]
+    click(user, buttons[0])
+    await user.should_see("Branch with another line here…", retries=20)
+    user.find(marker="branch-line").click()
+    await user.should_see("What they say instead (optional)", retries=20)
+    (words,) = user.find("What they say instead (optional)").elements
+    (shared,) = user.find("Shared utterances").elements
+    assert isinstance(words, ui.textarea)
+    assert isinstance(shared, ui.number)
+    assert (words.value, shared.value) == (second.text, 1)
+    words.value = "I have changed my mind."
+    shared.value = 9
+    user.find(marker="branch").click()
+    await user.should_see("Give a whole number from 0 to 3.")
+    shared.value = 1
+    user.find(marker="branch").click()
+    await until(lambda: len(place.runs._live) == 2)
+    (branch,) = [other for run, other in place.runs._live.items() if run != live.run]
+    await branch.ended()
+    said = branch.board.utterances
+    assert [one.text for one in said[:2]] == [live.board.utterances[0].text, "I have changed my mind."]
+    assert said[1].speaker == second.speaker
+
+
+@pytest.mark.parametrize("status", ["running", "paused", "asked", "unfinished"])
+@pytest.mark.parametrize("language", ["en", "cs"])
+def test_every_status_has_words(status: str, language: str):
+    from persimchat.app.web.words import worded
+
+    assert worded(f"chat.status_{status}", language, who="Petr")

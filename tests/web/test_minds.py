@@ -1,0 +1,155 @@
+"""The look into a mind: the right one at the right turn, nothing of a later turn, and words where there is nothing."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from nicegui import ui
+from nicegui.testing import User
+from nicegui.testing.user_interaction import UserInteraction
+from run_folders import HOSTILE, MARKER, PEOPLE, lines, manifest, mind, recalled, utterance, write_run, write_steered
+from web.conftest import begin
+
+from persimchat.app.web.minds.dialog import show_mind
+from persimchat.app.web.place import Place
+from persimchat.app.web.viewing import Viewing
+
+EVA, BO, LI = PEOPLE
+SHOWN: dict[str, Any] = {
+    "percept": {"theme": "Tea came up", "keywords": ["kettle", "leaf"], "importance": 8},
+    "focal_points": ["What do I know of kettles?"],
+    "need_reasoning": "I must say something.",
+    "openness": 3,
+    "openness_reasoning": "Not yet.",
+    "did": "reflect",
+    "action": "plan",
+    "plan": {"theme": "Praise the kettle", "identity": "I am a kettle man.", "react": False, "reaction": "I wait."},
+}
+
+
+def write(out: Path, **about: Any) -> Path:
+    minds = [mind(turn, name, need_reasoning=f"{name} at {turn}") for turn in range(4) for name in PEOPLE]
+    insight = {"id": "i1", "kind": "reflection", "turn": 1, "theme": "Kettles matter", "evidence": ["m1"]}
+    feelings = {"happiness": 4, "anger": 0}
+    minds.append(mind(2, BO, recalled=[recalled("The old kettle")], insights=[insight], emotion=feelings, **SHOWN))
+    minds.append(mind(3, BO, focal_points=["Later question?"], recalled=[recalled("Later memory", "m9")]))
+    return write_run(out, None, minds, **about)
+
+
+async def show(user: User, place: Place, folder: Path, agent: str, turn: int, at: int | None = None) -> Viewing:
+    """Open the dialog alone on a page."""
+    viewing = Viewing(place, folder.name, await place.runs.board(folder.name), at)
+
+    @ui.page("/mind")
+    async def _page() -> None:
+        await show_mind(viewing, agent, turn)
+
+    await user.open("/mind")
+    return viewing
+
+
+def enabled(user: User, name: str) -> bool:
+    (button,) = (one for one in user.find(kind=ui.button).elements if one.props.get("aria-label") == name)
+    return button.enabled
+
+
+def press(user: User, name: str) -> None:
+    (button,) = (one for one in user.find(kind=ui.button).elements if one.props.get("aria-label") == name)
+    UserInteraction(user, {button}, None).click()
+
+
+async def test_everything_of_a_mind(user: User, place: Place):
+    await show(user, place, write(place.runs.out), BO, 2)
+    for text in (
+        *("After message 2 of 3", "Tea came up", "kettle", "Importance 8 of 10", "What do I know of kettles?"),
+        *("I must say something.", "5 of 10", "3 of 10", "Not yet.", "it reflected", "it will plan next"),
+        *("Tea was praised", "Praise the kettle", "I am a kettle man.", "Why it will not react", "The old kettle"),
+        *("Kettles matter", "rests on 1 memory", "5 memories in its long-term memory", "2.50", "short-term relevance"),
+    ):
+        await user.should_see(text)
+    await user.should_see("+3")  # happiness, from 1
+    await user.should_see("−1")  # anger, from 1
+    for text in ("Later question?", "Later memory", f"{EVA} at 2"):
+        await user.should_not_see(text)
+
+
+async def test_from_turn_to_turn_and_from_mind_to_mind(user: User, place: Place):
+    await show(user, place, write(place.runs.out), BO, 2)
+    press(user, "One message on")
+    await user.should_see("Later question?")
+    await user.should_see("Praise the kettle")  # the plan holds
+    assert not enabled(user, "One message on")
+    for turn in (2, 1, 0):
+        press(user, "One message back")
+        await user.should_see(f"After message {turn} of 3" if turn else "Before the first message")
+    await user.should_see(f"{BO} at 0")
+    await user.should_not_see("Praise the kettle")
+    assert not enabled(user, "One message back")
+    (who,) = user.find(kind=ui.select).elements
+    who.set_value(0)
+    await user.should_see(f"{EVA} at 0")
+
+
+async def test_nothing_of_what_comes_after_the_turn_that_is_looked_at(user: User, place: Place):
+    viewing = await show(user, place, write(place.runs.out), BO, 3, at=2)
+    await user.should_see("After message 2 of 2")
+    await user.should_not_see("Later question?")
+    assert not enabled(user, "One message on")
+    viewing.go_to(1)
+    await user.should_see("After message 1 of 1", retries=30)
+    await user.should_not_see("Praise the kettle")
+
+
+async def test_whispers_that_it_did_not_hear_are_not_shown(user: User, place: Place):
+    await show(user, place, write_steered(place.runs.out), EVA, 2)
+    await user.should_see("Nothing was perceived")
+    await user.should_not_see(MARKER)
+
+
+async def test_a_person_has_no_mind_to_look_into(user: User, place: Place):
+    folder = write_steered(place.runs.out)
+    (folder / "minds.jsonl").write_text(lines([mind(turn, EVA) for turn in range(7)]), encoding="utf-8")
+    await show(user, place, folder, LI, 3)
+    await user.should_see("A person takes this part.")
+
+
+async def test_baselines_have_no_minds(user: User, place: Place):
+    settings = manifest()["settings"] | {"baseline": "mad", "mode": "debate"}
+    await show(user, place, write_run(place.runs.out, None, [], settings=settings), EVA, 1)
+    await user.should_see("It works without minds")
+
+
+async def test_a_torn_last_line_is_no_error(user: User, place: Place):
+    folder = write(place.runs.out)
+    board = await place.runs.board(folder.name)
+    with (folder / "minds.jsonl").open("a", encoding="utf-8") as file:
+        file.write('{"turn": 3, "agent": "Eva')
+    viewing = Viewing(place, folder.name, board)
+
+    @ui.page("/mind")
+    async def _page() -> None:
+        await show_mind(viewing, EVA, 3)
+
+    await user.open("/mind")
+    await user.should_see(f"{EVA} at 3")
+
+
+async def test_hostile_words_are_text(user: User, place: Place):
+    minds = [mind(1, EVA, need_reasoning=HOSTILE, recalled=[recalled(HOSTILE)], focal_points=[HOSTILE])]
+    await show(user, place, write_run(place.runs.out, [utterance(1, EVA)], minds), EVA, 1)
+    await user.should_see("<img src=x onerror=alert(2)>")
+    await user.should_not_see(kind=ui.html)
+    await user.should_not_see("\u202e")
+
+
+async def test_the_judge_has_a_mind(user: User, place: Place):
+    live = await begin(place, messages=4, mode="debate", judge="persona")
+    await live.ended()
+    await show(user, place, place.runs.folder(live.run), "Judge", 3)
+    (who,) = user.find(kind=ui.select).elements
+    assert who.value == -1
+    assert list(who.options.values())[-1] == "Judge"
+    await user.should_see("After message 3 of")
+    await user.should_see("What it heard and perceived")
+    await user.should_not_see("Need to talk")

@@ -1,0 +1,110 @@
+"""What can be done to a run from its page."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from urllib.parse import parse_qs, unquote, urlsplit
+
+from hypothesis import given
+from hypothesis import strategies as st
+from nicegui import ui
+from nicegui.testing import User
+from web.conftest import begin
+from web.past_pages import line, named, press
+
+from persimchat.app.web.past.actions import FORMATS
+from persimchat.app.web.past.addresses import comparison_of, export_of, like, page_of, report_of
+from persimchat.app.web.past.setup_file import setup_of
+from persimchat.app.web.place import Place
+from persimchat.personas.scenario import default_participants, load_scenario
+
+MENU = "More to do with this run"
+
+
+@given(st.text(st.characters(exclude_categories=["Cs"]), min_size=1), st.none() | st.integers(0, 9_999))
+def test_an_address_leads_to_its_run_whatever_its_name(run: str, turn: int | None):
+    for address in (page_of(run, turn), page_of(run, turn, play=True), export_of(run, "csv"), report_of(run)):
+        parts = urlsplit(address)
+        assert (parts.scheme, parts.netloc) == ("", "")
+        assert unquote(parts.path.split("/")[3 if parts.path.startswith("/api") else 2]) == run
+    assert parse_qs(urlsplit(page_of(run, turn)).query) == ({} if turn is None else {"turn": [str(turn)]})
+    assert parse_qs(urlsplit(comparison_of(run, "b")).query, keep_blank_values=True) == {"a": [run], "b": ["b"]}
+    assert parse_qs(urlsplit(like(run)).query) == {"like": [run]}
+
+
+async def test_the_set_up_can_be_read_again(place: Place, tmp_path: Path):
+    live = await begin(place, messages=2, selection="softmax", temperature=2.0, seed=7)
+    await live.ended()
+    path = tmp_path / "again.yaml"
+    path.write_text(setup_of(place.runs.folder(live.run)), encoding="utf-8")
+    scenario = load_scenario(path)
+    assert scenario.topic == "Tea or coffee?"
+    assert scenario.participants == default_participants(3)  # all of each persona
+    assert scenario.settings == {
+        "model": "offline",
+        "max_messages": 2,
+        "selection": "softmax",
+        "temperature": 2.0,
+        "seed": 7,
+    }
+
+
+async def test_menus_lead_where_they_say(user: User, place: Place):
+    live = await begin(place, messages=2)
+    await live.ended()
+    run = live.run
+    await user.open(page_of(run, 1))
+    exports = [
+        one.props["href"]
+        for one in user.find(kind=ui.element).elements
+        if str(one.props.get("href", "")).startswith("/api/")
+    ]
+    assert report_of(run) in exports
+    for form in FORMATS:
+        response = await user.http_client.get(export_of(run, form))
+        assert response.status_code == 200, form
+        assert response.headers["content-disposition"].startswith("attachment"), form
+    assert line(user, MENU, "Another like this").props["href"] == like(run)
+    assert line(user, MENU, "Compare with…").props["href"] == comparison_of(run)
+    press(user, line(user, MENU, "Set-up as YAML"))
+    response = await user.download.next()
+    assert response.text == setup_of(place.runs.folder(run))
+    link = f"http://test{page_of(run, 1)}"
+    user.javascript_rules[re.compile(".*navigator.clipboard.*", re.DOTALL)] = lambda _: (
+        link
+    )  # the browser has no clipboard
+    press(user, line(user, MENU, "Copy a link to this turn"))
+    await user.should_see("Link to this turn", retries=30)
+    field = user.find(kind=ui.input, content="Link to this turn").elements.pop()
+    assert field.value == link
+
+
+async def test_deleted_from_its_page(user: User, place: Place):
+    live = await begin(place, messages=2)
+    await live.ended()
+    await user.open(page_of(live.run))
+    press(user, line(user, MENU, "Delete"))
+    await user.should_see("Delete this run?", retries=30)
+    with user.scope(kind=ui.dialog):
+        user.find(kind=ui.button, content="Delete").click()
+    await user.should_see("No conversations yet", retries=50)
+    assert not (place.runs.out / live.run).exists()
+
+
+async def test_one_that_goes_on_is_not_offered_for_deleting(user: User, place: Place):
+    live = await begin(place, messages=200)
+    await user.open(page_of(live.run))
+    assert not line(user, MENU, "Delete").visible
+    live.control.stop()
+    await live.ended()
+
+
+async def test_branching_begins_at_the_turn_that_is_shown(user: User, place: Place):
+    live = await begin(place, messages=3)
+    await live.ended()
+    await user.open(page_of(live.run, 2))
+    press(user, named(user, "Branch from this turn"))
+    await user.should_see(kind=ui.dialog, retries=30)
+    with user.scope(kind=ui.dialog):
+        assert 2 in [field.value for field in user.find(kind=ui.number).elements]

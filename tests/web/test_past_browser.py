@@ -1,0 +1,101 @@
+"""Afterwards, in a real browser: a replay with the slider, a link to a turn, a download, deleting."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from zipfile import ZipFile
+
+import pytest
+from selenium import webdriver
+from selenium.common.exceptions import StaleElementReferenceException
+from selenium.webdriver.common.action_chains import ActionChains
+from selenium.webdriver.common.by import By
+from selenium.webdriver.common.keys import Keys
+from selenium.webdriver.remote.webelement import WebElement
+from selenium.webdriver.support.ui import WebDriverWait
+from web.conftest import Server
+
+from persimchat.runs.api import simulate
+from persimchat.state.settings import Settings
+
+pytestmark = pytest.mark.slow
+
+TOPIC = "Tea <i>or</i> coffee?"
+
+
+class Page:
+    """What somebody sees and does."""
+
+    def __init__(self, browser: webdriver.Chrome) -> None:
+        self.browser = browser
+        self.wait = WebDriverWait(browser, 30, ignored_exceptions=[StaleElementReferenceException])
+
+    def named(self, name: str) -> WebElement:
+        """The control of a name, once it is to be seen."""
+        found = (By.CSS_SELECTOR, f'[aria-label="{name}"]')
+        return self.wait.until(lambda b: next((e for e in b.find_elements(*found) if e.is_displayed()), None))
+
+    def reading(self, text: str) -> WebElement:
+        """The innermost thing that reads so, once it is to be seen."""
+        found = (By.XPATH, f'//*[normalize-space(text())="{text}"]')
+        return self.wait.until(lambda b: next((e for e in b.find_elements(*found) if e.is_displayed()), None))
+
+    def said(self) -> list[str]:
+        """The bubbles, in the order in which they are on the page."""
+        bubbles = self.browser.find_elements(By.CSS_SELECTOR, ".cols .bubble")
+        return [bubble.text for bubble in sorted(bubbles, key=lambda bubble: bubble.location["y"])]
+
+    def shows(self, turn: int, texts: list[str]) -> None:
+        """Wait until every panel shows a turn: header, conversation, bar and insights."""
+        self.wait.until(lambda _: self.said() == texts[:turn])
+        self.reading(f"{turn} of {len(texts)}")
+        if turn < len(texts):
+            self.reading(f"After message {turn}")
+            self.wait.until(lambda b: b.current_url.endswith(f"?turn={turn}"))
+
+
+def test_replay_link_and_deleting(server: Server, browser: webdriver.Chrome):
+    out = server.folder / "conversations"
+    result = simulate(TOPIC, 3, settings=Settings(model="offline", max_messages=4), out=out)
+    texts = [said.text for said in result.utterances]
+    page = Page(browser)
+    browser.get(f"{server.url}/runs")
+    assert page.reading(TOPIC).tag_name == "div"  # text, not markup
+    page.named(f"Replay: {TOPIC}").click()
+    page.named("Pause the replay")
+    page.shows(4, texts)  # it has played to the end
+    page.named("Play the replay")
+    ActionChains(browser).send_keys(Keys.ARROW_LEFT).perform()
+    page.shows(3, texts)
+    slider = browser.find_element(By.CSS_SELECTOR, ".time-bar .q-slider__track-container")
+    ActionChains(browser).move_to_element(slider).click().perform()
+    page.shows(2, texts)
+    ActionChains(browser).send_keys(Keys.ARROW_LEFT).perform()  # the slider's own key: one turn, not two
+    page.shows(1, texts)
+    browser.refresh()  # the address is a link to the turn
+    page.shows(1, texts)
+    page.named("More to do with this run").click()
+    page.reading("Delete").click()
+    page.reading("Delete this run?")
+    browser.find_element(By.CSS_SELECTOR, ".q-dialog .bg-negative").click()
+    page.reading("No conversations yet")
+    assert list(out.iterdir()) == []
+    assert [entry for entry in browser.get_log("browser") if entry["level"] == "SEVERE"] == []
+
+
+def test_every_format_comes_down(server: Server, browser: webdriver.Chrome, tmp_path: Path):
+    result = simulate(TOPIC, 3, settings=Settings(model="offline", max_messages=2), out=server.folder / "conversations")
+    page = Page(browser)
+    browser.execute_cdp_cmd("Browser.setDownloadBehavior", {"behavior": "allow", "downloadPath": str(tmp_path)})
+    browser.get(f"{server.url}/run/{result.run}")
+    for line in ("CSV", "Parquet"):
+        page.named("Export").click()
+        page.wait.until(lambda b: b.find_elements(By.CSS_SELECTOR, ".q-menu a.q-item"))
+        entries = browser.find_elements(By.CSS_SELECTOR, ".q-menu a.q-item")
+        next(entry for entry in entries if f"{line}:" in entry.text).click()
+        name = f"{result.run}-{line.lower()}.zip"
+        page.wait.until(lambda _, path=tmp_path / name: path.is_file())
+        with ZipFile(tmp_path / name) as archive:
+            assert f"utterances.{line.lower()}" in archive.namelist()
+        page.wait.until(lambda b: not b.find_elements(By.CSS_SELECTOR, ".q-menu"))
+    assert "/run/" in browser.current_url  # nobody has left the page

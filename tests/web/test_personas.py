@@ -1,0 +1,268 @@
+"""The library's page: write, change, copy, delete, search, send, choose."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from nicegui import ui
+from nicegui.elements.upload_files import FileUpload, SmallFileUpload
+from nicegui.testing import User
+from nicegui.testing.user_interaction import UserInteraction
+
+from persimchat.app.web.frame import Frame
+from persimchat.app.web.personas.chooser import choose_personas
+from persimchat.app.web.personas.library import Library
+from persimchat.app.web.personas.receiving import keep
+from persimchat.app.web.personas.together import taken_along
+from persimchat.app.web.personas.uploads import MOST_BYTES
+from persimchat.app.web.place import Place
+from persimchat.personas.catalogue import find_persona
+from persimchat.state.errors import InputError
+from persimchat.state.persona import Persona
+
+PATIENCE = 50
+"""Tenths of a second that the page may take; it is asked again and again, so most take one."""
+
+HOSTILE = "<img src=x onerror=alert(1)> {{1+1}}"
+ANNA = Persona(
+    name="Anna Nová",
+    description="A baker.",
+    characteristics={"age": "41", "occupation": "baker"},
+    traits=["early riser", "blunt"],
+    knowledge={"overall": 2, "bread": 5},
+    speaking_style="Short.",
+    social_goals=["Sell."],
+    human=True,
+)
+
+
+def sent(name: str, text: str | bytes) -> FileUpload:
+    """A file as the browser sends it."""
+    return SmallFileUpload(name, "text/plain", text.encode() if isinstance(text, str) else text)
+
+
+def field(user: User, label: str) -> Any:
+    """The one field of this label."""
+    fields = user.find(kind=ui.input).elements | user.find(kind=ui.textarea).elements
+    (found,) = (element for element in fields if element.props.get("label") == label)
+    return found
+
+
+def press(user: User, name: str) -> None:
+    """Press the button, or tick the box, of this name for screen readers."""
+    everything = user.find(kind=ui.button).elements | user.find(kind=ui.checkbox).elements
+    (found,) = (element for element in everything if element.props.get("aria-label") == name)
+    UserInteraction(user, {found}, None).click()
+
+
+async def test_a_persona_is_written_and_kept(user: User, place: Place):
+    await user.open("/personas")
+    user.find("New persona").click()
+    await user.should_see("Characteristics", retries=PATIENCE)
+    user.find("Save").click()
+    await user.should_see("Some fields need a correction", retries=PATIENCE)
+    assert field(user, "Name").error == field(user, "Description").error == "Please fill this in."
+    field(user, "Name").value = HOSTILE
+    assert field(user, "Name").error is None
+    field(user, "Description").value = "x" * 4001
+    user.find("Save").click()
+    assert field(user, "Description").error == "Too long: at most 4,000 characters."
+    field(user, "Description").value = "Paints signs."
+    field(user, "Traits, one per line").value = "patient\n\nloud "
+    user.find("Save").click()
+    await user.should_see(f"{HOSTILE} is kept", retries=PATIENCE)
+    kept = Persona(name=HOSTILE, description="Paints signs.", traits=["patient", "loud"])
+    assert list(Library(place.library).personas().values()) == [kept]
+
+
+async def test_only_what_is_changed_changes(user: User, place: Place):
+    path = Library(place.library).add(ANNA, ["Where it comes from."])
+    before = path.read_text(encoding="utf-8")
+    await user.open("/personas")
+    press(user, "Edit Anna Nová")
+    await user.should_see("Edit persona", retries=PATIENCE)
+    field(user, "Name").value = "Anna Malá"
+    user.find("Save").click()
+    await user.should_see("Anna Malá is kept", retries=PATIENCE)
+    assert Library(place.library).personas() == {path: ANNA.model_copy(update={"name": "Anna Malá"})}
+    assert path.read_text(encoding="utf-8") == before.replace("Nová", "Malá")
+
+
+@pytest.mark.parametrize("persona", [find_persona("Jarmila"), ANNA], ids=lambda persona: persona.name)
+async def test_what_is_opened_and_saved_is_the_same(user: User, place: Place, persona: Persona):
+    library = Library(place.library)
+    path = library.add(persona.model_copy(update={"name": "Copied"}))
+    await user.open("/personas")
+    press(user, "Copy and change Copied")
+    await user.should_see("Edit persona", retries=PATIENCE)
+    user.find("Save").click()
+    await user.should_see("Copied is kept", retries=PATIENCE)
+    both = library.personas()
+    assert len(both) == 2
+    assert all(one == both[path] for one in both.values())
+
+
+async def test_a_value_that_would_be_lost_is_marked(user: User, place: Place):
+    Library(place.library).add(ANNA)
+    await user.open("/personas")
+    press(user, "Edit Anna Nová")
+    await user.should_see("Edit persona", retries=PATIENCE)
+    (name,) = (element for element in user.find(kind=ui.input).elements if element.value == "occupation")
+    for wrong, words in (("Age", "This name is here twice."), ("", "Please fill this in.")):
+        name.value = wrong
+        user.find("Save").click()
+        await user.should_see("Some fields need a correction", retries=PATIENCE)
+        assert name.error == words
+    assert list(Library(place.library).personas().values()) == [ANNA]
+
+
+async def test_changes_are_not_lost_without_asking(user: User, place: Place):
+    await user.open("/personas")
+    user.find("New persona").click()
+    await user.should_see("Characteristics", retries=PATIENCE)
+    field(user, "Name").value = "Eva"
+    user.find("Cancel").click()
+    await user.should_see("Close anyway?", retries=PATIENCE)
+    user.find("Go back").click()
+    await user.should_not_see("Close anyway?", retries=PATIENCE)
+    assert field(user, "Name").value == "Eva"
+    user.find(kind=ui.dialog).trigger("keydown.escape")
+    await user.should_see("Close anyway?", retries=PATIENCE)
+    user.find("Discard").click()
+    await user.should_not_see("Characteristics", retries=PATIENCE)
+    assert Library(place.library).personas() == {}
+    user.find("New persona").click()  # nothing is written, so nothing is asked
+    await user.should_see("Characteristics", retries=PATIENCE)
+    user.find("Cancel").click()
+    await user.should_not_see("Characteristics", retries=PATIENCE)
+
+
+async def test_deleting_asks_and_damaged_files_break_nothing(user: User, place: Place):
+    library = Library(place.library)
+    library.add(ANNA)
+    (library.folder / "wrong.yaml").write_text("name: Ben\nage: 3\n", encoding="utf-8")
+    await user.open("/personas")
+    await user.should_see("wrong.yaml:2, field age", retries=PATIENCE)
+    await user.should_see("Anna Nová", retries=PATIENCE)
+    press(user, "Delete Anna Nová")
+    await user.should_see("Delete Anna Nová?", retries=PATIENCE)
+    user.find("Cancel").click()
+    await user.should_not_see("Delete Anna Nová?", retries=PATIENCE)
+    assert len(library.personas()) == 1
+    for name in ("Anna Nová", "wrong.yaml"):
+        press(user, f"Delete {name}")
+        await user.should_see(f"Delete {name}?", retries=PATIENCE)
+        user.find(content="Delete", kind=ui.button).click()
+        await user.should_see(f"{name} is deleted", retries=PATIENCE)
+    assert list(library.folder.iterdir()) == []
+
+
+async def test_search_and_a_whole_persona(user: User):
+    await user.open("/personas")
+    user.find("Search by name").type("JARMILA dvorackova")
+    await user.should_see("Jarmila Dvořáčková", retries=PATIENCE)
+    await user.should_not_see("Inés Quiroga", retries=PATIENCE)
+    press(user, "Read more: Jarmila Dvořáčková")
+    jarmila = find_persona("Jarmila")
+    for text in (jarmila.description, *jarmila.traits, *jarmila.characteristics.values()):
+        await user.should_see(text, retries=PATIENCE)
+
+
+async def test_a_file_goes_out_and_comes_back(user: User, place: Place):
+    await user.open("/personas")
+    press(user, "Download the file of Inés Quiroga")
+    response = await user.download.next()
+    library = Library(place.library)
+    assert await keep(library, sent("ines.yaml", response.content)) == "Inés Quiroga"
+    assert list(library.personas().values()) == [find_persona("Inés")]
+
+
+@pytest.mark.parametrize(
+    ("file", "wrong"),
+    [
+        (sent("a.yaml", "name: A\ndescription: B\nage: 3\n"), r"unknown field 'age' \(a\.yaml:3, field age\)"),
+        (sent("a.json", '{"name": "A"'), r"not JSON.*\(a\.json:1"),
+        (sent("../../a.exe", "x"), r"not read \(a\.exe\)|not read \(_"),
+        (sent("a.yaml", b"#" * (MOST_BYTES + 1)), "too large"),
+        (sent("a.yaml", "name: A\ndescription: B\ninclude: [../../../etc/passwd]\n"), "did not come with the file"),
+        (sent("a.yaml", "name: A\ndescription: B\ninclude: /etc/passwd\n"), "did not come with the file"),
+    ],
+)
+async def test_files_that_are_no_personas(place: Place, file: FileUpload, wrong: str):
+    with pytest.raises(InputError, match=wrong) as error:
+        await keep(Library(place.library), file)
+    assert "/tmp" not in str(error.value)
+    assert Library(place.library).personas() == {}
+
+
+async def test_a_file_s_name_is_no_path(place: Place):
+    library = Library(place.library)
+    for name in ("../../../evil.yaml", "C:\\evil.yaml", "\x00e.yaml", "x" * 300 + ".yaml"):
+        await keep(library, sent(name, "name: Eva\ndescription: A.\n"))
+    assert all(path.parent == library.folder and path.stem.startswith("eva") for path in library.personas())
+    assert not list(place.library.parent.rglob("*evil*"))
+
+
+async def test_personas_are_sent_in_the_page(user: User, place: Place):
+    await user.open("/personas")
+    user.find("Upload").click()
+    await user.should_see("Choose files, or drop them here", retries=PATIENCE)
+    (upload,) = user.find(kind=ui.upload).elements
+    wrong = sent("wrong.yaml", "name: [")
+    await upload.handle_uploads([sent("anna.json", ANNA.model_dump_json()), wrong])
+    await user.should_see("Anna Nová is kept", retries=PATIENCE)
+    await user.should_see("wrong.yaml", retries=PATIENCE)
+    user.find("Done").click()
+    await user.should_see("1 persona", retries=PATIENCE)
+    assert list(Library(place.library).personas().values()) == [ANNA]
+
+
+async def test_chosen_personas_are_taken_along(user: User, place: Place):
+    Library(place.library).add(find_persona("Inés"))
+    found: list[list[str]] = []
+
+    @ui.page("/taken")
+    def _taken() -> None:
+        found.extend([persona.name for persona in taken_along()] for _ in range(2))
+
+    await user.open("/personas")
+    boxes = [box for box in user.find(kind=ui.checkbox).elements if box.props["aria-label"] == "Choose Inés Quiroga"]
+    for box in boxes:  # one's own and the shipped one: they cannot both take part
+        UserInteraction(user, {box}, None).click()
+    press(user, "Choose Hà Nguyễn")
+    await user.should_see("2 chosen", retries=PATIENCE)
+    user.find("Talk with these").click()
+    await user.open("/taken")
+    assert found == [["Inés Quiroga", "Hà Nguyễn"], []]
+
+
+async def test_the_chooser(user: User, place: Place):
+    Library(place.library).add(ANNA)
+    chosen: list[list[str]] = []
+
+    @ui.page("/choosing")
+    def _choosing() -> None:
+        Frame("")
+
+        async def choose() -> None:
+            chosen.append([persona.name for persona in await choose_personas(place, ["ines quiroga"])])
+
+        ui.button("Begin", on_click=choose)
+
+    await user.open("/choosing")
+    user.find("Begin").click()
+    await user.should_see("Your personas", retries=PATIENCE)
+    (blocked,) = (box for box in user.find(kind=ui.checkbox).elements if not box.enabled)
+    assert blocked.props["aria-label"] == "Choose Inés Quiroga"
+    press(user, "Choose Anna Nová")
+    user.find("Search by name").type("marine biologist")
+    await user.should_not_see("Anna Nová", retries=PATIENCE)
+    press(user, "Choose Hà Nguyễn")
+    user.find("Add 2").click()
+    await user.should_not_see("Your personas", retries=PATIENCE)
+    user.find("Begin").click()
+    await user.should_see("Your personas", retries=PATIENCE)
+    user.find("Cancel").click()
+    await user.should_not_see("Your personas", retries=PATIENCE)
+    assert chosen == [["Anna Nová", "Hà Nguyễn"], []]

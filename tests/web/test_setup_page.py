@@ -1,0 +1,346 @@
+"""The panel: every setting is there and explained, what is wrong is marked, and what is right starts a run."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+import pytest
+from nicegui.elements.upload_files import SmallFileUpload
+from nicegui.testing import User
+from web.conftest import begin
+
+from persimchat.app.web.place import Place
+from persimchat.app.web.setup import cost_line, participants
+from persimchat.app.web.setup.draft import Draft
+from persimchat.app.web.setup.seat_dialog import sides
+from persimchat.app.web.setup.sections import ELSEWHERE, advanced
+from persimchat.app.web.setup.setting_field import explanation_of, label_of
+from persimchat.app.web.setup.shelf import Shelf
+from persimchat.app.web.setup.specs import specs
+from persimchat.app.web.setup.topics import categories
+from persimchat.app.web.words import LANGUAGES, catalogue
+from persimchat.personas.catalogue import shipped
+from persimchat.personas.scenario import load_scenario
+from persimchat.runs.reading import read_manifest
+from persimchat.state.settings import Settings
+
+
+def one(user: User, marker: str) -> Any:
+    (element,) = user.find(marker=marker).elements
+    return element
+
+
+def fill(user: User, marker: str, value: Any) -> None:
+    with user:
+        one(user, marker).set_value(value)
+
+
+def setting(user: User, name: str, value: Any) -> None:
+    fill(user, f"setting-{name}", value)
+
+
+def fields(user: User) -> set[str]:
+    marks = (mark for element in user.client.elements.values() for mark in element._markers)  # also folded ones
+    return {mark.removeprefix("setting-") for mark in marks if mark.startswith("setting-")}
+
+
+async def started(user: User, place: Place) -> str:
+    """Press the button, and wait for the run."""
+    user.find(marker="start").click()
+    for _ in range(200):
+        if place.runs._live:
+            run = next(iter(place.runs._live))
+            await place.runs.get(run).ended()
+            return run
+        await asyncio.sleep(0.05)
+    raise AssertionError("no run")
+
+
+def test_no_setting_lacks_its_words():
+    wanted = [key for name in specs() for key in (name, f"{name}.help")]
+    wanted += [f"{name}.{option}" for name, spec in specs().items() for option in spec.options]
+    lacking = [key for key in wanted if set(catalogue().get(f"settings.{key}", {})) != set(LANGUAGES)]
+    assert lacking == []
+    known = {*wanted, "baseline.none"}
+    assert [key for key in catalogue() if key.startswith("settings.") and key[9:] not in known] == []
+
+
+def test_every_text_is_there_in_every_language():
+    ours = {key: entry for key, entry in catalogue().items() if key.startswith(("setup.", "settings."))}
+    assert [key for key, entry in ours.items() if set(entry) != set(LANGUAGES)] == []
+    assert all(sides().values())
+    assert all(len(keys) >= 2 for keys in categories().values())
+    assert len(categories()) >= 4
+
+
+def test_a_new_setting_appears_by_itself(monkeypatch: pytest.MonkeyPatch):
+    schema = Settings.model_json_schema()
+    schema["properties"]["shouting"] = {"type": "integer", "minimum": 1, "description": "how loud", "default": 3}
+    monkeypatch.setattr(Settings, "model_json_schema", lambda: schema)
+    specs.cache_clear()
+    try:
+        assert "shouting" in advanced()
+        assert specs()["shouting"].kind == "integer"
+        assert (label_of("shouting"), explanation_of("shouting")) == ("Shouting", "how loud")
+    finally:
+        specs.cache_clear()
+
+
+async def test_every_setting_is_on_the_page(user: User):
+    await user.open("/")
+    assert fields(user) | set(ELSEWHERE) == set(Settings.model_fields)
+    for persona in shipped()[:4]:
+        await user.should_see(persona.name)
+    await user.should_see("It is no language model")
+
+
+async def test_a_discussion_is_set_up_and_started(user: User, place: Place):
+    await user.open("/")
+    fill(user, "topic", "Tea or coffee?")
+    setting(user, "max_messages", "3")
+    setting(user, "pattern", "round_robin")
+    setting(user, "emotional_retrieval", False)
+    setting(user, "budget_calls", "5000")
+    fill(user, "rules", "Be brief.\n\nBe kind.\n")
+    manifest = read_manifest(place.runs.folder(await started(user, place)))
+    held = manifest.settings.model_dump()
+    assert manifest.scenario.topic == "Tea or coffee?"
+    assert manifest.scenario.model_extra["rules"] == ["Be brief.", "Be kind."]
+    chosen = ("max_messages", "pattern", "emotional_retrieval", "budget_calls", "model")
+    assert [held[name] for name in chosen] == [3, "round_robin", False, 5000, "offline"]
+
+
+async def test_a_double_click_starts_one_run(user: User, place: Place):
+    await user.open("/")
+    fill(user, "topic", "Tea?")
+    setting(user, "max_messages", "1")
+    user.find(marker="start").click().click()
+    await started(user, place)
+    assert len((await place.runs.runs()).runs) == 1
+
+
+async def test_the_demo_starts_by_one_click(user: User, place: Place):
+    await user.open("/")
+    user.find(marker="demo").click()
+    for _ in range(100):
+        if place.runs._live:
+            break
+        await asyncio.sleep(0.05)
+    (live,) = place.runs._live.values()
+    settings = read_manifest(place.runs.folder(live.run)).settings
+    assert (settings.model, settings.max_messages) == ("offline", 12)
+
+
+WRONG = {
+    "max_messages": ("0", "greater than or equal to 1"),
+    "utterance_words": ("many", "valid integer"),
+    "repetition_overlap": ("0", "greater than 0"),
+    "model": ("gpt-4o", "openai:gpt-4o"),
+    "embedding": ("wordy", "lexical"),
+    "prices": ("a: [", "YAML"),
+    "module_models": ("nobody: offline", "nobody"),
+    "weights": ("recency: 1000", "100"),
+    "seed": ("-3", "greater than or equal to 0"),
+}
+
+
+async def test_a_wrong_value_is_marked_where_it_is(user: User, place: Place):
+    await user.open("/")
+    fill(user, "topic", "Tea?")
+    for name, (value, says) in WRONG.items():
+        setting(user, name, value)
+        assert says in one(user, f"setting-{name}").error
+    user.find(marker="start").click()
+    await user.should_see("To be corrected: ")
+    told = one(user, "wrong").text
+    assert [name for name in WRONG if label_of(name) not in told] == []
+    assert {name: one(user, f"setting-{name}").value for name in WRONG} == {n: value for n, (value, _) in WRONG.items()}
+    assert one(user, "topic").value == "Tea?"  # nothing is lost
+    assert not place.runs.active
+    for name in WRONG:
+        setting(user, name, "")
+        assert not one(user, f"setting-{name}").error
+
+
+async def test_a_topic_is_asked_for_only_at_the_start(user: User):
+    await user.open("/")
+    assert one(user, "topic").error is None
+    user.find(marker="start").click()
+    await user.should_see("To be corrected: Topic")
+    assert one(user, "topic").error == "Say what the conversation is about."
+
+
+async def test_a_model_that_cannot_be_used_is_marked(user: User, place: Place, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    await user.open("/")
+    fill(user, "topic", "Tea?")
+    setting(user, "model", "openai:gpt-4o-mini")
+    user.find(marker="start").click()
+    await user.should_see("needs the environment variable", retries=50)
+    assert "OPENAI_API_KEY" in one(user, "setting-model").error
+    assert not place.runs.active
+
+
+async def test_a_seed_keeps_all_its_digits(user: User, place: Place):
+    await user.open("/")
+    fill(user, "topic", "Tea?")
+    setting(user, "max_messages", "1")
+    setting(user, "seed", str(2**63 - 1))
+    assert read_manifest(place.runs.folder(await started(user, place))).seed == 2**63 - 1
+
+
+async def test_the_mode_brings_its_own_fields_and_limits(user: User):
+    await user.open("/")
+    await user.should_not_see(marker="setting-judge")
+    assert one(user, "setting-max_messages").value == "10"
+    setting(user, "mode", "debate")
+    await user.should_see(marker="setting-judge")
+    assert one(user, "setting-max_messages").value == "60"
+    await user.should_not_see(marker="setting-choices")
+    setting(user, "answer_format", "choice")
+    assert one(user, "setting-choices").error == "Give at least two answers to choose from, one a line."
+    setting(user, "choices", "trams\nbuses")
+    assert one(user, "setting-choices").error is None
+    setting(user, "answer_format", "free")
+    user.find(marker="start").click()
+    await user.should_see("To be corrected: Topic")  # and not the choices, which wait there
+    setting(user, "answer_format", "choice")
+    assert one(user, "setting-choices").value == "trams\nbuses"
+
+
+async def test_the_estimate(user: User, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(cost_line, "WAIT_S", 0.02)
+    await user.open("/")
+    await user.should_see("free", retries=100)
+    setting(user, "budget_calls", "20")
+    await user.should_see("ended early by: Budget: calls", retries=100)
+    setting(user, "model", "ollama:unheard-of")
+    await user.should_see("price not known (ollama:unheard-of)", retries=100)
+    setting(user, "model", "openai:gpt-4o-mini")
+    await user.should_see("$0.", retries=100)
+    setting(user, "max_messages", "x")
+    await user.should_see("No estimate yet", retries=100)
+
+
+async def test_a_set_up_is_saved_and_opened(user: User, place: Place):
+    await user.open("/")
+    fill(user, "topic", "Tea or coffee?")
+    setting(user, "utterance_words", "33")
+    user.find(marker="files-save").click()
+    await user.should_see(marker="save-name")
+    fill(user, "save-name", "../../My café")
+    user.find(marker="save-do").click()
+    await user.should_see("Saved as my-cafe.")
+    assert [str(path.relative_to(place.library)) for path in place.library.rglob("*.yaml")] == [
+        "scenarios/my-cafe.yaml"
+    ]
+    assert load_scenario(place.library / "scenarios/my-cafe.yaml").settings == {
+        "model": "offline",
+        "utterance_words": 33,
+    }
+    await user.open("/?setup=my-cafe")
+    assert one(user, "topic").value == "Tea or coffee?"
+    assert one(user, "setting-utterance_words").value == "33"
+
+
+@pytest.mark.parametrize("address", ["/?setup=..%2Fsecret", "/?setup=nobody", "/?like=..%2Fsecret", "/?like=nobody"])
+async def test_what_cannot_be_taken_over_is_said(user: User, address: str):
+    await user.open(address)
+    await user.should_see("there is no")
+    await user.should_see(shipped()[0].name)
+
+
+async def test_a_run_is_set_up_again(user: User, place: Place):
+    live = await begin(place, messages=2, topic="Cats?", utterance_words=41)
+    await live.ended()
+    await user.open(f"/?like={live.run}")
+    assert one(user, "topic").value == "Cats?"
+    assert one(user, "setting-utterance_words").value == "41"
+    await user.should_not_see(shipped()[3].name)
+
+
+async def test_a_file_is_taken_over(user: User):
+    await user.open("/")
+    setting(user, "utterance_words", "12")
+    user.find(marker="files-upload").click()
+    await user.should_see(marker="upload")
+    wrong = b"topic: Cats?\nparticipants: [Ha, Rowan]\nsettings:\n  utterance_words: 1\n"
+    await one(user, "upload").handle_uploads([SmallFileUpload("cats.yaml", "text/yaml", wrong)])
+    await user.should_see("cats.yaml:4, field settings.utterance_words")
+    assert one(user, "setting-utterance_words").value == "12"
+    right = wrong.replace(b": 1\n", b": 19\n")
+    await one(user, "upload").handle_uploads([SmallFileUpload("cats.yaml", "text/yaml", right)])
+    await user.should_see("The file has been taken over.")
+    assert one(user, "topic").value == "Cats?"
+    assert one(user, "setting-utterance_words").value == "19"
+    await user.should_not_see(shipped()[0].name)
+
+
+async def test_what_is_downloaded_is_a_scenario_file(user: User, tmp_path: Path):
+    await user.open("/")
+    fill(user, "topic", "Tea?")
+    setting(user, "mode", "debate")
+    user.find(marker="files-download").click()
+    response = await user.download.next()
+    path = tmp_path / "tea.yaml"
+    path.write_bytes(response.content)
+    draft = Draft.of(load_scenario(path))
+    assert (draft.topic, draft.settings) == ("Tea?", {"model": "offline", "mode": "debate"})
+
+
+async def test_a_participant_has_goals_and_relationships(user: User, place: Place):
+    first, second = shipped()[0].name, shipped()[1].name
+    await user.open("/")
+    user.find(marker="seat-0").click()
+    await user.should_see(marker="seat-model")
+    fill(user, "seat-model", "nonsense")
+    user.find("Done").click()
+    assert "nonsense" in one(user, "seat-model").error
+    fill(user, "seat-model", "ollama:qwen2.5:7b")
+    fill(user, "seat-goals", "win\n\nbe liked")
+    fill(user, f"tie-{second}", "parent_child.to")
+    user.find("Done").click()
+    await user.should_see("2 goals")
+    await user.should_see("ollama:qwen2.5:7b")
+    fill(user, "topic", "Tea?")
+    user.find(marker="files-save").click()
+    await user.should_see(marker="save-name")
+    user.find(marker="save-do").click()
+    await user.should_see("Saved as tea.")
+    draft = Shelf(place.library).load("tea")
+    assert (draft.seats[0].model, draft.seats[0].goals) == ("ollama:qwen2.5:7b", ["win", "be liked"])
+    (tie,) = draft.relationships
+    assert (tie.from_, tie.to, tie.type) == (second, first, "parent_child")
+
+
+async def test_participants_come_and_go(user: User, monkeypatch: pytest.MonkeyPatch):
+    asked: list[list[str]] = []
+
+    async def chosen(place: Place, taken: list[str]) -> list[Any]:
+        asked.append(list(taken))
+        return [shipped()[6], shipped()[0]]
+
+    monkeypatch.setattr(participants, "choose_personas", chosen)  # a dialog of its own, with tests of its own
+    await user.open("/")
+    user.find(marker="add").click()
+    await user.should_see(shipped()[6].name)
+    assert asked == [[persona.name for persona in shipped()[:4]]]
+    for persona in shipped()[:4]:
+        user.find(marker="more-0").click()
+        user.find(marker="remove-0").click()
+        await user.should_not_see(persona.name)
+    user.find(marker="start").click()
+    await user.should_see("To be corrected: Topic, Participants")
+
+
+async def test_hostile_names_are_text(user: User, place: Place):
+    hostile = '<img src=x onerror=alert(1)>" onclick="alert(2)'
+    text = f"topic: '{hostile}'\nparticipants:\n  - {{name: '{hostile}', description: a}}\n  - Ha\n"
+    (place.library / "scenarios").mkdir(parents=True)
+    (place.library / "scenarios/evil.yaml").write_text(text, encoding="utf-8")
+    await user.open("/?setup=evil")
+    await user.should_see(hostile)
+    keys = [key for element in user.client.elements.values() for key in element.props]
+    assert "onclick" not in keys
