@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from typing import Any
 
 from pydantic import ValidationError
@@ -11,7 +11,7 @@ from persimchat.personas.names import full_name
 from persimchat.state.complaint import input_error
 from persimchat.state.document import Document, Location
 from persimchat.state.errors import InputError
-from persimchat.state.relationship import Relationship
+from persimchat.state.relationship import ONE_SIDED, Relationship
 
 
 def by_full_name(document: Document, at: Location, names: list[str]) -> dict[str, Any]:
@@ -72,19 +72,23 @@ def relationships_in(document: Document, names: list[str]) -> list[Relationship]
             side: full_name(name, names, what="participant", where=document.where((*at, side)))
             for side, name in (("from", relationship.from_), ("to", relationship.to))
         }
-        _check_pair(sides, found, document.where(at))
-        found.append(relationship.model_copy(update={"from_": sides["from"], "to": sides["to"]}))
+        relationship = relationship.model_copy(update={"from_": sides["from"], "to": sides["to"]})
+        _check_pair(relationship, found, document.where(at))
+        found.append(relationship)
     return found
 
 
-def _check_pair(sides: dict[str, str], others: list[Relationship], where: str) -> None:
-    if sides["from"] == sides["to"]:
+def _check_pair(one: Relationship, others: list[Relationship], where: str) -> None:
+    if one.from_ == one.to:
+        raise InputError(f"{one.to!r} has a relationship with themselves", where=where, remedy="Name two participants.")
+    if _pair(one) in map(_pair, others):
         raise InputError(
-            f"{sides['to']!r} has a relationship with themselves", where=where, remedy="Name two participants."
-        )
-    if any({sides["from"], sides["to"]} == {other.from_, other.to} for other in others):
-        raise InputError(
-            f"a second relationship between {sides['from']!r} and {sides['to']!r}",
+            f"a second relationship between {one.from_!r} and {one.to!r}",
             where=where,
             remedy="Keep one, and say more in its note.",
         )
+
+
+def _pair(one: Relationship) -> Hashable:
+    """Whom it is between; what only one feels, the other may feel, too."""
+    return (one.from_, one.to) if one.type in ONE_SIDED else frozenset((one.from_, one.to))

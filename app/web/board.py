@@ -150,9 +150,14 @@ class Board:
             case Paused() | Continued():
                 self.paused = isinstance(event, Paused)
             case TurnEnded():
-                self.heard, self.totals[event.turn], self.asked = event.turn, event.totals, None
+                self.heard, self.asked = event.turn, None
+                self.know({event.turn: event.totals})
             case Stopped():
                 self.stopped, self.speaking, self.words, self.asked, self.paused = event, None, "", None, False
+
+    def know(self, totals: dict[int, Totals]) -> None:
+        """Take in what was used by the end of turns; what is known is not replaced by what is not."""
+        self.totals |= {turn: used for turn, used in totals.items() if used.calls or turn not in self.totals}
 
     def fail(self, error: str) -> None:
         """The run has failed, with these words."""

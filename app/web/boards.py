@@ -12,6 +12,11 @@ from persimchat.runs.reading import Record, calls_of, read_run
 from persimchat.runs.totals import totals
 
 
+def earlier_totals(folder: Path, turn: int) -> dict[int, Totals]:
+    """What a run that goes on had used by the end of each of its past turns; blocks."""
+    return totals_by_turn(read_run(folder), turn)
+
+
 def board_of(folder: Path) -> Board:
     """Read a run from its folder; blocks.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 
 from nicegui import ui
 
@@ -32,7 +32,7 @@ async def new_page(place: Place, *, like: str = "", setup: str = "") -> None:
         setup: a saved set-up of the library that is taken over.
     """
     frame = Frame(t("common.new"))
-    cols = _panes("show-setup no-insights", panes=2)
+    cols, _ = _panes("show-setup no-insights", panes=2)
     with cols:
         with ui.element("aside") as aside:
             named(aside, t("common.setup"))
@@ -48,11 +48,10 @@ async def new_page(place: Place, *, like: str = "", setup: str = "") -> None:
 async def conversation_page(viewing: Viewing) -> None:
     """A run: how it was set up, what is said, and the insights beside it."""
     frame = Frame(viewing.board.started.topic[:80] if viewing.board.started else viewing.run)
-    cols = _panes("show-chat no-setup", panes=3)
+    cols, buttons = _panes("show-chat no-setup", panes=3)
     with cols:
-        with ui.element("aside") as aside:
-            named(aside, t("common.setup"))
-            await setup_panel(viewing.place, like=viewing.run)
+        setup = ui.element("aside")
+        named(setup, t("common.setup"))
         with ui.element("section") as section:
             named(section, t("common.conversation"))
             chat_panel(viewing)
@@ -62,8 +61,10 @@ async def conversation_page(viewing: Viewing) -> None:
         with ui.element("aside") as beside:
             named(beside, t("common.insights"))
             insights_panel(viewing)
+    draw = _once(setup, lambda: setup_panel(viewing.place, like=viewing.run))
+    buttons["setup"].on_click(draw)
     with frame.left:
-        icon_button("tune", t("common.setup"), _toggle(cols, "setup"))
+        icon_button("tune", t("common.setup"), _toggle(cols, "setup")).on_click(draw)
     with frame.status:
         run_status(viewing)
     with frame.actions:
@@ -71,8 +72,23 @@ async def conversation_page(viewing: Viewing) -> None:
         icon_button("insights", t("common.insights"), _toggle(cols, "insights")).classes("wide")
 
 
-def _panes(classes: str, *, panes: int) -> ui.element:
-    """The grid of panes, and on a phone the bar that chooses one."""
+def _once(pane: ui.element, draw: Callable[[], Awaitable[None]]) -> Callable[[], Awaitable[None]]:
+    """Draw a pane when it is first wanted: the set-up is large, and few who watch a run look at it."""
+    drawn = False
+
+    async def wanted() -> None:
+        nonlocal drawn
+        if not drawn:
+            drawn = True
+            with pane:
+                await draw()
+
+    return wanted
+
+
+def _panes(classes: str, *, panes: int) -> tuple[ui.element, dict[str, ui.button]]:
+    """The grid of panes, and the buttons of the bar that chooses one on a phone."""
+    buttons: dict[str, ui.button] = {}
     ui.query(".nicegui-content").classes("p-0 gap-0")
     with ui.column().classes("w-full gap-0 no-wrap h-[calc(100dvh-56px)]"):
         cols = ui.element("div").classes(f"cols {classes}")
@@ -85,8 +101,8 @@ def _panes(classes: str, *, panes: int) -> ui.element:
                 )
                 name = t("common.conversation" if key == "chat" else f"common.{key}")
                 button = ui.button(name, icon=icon).props("flat stack no-caps color=grey-7 size=sm").classes("grow")
-                button.on("click", js_handler=show)
-    return cols
+                buttons[key] = button.on("click", js_handler=show)
+    return cols, buttons
 
 
 def _toggle(cols: ui.element, pane: str) -> Callable[[], object]:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from persimchat.app.web.board import Board
-from persimchat.app.web.boards import board_of
+from persimchat.app.web.boards import board_of, earlier_totals
 from persimchat.runs.branch import branch_run, regenerate_run
 from persimchat.runs.broadcast import Broadcast
 from persimchat.runs.control import Control
@@ -176,6 +176,8 @@ class LiveRuns:
         if not isinstance(first, Started):
             raise TypeError(f"the first event is {first.event}")
         live = LiveRun(first.run, control, broadcast)
+        if first.turn:
+            live.board.know(await asyncio.to_thread(earlier_totals, self.folder(first.run), first.turn))
         self._live[first.run] = live
         self._boards.pop(first.run, None)
         over = [run for run, other in self._live.items() if other.over]

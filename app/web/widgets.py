@@ -78,6 +78,5 @@ def explained(text: str) -> None:
 
 def told(error: Exception) -> None:
     """Tell what was wrong; the text is shown as text."""
-    ui.notify(
-        str(error), type="negative", position="top", multi_line=True, timeout=8000, close_button=t("common.close")
-    )
+    close = {"label": t("common.close"), "color": "white"}
+    ui.notify(str(error), type="negative", position="top", multi_line=True, timeout=8000, actions=[close])

@@ -18,6 +18,8 @@ LANGUAGES: Final = {"en": "English", "cs": "Čeština"}
 
 Entry = dict[str, str | dict[str, str]]
 
+_CZECH: Final = str.maketrans({",": "\u00a0", ".": ","})
+
 
 @cache
 def catalogue() -> dict[str, Entry]:
@@ -62,6 +64,16 @@ def language() -> str:
     except RuntimeError:  # no page is being drawn
         return "en"
     return chosen if chosen in LANGUAGES else "en"
+
+
+def localised(text: str) -> str:
+    """A number that was written in the English way, as the page's language writes it."""
+    return text.translate(_CZECH) if language() == "cs" else text
+
+
+def number(value: float, decimals: int = 0) -> str:
+    """A number as the page's language writes it."""
+    return localised(f"{value:,.{decimals}f}")
 
 
 def t(key: str, **values: Any) -> str:

@@ -198,3 +198,11 @@ def test_ambiguous_first_name(write: Callable[..., Path], refused: Callable[...,
 )
 def test_mistakes_in_code(refused: Callable[..., str], arguments: dict[str, Any], words: list[str]):
     refused(lambda: make_scenario(**arguments), *words)
+
+
+def test_what_one_feels_the_other_may_feel_too(write):
+    ties = "relationships:\n  - {from: Inés, to: Hà, type: admirer}\n  - {from: Hà, to: Inés, type: admirer}\n"
+    found = load_scenario(write("both.yaml", TWO + ties)).relationships
+    assert [(one.from_, one.to) for one in found] == [("Inés Quiroga", "Hà Nguyễn"), ("Hà Nguyễn", "Inés Quiroga")]
+    with pytest.raises(InputError, match="a second relationship"):
+        load_scenario(write("twice.yaml", TWO + ties.replace("from: Hà, to: Inés", "from: Inés, to: Hà")))

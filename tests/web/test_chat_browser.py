@@ -125,12 +125,16 @@ def test_a_person_and_a_server_that_is_killed(served: tuple[list[Server], str], 
     page.until(lambda: page.said == seen and "Paused" in page.header)
     browser.close()
     browser.switch_to.window(second)
+    page.button("As the moderator").click()
+    item = (By.XPATH, "//*[contains(@class, 'q-item')][contains(., 'Give the floor to')]")
+    page.until(lambda: browser.find_elements(*item))
+    browser.find_elements(*item)[0].click()
+    page.button("Raise a hand").click()
     page.button("Go on").click()
-    page.until(lambda: "Running" in page.header)
+    page.until(lambda: "Paused" not in page.header)
     browser.get("about:blank")  # nobody looks, and it goes on
     page.open(servers[0], run)
     page.until(lambda: page.turn > len(seen))
-    page.button("Raise a hand").click()
     page.until(lambda: "Waiting for Petr" in page.header)
     seen = page.said
     assert [entry for entry in browser.get_log("browser") if entry["level"] == "SEVERE"] == []
@@ -143,7 +147,10 @@ def test_a_person_and_a_server_that_is_killed(served: tuple[list[Server], str], 
     page.until(lambda: "Unfinished" in page.header)
     assert page.said == seen
     page.button("Resume").click()
+    page.until(lambda: "Your turn, Petr" in browser.page_source)
+    page.button("Pause").click()
     page.answer("I am still here.")
+    page.until(lambda: "Paused" in page.header)
     page.button("Stop").click()
     page.button("End it").click()
     page.until(lambda: "Ended: stopped" in page.header)

@@ -32,6 +32,16 @@ async def test_a_run_that_is_kept_looks_as_it_did(place: Place):
     assert calls[4] == live.board.totals_at(4).calls
 
 
+async def test_what_was_used_is_known_of_a_resumed_runs_past(place: Place):
+    live = await begin(place, messages=3, closing="off")
+    await live.ended()
+    used = [place.runs.get(live.run).board.totals_at(turn).calls for turn in range(1, 4)]
+    resumed = await place.runs.resume(live.run, {"max_messages": 4})
+    await resumed.ended()
+    assert resumed.board.totals_at(1).calls >= used[0] > 0
+    assert resumed.board.totals_at(4).calls > resumed.board.totals_at(3).calls > used[1]
+
+
 async def test_no_such_run(user: User):
     await user.open("/run/nothing")
     await user.should_see("There is no such page")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ from nicegui.elements.upload_files import SmallFileUpload
 from nicegui.testing import User
 from web.conftest import begin
 
+from persimchat.app.web.live_runs import LiveRun
 from persimchat.app.web.place import Place
 from persimchat.app.web.setup import cost_line, participants
 from persimchat.app.web.setup.draft import Draft
@@ -46,16 +48,26 @@ def fields(user: User) -> set[str]:
     return {mark.removeprefix("setting-") for mark in marks if mark.startswith("setting-")}
 
 
+async def begun(place: Place, press: Callable[[], object]) -> LiveRun:
+    """Do what starts a run, and wait for it."""
+    runs: asyncio.Queue[LiveRun] = asyncio.Queue()
+    start = place.runs.start
+
+    async def told(*given: Any) -> LiveRun:
+        live = await start(*given)
+        runs.put_nowait(live)
+        return live
+
+    place.runs.start = told
+    press()
+    return await asyncio.wait_for(runs.get(), 30)
+
+
 async def started(user: User, place: Place) -> str:
-    """Press the button, and wait for the run."""
-    user.find(marker="start").click()
-    for _ in range(200):
-        if place.runs._live:
-            run = next(iter(place.runs._live))
-            await place.runs.get(run).ended()
-            return run
-        await asyncio.sleep(0.05)
-    raise AssertionError("no run")
+    """Press the button, and wait for the run's end."""
+    live = await begun(place, lambda: user.find(marker="start").click())
+    await live.ended()
+    return live.run
 
 
 def test_no_setting_lacks_its_words():
@@ -116,19 +128,14 @@ async def test_a_double_click_starts_one_run(user: User, place: Place):
     await user.open("/")
     fill(user, "topic", "Tea?")
     setting(user, "max_messages", "1")
-    user.find(marker="start").click().click()
-    await started(user, place)
+    live = await begun(place, lambda: user.find(marker="start").click().click())
+    await live.ended()
     assert len((await place.runs.runs()).runs) == 1
 
 
 async def test_the_demo_starts_by_one_click(user: User, place: Place):
     await user.open("/")
-    user.find(marker="demo").click()
-    for _ in range(100):
-        if place.runs._live:
-            break
-        await asyncio.sleep(0.05)
-    (live,) = place.runs._live.values()
+    live = await begun(place, lambda: user.find(marker="demo").click())
     settings = read_manifest(place.runs.folder(live.run)).settings
     assert (settings.model, settings.max_messages) == ("offline", 12)
 

@@ -2,11 +2,124 @@
 
 from __future__ import annotations
 
+import asyncio
+from typing import Final
+
 from nicegui import ui
 
+from persimchat.app.web.board import Board
+from persimchat.app.web.chat.resume_dialog import budgets_of
+from persimchat.app.web.chat.wording import cost, short
 from persimchat.app.web.viewing import Viewing
+from persimchat.app.web.widgets import named
+from persimchat.app.web.words import number, t
+from persimchat.runs.events import TopicChanged, Totals
+from persimchat.state.errors import PerSimChatError
+from persimchat.state.plain_text import one_line
+
+_POLL_S = 0.3
+_COLOURS: Final = {
+    "running": "positive",
+    "paused": "warning",
+    "asked": "accent",
+    "ended": "grey-8",
+    "unfinished": "warning",
+}
 
 
 def run_status(viewing: Viewing) -> None:
     """Draw it, and keep it up to date."""
-    ui.label(viewing.board.status)
+    status = _Status(viewing)
+    status.sync()
+    ui.timer(_POLL_S, status.sync)
+    ui.timer(0, status.read_budgets, once=True)
+
+
+class _Status:
+    def __init__(self, viewing: Viewing) -> None:
+        self._viewing = viewing
+        self._drawn: object = None
+        self._budgets: dict[str, float] = {}
+        self._topics: list[TopicChanged] = []
+        self._read = 0  # lines that were looked through for topics
+        self._badge = ui.badge().props("rounded role=status").classes("px-2 py-1 shrink-0")
+        self._topic_label = ui.label().classes("text-sm muted truncate max-w-sm min-w-0 gt-sm")
+        with ui.row().classes("items-center gap-2 no-wrap shrink-0 gt-md") as self._numbers:
+            self._bar = ui.linear_progress(0, size="6px", show_value=False).props("rounded").classes("w-16")
+            self._progress = ui.label().classes("text-xs muted tabular-nums whitespace-nowrap")
+            self._used = ui.label().classes("text-xs muted tabular-nums whitespace-nowrap")
+            self._left = ui.label().classes("text-xs muted tabular-nums whitespace-nowrap")
+
+    async def read_budgets(self) -> None:
+        """Learn the budgets, which stand in the run's folder."""
+        try:
+            folder = self._viewing.place.runs.folder(self._viewing.run)
+            self._budgets = await asyncio.to_thread(budgets_of, folder)
+        except PerSimChatError:
+            return  # the folder is gone or damaged, which the page's other parts tell
+        self._drawn = None
+        self.sync()
+
+    def sync(self) -> None:
+        """Show what has changed."""
+        board, turn = self._viewing.board, self._viewing.turn
+        topic = self._topic_at(turn)
+        seen = (board.status, board.asked, turn, board.heard, board.stopped is None, topic)
+        if seen == self._drawn or board.started is None:
+            return
+        self._drawn = seen
+        self._badge.set_text(_stands(board))
+        self._badge.props(f"color={_COLOURS[board.status]}")
+        self._topic_label.set_text(topic)
+        limit = max(board.started.max_messages, board.turn, 1)
+        self._progress.set_text(t("chat.progress", n=number(turn), max=number(limit)))
+        named(self._bar, t("chat.progress_name", n=turn, max=limit))
+        self._bar.set_value(turn / limit)
+        totals = board.totals_at(turn)
+        tokens = t("chat.tokens", n=short(totals.input_tokens + totals.output_tokens))
+        known = totals.calls > 0  # of the past of a run that goes on, nobody says it
+        self._used.set_text(f"{tokens} · {cost(totals)}")
+        self._used.set_visibility(known)
+        left = _left(self._budgets, totals) if known else []
+        self._left.set_text(t("chat.left", what=", ".join(left)) if left else "")
+        self._left.set_visibility(bool(left))
+
+    def _topic_at(self, turn: int) -> str:
+        """What they talk about at a turn; each line is looked at once."""
+        board = self._viewing.board
+        fresh = board.lines[self._read :]
+        self._read += len(fresh)
+        self._topics += [line for line in fresh if isinstance(line, TopicChanged)]
+        topic = board.started.topic if board.started is not None else ""
+        for change in self._topics:
+            if change.turn <= turn:
+                topic = change.topic
+        return one_line(topic)
+
+
+def _stands(board: Board) -> str:
+    if board.status == "asked" and board.asked is not None:
+        return t("chat.status_asked", who=one_line(board.asked.agent))
+    if board.status == "ended":
+        return t(f"chat.status_{board.stopped.reason if board.stopped is not None else 'error'}")
+    return t(f"chat.status_{board.status}")
+
+
+def _left(budgets: dict[str, float], totals: Totals) -> list[str]:
+    """What is left of each budget."""
+    used = {
+        "budget_calls": totals.calls,
+        "budget_tokens": totals.input_tokens + totals.output_tokens,
+        "budget_usd": totals.cost_usd,
+    }
+    found = []
+    for name, limit in budgets.items():
+        spent = used[name]
+        if spent is None:
+            continue
+        rest = max(0.0, limit - spent)
+        if name == "budget_usd":
+            found.append(f"${number(rest, 2)}")
+        else:
+            found.append(t("chat.tokens" if name == "budget_tokens" else "chat.left_calls", n=short(rest)))
+    return found

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from persimchat.app.web.words import language, t
+from persimchat.app.web import words
+from persimchat.app.web.words import t
 from persimchat.runs.report_charts import Point
 from persimchat.runs.report_words import trend
 from persimchat.state.plain_text import one_line
 
-_CZECH = str.maketrans({",": "\u00a0", ".": ","})
-
 
 def number(value: float | None, decimals: int = 1) -> str:
     """A number as the language writes it; a dash where it is not known."""
-    return t("insights.unknown") if value is None else _localised(f"{value:,.{decimals}f}")
+    return t("insights.unknown") if value is None else words.number(value, decimals)
 
 
 def whole(value: int | None) -> str:
@@ -38,7 +37,7 @@ def dollars(value: float | None) -> str:
 
 def trended(value: float | None, unit: str = "") -> str:
     """A trend as an arrow and the change from one message to the next; nothing where it is not known."""
-    return "" if value is None else t("insights.trend", trend=_localised(trend(value, unit)))
+    return "" if value is None else t("insights.trend", trend=words.localised(trend(value, unit)))
 
 
 def joined(parts: Iterable[str]) -> str:
@@ -58,7 +57,3 @@ def course(name: str, points: Sequence[Point], decimals: int = 0) -> str:
     values = [value for _, value in points]
     ends = {"first": values[0], "last": values[-1], "low": min(values), "high": max(values)}
     return t("insights.course", name=one_line(name), **{key: number(value, decimals) for key, value in ends.items()})
-
-
-def _localised(text: str) -> str:
-    return text.translate(_CZECH) if language() == "cs" else text

@@ -1,0 +1,34 @@
+"""What stands in the composer's place when nobody works on a run: how it stands, and how it goes on."""
+
+from __future__ import annotations
+
+from nicegui import ui
+
+from persimchat.app.web.chat.resume_dialog import ask_for_more, can_resume, needs_more, resume
+from persimchat.app.web.chat.wording import ended
+from persimchat.app.web.viewing import Viewing
+from persimchat.app.web.words import t
+
+
+def draw_over(viewing: Viewing) -> None:
+    """Draw it where the page is being drawn."""
+    board = viewing.board
+    if board.stopped is not None:
+        text = ended(board.stopped)
+    else:
+        text = t("chat.ended_error") if board.error else t("chat.unfinished")
+    with ui.row().classes("w-full items-center gap-3 no-wrap"):
+        ui.label(text).classes("text-sm muted grow min-w-0")
+        if not can_resume(board):
+            return
+        more = needs_more(board)
+
+        async def go_on() -> None:
+            button.disable()
+            try:
+                await (ask_for_more(viewing) if more else resume(viewing))
+            finally:
+                button.enable()
+
+        button = ui.button(t("chat.resume_more" if more else "chat.resume"), icon="play_arrow", on_click=go_on)
+        button.props("unelevated no-caps").classes("shrink-0")

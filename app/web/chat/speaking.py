@@ -1,0 +1,206 @@
+"""Where somebody writes: as a person whose turn it is, as one who wants to speak next, or as the moderator."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from nicegui import app, ui
+
+from persimchat.app.web.chat.voices import AS_MODERATOR, voice
+from persimchat.app.web.live_runs import LiveRun
+from persimchat.app.web.viewing import Viewing
+from persimchat.app.web.widgets import FIELD, icon_button, named, told
+from persimchat.app.web.words import t
+from persimchat.runs.events import Asked
+from persimchat.state.errors import PerSimChatError
+from persimchat.state.plain_text import one_line
+
+_ENTER = """(e) => {
+  if (e.key === 'Enter' && !e.shiftKey && !e.isComposing) { e.preventDefault(); emit(); }
+}"""
+_EVERYBODY = "/everybody"
+
+
+class Speaking:
+    """The field and what belongs to it, drawn where the page is being drawn.
+
+    `choices` are drawn apart, as they stand in a line with other controls.
+    """
+
+    def __init__(self, viewing: Viewing) -> None:
+        self._viewing = viewing
+        self._chosen: str | None = None
+        self._voice = ""
+        self._asked: Asked | None = None
+
+    def draw_choices(self) -> None:
+        """As whom one speaks, who hears it, and a person's hand."""
+        names = {name: one_line(name) for name in self._viewing.board.people}
+        names[AS_MODERATOR] = t("chat.moderator")
+        self._who = ui.select(names, label=t("chat.speak_as"), value=AS_MODERATOR, on_change=self._choose)
+        self._who.props(f"{FIELD} options-dense").classes("min-w-0 w-40 shrink").mark("speak-as")
+        self._who.set_visibility(len(names) > 1)
+        self._to = ui.select({_EVERYBODY: t("chat.everybody")}, label=t("chat.heard_by"), value=_EVERYBODY)
+        self._to.props(f"{FIELD} options-dense").classes("min-w-0 w-40 shrink").mark("heard-by")
+        self._raise = icon_button("back_hand", t("chat.raise_hand"), lambda: self._hand(raised=True)).mark("hand")
+        self._lower = icon_button("do_not_touch", t("chat.lower_hand"), lambda: self._hand(raised=False))
+
+    def draw_question(self) -> None:
+        """Who is asked for what."""
+        with ui.row().classes("w-full items-center gap-2 your-turn px-3 py-2 no-wrap") as self._question:
+            ui.icon("record_voice_over", size="20px").props("aria-hidden=true")
+            with ui.column().classes("gap-0 min-w-0 grow"):
+                self._question_text = ui.label().classes("text-sm font-semibold break-words").props("role=status")
+                self._problem = ui.label().classes("text-xs break-words")
+            self._take_over = ui.button("", on_click=self._answer_for_asked).props("flat dense no-caps")
+
+    def draw_field(self) -> None:
+        """The words, or how much one needs to talk."""
+        with ui.row().classes("w-full items-end gap-2 no-wrap") as self._field_row:
+            self._words = (
+                ui.textarea().props(f"{FIELD} autogrow rows=1 input-class=max-h-40").classes("grow words").mark("words")
+            )
+            named(self._words, t("chat.words"))
+            self._words.on("keydown", self._send, js_handler=_ENTER)
+            self._send_button = icon_button("send", t("chat.send"), self._send).props("color=primary").mark("send")
+            self._pass_words = ui.button(t("chat.pass"), on_click=self._pass).props("flat dense no-caps no-wrap")
+        with ui.row().classes("w-full items-center gap-3 no-wrap px-2") as self._need_row:
+            ui.label(t("chat.need_none")).classes("text-xs muted whitespace-nowrap gt-xs").props("aria-hidden=true")
+            self._need = (
+                ui.slider(min=0, max=10, step=1, value=5)
+                .props("label-always snap markers")
+                .classes("grow mt-6")
+                .mark("need")
+            )
+            named(self._need, t("chat.need"))
+            ui.label(t("chat.need_most")).classes("text-xs muted whitespace-nowrap gt-xs").props("aria-hidden=true")
+            ui.button(t("chat.answer"), on_click=self._answer_need).props("unelevated dense no-caps").classes("px-3")
+            ui.button(t("chat.pass"), on_click=self._pass).props("flat dense no-caps no-wrap")
+
+    def remember(self) -> None:
+        """Take as whom the tab spoke before it was loaded again."""
+        kept = app.storage.tab.get(self._key)
+        if isinstance(kept, str) and (kept == AS_MODERATOR or kept in self._viewing.board.people):
+            self._chosen = kept
+            self.sync()
+
+    def sync(self) -> None:
+        """Show who is asked, and what can be done."""
+        board = self._viewing.board
+        self._asked = board.asked
+        agent = board.asked.agent if board.asked is not None else None
+        busy = bool(self._words.value)
+        self._speak_as(voice(self._voice, self._chosen, agent, board.people, busy=busy))
+        person = self._voice != AS_MODERATOR
+        mine = agent is not None and agent == self._voice
+        need = mine and board.asked is not None and board.asked.what == "need_to_talk"
+        self._question.set_visibility(board.asked is not None)
+        if board.asked is not None:
+            self._ask(board.asked, mine=mine)
+        self._field_row.set_visibility(not need)
+        self._need_row.set_visibility(need)
+        self._to.set_visibility(not need)
+        self._pass_words.set_visibility(mine)
+        self._raise.set_visibility(person and not mine and self._voice not in board.hands)
+        self._lower.set_visibility(person and not mine and self._voice in board.hands)
+        shown = one_line(self._voice) if person else t("chat.moderator")
+        text = t("chat.placeholder_asked") if mine else t("chat.placeholder_next", who=shown)
+        self._words.props["placeholder"] = text
+
+    def _ask(self, asked: Asked, *, mine: bool) -> None:
+        who = one_line(asked.agent)
+        if not mine:
+            text = t("chat.other_asked", who=who)
+        else:
+            text = t("chat.asked_need" if asked.what == "need_to_talk" else "chat.your_turn", who=who)
+        self._question_text.set_text(text)
+        self._problem.set_text(one_line(asked.problem))
+        self._problem.set_visibility(bool(asked.problem))
+        self._take_over.set_text(t("chat.answer_as", who=who))
+        self._take_over.set_visibility(not mine)
+
+    def _speak_as(self, name: str) -> None:
+        if name == self._voice:
+            return
+        self._voice = name
+        self._who.set_value(name)
+        others = [other for other in self._viewing.board.participants if other != name]
+        options = {other: t("chat.only", who=one_line(other)) for other in others}
+        kept = self._to.value if self._to.value in options else _EVERYBODY
+        self._to.set_options({_EVERYBODY: t("chat.everybody"), **options}, value=kept)
+
+    @property
+    def _key(self) -> str:
+        return f"voice:{self._viewing.run}"
+
+    def _choose(self) -> None:
+        if self._who.value != self._voice:
+            self._take(str(self._who.value))
+
+    def _answer_for_asked(self) -> None:
+        if self._asked is not None:
+            self._take(self._asked.agent)
+
+    def _take(self, name: str) -> None:
+        self._chosen = name
+        app.storage.tab[self._key] = name
+        self.sync()
+
+    def _acted(self) -> None:
+        """Where several people take part, whoever has done something in this tab is the one who sits there."""
+        if self._voice != AS_MODERATOR and len(self._viewing.board.people) > 1:
+            self._chosen = app.storage.tab[self._key] = self._voice
+
+    def _send(self) -> None:
+        live = self._viewing.live
+        if live is None:
+            return
+        speaker = "" if self._voice == AS_MODERATOR else self._voice
+        was_asked = self._asked is not None and self._asked.agent == speaker
+        if was_asked and live.control.asked != (speaker, "utterance"):
+            ui.notify(t("chat.answered_elsewhere"), type="warning")
+            return
+        heard_by = None if self._to.value == _EVERYBODY else [str(self._to.value)]
+        try:
+            live.control.say(self._words.value or "", speaker=speaker, heard_by=heard_by)
+        except PerSimChatError as error:
+            told(error)
+            return
+        self._acted()
+        self._words.set_value("")
+        self._to.set_value(_EVERYBODY)
+        if not was_asked:
+            ui.notify(t("chat.said_paused" if live.control.paused else "chat.said_next"), type="positive")
+
+    def _answer_need(self) -> None:
+        self._answering(lambda live: live.control.answer(int(self._need.value)))
+
+    def _pass(self) -> None:
+        self._answering(lambda live: live.control.pass_turn())
+
+    def _answering(self, answer: Callable[[LiveRun], None]) -> None:
+        """Answer, where whom the page shows is still being asked."""
+        live, asked = self._viewing.live, self._asked
+        if live is None or asked is None:
+            return
+        if live.control.asked != (asked.agent, asked.what):
+            ui.notify(t("chat.answered_elsewhere"), type="warning")
+            return
+        try:
+            answer(live)
+        except PerSimChatError as error:
+            told(error)
+        else:
+            self._acted()
+
+    def _hand(self, *, raised: bool) -> None:
+        live = self._viewing.live
+        if live is None:
+            return
+        try:
+            live.control.raise_hand(self._voice, raised=raised)
+        except PerSimChatError as error:
+            told(error)
+        else:
+            self._acted()
+            ui.notify(t("chat.hand_waits"), type="positive")

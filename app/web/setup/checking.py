@@ -1,0 +1,103 @@
+"""What is wrong with a draft, by the field at which it is marked."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import Any, Final
+
+from pydantic import ValidationError
+
+from persimchat.app.web.setup.draft import Draft
+from persimchat.memory.embeddings import LEXICAL, MINILM, remote_name
+from persimchat.models.naming import parse_model_name
+from persimchat.state.complaint import input_error
+from persimchat.state.document import Document
+from persimchat.state.errors import InputError, PerSimChatError
+from persimchat.state.settings import PART, Settings
+
+TOPIC: Final = "topic"
+PEOPLE: Final = "participants"
+RULES: Final = "rules"
+_SOME_TOPIC: Final = "?"
+_SCENARIO: Final = (TOPIC, PEOPLE, RULES, "relationships")
+
+
+def problems(draft: Draft) -> dict[str, str]:
+    """Everything that is wrong, in words, by the name of a setting or of a field of the scenario.
+
+    A field's first fault is told. What holds between several fields is asked for only where each is right by itself.
+    """
+    settings = draft.settings_asked()
+    found = {} if draft.topic.strip() else {TOPIC: "empty"}
+    wrong = {name: told for name, value in settings.items() if (told := _wrong(name, value))}
+    if not wrong and (together := _contradiction(settings)):
+        wrong[together[0]] = together[1]
+    for seat in draft.seats:
+        if seat.model and not seat.persona.human and (told := _refused(seat.model)):
+            found[PEOPLE] = f"{seat.name}: {told}"
+    if PEOPLE not in found:
+        try:
+            replace(draft, topic=draft.topic.strip() or _SOME_TOPIC, settings={}).scenario()
+        except InputError as error:
+            found[_field(error)] = in_words(error)
+    return {**found, **wrong}
+
+
+def field_of(error: InputError) -> str | None:
+    """The field that a run's refusal is about; None where it does not say."""
+    named = re.search(r"\bfield (\w+)|\b(?:setting|argument) (\w+)", error.where)
+    name = next((part for part in named.groups() if part), None) if named else None
+    if name in Settings.model_fields or name in _SCENARIO:
+        return name
+    words = re.findall(r"\w+", error.what)
+    if re.search(r"\bmodel\b", error.what) and not words[0].startswith("budget"):
+        return "embedding" if "embedding" in words else "model"
+    return next((word for word in words if word in Settings.model_fields and "_" in word or word == "embedding"), None)
+
+
+def in_words(error: PerSimChatError) -> str:
+    """What is wrong and what to do, without the place, at which it is marked."""
+    return " ".join(f"{error.what}. {error.remedy}".split())
+
+
+def _wrong(name: str, value: Any) -> str:
+    given = {name: value}
+    try:
+        Settings.model_validate(given, context=PART)
+    except ValidationError as error:
+        return in_words(input_error(error, Settings, Document(given)))
+    if name == "embedding" and str(value).strip() in (LEXICAL, MINILM):
+        return ""
+    if name == "embedding":
+        return _refused(str(value), embedding=True)
+    return _refused(value) if name == "model" and value is not None else ""
+
+
+def _refused(model: str, *, embedding: bool = False) -> str:
+    try:
+        (remote_name if embedding else parse_model_name)(model)
+    except InputError as error:
+        return in_words(error)
+    return ""
+
+
+def _contradiction(settings: dict[str, Any]) -> tuple[str, str] | None:
+    """The field at which settings that do not go together are marked, and why they do not."""
+    if settings.get("answer_format") == "choice" and not settings.get("choices"):
+        return "choices", "none"
+    try:
+        Settings.model_validate(settings)
+    except ValidationError as error:
+        complaint = input_error(error, Settings, Document(settings))
+        names = [word for word in re.findall(r"\w+", complaint.what) if word in Settings.model_fields]
+        name = names[0] if names else ""
+        return "choices" if name == "answer_format" else name, in_words(complaint)
+    return None
+
+
+def _field(error: InputError) -> str:
+    named = re.search(r"field (\w+)", error.where)
+    if named and named[1] in (TOPIC, RULES):
+        return named[1]
+    return PEOPLE

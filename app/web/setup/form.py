@@ -1,0 +1,110 @@
+"""The form of a draft: every field writes into the draft, and is marked where its value is wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from persimchat.app.web.setup.checking import TOPIC, problems
+from persimchat.app.web.setup.draft import Draft
+from persimchat.app.web.setup.specs import usual
+from persimchat.app.web.words import t
+from persimchat.state.settings import Settings
+
+Mark = Callable[[str | None], None]
+
+
+class Form:
+    """A draft and the fields that show it.
+
+    Attributes:
+        draft: what is filled in; another one may come into its place (`take`).
+        base: the settings of whoever serves the page.
+        revision: grows with every change.
+        wrong: what is wrong, by field.
+        unread: what has been typed and cannot be read as a value, by setting; with the reason.
+    """
+
+    def __init__(self, draft: Draft, base: Settings) -> None:
+        self.draft = draft
+        self.base = base
+        self.revision = 0
+        self.wrong: dict[str, str] = {}
+        self.unread: dict[str, str] = {}
+        self._marks: dict[str, Mark] = {}
+        self._redraws: list[Callable[[], object]] = []
+        self._follows: list[Callable[[], object]] = []
+        self._insisting = False
+
+    def mark(self, field: str, mark: Mark) -> None:
+        """Say how a field is marked; `mark` is given what is wrong, or None."""
+        self._marks[field] = mark
+
+    def redraw(self, draw: Callable[[], object]) -> None:
+        """Say what shows the draft anew when another one has come into its place."""
+        self._redraws.append(draw)
+
+    def follow(self, look: Callable[[], object]) -> None:
+        """Say what looks at the draft after every change."""
+        self._follows.append(look)
+
+    def usual(self) -> dict[str, Any]:
+        """The values that hold where nothing is filled in."""
+        return usual(self.base, self.draft.settings.get("mode"))
+
+    def value(self, name: str) -> Any:
+        """The value of a setting as it stands."""
+        return self.draft.settings.get(name, self.usual()[name])
+
+    def set(self, name: str, value: Any) -> None:
+        """A setting has been filled in; what would hold anyway is not kept."""
+        if value == self.usual()[name]:
+            self.draft.settings.pop(name, None)
+        else:
+            self.draft.settings[name] = value
+        if name == "mode":
+            held = self.usual()
+            self.draft.settings = {k: v for k, v in self.draft.settings.items() if k == "mode" or v != held[k]}
+        self.changed()
+
+    def take(self, draft: Draft) -> None:
+        """Show another draft."""
+        self.draft = draft
+        self.unread.clear()
+        self._insisting = False
+        for draw in self._redraws:
+            draw()
+        self.changed()
+
+    def changed(self) -> None:
+        """Something has been filled in: what is wrong is marked anew."""
+        self.revision += 1
+        self.wrong = {name: _worded(name, told) for name, told in problems(self.draft).items()} | self.unread
+        for field, mark in self._marks.items():
+            mark(self.wrong.get(field) if field != TOPIC or self._insisting else None)  # nobody was asked yet
+        for look in self._follows:
+            look()
+
+    def insist(self) -> bool:
+        """Mark also what has not been filled in yet; returns whether everything is right."""
+        self._insisting = True
+        self.changed()
+        return not self.wrong
+
+    def complain(self, field: str, told: str) -> bool:
+        """Mark a field until the next change; returns whether there is such a field."""
+        if field not in self._marks:
+            return False
+        self.wrong[field] = told
+        self._marks[field](told)
+        for look in self._follows:
+            look()
+        return True
+
+
+def _worded(name: str, told: str) -> str:
+    if name == TOPIC and told == "empty":
+        return t("setup.topic_missing")
+    if name == "choices" and told == "none":
+        return t("setup.choices_missing")
+    return told

@@ -1,0 +1,170 @@
+"""A setting as a field of the form, drawn by its kind, with what explains it and what is wrong with it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Final
+
+from nicegui import ui
+
+from persimchat.app.web.setup.bound import Bound
+from persimchat.app.web.setup.form import Form, Mark
+from persimchat.app.web.setup.specs import Spec, specs
+from persimchat.app.web.widgets import FIELD, SEGMENTS, explained, named
+from persimchat.app.web.words import catalogue, t
+from persimchat.runs.report_words import spaced
+
+_SIDE_BY_SIDE: Final = 2
+"""So many options stand side by side; more of them in a list."""
+
+
+def label_of(name: str) -> str:
+    """What a setting is called; its name where the catalogue has none yet."""
+    return _text(name, spaced(name).capitalize())
+
+
+def explanation_of(name: str) -> str:
+    """What a setting is; the model's own description where the catalogue has none yet."""
+    return _text(f"{name}.help", specs()[name].description)
+
+
+def option_of(name: str, value: str) -> str:
+    """What one of a setting's options is called."""
+    return _text(f"{name}.{value}", spaced(value))
+
+
+def setting_field(form: Form, name: str, suggestions: Sequence[str] = ()) -> None:
+    """Draw a setting.
+
+    Args:
+        form: into which it writes.
+        name: the setting's.
+        suggestions: values that are offered beside a text field.
+    """
+    spec = specs()[name]
+    with ui.row().classes("w-full items-start gap-1 no-wrap") as row:
+        with ui.column().classes("grow gap-1 min-w-0"):
+            if spec.kind == "switch":
+                _switch(form, spec)
+            elif spec.kind == "choice":
+                _choice(form, spec)
+            else:
+                _text_field(form, spec, suggestions)
+        with ui.element("div").classes("" if _is_low(spec) else "pt-2"):
+            explained(f"{label_of(name)}\n\n{explanation_of(name)}")
+    if name in SHOWN_IF:
+        condition = SHOWN_IF[name]
+        form.follow(lambda: row.set_visibility(condition(form.value) or name in form.wrong))
+
+
+def suggesting(field: ui.input, suggestions: Sequence[str]) -> None:
+    """Offer values beside a text field, which takes any other, too."""
+    with field.add_slot("append"):
+        button = ui.button(icon="arrow_drop_down").props("flat round dense size=sm color=grey-7")
+        named(button, t("setup.suggestions"))
+        with button, ui.menu().props("auto-close"):
+            for suggestion in suggestions:
+                ui.menu_item(suggestion, lambda suggestion=suggestion: field.set_value(suggestion))
+
+
+def _is_low(spec: Spec) -> bool:
+    """Whether the first line of the field is not as high as a text field."""
+    return spec.kind == "switch" or (spec.kind == "choice" and len(spec.options) + spec.optional <= _SIDE_BY_SIDE)
+
+
+def _text(key: str, otherwise: str) -> str:
+    return t(f"settings.{key}") if f"settings.{key}" in catalogue() else otherwise
+
+
+def _switch(form: Form, spec: Spec) -> None:
+    switch = ui.switch(label_of(spec.name), value=bool(form.value(spec.name))).props("dense").classes("py-1 text-sm")
+    switch.mark(f"setting-{spec.name}")
+    Bound(form, spec, switch, _fault(), read=lambda value: value is True, write=bool)
+
+
+def _choice(form: Form, spec: Spec) -> None:
+    label = label_of(spec.name)
+    options = ({"": option_of(spec.name, "none")} if spec.optional else {}) | {
+        value: option_of(spec.name, value) for value in spec.options
+    }
+    element: ui.toggle | ui.select
+    if len(options) <= _SIDE_BY_SIDE:
+        ui.label(label).classes("text-xs muted").props("aria-hidden=true")
+        element = ui.toggle(options).props(f"{SEGMENTS} spread role=group size=12px").classes("seg surface w-full")
+        named(element, label)
+        mark = _fault()
+    else:
+        element = ui.select(options, label=label).props(f"{FIELD} options-dense").classes("w-full")
+        mark = error_of(element)
+    element.mark(f"setting-{spec.name}")
+
+    def written(value: Any) -> Any:
+        return (value or "") if (value or "") in options else None
+
+    Bound(form, spec, element, mark, read=lambda value: value or None, write=written)
+
+
+def _text_field(form: Form, spec: Spec, suggestions: Sequence[str]) -> None:
+    field: ui.input | ui.textarea
+    if spec.kind in ("lines", "yaml"):
+        field = ui.textarea(label_of(spec.name)).props(f"{FIELD} rows=3 input-class=text-sm").classes("grows")
+    else:
+        field = ui.input(label_of(spec.name)).props(FIELD)
+        if spec.kind in ("integer", "number"):
+            field.props("inputmode=decimal" if spec.kind == "number" else "inputmode=numeric")
+        if suggestions:
+            suggesting(field, suggestions)
+    if spec.optional:
+        field.props["placeholder"] = t("setup.none")
+    field.classes("w-full").mark(f"setting-{spec.name}")
+
+    def read(text: Any) -> Any:
+        if str(text or "").strip():
+            return spec.read(str(text))
+        return None if spec.optional else [] if spec.kind == "lines" else form.usual()[spec.name]
+
+    Bound(form, spec, field, error_of(field), read=read, write=spec.written)
+
+
+def error_of(element: ui.input | ui.textarea | ui.select) -> Mark:
+    """How a field is marked that shows what is wrong itself; a change alone does not take the mark away."""
+    element.without_auto_validation()
+
+    def mark(told: str | None) -> None:
+        element.error = told
+
+    return mark
+
+
+def _fault() -> Mark:
+    """A line for what is wrong, below an element that has none itself."""
+    label = ui.label().classes("text-xs text-negative").props("role=alert")
+    label.set_visibility(False)
+
+    def mark(told: str | None) -> None:
+        label.set_text(told or "")
+        label.set_visibility(bool(told))
+
+    return mark
+
+
+Values = Callable[[str], Any]
+
+
+def _debated(value: Values) -> bool:
+    return bool(value("mode") == "debate")
+
+
+SHOWN_IF: Final[dict[str, Callable[[Values], bool]]] = {
+    "selection": lambda value: value("pattern") == "need_to_talk",
+    "temperature": lambda value: value("pattern") == "need_to_talk" and value("selection") == "softmax",
+    "allow_repetition": lambda value: value("pattern") != "round_robin",
+    "judge": _debated,
+    "window_size": lambda value: _debated(value) and value("judge") == "sliding_window",
+    "judge_every": _debated,
+    "answer_format": _debated,
+    "choices": lambda value: _debated(value) and value("answer_format") == "choice",
+    "closing_need": lambda value: value("closing") == "on",
+    "rounds": lambda value: value("baseline") not in (None, "single_agent"),
+}
+"""When a setting that has a meaning only beside another one is shown; wrong ones always are."""

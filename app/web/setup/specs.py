@@ -1,0 +1,124 @@
+"""What the model of the settings says of each of them: so a new setting appears on the page by itself."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, Final, Literal
+
+from persimchat.runs.manifest import public
+from persimchat.state.document import parse_value
+from persimchat.state.settings import PART, Settings
+
+Kind = Literal["choice", "switch", "integer", "number", "text", "lines", "yaml"]
+"""How a setting is filled in; `lines` takes a list, one text a line, and `yaml` whatever else there is."""
+
+_KINDS: Final[dict[str, Kind]] = {
+    "boolean": "switch",
+    "integer": "integer",
+    "number": "number",
+    "string": "text",
+}
+
+
+_BARE: Final = re.compile(r"\w[\w./:@-]*\w|\w", re.ASCII)
+
+
+@dataclass(frozen=True)
+class Spec:
+    """What is known of one setting.
+
+    Attributes:
+        name: the setting's.
+        kind: how it is filled in.
+        options: what there is to choose from.
+        optional: whether it may have no value.
+        description: in English, from the model.
+    """
+
+    name: str
+    kind: Kind
+    options: tuple[str, ...]
+    optional: bool
+    description: str
+
+    def read(self, text: str) -> Any:
+        """What somebody has typed, as a value; what cannot be read stays text, which validation refuses.
+
+        Raises:
+            ValueError: it is not well-formed; the message says why.
+        """
+        plain = text.strip()
+        if self.kind == "lines":
+            return [line.strip() for line in text.splitlines() if line.strip()]
+        if self.kind in ("integer", "number"):
+            return _number(plain)
+        return parse_value(text) if self.kind == "yaml" else plain
+
+    def written(self, value: Any) -> str:
+        """A value as somebody would type it."""
+        if value is None:
+            return ""
+        if self.kind == "lines" and isinstance(value, list):
+            return "\n".join(map(str, value))
+        if self.kind == "yaml" and isinstance(value, Mapping):
+            return "\n".join(f"{_inline(str(key))}: {_inline(item)}" for key, item in value.items())
+        return str(value)
+
+
+@cache
+def specs() -> dict[str, Spec]:
+    """Every setting by name, in the model's order."""
+    schema = Settings.model_json_schema()
+    definitions = schema.get("$defs", {})
+    return {name: _spec(name, part, definitions) for name, part in schema["properties"].items()}
+
+
+def usual(base: Settings, mode: Any) -> dict[str, Any]:
+    """The values that hold where nothing is filled in, without passwords; some of them hang on the mode.
+
+    Args:
+        base: the settings of whoever serves the page.
+        mode: what is filled in as mode; anything but a mode stands for nothing.
+    """
+    given = base.model_dump(mode="json", exclude_unset=True)
+    if mode in specs()["mode"].options:
+        given["mode"] = mode
+    return public(Settings.model_validate(given, context=PART).model_dump(mode="json"))
+
+
+def _spec(name: str, part: dict[str, Any], definitions: dict[str, Any]) -> Spec:
+    options = [_resolved(option, definitions) for option in part.get("anyOf", [part])]
+    shapes = [option for option in options if option.get("type") != "null"]
+    shape = shapes[0] if len(shapes) == 1 else {}
+    kind: Kind = _KINDS.get(shape.get("type", ""), "yaml")
+    if "enum" in shape:
+        kind = "choice"
+    elif shape.get("type") == "array" and _resolved(shape.get("items", {}), definitions).get("type") == "string":
+        kind = "lines"
+    values = tuple(map(str, shape.get("enum", ())))
+    return Spec(name, kind, values, len(shapes) < len(options), part.get("description", ""))
+
+
+def _resolved(schema: dict[str, Any], definitions: dict[str, Any]) -> dict[str, Any]:
+    reference = schema.get("$ref")
+    return {**definitions[reference.rsplit("/", 1)[1]], **schema} if reference else schema
+
+
+def _number(text: str) -> Any:
+    for read in (int, float):
+        try:
+            return read(text.replace(",", ".") if read is float else text)
+        except ValueError:
+            continue
+    return text
+
+
+def _inline(value: Any) -> str:
+    """A value on one line of YAML, bare where it reads back as it is; else as JSON, which is YAML, too."""
+    if isinstance(value, str) and _BARE.fullmatch(value) and parse_value(value) == value:
+        return value
+    return json.dumps(value, ensure_ascii=False)
