@@ -10,6 +10,7 @@ import pytest
 
 from persimchat.personas.catalogue import find_persona
 from persimchat.personas.scenario import load_scenario, make_scenario
+from persimchat.state.errors import InputError
 from persimchat.state.persona import Persona
 from persimchat.state.relationship import Relationship
 
