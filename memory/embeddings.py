@@ -7,7 +7,6 @@ import threading
 from typing import Final
 
 from langchain_core.embeddings import Embeddings
-from langchain_openai import OpenAIEmbeddings
 from pydantic import SecretStr
 
 from persimchat.memory.lexical import LexicalEmbeddings
@@ -82,6 +81,8 @@ def _remote(name: ModelName, settings: Settings) -> Embeddings:
             f"the embedding {shown(name.written)} needs the environment variable OPENAI_API_KEY",
             remedy="Set OPENAI_API_KEY, or choose another embedding, for example lexical.",
         )
+    from langchain_openai import OpenAIEmbeddings  # takes most of a second
+
     return OpenAIEmbeddings(
         model=name.model,
         openai_api_key=SecretStr(key) if key else NO_KEY,

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any, Final
 
 from langchain_core.language_models import BaseChatModel
-from langchain_openai import AzureChatOpenAI, ChatOpenAI
 from pydantic import SecretStr
 
 from persimchat.models.connections import clients
@@ -83,6 +82,8 @@ def _common(settings: Settings, refused: frozenset[str]) -> dict[str, Any]:
 
 
 def _openai(name: ModelName, key: SecretStr, settings: Settings, refused: frozenset[str], **more: Any) -> BaseChatModel:
+    from langchain_openai import ChatOpenAI  # takes most of a second
+
     return ChatOpenAI(
         model=name.model,
         api_key=key,
@@ -97,6 +98,8 @@ def _azure(name: ModelName, settings: Settings, refused: frozenset[str]) -> Base
     endpoint = _required(name, "AZURE_OPENAI_ENDPOINT")
     key = _required(name, "AZURE_OPENAI_API_KEY")
     version = _required(name, "OPENAI_API_VERSION")
+    from langchain_openai import AzureChatOpenAI
+
     return AzureChatOpenAI(
         azure_deployment=name.model,
         azure_endpoint=endpoint,

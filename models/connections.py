@@ -7,8 +7,6 @@ import ssl
 from typing import Any, Final
 from urllib.parse import urlsplit
 
-import openai
-
 from persimchat.models.naming import ModelName
 
 _OWNED: Final = ("openai-organization", "openai-project")
@@ -28,6 +26,8 @@ def clients(name: ModelName, timeout_s: float) -> dict[str, Any]:
         # Loading the certificate store takes longer than a whole local request. This context knows no authority, so
         # a redirect to https would fail instead of going unchecked.
         options["verify"] = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    import openai  # takes most of a second
+
     if name.provider in ("openai", "azure"):
         return {
             "http_client": openai.DefaultHttpxClient(**options),

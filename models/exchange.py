@@ -8,7 +8,6 @@ from contextlib import asynccontextmanager, nullcontext
 from dataclasses import dataclass, field
 from typing import Any, Final, cast
 
-import openai
 from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage, HumanMessage, message_chunk_to_message
 from langchain_core.runnables import RunnableConfig
 from langchain_core.runnables.config import ensure_config
@@ -20,6 +19,7 @@ from persimchat.models.ladder import Rung
 from persimchat.models.ledger import Ledger, current_ledger
 from persimchat.models.limits import pause, slot
 from persimchat.models.naming import ModelName, parse_model_name
+from persimchat.models.openai_client import cut_short
 from persimchat.models.recording import Request, from_record
 from persimchat.models.registry import model_name, ready_model
 from persimchat.models.schemas import prompt_schema
@@ -287,7 +287,7 @@ async def _whole(request: Awaitable[AIMessage]) -> AIMessage:
     """An answer, also where OpenAI's client raises it because it was cut or filtered."""
     try:
         return await request
-    except (openai.LengthFinishReasonError, openai.ContentFilterFinishReasonError) as stopped:
+    except cut_short() as stopped:
         return _unfinished(stopped)
 
 
@@ -296,10 +296,10 @@ def _is_whole(message: AIMessage) -> bool:
     return bool(message.response_metadata.get("finish_reason") or message.response_metadata.get("status"))
 
 
-def _unfinished(error: openai.LengthFinishReasonError | openai.ContentFilterFinishReasonError) -> AIMessage:
+def _unfinished(error: Any) -> AIMessage:
     """The message that OpenAI's client raises instead of returning it when an answer was cut or filtered."""
     completion = error.completion
-    reason = "length" if isinstance(error, openai.LengthFinishReasonError) else "content_filter"
+    reason = "length" if isinstance(error, cut_short()[:1]) else "content_filter"
     usage = completion.usage if completion else None
     return AIMessage(
         content=(completion.choices[0].message.content or "") if completion and completion.choices else "",

@@ -15,11 +15,11 @@ from typing import Any, Final
 
 from langchain_core.language_models import BaseChatModel
 from langchain_core.runnables import RunnableBinding, RunnableSequence
-from langchain_openai.chat_models.base import BaseChatOpenAI
 from pydantic import BaseModel
 
 from persimchat.models.failures import body_of, is_final, message_of, status_of
 from persimchat.models.naming import ModelName
+from persimchat.models.openai_client import is_openai
 from persimchat.models.schemas import wire_schema
 
 
@@ -129,7 +129,7 @@ def _bound(model: BaseChatModel, form: Rung, schema: type[BaseModel]) -> dict[st
         options["method"] = str(form)
     elif form is not Rung.TOOL_CALL:
         raise NotImplementedError(f"{type(model).__name__} has only tool calls")
-    if isinstance(model, BaseChatOpenAI) and form is not Rung.JSON_MODE:
+    if is_openai(model) and form is not Rung.JSON_MODE:
         options["strict"] = True
     try:
         structured = model.with_structured_output(wire_schema(schema), **options)
@@ -139,7 +139,7 @@ def _bound(model: BaseChatModel, form: Rung, schema: type[BaseModel]) -> dict[st
     if not isinstance(first, RunnableBinding):
         raise NotImplementedError(f"{type(model).__name__} has an unknown kind of {form}")
     request = dict(first.kwargs)
-    if isinstance(model, BaseChatOpenAI) and "response_format" in request:
+    if is_openai(model) and "response_format" in request:
         # The same JSON on the wire. As a field of its own the client would walk through the schema and parse the
         # answer with every request, a quarter of a request's CPU (benchmarks/turns.py).
         request["extra_body"] = {"response_format": request.pop("response_format")}

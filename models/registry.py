@@ -6,12 +6,12 @@ import asyncio
 from collections.abc import Hashable
 
 from langchain_core.language_models import BaseChatModel
-from langchain_openai.chat_models.base import BaseChatOpenAI
 
 from persimchat.models import ladder
 from persimchat.models.building import build
 from persimchat.models.loops import PerLoop
 from persimchat.models.naming import ModelName, default_model_name, parse_model_name
+from persimchat.models.openai_client import is_openai
 from persimchat.state.settings import Settings
 
 _MODELS: PerLoop[BaseChatModel] = PerLoop()
@@ -71,6 +71,6 @@ def _key(name: ModelName, settings: Settings, refused: frozenset[str]) -> tuple[
 async def close_models() -> None:
     """Close the running event loop's HTTP connections; call it before the loop ends."""
     for model in _MODELS.take():
-        if isinstance(model, BaseChatOpenAI) and model.root_async_client is not None:
+        if is_openai(model) and model.root_async_client is not None:
             await model.root_async_client.close()
             model.root_client.close()

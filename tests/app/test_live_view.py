@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import time
 from collections.abc import Callable
 
 import pytest
@@ -114,7 +115,13 @@ def test_the_live_area_fits_the_terminal(width: int, height: int, others: int):
 
 
 def test_in_a_terminal(terminal: Terminal, serve: Serve, plain: Callable[[str], str]):
-    server = serve(token_delay_s=0.03)
+    said = iter(["I have said it before and I say it again.", "I have said all that I have to say."])
+
+    def slowly(_: object) -> str:  # a server that takes its time before the first word, so that the wait is to be seen
+        time.sleep(0.6)
+        return next(said)
+
+    server = serve(Scripted(utterance=slowly), token_delay_s=0.03)
     code, screen = terminal("run", "Tea?", "-n", "3", "--messages", "2", "--model", server.model(), columns=80)
     text = plain(screen)
     assert code == 0, text

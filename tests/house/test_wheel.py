@@ -19,7 +19,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("wheel")]
 LEFT_OUT = shutil.ignore_patterns(
     ".*", "build", "dist", "out", "conversations", "*.egg-info", "__pycache__", "node_modules"
 )
-DATA = ("*.jinja", "*.yaml", "*.py", "py.typed")
+DATA = ("*.jinja", "*.yaml", "*.css", "*.py", "py.typed")
 
 
 @pytest.fixture(scope="module")
@@ -68,6 +68,8 @@ def test_wheel_holds_everything_and_nothing_else(root: Path, wheel: Path):
         ("persimchat/personas/shipped", ".yaml", 10),
         ("persimchat/personas/fragments", ".yaml", 1),
         ("persimchat/models", ".yaml", 1),
+        ("persimchat/app/web", ".css", 1),
+        ("persimchat/app/web/strings", ".yaml", 8),
         ("persimchat/models/offline", ".yaml", 1),
     ],
 )
