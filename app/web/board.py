@@ -58,11 +58,13 @@ class Board:
         paused: whether people have paused the run.
         stopped: its last event; None before it.
         error: what it has failed with, where that came before its first event or beside its last.
-        kept: whether it comes from a folder and nobody works on it.
+        kept: whether nobody in this server works on it.
+        elsewhere: whether another program works on it; this one learns of it when the run is looked at.
     """
 
     def __init__(self, *, kept: bool = False) -> None:
         self.kept = kept
+        self.elsewhere = False
         self.revision = 0
         self.started: Started | None = None
         self.lines: list[Line] = []
@@ -163,6 +165,12 @@ class Board:
         """The run has failed, with these words."""
         self.revision += 1
         self.error = error
+        self.speaking, self.words, self.asked, self.paused = None, "", None, False
+
+    def abandon(self) -> None:
+        """Nobody works on the run any more, and it has no end."""
+        self.revision += 1
+        self.kept = True
         self.speaking, self.words, self.asked, self.paused = None, "", None, False
 
     def _uttered(self, event: Uttered) -> None:

@@ -48,6 +48,7 @@ class Frame:
             dark="#131c31",
             dark_page="#0b1120",
         )
+        ui.on_exception(_Faults().told)
         ui.add_css(_style())
         ui.page_title(f"{heading} · PerSimChat")
         ui.run_javascript(f"document.documentElement.lang = '{app.storage.client['language']}'")
@@ -64,10 +65,26 @@ class Frame:
             with ui.row().classes("items-center gap-1 no-wrap"):
                 icon_button("history", t("common.runs"), lambda: ui.navigate.to("/runs"))
                 icon_button("groups", t("common.personas"), lambda: ui.navigate.to("/personas"))
-                with icon_button("translate", t("common.language")).classes("wide"), ui.menu():
+                with icon_button("translate", t("common.language")), ui.menu():
                     for code, name in LANGUAGES.items():
                         ui.menu_item(name, lambda code=code: _speak(code))
                 icon_button("dark_mode", t("common.dark"), lambda: dark.set_value(not dark.value))
+
+
+class _Faults:
+    """Tells of a fault in the program, once a page: what is drawn again and again may fail as often."""
+
+    def __init__(self) -> None:
+        self._told = False
+
+    def told(self) -> None:
+        """Say where more is to be found; nothing of the fault itself, which the terminal shows."""
+        if not self._told:
+            self._told = True
+            close = t("common.close")
+            ui.notify(
+                t("common.fault"), type="negative", position="top", multi_line=True, timeout=0, close_button=close
+            )
 
 
 def _speak(code: str) -> None:

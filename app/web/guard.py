@@ -61,29 +61,38 @@ class Guard:
     def _refused(self, connection: HTTPConnection) -> str:
         """Why a request is refused; empty where it is not."""
         host, origin = connection.headers.get("host", ""), connection.headers.get("origin")
-        if self.hosts and urlsplit(f"//{host}").hostname not in self.hosts:
+        try:
+            name, page = urlsplit(f"//{host}").hostname, urlsplit(origin or "").netloc
+        except ValueError:
+            return "Host or Origin is no address."
+        if self.hosts and name not in self.hosts:
             return "This name is not known here: call the server by the address that it has printed."
-        if origin is not None and urlsplit(origin).netloc != host:
+        if origin is not None and page != host:
             return "Requests of other pages are refused."
         if self.token is not None and not secrets.compare_digest(_given(connection).encode(), self.token.encode()):
             return "A token is needed: open the address that the server has printed, with ?token=…"
         return ""
 
     def _remembered(self, connection: HTTPConnection) -> Response:
-        """Keep the token in a cookie, out of the address, history and logs."""
+        """Keep the token in a cookie, out of the address, history and logs.
+
+        The cookie goes with links of other pages, so that a link in a message opens the page; Origin is checked anyway.
+        """
         query = urlencode([(key, value) for key, value in connection.query_params.multi_items() if key != "token"])
         path = "/" + quote(connection.url.path.lstrip("/\\"))  # never another host
         response = RedirectResponse(f"{path}?{query}" if query else path, status_code=303)
         secure = connection.url.scheme == "https"
-        response.set_cookie(COOKIE, self.token or "", httponly=True, samesite="strict", secure=secure)
+        response.set_cookie(COOKIE, self.token or "", httponly=True, samesite="lax", secure=secure)
         return response
 
 
 def _too_much(connection: HTTPConnection) -> int:
     """The status by which a body is refused that is too large, or whose size is not said; 0 where it is taken."""
     size = connection.headers.get("content-length")
+    if "transfer-encoding" in connection.headers:  # it holds, whatever size is said beside it
+        return 411
     if size is None:
-        return 411 if "transfer-encoding" in connection.headers else 0
+        return 0
     return 0 if size.isascii() and size.isdigit() and int(size) <= MOST_BYTES else 413
 
 

@@ -6,10 +6,13 @@ import os
 import secrets
 import socket
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
+from urllib.parse import quote
 
 import uvicorn
 
+from persimchat.app.web.live_runs import LiveRuns
 from persimchat.app.web.serving import LOOPBACK, place_in, secret_in, web_app
 from persimchat.state.errors import InputError
 
@@ -38,12 +41,26 @@ def host_pages(host: str, port: int, out: Path, library: Path, say: Callable[[st
     with listening:
         shown = listening.getsockname()[1]
         name = f"[{host}]" if ":" in host else host
-        app = web_app(
-            place_in(out, library), secret=secret, hosts=LOOPBACK if token is None else frozenset(), token=token
-        )
-        say(f"PerSimChat: http://{name}:{shown}/" + (f"?token={token}" if token else "") + "   (Ctrl-C stops it)")
-        server = uvicorn.Server(uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=5))
-        server.run(sockets=[listening])
+        place = place_in(out, library)
+        app = web_app(place, secret=secret, hosts=LOOPBACK if token is None else frozenset(), token=token)
+        query = f"?token={quote(token, safe='')}" if token else ""
+        say(f"PerSimChat: http://{name}:{shown}/{query}   (Ctrl-C stops it)")
+        config = uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=5)
+        with suppress(KeyboardInterrupt):  # raised again when everything was stopped; it is the way to end this
+            _Server(config, place.runs).run(sockets=[listening])
+
+
+class _Server(uvicorn.Server):
+    """It stops the runs before it waits for connections: whoever follows a run waits for the run's end."""
+
+    def __init__(self, config: uvicorn.Config, runs: LiveRuns) -> None:
+        super().__init__(config)
+        self._runs = runs
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Stop everything."""
+        await self._runs.close()
+        await super().shutdown(sockets)
 
 
 def _listen(host: str, port: int) -> socket.socket:

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator, Mapping
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from pathlib import Path
 from typing import Any, Final
 
 from persimchat.app.web.board import Board
 from persimchat.app.web.boards import board_of, earlier_totals
+from persimchat.models.redaction import redact
 from persimchat.runs.branch import branch_run, regenerate_run
 from persimchat.runs.broadcast import Broadcast
 from persimchat.runs.control import Control
 from persimchat.runs.events import Event, Started
+from persimchat.runs.folder import MANIFEST, TRANSCRIPT
 from persimchat.runs.listing import list_runs
 from persimchat.runs.lock import is_held
+from persimchat.runs.reading import read_manifest
 from persimchat.runs.resume import resume_run
 from persimchat.runs.simulation import run_simulation
 from persimchat.state.errors import InputError, PerSimChatError
@@ -25,22 +28,33 @@ from persimchat.state.settings import Settings
 ENDED_KEPT: Final = 5
 """Runs that are over and stay in memory; others are read from their folders again."""
 
+Stamp = tuple[int, int]
+"""When a run was written last (nanoseconds), and how large it is (bytes)."""
+
 
 class LiveRun:
     """A run that this server holds.
 
-    Attributes:
-        run: its id.
+    Args:
+        folder: where it is kept; its name is the one by which the server knows the run.
         control: what people do to it.
         broadcast: its events, for whoever follows them.
+        past: utterances that it has already, of a run that goes on.
+
+    Attributes:
+        run: its id.
         board: what is to be seen of it.
     """
 
-    def __init__(self, run: str, control: Control, broadcast: Broadcast) -> None:
-        self.run = run
+    def __init__(self, folder: Path, control: Control, broadcast: Broadcast, past: int = 0) -> None:
+        self.run = folder.name
         self.control = control
         self.broadcast = broadcast
         self.board = Board()
+        self._left: asyncio.Task[Stamp] | None = None
+        self._folder = folder
+        self._past = past
+        self._caught_up = asyncio.Event()
         self._task = asyncio.get_running_loop().create_task(self._follow())
 
     @property
@@ -52,14 +66,33 @@ class LiveRun:
         """Wait until the run is over."""
         await asyncio.wait([self._task])
 
+    async def caught_up(self) -> None:
+        """Wait until its past stands on the board, so that nobody takes what was said before for news."""
+        await self._caught_up.wait()
+
+    async def left(self) -> Stamp | None:
+        """How its folder was left when it was over; None before that."""
+        return await asyncio.shield(self._left) if self._left is not None else None
+
     async def _follow(self) -> None:
         events = self.broadcast.subscribe()
         try:
             async with aclosing(events):
                 async for event in events:
                     self.board.take(event)
+                    if self.board.turn >= self._past:
+                        self._caught_up.set()
         except PerSimChatError as error:
             self.board.fail(str(error))
+        except Exception as error:
+            self.board.fail(redact(f"{type(error).__name__}: {error}"))
+            raise
+        finally:
+            if self.board.stopped is None and not self.board.error:
+                self.board.abandon()
+            self._caught_up.set()
+            if not self._task.cancelling():  # else the server's loop is being closed
+                self._left = asyncio.get_running_loop().create_task(asyncio.to_thread(_stamp, self._folder))
 
 
 class LiveRuns:
@@ -72,7 +105,7 @@ class LiveRuns:
     def __init__(self, out: Path) -> None:
         self.out = out
         self._live: dict[str, LiveRun] = {}
-        self._boards: dict[str, tuple[tuple[int, int], Board]] = {}
+        self._boards: dict[str, tuple[Stamp, Board]] = {}
 
     async def start(self, scenario: Scenario, settings: Settings) -> LiveRun:
         """Begin a run.
@@ -85,9 +118,12 @@ class LiveRuns:
 
     async def resume(self, run: str, changes: Mapping[str, Any] | None = None) -> LiveRun:
         """Go on with a run that is kept; raises InputError where that cannot be."""
-        self._check_idle(run)
+        folder = self.folder(run)
+        live = self.get(run)
+        if live is not None and not live.over or live is None and await asyncio.to_thread(is_held, folder):
+            raise InputError(f"run {run} is going on", remedy="Watch it, or stop it first.")
         control = Control()
-        return await self._begin(resume_run(self.folder(run), changes=changes or {}, control=control), control)
+        return await self._begin(resume_run(folder, changes=changes or {}, control=control), control, folder)
 
     async def branch(
         self, run: str, turn: int, *, say: tuple[str, str] | None = None, changes: Mapping[str, Any] | None = None
@@ -119,7 +155,7 @@ class LiveRuns:
             InputError: there is none of that name; names with a path in them are nobody's.
         """
         plain = run not in ("", ".", "..") and not set(run) & {"/", "\\", "\0"}
-        if not plain or not (self.out / run / "run.json").is_file():
+        if not plain or not (self.out / run / MANIFEST).is_file():
             raise InputError(f"there is no run {run!r}", where=str(self.out), remedy="Choose one of the list of runs.")
         return self.out / run
 
@@ -130,16 +166,22 @@ class LiveRuns:
             InputError: there is no such run, or its folder is damaged.
         """
         live = self.get(run)
-        if live is not None:
+        if live is not None and not live.over:
             return live.board
         folder = self.folder(run)
         stamp = await asyncio.to_thread(_stamp, folder)
+        if live is not None and await live.left() == stamp:
+            return live.board
+        if live is not None and self.get(run) is live:
+            del self._live[run]  # another process has gone on with it
         cached = self._boards.get(run)
         if cached is not None and cached[0] == stamp:
-            return cached[1]
-        board = await asyncio.to_thread(board_of, folder)
-        self._boards = dict([*((k, v) for k, v in self._boards.items() if k != run)][-ENDED_KEPT:])
-        self._boards[run] = (stamp, board)
+            board = cached[1]
+        else:
+            board = await asyncio.to_thread(board_of, folder)
+            self._boards = dict([*((k, v) for k, v in self._boards.items() if k != run)][-ENDED_KEPT:])
+            self._boards[run] = (stamp, board)
+        board.elsewhere = await asyncio.to_thread(is_held, folder)
         return board
 
     async def runs(self) -> Any:
@@ -159,34 +201,42 @@ class LiveRuns:
         for live in active:
             await live.ended()
 
-    def _check_idle(self, run: str) -> None:
-        live = self.get(run)
-        if (live is not None and not live.over) or (live is None and is_held(self.folder(run))):
-            raise InputError(f"run {run} is going on", remedy="Watch it, or stop it first.")
+    async def _begin(
+        self, events: AsyncGenerator[Event, None], control: Control, folder: Path | None = None
+    ) -> LiveRun:
+        """Whoever waits for this may go away; what has begun belongs to the server.
 
-    async def _begin(self, events: AsyncGenerator[Event, None], control: Control) -> LiveRun:
-        """Whoever waits for this may go away; what has begun belongs to the server."""
-        return await asyncio.shield(asyncio.get_running_loop().create_task(self._begun(events, control)))
+        Args:
+            events: of the run.
+            control: what people do to it.
+            folder: of a run that goes on; None for one that makes a folder of its own.
+        """
+        return await asyncio.shield(asyncio.get_running_loop().create_task(self._begun(events, control, folder)))
 
-    async def _begun(self, events: AsyncGenerator[Event, None], control: Control) -> LiveRun:
-        broadcast = Broadcast(events, out=self.out)
+    async def _begun(self, events: AsyncGenerator[Event, None], control: Control, folder: Path | None) -> LiveRun:
+        renamed = folder is not None and (await asyncio.to_thread(read_manifest, folder)).run != folder.name
+        broadcast = Broadcast(events, out=None if renamed else self.out)
         following = broadcast.subscribe()
         async with aclosing(following):
             first = await anext(following)
         if not isinstance(first, Started):
             raise TypeError(f"the first event is {first.event}")
-        live = LiveRun(first.run, control, broadcast)
+        live = LiveRun(folder or self.out / first.run, control, broadcast, first.turn)
         if first.turn:
-            live.board.know(await asyncio.to_thread(earlier_totals, self.folder(first.run), first.turn))
-        self._live[first.run] = live
-        self._boards.pop(first.run, None)
+            live.board.know(await asyncio.to_thread(earlier_totals, self.folder(live.run), first.turn))
+            await live.caught_up()
+        self._live[live.run] = live
+        self._boards.pop(live.run, None)
         over = [run for run, other in self._live.items() if other.over]
         for run in over[:-ENDED_KEPT]:
             del self._live[run]
         return live
 
 
-def _stamp(folder: Path) -> tuple[int, int]:
-    """What changes when somebody writes to a run."""
-    stats = [path.stat() for path in (folder / "run.json", folder / "transcript.jsonl") if path.is_file()]
-    return (max(one.st_mtime_ns for one in stats), sum(one.st_size for one in stats))
+def _stamp(folder: Path) -> Stamp:
+    """What changes when somebody writes to a run; zeros where there is none."""
+    stats = []
+    for name in (MANIFEST, TRANSCRIPT):
+        with suppress(OSError):  # it may go at any moment; whoever reads the run says so
+            stats.append((folder / name).stat())
+    return (max((one.st_mtime_ns for one in stats), default=0), sum(one.st_size for one in stats))

@@ -31,23 +31,16 @@ EMOTION_COLOURS: Final = dict(
 EMOTION_FACES: Final = dict(zip(EMOTIONS, ("😊", "😔", "😠", "😨", "🤢", "😮"), strict=True))
 CALM: Final = "😌"
 
+CHART_TEXT: Final = "#748096"
+"""Words in charts, which keep their colours when the page turns dark; as readable on light as on dark."""
+
 AXIS: Final[dict[str, Any]] = {
-    "axisLabel": {"color": "#94a3b8", "fontSize": 10},
+    "axisLabel": {"color": CHART_TEXT, "fontSize": 10},
     "splitLine": {"lineStyle": {"color": "rgba(148,163,184,.18)"}},
     "axisLine": {"lineStyle": {"color": "rgba(148,163,184,.4)"}},
     "axisTick": {"show": False},
 }
 """Of every chart's axes; readable on light and dark."""
-
-LEGEND: Final[dict[str, Any]] = {
-    "bottom": 0,
-    "type": "scroll",
-    "icon": "circle",
-    "itemWidth": 8,
-    "itemHeight": 8,
-    "itemGap": 8,
-    "textStyle": {"color": "#94a3b8", "fontSize": 10},
-}
 
 
 def colour(name: str, participants: list[str]) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from nicegui import ui
 
 from persimchat.app.web.conversation_page import conversation_page, new_page
@@ -14,6 +16,9 @@ from persimchat.app.web.viewing import Viewing
 from persimchat.app.web.words import t
 from persimchat.state.errors import PerSimChatError
 
+_DIGITS: Final = 9
+"""The longest number that a turn may have in an address."""
+
 
 def register(place: Place) -> None:
     """Register every page with NiceGUI's application."""
@@ -23,13 +28,13 @@ def register(place: Place) -> None:
         await new_page(place, like=like, setup=setup)
 
     @ui.page("/run/{run}")
-    async def _run(run: str, turn: int | None = None) -> None:
+    async def _run(run: str, turn: str = "") -> None:
         try:
             board = await place.runs.board(run)
         except PerSimChatError as error:
             _nothing(str(error))
             return
-        await conversation_page(Viewing(place, run, board, turn))
+        await conversation_page(Viewing(place, run, board, _turn(turn)))
 
     @ui.page("/runs")
     async def _runs() -> None:
@@ -42,6 +47,11 @@ def register(place: Place) -> None:
     @ui.page("/personas")
     async def _personas() -> None:
         await personas_page(place)
+
+
+def _turn(given: str) -> int | None:
+    """The turn that an address names; None for the newest, also where what it says is no turn."""
+    return int(given) if given.isdecimal() and len(given) <= _DIGITS else None
 
 
 def _nothing(why: str) -> None:

@@ -81,7 +81,10 @@ def secret_in(folder: Path) -> str:
     try:
         handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     except FileExistsError:
-        return path.read_text(encoding="ascii")
+        if kept := path.read_text(encoding="ascii"):
+            return kept
+        path.unlink()  # whoever made it did not come to write it
+        return secret_in(folder)
     with os.fdopen(handle, "w", encoding="ascii") as file:
         made = secrets.token_urlsafe(32)
         file.write(made)

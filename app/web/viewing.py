@@ -21,7 +21,7 @@ class Viewing:
         self.place = place
         self.run = run
         self.board = board
-        self.at = at
+        self.at = None if at is None else max(0, at)
 
     @property
     def live(self) -> LiveRun | None:

@@ -76,6 +76,14 @@ def explained(text: str) -> None:
             ui.label(text).classes("text-sm p-3 whitespace-pre-line")
 
 
+async def answered(dialog: ui.dialog) -> Any:
+    """Show a dialog until it is closed, and take it away: with what it was closed; None where the page has gone."""
+    answer = await dialog
+    if not dialog.is_deleted:
+        dialog.delete()
+    return answer
+
+
 def told(error: Exception) -> None:
     """Tell what was wrong; the text is shown as text."""
     close = {"label": t("common.close"), "color": "white"}

@@ -19,8 +19,11 @@ from persimchat.state.settings import Settings
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(240)]
 
 TOPIC = "Should our town close its centre to cars?"
-AXE = "const done = arguments[0]; axe.run(document, {resultTypes: ['violations'], preload: false}).then(found => done(found.violations))"
-LIGHT = "return !document.body.classList.contains('body--dark')"
+AXE = """
+const done = arguments[0];
+axe.run(document, {resultTypes: ['violations'], preload: false}).then(found => done(found.violations));
+"""
+DARKEN = "Quasar.Dark.set(arguments[0]); return document.body.classList.contains('body--dark')"
 STILL = {"features": [{"name": "prefers-reduced-motion", "value": "reduce"}]}
 
 
@@ -53,8 +56,9 @@ class Eyes:
         self.browser.execute_script("if (!window.axe) (0, eval)(arguments[0])", self._axe)
         found = []
         for dark in (False, True):
-            self.browser.execute_script("Quasar.Dark.set(arguments[0])", dark)
-            self.wait.until(lambda b, dark=dark: b.execute_script(LIGHT) is not dark)
+            self.wait.until(
+                lambda b, dark=dark: b.execute_script(DARKEN, dark) is dark
+            )  # the page may set its own first
             violations = self.browser.execute_async_script(AXE)
             found += [line for one in violations for line in told(f"{where}, {'dark' if dark else 'light'}", one)]
         self.browser.execute_script("Quasar.Dark.set(false)")

@@ -81,6 +81,19 @@ async def test_whoever_was_cut_off_goes_on_where_they_were(
     assert (await api.get(path, params={"after": len(whole)})).status_code == 204
 
 
+async def test_a_damaged_run_is_told_of(api: httpx.AsyncClient, place: Place, run: LiveRun):
+    place.runs.forget(run.run)
+    (place.runs.folder(run.run) / "transcript.jsonl").write_text("{}\n")
+    answer = await api.get(f"/api/runs/{run.run}/events")
+    assert (answer.status_code, "transcript.jsonl" in answer.json()["where"]) == (400, True)
+
+
+async def test_a_renamed_run_is_listed_by_the_name_that_finds_it(api: httpx.AsyncClient, place: Place, run: LiveRun):
+    place.runs.folder(run.run).rename(place.runs.out / "renamed")
+    (listed,) = (await api.get("/api/runs")).json()
+    assert (await api.get(f"/api/runs/{listed['run']}")).json()["utterances"] == 3
+
+
 async def test_people_take_part(api: httpx.AsyncClient, place: Place):
     people = [*OFFLINE["participants"], {"name": "Petr", "human": True}]
     body = {"topic": "Tea?", "participants": people, "settings": {"model": "offline", "max_messages": 4}}

@@ -154,7 +154,7 @@ SAID = Uttered(
         (SAID.model_copy(update={"speaker": "Cy", "emotion": {}}), ["Cy", "person", "turn 4"]),
         (SAID.model_copy(update={"speaker": "Moderator", "heard_by": ["Bo", "Cy"]}), ["only Bo and Cy can hear this"]),
         (SAID.model_copy(update={"corrections": ["still_repeats"]}), ["Put right: still repeats something"]),
-        (SAID.model_copy(update={"answer": "yes", "confidence": 0.8}), ["Answer: yes · 80 % sure"]),
+        (SAID.model_copy(update={"answer": "yes", "confidence": 0.8}), ["Answer: yes · 80% sure"]),
         (Silenced(turn=3, agent="Bo", step="speak", why="passed"), ["Bo passes this time."]),
         (Silenced(turn=3, agent="Bo", step="hear", why="no server"), ["Bo could not be asked", "no server"]),
         (TopicChanged(turn=3, topic="Bees"), ["The topic is now: Bees"]),
@@ -221,8 +221,9 @@ def test_the_catalogue_has_every_sentence(language: str):
 
     reasons = ("message_limit", "consensus", "closed", "budget", "stopped", "error")
     keys = [f"ended_{reason}" for reason in reasons] + [f"status_{reason}" for reason in reasons]
-    keys += [f"emotion_{name}" for name in (*EMOTIONS, "calm")] + [f"corrected_{name}" for name in CORRECTIONS]
+    keys += [f"corrected_{name}" for name in CORRECTIONS]
     keys += [f"stopped_by_{name}" for name in ("user", "moderator", "person")]
     for key in keys:
         assert worded(f"chat.{key}", language)
+    assert all(worded(f"common.emotion_{name}", language) for name in (*EMOTIONS, "calm"))
     assert all(set(entry) == {"en", "cs"} for name, entry in catalogue().items() if name.startswith("chat."))

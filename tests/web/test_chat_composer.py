@@ -249,6 +249,22 @@ async def test_a_run_that_was_stopped_goes_on(user: User, place: Place):
     assert again.board.turn == 3
 
 
+async def test_a_tab_of_before_is_loaded_anew_once(user: User, place: Place, monkeypatch: pytest.MonkeyPatch):
+    live = await begin(place, messages=2, closing="off")
+    await live.ended()
+    await user.open(f"/run/{live.run}")
+    told: list[bool] = []
+    monkeypatch.setattr(ui.navigate, "reload", lambda: told.append(True))
+    resumed = await place.runs.resume(live.run, {"max_messages": 400})
+    await until(lambda: told)
+    async for event in resumed.broadcast.subscribe():
+        if event.event == "turn_ended" and event.turn >= 12:
+            break
+    resumed.broadcast.cancel()
+    await resumed.ended()
+    assert told == [True]
+
+
 async def test_a_limit_is_raised_in_a_dialog(user: User, place: Place):
     live = await begin(place, messages=2, closing="off")
     await live.ended()
@@ -303,7 +319,7 @@ async def test_branching_with_another_line(user: User, place: Place):
     user.find(marker="branch-line").click()
     await user.should_see("What they say instead (optional)", retries=20)
     (words,) = user.find("What they say instead (optional)").elements
-    (shared,) = user.find("Shared utterances").elements
+    (shared,) = user.find("Shared messages").elements
     assert isinstance(words, ui.textarea)
     assert isinstance(shared, ui.number)
     assert (words.value, shared.value) == (second.text, 1)

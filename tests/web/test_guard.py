@@ -13,6 +13,7 @@ from starlette.responses import PlainTextResponse
 from starlette.routing import Route, WebSocketRoute
 from starlette.testclient import TestClient
 from starlette.websockets import WebSocket, WebSocketDisconnect
+from web.conftest import Server
 
 from persimchat.app.web.guard import COOKIE, MOST_BYTES, POLICY, Guard
 from persimchat.app.web.serving import LOOPBACK, secret_in
@@ -50,6 +51,12 @@ def test_names_that_only_point_to_loopback(name: str):
     assert client(Guard(INSIDE, LOOPBACK, None), name).get("/").status_code == 403
 
 
+@pytest.mark.parametrize("header", ["host", "origin"])
+@pytest.mark.parametrize("value", ["[", "[x]", "http://[", "http://a]"])
+def test_what_is_no_address(header: str, value: str):
+    assert client(Guard(INSIDE, LOOPBACK, None)).get("/", headers={header: value}).status_code == 403
+
+
 @pytest.mark.parametrize("origin", ["http://evil.example", "null", "http://localhost:9999", "https://localhost.evil"])
 def test_other_pages(origin: str):
     inside = client(Guard(INSIDE, LOOPBACK, None))
@@ -79,10 +86,20 @@ def test_a_token_is_asked_for_and_kept_out_of_the_address():
     cookie = entered.headers["set-cookie"]
     assert f"{COOKIE}={TOKEN}" in cookie
     assert "HttpOnly" in cookie
-    assert "SameSite=strict" in cookie
+    assert "SameSite=lax" in cookie
     assert outside.get("/a/b").text == "inside"  # with the cookie
     with outside.websocket_connect("ws://localhost:8080/ws") as connected:
         assert connected.receive_text() == "inside"
+
+
+@pytest.mark.slow
+def test_the_printed_address_holds_any_token(tmp_path: Path):
+    served = Server(tmp_path, "--host", "0.0.0.0", PERSIMCHAT_TOKEN="a+b&c#d e")
+    try:
+        with httpx.Client(follow_redirects=True) as browser:
+            assert browser.get(served.url.replace("0.0.0.0", "127.0.0.1")).status_code == 200
+    finally:
+        served.close()
 
 
 @pytest.mark.parametrize("path", ["//evil.example/", "/\\evil.example", "///evil.example"])
@@ -108,6 +125,8 @@ def test_the_secret_is_its_owners_alone(tmp_path: Path):
     made = secret_in(tmp_path / "new")
     assert len(made) >= 40
     assert secret_in(tmp_path / "new") == made
+    (tmp_path / "new" / "secret").write_text("")  # as a crash may leave it
+    assert len(secret_in(tmp_path / "new")) >= 40
     assert stat.S_IMODE((tmp_path / "new" / "secret").stat().st_mode) == 0o600
 
 
@@ -122,3 +141,5 @@ async def test_a_body_has_its_limit():
             refused = await sending.get("http://localhost/", headers={"content-length": size})
             assert refused.status_code == 413, size
         assert (await sending.post("http://localhost/", content=endless())).status_code == 411
+        both = {"content-length": "5", "transfer-encoding": "chunked"}
+        assert (await sending.post("http://localhost/", headers=both)).status_code == 411

@@ -51,7 +51,7 @@ async def show(user: User, place: Place, folder: Path, agent: str, turn: int, at
 
 def enabled(user: User, name: str) -> bool:
     (button,) = (one for one in user.find(kind=ui.button).elements if one.props.get("aria-label") == name)
-    return button.enabled
+    return button.props["aria-disabled"] != "true"
 
 
 def press(user: User, name: str) -> None:

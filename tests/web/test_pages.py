@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import pytest
+from nicegui import ui
 from nicegui.testing import User
+from nicegui.testing.user_interaction import UserInteraction
 from selenium.webdriver.common.by import By
 from web.conftest import Server, begin
 
+from persimchat.app.web.board import Board
 from persimchat.app.web.place import Place
+from persimchat.app.web.viewing import Viewing
 from persimchat.state.errors import InputError
 
 
@@ -40,6 +46,32 @@ async def test_what_was_used_is_known_of_a_resumed_runs_past(place: Place):
     await resumed.ended()
     assert resumed.board.totals_at(1).calls >= used[0] > 0
     assert resumed.board.totals_at(4).calls > resumed.board.totals_at(3).calls > used[1]
+
+
+async def test_a_fault_is_told_once(user: User, place: Place, monkeypatch: pytest.MonkeyPatch):
+    live = await begin(place, messages=2)
+    await live.ended()
+    await user.open(f"/run/{live.run}")
+    failed: list[bool] = []
+
+    def fail(*_: object) -> None:
+        failed.append(True)
+        raise ZeroDivisionError
+
+    monkeypatch.setattr(Board, "lines_upto", fail)
+    buttons = user.find(kind=ui.button).elements
+    (back,) = (button for button in buttons if str(button.props.get("aria-label")).startswith("One turn back"))
+    for times in (1, 2):
+        UserInteraction(user, {back}, None).click()
+        while len(failed) < times:
+            await asyncio.sleep(0.02)
+    assert sum("Something is wrong in the program" in told for told in user.notify.messages) == 1
+
+
+async def test_no_turn_is_before_the_first(place: Place):
+    live = await begin(place, messages=2)
+    await live.ended()
+    assert Viewing(place, live.run, live.board, -5).turn == 0
 
 
 async def test_no_such_run(user: User):

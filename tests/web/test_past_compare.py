@@ -47,7 +47,7 @@ async def test_a_branch_beside_its_origin(user: User, place: Place):
     await user.should_see("B is a branch of A at turn 2.", retries=50)
     await user.should_see("They share the first 2 messages.")
     await user.should_see("At message 3 they part: other words were put in there.")
-    await user.should_see("max messages")
+    await user.should_see("Number of messages")
     await user.should_see(given)  # as text
     await user.should_see("Nothing more was said.")  # the branch is one shorter
     await user.should_see(origin.board.utterances[3].text)

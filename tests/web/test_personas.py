@@ -266,3 +266,11 @@ async def test_the_chooser(user: User, place: Place):
     user.find("Cancel").click()
     await user.should_not_see("Your personas", retries=PATIENCE)
     assert chosen == [["Anna Nová", "Hà Nguyễn"], []]
+
+
+@pytest.mark.parametrize("button", ["Generate", "Convert"])
+async def test_a_wrong_environment_is_told_of(user: User, monkeypatch: pytest.MonkeyPatch, button: str):
+    await user.open("/personas")
+    monkeypatch.setenv("PERSIMCHAT_MAX_MESSAGES", "many")
+    user.find(kind=ui.button, content=button).click()
+    await user.should_see("PERSIMCHAT_MAX_MESSAGES", retries=PATIENCE)

@@ -92,6 +92,8 @@ async def _numbered(events: AsyncGenerator[Event, None], had: int) -> AsyncGener
                 if number > had:
                     yield f"id: {number}\nevent: {event.event}\ndata: {event.model_dump_json()}\n\n"
     except PerSimChatError:
+        if not number:
+            raise  # the folder cannot be read
         return  # `stopped` has told of it
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Query
@@ -13,7 +14,7 @@ from persimchat.app.web.api.problems import CONFLICT, NO_RUN, RESPONSES, Conflic
 from persimchat.app.web.board import Board
 from persimchat.app.web.place import Place
 from persimchat.runs.events import Judged, MindRecord, StopReason, Uttered
-from persimchat.runs.listing import deletable, delete_run, matching
+from persimchat.runs.listing import ListedRun, deletable, delete_run, matching
 from persimchat.runs.past import past_events
 from persimchat.runs.reading import read_run
 
@@ -52,7 +53,7 @@ def runs_router(place: Place) -> APIRouter:
         """The runs, the latest first."""
         listing = await place.runs.runs()
         found = matching(listing.runs, text=text, mode=mode, ended=ended)
-        return [ListedInfo.model_validate(run.model_dump(exclude={"folder"})) for run in found]
+        return [_listed(run) for run in found]
 
     @router.post("", status_code=201)
     async def start_run(wanted: Conversation) -> RunInfo:
@@ -95,6 +96,11 @@ def runs_router(place: Place) -> APIRouter:
         return await asyncio.to_thread(_minds, place, run, turn)
 
     return router
+
+
+def _listed(run: ListedRun) -> ListedInfo:
+    """A run of the list, by the name under which the server knows it: its folder's, also where that was renamed."""
+    return ListedInfo.model_validate({**run.model_dump(exclude={"folder"}), "run": Path(run.folder).name})
 
 
 def _minds(place: Place, run: str, turn: int) -> list[MindRecord]:

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
+import asyncio
 
 from nicegui import ui
 
+from persimchat.app.web.chat.branch_settings import BranchSettings, settings_form
 from persimchat.app.web.chat.numbers import whole
+from persimchat.app.web.past.addresses import page_of
+from persimchat.app.web.setup.form import Form
 from persimchat.app.web.viewing import Viewing
 from persimchat.app.web.widgets import FIELD, explained, told
 from persimchat.app.web.words import t
 from persimchat.nodes.saying import moderator_name
-from persimchat.runs.events import Uttered
+from persimchat.runs.events import Started, Uttered
 from persimchat.state.errors import PerSimChatError
 from persimchat.state.plain_text import one_line
 
@@ -27,72 +30,98 @@ async def branch_from(viewing: Viewing, turn: int, *, instead: bool = False) -> 
         turn: how many utterances the branch is to share, from 0; it can be changed in the dialog.
         instead: whether the next line is to be replaced: its words stand in the field.
     """
-    board = viewing.board
-    started = board.started
-    if started is None:
+    if viewing.board.started is None:
         return
-    moderator = moderator_name(started.participants)
-    names = {name: one_line(name) for name in started.participants} | {moderator: t("chat.moderator")}
+    try:
+        form = await asyncio.to_thread(settings_form, viewing.place.runs.folder(viewing.run))
+    except PerSimChatError as error:
+        told(error)
+        return
+    _BranchDialog(viewing, viewing.board.started, form, turn, instead=instead)
 
-    def following(shared: int | None) -> Uttered | None:
-        return board.utterances[shared] if shared is not None and 0 <= shared < board.turn else None
 
-    with ui.dialog() as dialog, ui.card().classes("surface w-[34rem] max-w-full gap-3"):
-        ui.label(t("chat.branch_title")).classes("text-lg font-semibold").props("role=heading aria-level=2")
-        ui.label(t("chat.branch_text")).classes("text-sm muted")
-        shared = ui.number(t("chat.branch_share"), value=turn, min=0, max=board.turn, precision=0)
-        shared.props(FIELD).classes("w-full")
-        there = ui.label().classes("text-xs muted line-clamp-3 break-words")
-        next_one = following(turn)
-        first = next_one.speaker if next_one is not None else moderator
-        who = ui.select(names, label=t("chat.branch_who"), value=first).props(f"{FIELD} options-dense")
-        who.classes("w-full")
-        words = ui.textarea(t("chat.branch_say")).props(f"{FIELD} autogrow").classes("w-full")
-        if instead and next_one is not None:
-            words.value = next_one.text
+class _BranchDialog:
+    """The dialog, while it is open."""
+
+    def __init__(self, viewing: Viewing, started: Started, form: Form, turn: int, *, instead: bool) -> None:
+        self._viewing, self._started = viewing, started
+        with ui.dialog() as self._dialog, ui.card().classes("surface w-[34rem] max-w-full gap-3"):
+            ui.label(t("chat.branch_title")).classes("text-lg font-semibold").props("role=heading aria-level=2")
+            ui.label(t("chat.branch_text")).classes("text-sm muted")
+            self._draw_line(turn, instead=instead)
+            self._draw_limits(turn)
+            self._settings = BranchSettings(form)
+            with ui.row().classes("w-full justify-end gap-2"):
+                ui.button(t("common.cancel"), on_click=self._dialog.close).props("flat no-caps")
+                self._button = ui.button(t("chat.branch"), icon="call_split", on_click=self._branch)
+                self._button.props("unelevated no-caps").mark("branch")
+        self._dialog.on("hide", self._dialog.delete)
+        self._dialog.open()
+
+    def _draw_line(self, turn: int, *, instead: bool) -> None:
+        """How much is shared, and who says what next."""
+        moderator = moderator_name(self._started.participants)
+        names = {name: one_line(name) for name in self._started.participants} | {moderator: t("chat.moderator")}
+        most = self._viewing.board.turn
+        self._shared = ui.number(t("chat.branch_share"), value=turn, min=0, max=most, precision=0)
+        self._shared.props(FIELD).classes("w-full")
+        self._there = ui.label().classes("text-xs muted line-clamp-3 break-words")
+        following = self._following(turn)
+        first = following.speaker if following is not None else moderator
+        self._words = ui.textarea(t("chat.branch_say")).props(f"{FIELD} autogrow").classes("w-full")
+        self._who = ui.select(names, label=t("chat.branch_who"), value=first)
+        self._who.props(f"{FIELD} options-dense").classes("w-full")
+        self._who.bind_visibility_from(self._words, "value", backward=bool)  # without words, it says nothing
+        if instead and following is not None:
+            self._words.value = following.text
+        self._shared.on_value_change(self._moved)
+        self._moved()
+
+    def _draw_limits(self, turn: int) -> None:
+        """With which model it goes on, and how far."""
         with ui.row().classes("w-full items-center gap-1 no-wrap"):
-            model = ui.input(t("chat.branch_model")).props(FIELD).classes("grow")
+            self._model = ui.input(t("chat.branch_model")).props(FIELD).classes("grow")
             explained(t("chat.branch_model_help"))
-        limit = ui.number(t("chat.branch_limit"), min=1, precision=0).props(FIELD).classes("w-full")
-        limit.value = started.max_messages if turn < started.max_messages else turn + _ROOM
+        limit = self._started.max_messages
+        self._limit = ui.number(t("chat.branch_limit"), min=1, precision=0).props(FIELD).classes("w-full")
+        self._limit.value = limit if turn < limit else turn + _ROOM
 
-        def moved() -> None:
-            said = following(whole(shared.value))
-            there.set_visibility(said is not None)
-            if said is not None:
-                there.set_text(t("chat.branch_said", who=one_line(said.speaker), text=said.text))
-                if not words.value:
-                    who.set_value(said.speaker)
+    def _following(self, shared: int | None) -> Uttered | None:
+        """What was said after so many utterances."""
+        said = self._viewing.board.utterances
+        return said[shared] if shared is not None and 0 <= shared < len(said) else None
 
-        async def branch() -> None:
-            shared.error = limit.error = None
-            at, most = whole(shared.value), whole(limit.value)
-            if at is None or not 0 <= at <= board.turn:
-                shared.error = t("chat.branch_between", most=board.turn)
-                return
-            if most is None or most <= at:
-                limit.error = t("chat.whole_number", least=at)
-                return
-            changes: dict[str, Any] = {"max_messages": most} if most != started.max_messages else {}
-            if (model.value or "").strip():
-                changes["model"] = model.value.strip()
-            say = (who.value, words.value) if words.value else None
-            button.disable()
-            try:
-                made = await viewing.place.runs.branch(viewing.run, at, say=say, changes=changes)
-            except PerSimChatError as error:
-                told(error)
-            else:
-                dialog.close()
-                ui.navigate.to(f"/run/{made.run}")
-                return
-            button.enable()
+    def _moved(self) -> None:
+        said = self._following(whole(self._shared.value))
+        self._there.set_visibility(said is not None)
+        if said is not None:
+            self._there.set_text(t("chat.branch_said", who=one_line(said.speaker), text=said.text))
+            if not self._words.value:
+                self._who.set_value(said.speaker)
 
-        shared.on_value_change(moved)
-        moved()
-        with ui.row().classes("w-full justify-end gap-2"):
-            ui.button(t("common.cancel"), on_click=dialog.close).props("flat no-caps")
-            button = ui.button(t("chat.branch"), icon="call_split", on_click=branch).props("unelevated no-caps")
-            button.mark("branch")
-    dialog.on("hide", dialog.delete)
-    dialog.open()
+    async def _branch(self) -> None:
+        self._shared.error = self._limit.error = None
+        at, most, last = whole(self._shared.value), whole(self._limit.value), self._viewing.board.turn
+        if at is None or not 0 <= at <= last:
+            self._shared.error = t("chat.branch_between", most=last)
+            return
+        if most is None or most <= at:
+            self._limit.error = t("chat.whole_number", least=at)
+            return
+        changes = self._settings.changes()
+        if changes is None:
+            return
+        if most != self._started.max_messages:
+            changes["max_messages"] = most
+        if model := (self._model.value or "").strip():
+            changes["model"] = model
+        say = (self._who.value, self._words.value) if self._words.value else None
+        self._button.disable()
+        try:
+            made = await self._viewing.place.runs.branch(self._viewing.run, at, say=say, changes=changes)
+        except PerSimChatError as error:
+            told(error)
+            self._button.enable()
+        else:
+            self._dialog.close()
+            ui.navigate.to(page_of(made.run))

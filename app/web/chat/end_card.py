@@ -5,7 +5,7 @@ from __future__ import annotations
 from nicegui import ui
 
 from persimchat.app.web.board import Board
-from persimchat.app.web.chat.wording import cost, ended, listed, short
+from persimchat.app.web.chat.wording import cost, ended, listed, tokens
 from persimchat.app.web.words import t
 from persimchat.runs.events import Concluded, Stopped
 from persimchat.state.plain_text import one_line
@@ -28,8 +28,8 @@ def draw_end(board: Board) -> None:
             ui.label(detail).classes("text-sm muted break-words whitespace-pre-wrap")
         if stopped is not None:
             used = stopped.totals
-            tokens = t("chat.tokens", n=short(used.input_tokens + used.output_tokens))
-            ui.label(f"{t('chat.summary', n=board.turn)} · {tokens} · {cost(used)}").classes("text-xs muted")
+            taken = tokens(used.input_tokens + used.output_tokens)
+            ui.label(f"{t('chat.summary', n=board.turn)} · {taken} · {cost(used)}").classes("text-xs muted")
 
 
 def _detail(board: Board, stopped: Stopped | None) -> str:
@@ -48,4 +48,6 @@ def _conclusion(found: Concluded) -> None:
         if found.supporters:
             ui.label(t("chat.held_by", who=listed(found.supporters))).classes("text-sm break-words")
     by = t("chat.said_by_judge") if found.by == "judge" else t("chat.said_by", by=one_line(found.by))
-    ui.label(f"{found.reasoning} {by}".strip()).classes("text-sm muted break-words whitespace-pre-wrap")
+    if found.reasoning:
+        ui.label(found.reasoning).classes("text-sm muted words")
+    ui.label(by).classes("text-sm muted break-words")

@@ -6,6 +6,7 @@ from nicegui import ui
 
 from persimchat.app.web.chat.branch_dialog import branch_from
 from persimchat.app.web.minds.dialog import show_mind
+from persimchat.app.web.past.addresses import page_of
 from persimchat.app.web.viewing import Viewing
 from persimchat.app.web.widgets import told
 from persimchat.app.web.words import t
@@ -41,7 +42,7 @@ def fill_menu(viewing: Viewing, said: Uttered, outside: ui.element) -> None:
             except PerSimChatError as error:
                 told(error)
                 return
-            ui.navigate.to(f"/run/{made.run}")
+            ui.navigate.to(page_of(made.run))
 
     idle = viewing.live is None  # a run can be branched as soon as nobody works on it
     ui.menu_item(t("chat.mind"), look).mark("mind")

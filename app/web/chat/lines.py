@@ -86,9 +86,9 @@ def _utterance(said: Uttered, started: Started, deeds: Deeds) -> ui.element:
                 button = next(child for child in head if isinstance(child, ui.button))
                 named(button, t("chat.look", who=one_line(said.speaker), turn=said.turn))
             if said.heard_by is not None:
-                with ui.row().classes("items-center gap-1 no-wrap muted text-xs"):
+                with ui.row().classes("items-center gap-1 no-wrap max-w-full muted text-xs"):
                     ui.icon("visibility_off", size="14px").props("aria-hidden=true")
-                    ui.label(t("chat.whisper", who=listed(said.heard_by)))
+                    ui.label(t("chat.whisper", who=listed(said.heard_by))).classes("min-w-0 break-words")
             ui.label(said.text).classes("bubble text-[15px] max-w-full")
             _after(said)
     return row
@@ -99,7 +99,7 @@ def _emotion(said: Uttered) -> None:
         return
     feeling = dominant(said.emotion)
     face = EMOTION_FACES.get(feeling, CALM)
-    chip(f"{face} {t(f'chat.emotion_{feeling}')}", EMOTION_COLOURS.get(feeling, "#64748b"))
+    chip(f"{face} {t(f'common.emotion_{feeling}')}", EMOTION_COLOURS.get(feeling, "#64748b"))
 
 
 def _after(said: Uttered) -> None:

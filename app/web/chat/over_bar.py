@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from nicegui import ui
 
-from persimchat.app.web.chat.resume_dialog import ask_for_more, can_resume, needs_more, resume
+from persimchat.app.web.chat.resume_dialog import ask_for_more, can_resume, needs_more
 from persimchat.app.web.chat.wording import ended
+from persimchat.app.web.past.going_on import go_on
 from persimchat.app.web.viewing import Viewing
 from persimchat.app.web.words import t
 
@@ -13,6 +14,9 @@ from persimchat.app.web.words import t
 def draw_over(viewing: Viewing) -> None:
     """Draw it where the page is being drawn."""
     board = viewing.board
+    if board.elsewhere:
+        _elsewhere()
+        return
     if board.stopped is not None:
         text = ended(board.stopped)
     else:
@@ -23,12 +27,20 @@ def draw_over(viewing: Viewing) -> None:
             return
         more = needs_more(board)
 
-        async def go_on() -> None:
+        async def resume() -> None:
             button.disable()
             try:
-                await (ask_for_more(viewing) if more else resume(viewing))
+                await (ask_for_more(viewing) if more else go_on(viewing.place, viewing.run))
             finally:
                 button.enable()
 
-        button = ui.button(t("chat.resume_more" if more else "chat.resume"), icon="play_arrow", on_click=go_on)
+        button = ui.button(t("chat.resume_more" if more else "chat.resume"), icon="play_arrow", on_click=resume)
         button.props("unelevated no-caps").classes("shrink-0")
+
+
+def _elsewhere() -> None:
+    """Another program works on the run: what it does there is seen when the page is loaded again."""
+    with ui.row().classes("w-full items-center gap-3 no-wrap"):
+        ui.label(t("chat.elsewhere")).classes("text-sm muted grow min-w-0")
+        button = ui.button(t("chat.load_again"), icon="refresh", on_click=ui.navigate.reload)
+        button.props("outline no-caps").classes("shrink-0")

@@ -36,6 +36,7 @@ class _Panel:
         self._drawn: object = None
         self._spoken = viewing.board.turn  # utterances that are announced
         self._ended = False
+        self._reloading = False
         self._live_of: object = None
         with ui.element("div").classes("scroll w-full grow flex flex-col-reverse chat") as self._root:
             self._root.props("tabindex=0 role=log aria-live=off")
@@ -59,7 +60,9 @@ class _Panel:
         viewing, board = self._viewing, self._viewing.board
         live = viewing.live
         if live is not None and live.board is not board:
-            ui.navigate.reload()  # the run was resumed, in another tab
+            if not self._reloading:  # once: a browser that is told again begins anew
+                self._reloading = True
+                ui.navigate.reload()  # the run was resumed, in another tab
             return
         seen = (viewing.revision, self._first, live is None)
         if seen == self._drawn or board.started is None:

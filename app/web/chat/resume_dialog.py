@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 from nicegui import ui
 
 from persimchat.app.web.board import Board
 from persimchat.app.web.chat.numbers import whole
+from persimchat.app.web.insights.budget import limits_of
+from persimchat.app.web.past.going_on import go_on
 from persimchat.app.web.viewing import Viewing
 from persimchat.app.web.widgets import FIELD, told
 from persimchat.app.web.words import t
-from persimchat.runs.reading import read_manifest
 from persimchat.state.errors import PerSimChatError
-from persimchat.state.settings import BUDGETS
 
 _ROOM = 10
 """So many more messages are proposed."""
@@ -37,34 +35,13 @@ def needs_more(board: Board) -> bool:
     return board.stopped is not None and board.stopped.reason in ("message_limit", "budget", "closed")
 
 
-def budgets_of(folder: Path) -> dict[str, float]:
-    """The budgets of a run, of those that it has; blocks.
-
-    Raises:
-        InputError: the folder is no run's, or is damaged.
-    """
-    settings = read_manifest(folder).settings.model_dump()
-    return {name: settings[name] for name in BUDGETS if isinstance(settings.get(name), int | float)}
-
-
-async def resume(viewing: Viewing, changes: Mapping[str, Any] | None = None) -> bool:
-    """Let the run go on, and show it; says what is wrong where it cannot, and returns whether it could."""
-    try:
-        await viewing.place.runs.resume(viewing.run, changes)
-    except PerSimChatError as error:
-        told(error)
-        return False
-    ui.navigate.to(f"/run/{viewing.run}")
-    return True
-
-
 async def ask_for_more(viewing: Viewing) -> None:
     """Open a dialog with the limits of a run that has reached one."""
     board = viewing.board
     if board.started is None:
         return
     try:
-        budgets = await asyncio.to_thread(budgets_of, viewing.place.runs.folder(viewing.run))
+        limits = await asyncio.to_thread(limits_of, viewing.place.runs.folder(viewing.run))
     except PerSimChatError as error:
         told(error)
         return
@@ -75,12 +52,12 @@ async def ask_for_more(viewing: Viewing) -> None:
         messages = ui.number(t("chat.resume_limit"), value=more, min=board.turn + 1, precision=0)
         messages.props(FIELD).classes("w-full")
         fields = {}
-        for name, value in budgets.items():
+        for name, value in limits.items():
             fields[name] = ui.number(t(f"chat.resume_{name}"), value=value * 2, min=0).props(FIELD).classes("w-full")
         if fields:
             ui.label(t("chat.resume_unlimited")).classes("text-xs muted")
 
-        async def go_on() -> None:
+        async def with_more() -> None:
             wanted = whole(messages.value)
             messages.error = (
                 None if wanted is not None and wanted > board.turn else t("chat.whole_number", least=board.turn)
@@ -92,16 +69,16 @@ async def ask_for_more(viewing: Viewing) -> None:
             changes: dict[str, Any] = {"max_messages": wanted} if wanted != limit else {}
             for name, field in fields.items():
                 value = field.value if name == "budget_usd" or field.value is None else int(field.value)
-                if value != budgets[name]:
+                if value != limits[name]:
                     changes[name] = value
             button.disable()
-            if await resume(viewing, changes):
+            if await go_on(viewing.place, viewing.run, changes):
                 dialog.close()
             else:
                 button.enable()
 
         with ui.row().classes("w-full justify-end gap-2"):
             ui.button(t("common.cancel"), on_click=dialog.close).props("flat no-caps")
-            button = ui.button(t("chat.resume"), icon="play_arrow", on_click=go_on).props("unelevated no-caps")
+            button = ui.button(t("chat.resume"), icon="play_arrow", on_click=with_more).props("unelevated no-caps")
     dialog.on("hide", dialog.delete)
     dialog.open()

@@ -8,8 +8,8 @@ from typing import Final
 from nicegui import ui
 
 from persimchat.app.web.board import Board
-from persimchat.app.web.chat.resume_dialog import budgets_of
-from persimchat.app.web.chat.wording import cost, short
+from persimchat.app.web.chat.wording import cost, dollars, short, tokens
+from persimchat.app.web.insights.budget import budgets, limits_of
 from persimchat.app.web.viewing import Viewing
 from persimchat.app.web.widgets import named
 from persimchat.app.web.words import number, t
@@ -39,7 +39,7 @@ class _Status:
     def __init__(self, viewing: Viewing) -> None:
         self._viewing = viewing
         self._drawn: object = None
-        self._budgets: dict[str, float] = {}
+        self._limits: dict[str, float] = {}
         self._topics: list[TopicChanged] = []
         self._read = 0  # lines that were looked through for topics
         self._badge = ui.badge().props("rounded role=status").classes("px-2 py-1 shrink-0")
@@ -54,7 +54,7 @@ class _Status:
         """Learn the budgets, which stand in the run's folder."""
         try:
             folder = self._viewing.place.runs.folder(self._viewing.run)
-            self._budgets = await asyncio.to_thread(budgets_of, folder)
+            self._limits = await asyncio.to_thread(limits_of, folder)
         except PerSimChatError:
             return  # the folder is gone or damaged, which the page's other parts tell
         self._drawn = None
@@ -76,11 +76,10 @@ class _Status:
         named(self._bar, t("chat.progress_name", n=turn, max=limit))
         self._bar.set_value(turn / limit)
         totals = board.totals_at(turn)
-        tokens = t("chat.tokens", n=short(totals.input_tokens + totals.output_tokens))
         known = totals.calls > 0  # of the past of a run that goes on, nobody says it
-        self._used.set_text(f"{tokens} · {cost(totals)}")
+        self._used.set_text(f"{tokens(totals.input_tokens + totals.output_tokens)} · {cost(totals)}")
         self._used.set_visibility(known)
-        left = _left(self._budgets, totals) if known else []
+        left = _left(self._limits, totals) if known else []
         self._left.set_text(t("chat.left", what=", ".join(left)) if left else "")
         self._left.set_visibility(bool(left))
 
@@ -98,6 +97,8 @@ class _Status:
 
 
 def _stands(board: Board) -> str:
+    if board.elsewhere:
+        return t("chat.status_elsewhere")
     if board.status == "asked" and board.asked is not None:
         return t("chat.status_asked", who=one_line(board.asked.agent))
     if board.status == "ended":
@@ -105,21 +106,16 @@ def _stands(board: Board) -> str:
     return t(f"chat.status_{board.status}")
 
 
-def _left(budgets: dict[str, float], totals: Totals) -> list[str]:
-    """What is left of each budget."""
-    used = {
-        "budget_calls": totals.calls,
-        "budget_tokens": totals.input_tokens + totals.output_tokens,
-        "budget_usd": totals.cost_usd,
-    }
+def _left(limits: dict[str, float], totals: Totals) -> list[str]:
+    """What is left of each budget, as far as it is known."""
     found = []
-    for name, limit in budgets.items():
-        spent = used[name]
-        if spent is None:
+    for budget in budgets(limits, totals):
+        if budget.left is None:
             continue
-        rest = max(0.0, limit - spent)
-        if name == "budget_usd":
-            found.append(f"${number(rest, 2)}")
+        if budget.name == "budget_usd":
+            found.append(dollars(budget.left, 2))
+        elif budget.name == "budget_tokens":
+            found.append(tokens(budget.left))
         else:
-            found.append(t("chat.tokens" if name == "budget_tokens" else "chat.left_calls", n=short(rest)))
+            found.append(t("chat.left_calls", n=budget.left, shown=short(budget.left)))
     return found

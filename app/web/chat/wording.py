@@ -25,13 +25,23 @@ def seconds(value: float) -> str:
     return f"{number(value, 1 if value >= 1 else 2)} s"
 
 
+def tokens(count: float) -> str:
+    """A number of tokens in short."""
+    return t("chat.tokens", n=count, shown=short(count))
+
+
+def dollars(value: float, digits: int) -> str:
+    """US dollars as the page's language writes them."""
+    return t("insights.dollars", value=number(value, digits))
+
+
 def cost(totals: Totals) -> str:
     """What was paid, in US dollars."""
     if totals.cost_usd is None:
         return t("chat.cost_unknown")
     if not totals.cost_usd:
         return t("chat.cost_none")
-    return f"${number(totals.cost_usd, 4 if totals.cost_usd < 1 else 2)}"
+    return dollars(totals.cost_usd, 4 if totals.cost_usd < 1 else 2)
 
 
 def dominant(emotion: Mapping[str, int]) -> str:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
 from dataclasses import dataclass
+from pathlib import Path
 
 from persimchat.app.web.insights.series import left
-from persimchat.app.web.viewing import Viewing
 from persimchat.runs.events import Totals
 from persimchat.runs.past import UNKNOWN
 from persimchat.runs.reading import read_manifest
@@ -49,13 +48,11 @@ def budgets(limits: dict[str, float], totals: Totals) -> list[Budget]:
     ]
 
 
-async def limits_of(viewing: Viewing) -> dict[str, float]:
-    """The budgets of a run, by name; those that were not set are left out.
+def limits_of(folder: Path) -> dict[str, float]:
+    """The budgets of a run, by name; those that were not set are left out. Blocks.
 
     Raises:
-        InputError: the run's folder is gone or damaged.
+        InputError: the folder is no run's, or is damaged.
     """
-    folder = await asyncio.to_thread(viewing.place.runs.folder, viewing.run)
-    manifest = await asyncio.to_thread(read_manifest, folder)
-    settings = manifest.settings.model_extra or {}
+    settings = read_manifest(folder).settings.model_dump()
     return {name: settings[name] for name in BUDGETS if isinstance(settings.get(name), int | float)}

@@ -8,7 +8,7 @@ from typing import Any, Final
 from nicegui import ui
 
 from persimchat.app.web.insights.series import MOST_POINTS, thinned
-from persimchat.app.web.looks import AXIS, EMOTION_COLOURS, TOOLTIP, VERDICT_COLOURS, chart_name
+from persimchat.app.web.looks import AXIS, CHART_TEXT, EMOTION_COLOURS, TOOLTIP, VERDICT_COLOURS, chart_name
 from persimchat.app.web.words import t
 from persimchat.runs.report_charts import Point, bin_size
 
@@ -110,7 +110,7 @@ def radar(emotions: Mapping[str, str]) -> Options:
             "indicator": [{"name": emotions[name], "max": 10} for name in EMOTION_COLOURS],
             "radius": "72%",
             "center": ["50%", "52%"],
-            "axisName": {"color": "#94a3b8", "fontSize": 11},
+            "axisName": {"color": CHART_TEXT, "fontSize": 11},
             "splitArea": {"show": False},
             "splitLine": AXIS["splitLine"],
             "axisLine": AXIS["axisLine"],

@@ -25,7 +25,7 @@ class Emotions:
 
     def __init__(self, viewing: Viewing) -> None:
         self._viewing = viewing
-        self._words = {name: t(f"minds.emotion_{name}") for name in EMOTIONS}
+        self._words = {name: t(f"common.emotion_{name}") for name in EMOTIONS}
         self._names: list[str] = []
         with card():
             self._when = now_or_over_time(t("insights.emotions"), self.draw)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Hashable
 
 from nicegui import ui
@@ -59,7 +60,8 @@ class _Panel:
     async def know_limits(self) -> None:
         """Find out which budgets the run has."""
         try:
-            self._limits = await limits_of(self._viewing)
+            folder = self._viewing.place.runs.folder(self._viewing.run)
+            self._limits = await asyncio.to_thread(limits_of, folder)
         except PerSimChatError as error:
             told(error)
             return

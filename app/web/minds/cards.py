@@ -42,7 +42,7 @@ def felt_card(seen: Look) -> None:
         for name, level, change in levels:
             with ui.row().classes("w-full items-center gap-2 no-wrap"):
                 ui.label(EMOTION_FACES[name]).classes("w-5 shrink-0").props("aria-hidden=true")
-                ui.label(t(f"minds.emotion_{name}")).classes("text-sm w-24 shrink-0")
+                ui.label(t(f"common.emotion_{name}")).classes("text-sm w-24 shrink-0")
                 bar(level / 10, EMOTION_COLOURS[name])
                 ui.label(str(level)).classes("text-sm tabular-nums w-5 text-right")
                 shown = "" if change is None else f"{change:+d}".replace("-", "−") if change else "="

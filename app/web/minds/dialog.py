@@ -136,8 +136,8 @@ class _MindDialog:
         last = self._viewing.turn
         turn = self._turn
         self._when.set_text(t("minds.turn", turn=turn, last=last) if turn else t("minds.awakening"))
-        self._previous.set_enabled(turn > 0)
-        self._next.set_enabled(turn < last)
+        _offer(self._previous, turn > 0)
+        _offer(self._next, turn < last)
 
     def _title(self, name: str) -> str:
         return t("minds.person", name=one_line(name)) if name in self._viewing.board.people else one_line(name)
@@ -151,3 +151,9 @@ class _MindDialog:
             await self.go_to(self._turn)
         else:
             self._heading(self._names[self._who.value])
+
+
+def _offer(button: ui.button, possible: bool) -> None:
+    """Show whether a button leads anywhere; it is not disabled, as the keyboard would lose its place with it."""
+    button.props["aria-disabled"] = str(not possible).lower()
+    button.classes(**{"remove" if possible else "add": "opacity-40"})

@@ -16,7 +16,7 @@ from persimchat.app.web.past.addresses import comparison_of, export_of, like, pa
 from persimchat.app.web.past.deleting import ask_delete
 from persimchat.app.web.past.setup_file import setup_of
 from persimchat.app.web.viewing import Viewing
-from persimchat.app.web.widgets import FIELD, icon_button, named, told
+from persimchat.app.web.widgets import FIELD, answered, icon_button, named, told
 from persimchat.app.web.words import t
 from persimchat.runs.export_writing import need
 from persimchat.state.errors import MissingExtraError, PerSimChatError
@@ -125,5 +125,4 @@ async def _copy(path: str) -> None:
         field = ui.input(t("past.link_here"), value=str(link)).props(f"{FIELD} readonly autofocus").classes("w-full")
         field.on("focus", js_handler="event => event.target.select()")
         ui.button(t("common.close"), on_click=dialog.close).props("flat no-caps").classes("self-end")
-    await dialog
-    dialog.delete()
+    await answered(dialog)

@@ -13,6 +13,7 @@ from persimchat.app.web.words import t
 from persimchat.runs.diff import Comparison
 from persimchat.runs.reading import Record
 from persimchat.runs.recorded import RecordedUtterance
+from persimchat.state.plain_text import one_line
 
 PAGE: Final = 30
 """Turns that are drawn at once."""
@@ -91,8 +92,9 @@ def _said(said: RecordedUtterance, names: list[str], run: str) -> None:
             with ui.row().classes("items-baseline gap-2 gap-y-0"):
                 if run:
                     ui.label(run).classes("side-tag text-xs font-bold")
-                ui.label(said.speaker).classes("text-sm font-semibold [overflow-wrap:anywhere]")
+                ui.label(one_line(said.speaker)).classes("text-sm font-semibold [overflow-wrap:anywhere]")
                 ui.label(t("past.turn", turn=said.turn)).classes("text-xs muted")
                 if said.heard_by is not None:
-                    ui.label(t("past.whisper", names=", ".join(said.heard_by))).classes("text-xs muted italic")
+                    whisper = ui.label(t("past.whisper", names=", ".join(map(one_line, said.heard_by))))
+                    whisper.classes("text-xs muted italic break-words")
             ui.label(said.text).classes("bubble text-sm")

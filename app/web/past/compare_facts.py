@@ -11,12 +11,15 @@ from persimchat.app.web.looks import colour
 from persimchat.app.web.past.addresses import page_of
 from persimchat.app.web.past.compare_sentences import sentences
 from persimchat.app.web.past.wording import ending, value
+from persimchat.app.web.setup.setting_field import label_of, option_of
+from persimchat.app.web.setup.specs import specs
 from persimchat.app.web.widgets import avatar, card
 from persimchat.app.web.words import t
 from persimchat.runs.diff import Comparison, End, Share
 from persimchat.runs.listing import UNFINISHED
 from persimchat.runs.reading import Record
 from persimchat.runs.report_words import spaced
+from persimchat.state.plain_text import one_line
 
 _LONG = 240
 """Characters of a value that is shown whole; a longer one can be scrolled."""
@@ -33,7 +36,10 @@ def facts(comparison: Comparison, a: Record, b: Record) -> None:
             _ends(comparison)
         with card(t("past.settings")):
             if comparison.setup:
-                changes = [(_named(change.what), value(change.a), value(change.b)) for change in comparison.setup]
+                changes = [
+                    (_named(change.what), _set_to(change.what, change.a), _set_to(change.what, change.b))
+                    for change in comparison.setup
+                ]
                 _table(t("past.settings"), (t("past.what"), "A", "B"), changes)
             else:
                 ui.label(t("past.settings_same")).classes("text-sm muted")
@@ -57,8 +63,25 @@ def _part(comparison: Comparison, a: Record, b: Record) -> None:
             button.props["href"] = page_of(record.path.name, turn)
 
 
+def _setting(what: str) -> str:
+    """The name of the setting that a change is one of; empty where it is something else."""
+    name = what.removeprefix("settings.")
+    return name if name != what and name in specs() else ""
+
+
 def _named(what: str) -> str:
-    return spaced(what.removeprefix("settings.").removeprefix("scenario."))
+    name = _setting(what)
+    return label_of(name) if name else spaced(what.removeprefix("settings.").removeprefix("scenario."))
+
+
+def _set_to(what: str, given: object) -> str:
+    """A value in the words with which it is chosen."""
+    name = _setting(what)
+    if isinstance(given, bool):
+        return t("past.yes" if given else "past.no")
+    if name and given in specs()[name].options:
+        return option_of(name, str(given))
+    return value(given)
 
 
 def _ends(comparison: Comparison) -> None:
@@ -95,7 +118,7 @@ def _shares(shares: Sequence[Share]) -> None:
         with ui.row().classes("w-full no-wrap gap-2 items-start"):
             avatar(share.name, tint, "30px")
             with ui.column().classes("grow min-w-0 gap-1"):
-                ui.label(share.name).classes("text-sm font-semibold [overflow-wrap:anywhere]")
+                ui.label(one_line(share.name)).classes("text-sm font-semibold [overflow-wrap:anywhere]")
                 _bar("A", share.utterances_a, share.words_a, percent(share.words_a, all_a), tint)
                 _bar("B", share.utterances_b, share.words_b, percent(share.words_b, all_b), tint)
 
@@ -105,7 +128,7 @@ def _bar(run: str, said: int, words: int, share: int, tint: str) -> None:
         ui.label(run).classes("text-xs muted w-3")
         with ui.element("div").classes("share grow min-w-[60px]").props("aria-hidden=true"):
             ui.element("div").style(f"width:{share}%; background:{tint}")
-        text = t("past.share", said=t("past.utterances", n=said), words=whole(words), percent=share)
+        text = t("past.share", said=t("past.utterances", n=said), words=whole(words), percent=share, n=words)
         ui.label(text).classes("text-xs muted tabular-nums w-[17em] max-w-[60%]")
 
 

@@ -9,7 +9,7 @@ from nicegui import ui
 
 from persimchat.app.web.past.wording import moment
 from persimchat.app.web.place import Place
-from persimchat.app.web.widgets import told
+from persimchat.app.web.widgets import answered, told
 from persimchat.app.web.words import t
 from persimchat.runs.listing import Deletable, deletable, delete_run
 from persimchat.state.errors import InputError, PerSimChatError
@@ -67,9 +67,7 @@ async def _agreed(found: Sequence[Deletable]) -> bool:
             ui.button(t("past.delete"), icon="delete", on_click=lambda: dialog.submit(True)).props(
                 "unelevated no-caps color=negative"
             )
-    agreed = bool(await dialog)
-    dialog.delete()
-    return agreed
+    return bool(await answered(dialog))
 
 
 def _goes(one: Deletable) -> None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Mapping
+from typing import Any, Final
 
 from nicegui import ui
 
@@ -16,11 +17,12 @@ INTERRUPTED: Final = frozenset({UNFINISHED, "stopped", "error"})
 """Endings (`ListedRun.ended`) from which a run can go on as it is."""
 
 
-async def go_on(place: Place, run: str) -> None:
-    """Go on with a run, and show it."""
+async def go_on(place: Place, run: str, changes: Mapping[str, Any] | None = None) -> bool:
+    """Go on with a run, and show it; says what is wrong where it cannot, and returns whether it could."""
     try:
-        await place.runs.resume(run)
+        await place.runs.resume(run, changes)
     except PerSimChatError as error:
         told(error)
-        return
+        return False
     ui.navigate.to(page_of(run))
+    return True

@@ -19,6 +19,7 @@ from persimchat.app.web.place import Place
 from persimchat.app.web.widgets import avatar, chip, named
 from persimchat.app.web.words import catalogue, t
 from persimchat.runs.listing import ListedRun
+from persimchat.state.plain_text import one_line
 
 _MOST_FACES: Final = 5
 _SOLID: Final = "unelevated no-caps no-wrap dense padding='4px 12px'"
@@ -52,7 +53,7 @@ class RunCard:
     ) -> None:
         self.run = address_of(listed)
         self._listed = listed
-        topic = listed.topic
+        topic = one_line(listed.topic)
         with ui.row().classes("run-card surface w-full items-center gap-x-3 gap-y-2 px-3 py-2").props("role=listitem"):
             box = ui.checkbox(value=chosen, on_change=lambda event: on_choose(self.run, bool(event.value)))
             named(box.props("dense"), t("past.choose", topic=topic))
@@ -92,7 +93,7 @@ class RunCard:
         self._state.classes(**{"add" if live else "remove": "live-chip"})
 
     def _buttons(self, place: Place, listed: ListedRun, on_delete: Callable[[str], Any]) -> None:
-        run, topic = self.run, listed.topic
+        run, topic = self.run, one_line(listed.topic)
         if listed.active:
             _link(t("past.watch"), "visibility", page_of(run), topic).props(_SOLID)
         else:

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
-from typing import Any
 
-import yaml
-
-from persimchat.runs.going_on import scenario_of
+from persimchat.app.web.setup.draft import Draft
+from persimchat.app.web.setup.scenario_text import scenario_text
 from persimchat.runs.reading import read_manifest
 from persimchat.state.settings import Settings
 
@@ -19,12 +16,4 @@ def setup_of(folder: Path) -> str:
     Raises:
         InputError: this is no run's folder, or run.json is damaged or does not fit this version.
     """
-    read_manifest(folder)  # says what is wrong with it
-    manifest: dict[str, Any] = json.loads((folder / "run.json").read_text(encoding="utf-8"))
-    scenario = scenario_of(manifest, folder)
-    document = scenario.model_dump(mode="json", by_alias=True, exclude={"settings"}, exclude_defaults=True)
-    usual = Settings().model_dump(mode="json")
-    settings = {name: value for name, value in manifest["settings"].items() if name in usual and value != usual[name]}
-    if settings:
-        document["settings"] = settings
-    return str(yaml.safe_dump(document, allow_unicode=True, sort_keys=False, width=100))
+    return scenario_text(Draft.of_run(read_manifest(folder), Settings()))

@@ -230,13 +230,19 @@ class PersonasPage:
 
     async def generate(self) -> None:
         """Generate a group."""
-        await self._kept(await GenerateDialog(self.library).run())
+        await self._made(GenerateDialog(self.library))
 
     async def convert(self) -> None:
         """Convert descriptions from elsewhere."""
-        await self._kept(await ConvertDialog(self.library).run())
+        await self._made(ConvertDialog(self.library))
 
-    async def _kept(self, number: int) -> None:
+    async def _made(self, dialog: GenerateDialog | ConvertDialog) -> None:
+        """Show a dialog that makes personas, and those that were kept."""
+        try:
+            number = await dialog.run()
+        except PerSimChatError as error:  # of the environment
+            self._tell(error)
+            return
         if number:
             await self._done(t("personas.kept", n=number))
 

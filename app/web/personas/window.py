@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from nicegui import ui
 
-from persimchat.app.web.widgets import icon_button, named
+from persimchat.app.web.widgets import answered, icon_button, named
 from persimchat.app.web.words import t
 
 WIDTHS: Final = {"small": "440px", "middle": "680px"}
@@ -71,11 +71,7 @@ class Window:
 
     async def closed(self) -> Any:
         """Show it until it is closed: with what, None where the user has cancelled."""
-        try:
-            return await self.dialog
-        finally:
-            if not self.dialog.is_deleted:
-                self.dialog.delete()
+        return await answered(self.dialog)
 
 
 async def agreed(question: str, yes: str, *, stay: str = "") -> bool:
@@ -92,7 +88,4 @@ async def agreed(question: str, yes: str, *, stay: str = "") -> bool:
         with ui.row().classes("w-full justify-end gap-2"):
             ui.button(stay or t("common.cancel"), on_click=lambda: dialog.submit(False)).props("flat no-caps autofocus")
             ui.button(yes, on_click=lambda: dialog.submit(True)).props("unelevated no-caps color=negative")
-    answer = await dialog
-    if not dialog.is_deleted:
-        dialog.delete()
-    return bool(answer)
+    return bool(await answered(dialog))

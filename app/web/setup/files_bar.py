@@ -12,8 +12,9 @@ from persimchat.app.web.place import Place
 from persimchat.app.web.setup.draft import Draft
 from persimchat.app.web.setup.form import Form
 from persimchat.app.web.setup.scenario_text import file_name, scenario_text, uploaded
+from persimchat.app.web.setup.servers import servers_in
 from persimchat.app.web.setup.shelf import NameTaken, Shelf
-from persimchat.app.web.widgets import FIELD, explained, icon_button, named, title, told
+from persimchat.app.web.widgets import FIELD, answered, explained, icon_button, named, title, told
 from persimchat.app.web.words import t
 from persimchat.state.document import MAX_BYTES
 from persimchat.state.errors import InputError, PerSimChatError
@@ -82,8 +83,7 @@ class FilesBar:
 
         name.on("keydown.enter", lambda: keep())
         name.on_value_change(retried)
-        await dialog
-        dialog.delete()
+        await answered(dialog)
 
     async def _open(self) -> None:
         names = await asyncio.to_thread(self._shelf.names)
@@ -97,8 +97,7 @@ class FilesBar:
                     self._entry(name, dialog)
             with ui.row().classes("w-full justify-end"):
                 ui.button(t("common.close"), on_click=dialog.close).props("flat no-caps")
-        await dialog
-        dialog.delete()
+        await answered(dialog)
 
     def _entry(self, name: str, dialog: ui.dialog) -> None:
         async def load() -> None:
@@ -147,6 +146,10 @@ class FilesBar:
             dialog.close()
             self._form.take(draft)
             ui.notify(t("setup.uploaded"), type="positive")
+            if servers := servers_in(draft):
+                close = {"label": t("common.close"), "color": "white"}
+                told = t("setup.servers", servers=", ".join(servers))
+                ui.notify(told, type="warning", position="top", multi_line=True, timeout=0, actions=[close])
 
         with ui.dialog() as dialog, ui.card().classes("surface w-96 gap-3"):
             named(dialog, t("setup.upload"))
@@ -165,5 +168,4 @@ class FilesBar:
             fault.set_visibility(False)
             with ui.row().classes("w-full justify-end"):
                 ui.button(t("common.cancel"), on_click=dialog.close).props("flat no-caps")
-        await dialog
-        dialog.delete()
+        await answered(dialog)

@@ -11,6 +11,7 @@ from typing import Any, Final
 import yaml
 
 from persimchat.app.web.setup.draft import Draft, Seat
+from persimchat.memory.chroma_client import EPHEMERAL, RUN
 from persimchat.models.redaction import redact
 from persimchat.personas.catalogue import shipped
 from persimchat.personas.files import SUFFIXES
@@ -79,7 +80,7 @@ def uploaded(name: str, raw: bytes) -> Draft:
         raw: what is in it.
 
     Raises:
-        InputError: it is too large, no scenario, or names files, which would be those of the server.
+        InputError: it is too large, no scenario, or names files or folders, which would be those of the server.
     """
     shown = Path(name.replace("\\", "/")).name or "file"
     if len(raw) > MAX_BYTES:
@@ -108,6 +109,14 @@ def _refuse_files(path: Path) -> None:
                     where=document.where(("participants", index)),
                     remedy="Write the persona out, or name a shipped one.",
                 )
+    settings = document.data.get("settings")
+    store = settings.get("store") if isinstance(settings, Mapping) else None
+    if isinstance(store, str) and "://" not in store and store.strip() not in (RUN, EPHEMERAL):
+        raise InputError(
+            "an uploaded set-up cannot name folders",
+            where=document.where(("settings", "store")),
+            remedy="Leave store out, and choose it on the page.",
+        )
 
 
 def _participant(seat: Seat) -> Any:

@@ -12,7 +12,7 @@ from persimchat.app.web.setup.draft import Seat
 from persimchat.app.web.setup.form import Form
 from persimchat.app.web.setup.models import MODELS
 from persimchat.app.web.setup.setting_field import suggesting
-from persimchat.app.web.widgets import FIELD, avatar, explained, named
+from persimchat.app.web.widgets import FIELD, answered, avatar, explained, named
 from persimchat.app.web.words import t
 from persimchat.models.naming import parse_model_name
 from persimchat.state.errors import InputError
@@ -67,9 +67,7 @@ async def edit_seat(form: Form, seat: Seat) -> bool:
                 dialog.submit(True)
 
             ui.button(t("setup.done"), on_click=done).props("unelevated no-caps")
-    changed = bool(await dialog)
-    dialog.delete()
-    return changed
+    return bool(await answered(dialog))
 
 
 class _Ties:
@@ -90,7 +88,7 @@ class _Ties:
                 with ui.row().classes("w-full items-center gap-2 no-wrap"):
                     avatar(other, colour(other, form.draft.names), "24px")
                     label = t("setup.tie_to", name=seat.name, other=other)
-                    chosen = ui.select(sides(), label=label, value=self._side(tie), with_input=True)
+                    chosen = ui.select(sides(), label=label, value=self._side(tie))
                     chosen.props(f"{FIELD} options-dense").classes("grow min-w-0").mark(f"tie-{other}")
                 note = ui.input(t("setup.tie_note"), value=tie.note if tie else "").props(f"{FIELD} maxlength=500")
                 note.classes("w-full pl-8").bind_visibility_from(chosen, "value", backward=lambda value: bool(value))

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from nicegui import ui
 
+from persimchat.app.web.past.addresses import page_of
 from persimchat.app.web.place import Place
 from persimchat.app.web.setup.checking import field_of, in_words
 from persimchat.app.web.setup.form import Form
@@ -46,7 +47,7 @@ class Starter:
         except PerSimChatError as error:
             self._complain(error)
         else:
-            ui.navigate.to(f"/run/{live.run}")
+            ui.navigate.to(page_of(live.run))
         finally:
             self._starting = False
             self._button.props(remove="loading").enable()

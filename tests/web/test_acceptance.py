@@ -1,0 +1,84 @@
+"""What a stranger tried on the page, and what it has to say to that."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+from nicegui import ui
+from nicegui.testing import User
+from web.conftest import begin
+from web.past_pages import named, press
+
+from persimchat.app.web.chat.branch_settings import CHANGEABLE
+from persimchat.app.web.place import Place
+from persimchat.runs.branch import branch_run
+from persimchat.runs.lock import held
+from persimchat.runs.reading import read_manifest
+from persimchat.state.settings import Settings
+
+
+@pytest.mark.parametrize("turn", ["", "abc", "-5", "1.5", "9" * 40, "99"])
+async def test_an_address_whose_turn_is_none_leads_to_the_newest(user: User, place: Place, turn: str):
+    live = await begin(place, messages=2)
+    await live.ended()
+    await user.open(f"/run/{live.run}?turn={turn}")
+    await user.should_see(live.board.utterances[-1].text)
+
+
+async def test_a_run_that_another_program_works_on(user: User, place: Place):
+    live = await begin(place, messages=2_000, closing="off")
+    while not live.board.turn:
+        await asyncio.sleep(0.02)
+    live.control.stop()
+    await live.ended()
+    place.runs.forget(live.run)
+    with held(place.runs.folder(live.run)):  # as another program would
+        await user.open(f"/run/{live.run}")
+        await user.should_see("Another program on this computer is working on this conversation.")
+        await user.should_see("Running elsewhere")
+        await user.should_not_see(content="Resume", kind=ui.button)
+    await user.open(f"/run/{live.run}")
+    await user.should_see(content="Resume", kind=ui.button)
+    await user.should_not_see("Running elsewhere")
+
+
+async def test_a_branch_with_another_setting(user: User, place: Place):
+    live = await begin(place, messages=3)
+    await live.ended()
+    await user.open(f"/run/{live.run}?turn=1")
+    press(user, named(user, "Branch from this turn"))
+    await user.should_see(marker="branch-settings", retries=20)
+    await user.should_not_see("Who says it")  # nothing is said in anybody's place
+    (filtering,) = user.find(marker="setting-memory_filtering").elements
+    (words,) = user.find(marker="setting-utterance_words").elements
+    assert (filtering.value, words.value) == (False, str(Settings().utterance_words))
+    filtering.set_value(True)
+    words.set_value("many")
+    user.find(marker="branch").click()
+    await user.should_see("should be a valid integer", retries=20)
+    assert list(place.runs.active) == []
+    words.set_value("12")
+    user.find(marker="branch").click()
+    while len(found := [place.runs.get(run.name) for run in place.runs.out.iterdir()]) < 2 or None in found:
+        await asyncio.sleep(0.05)
+    branch = next(one for one in found if one.run != live.run)
+    await branch.ended()
+    before, after = (
+        read_manifest(place.runs.folder(run)).settings.model_dump(mode="json") for run in (live.run, branch.run)
+    )
+    assert {name for name in before if before[name] != after[name]} == {"memory_filtering", "utterance_words"}
+    assert (after["memory_filtering"], after["utterance_words"]) == (True, 12)
+
+
+async def test_every_setting_that_a_branch_offers_can_be_another(place: Place):
+    live = await begin(place, messages=2)
+    await live.ended()
+    others = {"pattern": "round_robin", "selection": "softmax", "speech_register": "formal", "closing": "off"}
+    others |= {"human_turns": "hand", "model_temperature": 0.5}
+    for name in CHANGEABLE:
+        held_now = getattr(Settings(), name)
+        value = others.get(name, not held_now if isinstance(held_now, bool) else 3)
+        events = branch_run(place.runs.folder(live.run), 1, changes={name: value, "max_messages": 2})
+        assert (await anext(events)).event == "started", name
+        await events.aclose()

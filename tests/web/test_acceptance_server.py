@@ -1,0 +1,28 @@
+"""The server as a whole, in a process of its own: how it stops while somebody follows a run."""
+
+from __future__ import annotations
+
+import json
+import signal
+from pathlib import Path
+
+import httpx
+import pytest
+from web.conftest import Server
+
+
+@pytest.mark.slow
+def test_ctrl_c_stops_runs_at_once_and_quietly(tmp_path: Path, capfd: pytest.CaptureFixture[str]):
+    server = Server(tmp_path, "--out", "runs")
+    wanted = {"topic": "Tea or coffee?", "settings": {"model": "offline", "max_messages": 500, "closing": "off"}}
+    run = httpx.post(f"{server.url}/api/runs", json=wanted).json()["run"]
+    with httpx.stream("GET", f"{server.url}/api/runs/{run}/events", timeout=30) as response:
+        lines = response.iter_lines()
+        assert next(line for line in lines if line == "event: utterance")
+        server.process.send_signal(signal.SIGINT)
+        events = [line for line in lines if line.startswith("event: ")]
+    assert events[-1] == "event: stopped"  # whoever follows it is told, and waits for nothing else
+    assert server.process.wait(30) == 0
+    assert capfd.readouterr().err == ""  # the server's own
+    record = json.loads((tmp_path / "runs" / run / "run.json").read_text(encoding="utf-8"))
+    assert record["stop_reason"] == "stopped"

@@ -1,0 +1,80 @@
+"""Without a mouse, in a real browser: from the address to a run that goes on, and into a mind and back."""
+
+from __future__ import annotations
+
+import pytest
+from selenium import webdriver
+from selenium.webdriver.common.action_chains import ActionChains
+from selenium.webdriver.common.keys import Keys
+from selenium.webdriver.support.ui import WebDriverWait
+from web.conftest import Server
+
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(180)]
+
+MOST_TABS = 60
+FOCUSED = """
+if (document.activeElement === document.body) return '';
+const one = document.activeElement.cloneNode(true);
+for (const icon of one.querySelectorAll('.q-icon')) icon.remove();
+return (one.getAttribute('aria-label') || one.textContent).trim();
+"""
+OUTLINED = "return getComputedStyle(document.activeElement).outlineStyle !== 'none'"
+
+
+class Keyboard:
+    """A user who has only keys."""
+
+    def __init__(self, browser: webdriver.Chrome) -> None:
+        self.browser = browser
+        self.wait = WebDriverWait(browser, 30)
+
+    def press(self, *keys: str) -> None:
+        ActionChains(self.browser).send_keys(*keys).perform()
+
+    @property
+    def at(self) -> str:
+        """The name of what has the focus; empty where nothing has it."""
+        return str(self.browser.execute_script(FOCUSED))
+
+    def tab_to(self, name: str) -> list[str]:
+        """Press Tab until something of that name has the focus; everything that had it on the way."""
+        way = []
+        for _ in range(MOST_TABS):
+            self.press(Keys.TAB)
+            way.append(self.at)
+            if way[-1].startswith(name):
+                return way
+        raise AssertionError(f"no {name!r} among {way}")
+
+    def until_there(self, selector: str, *, gone: bool = False) -> None:
+        script = "return document.querySelector(arguments[0]) !== null"
+        self.wait.until(lambda b: b.execute_script(script, selector) is not gone)
+
+
+def test_set_up_start_and_look_into_a_mind(server: Server, browser: webdriver.Chrome):
+    user = Keyboard(browser)
+    browser.get(server.url)
+    user.wait.until(lambda b: b.execute_script("return window.did_handshake === true"))
+    user.until_there(".setup textarea")
+    way = user.tab_to("Topic")
+    user.press("Tea or coffee?")
+    way += user.tab_to("Number of messages")
+    ActionChains(browser).key_down(Keys.CONTROL).send_keys("a").key_up(Keys.CONTROL).send_keys("3").perform()
+    way += user.tab_to("Start the conversation")
+    assert all(way), way  # everything on the way has a name
+    assert browser.execute_script(OUTLINED)
+    user.press(Keys.ENTER)
+    user.wait.until(lambda b: "/run/" in b.current_url)
+    user.until_there(".the-end")
+
+    user.tab_to("What was said")
+    user.tab_to("Look into the mind of")
+    opened = user.at
+    user.press(Keys.ENTER)
+    user.until_there(".mind-cards")
+    assert browser.execute_script("return document.activeElement.closest('.q-dialog') !== null")
+    user.tab_to("One message back")
+    user.tab_to("Close")
+    user.press(Keys.ESCAPE)
+    user.until_there(".mind", gone=True)
+    user.wait.until(lambda _: user.at == opened)

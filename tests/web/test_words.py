@@ -1,0 +1,204 @@
+"""The catalogue of texts: whole in every language, nothing missing or left over; and no text of a page in code."""
+
+from __future__ import annotations
+
+import ast
+import re
+import string
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any, get_args
+
+import pytest
+
+pytest.importorskip("nicegui", reason="the extra [web] is not installed")
+
+from persimchat.app.web.setup.specs import specs
+from persimchat.app.web.words import LANGUAGES, Entry, catalogue, plural, worded
+from persimchat.runs.events import Silenced
+
+ROOT = Path(__file__).parents[2]
+WEB = ROOT / "app" / "web"
+ROOMS = ("state", "prompts", "models", "memory", "personas", "nodes", "graph", "runs", "evaluation", "app")
+AREAS = {key.split(".")[0] for key in catalogue()}
+KEY = re.compile(rf"({'|'.join(sorted(AREAS))})\.[a-z0-9_]+(\.[a-z0-9_]+)*(?<!\.yaml)(?<!\.json)")
+FORMS = {"en": {"one", "other"}, "cs": {"one", "few", "other"}}
+
+# What shows a text, by name; the first argument is one, and in some the second.
+SHOWS = {
+    *("label", "button", "title", "card", "chip", "explained", "tooltip", "notify", "page_title", "words", "small"),
+    *("input", "textarea", "number", "checkbox", "switch", "select", "toggle", "radio", "upload", "set_text"),
+    *("expansion", "menu_item", "tab", "link", "Window"),
+}
+SECOND = {"named", "icon_button", "item", "described"}
+NAMED = {"label", "placeholder", "text", "message", "tooltip", "close_button", "caption", "heading"}
+NO_WORDS = re.compile(r"PerSimChat|kB|MB")
+
+
+def places(text: str) -> set[str]:
+    return {name for _, name, _, _ in string.Formatter().parse(text) if name is not None}
+
+
+def texts(of: str | dict[str, str]) -> list[str]:
+    return list(of.values()) if isinstance(of, dict) else [of]
+
+
+@cache
+def trees() -> dict[str, ast.Module]:
+    """Every file of the pages, read."""
+    return {str(path.relative_to(ROOT)): ast.parse(path.read_text("utf-8")) for path in sorted(WEB.rglob("*.py"))}
+
+
+def nodes(kind: type) -> Iterator[tuple[str, Any]]:
+    for file, tree in trees().items():
+        for node in ast.walk(tree):
+            if isinstance(node, kind):
+                yield f"{file}:{getattr(node, 'lineno', 0)}", node
+
+
+@cache
+def constants() -> dict[str, str]:
+    """Every key that stands in the code in one piece, and where."""
+    parts = {id(part) for _, node in nodes(ast.JoinedStr) for part in node.values}
+    return {
+        node.value: where
+        for where, node in nodes(ast.Constant)
+        if isinstance(node.value, str) and KEY.fullmatch(node.value) and id(node) not in parts
+    }
+
+
+@cache
+def patterns() -> dict[re.Pattern[str], str]:
+    """Every key that is put together in the code, as a pattern, and where."""
+    found = {}
+    for where, node in nodes(ast.JoinedStr):
+        parts = [part.value if isinstance(part, ast.Constant) else None for part in node.values]
+        if parts and isinstance(parts[0], str) and parts[0].split(".")[0] in AREAS and "." in parts[0]:
+            shape = "".join("([a-z0-9_.]+)" if part is None else re.escape(part) for part in parts)
+            found[re.compile(shape)] = where
+    return found
+
+
+@cache
+def names_in_code() -> set[str]:
+    """What the parts of a key may be: every text, field and argument in the package's code."""
+    found: set[str] = set()
+    for room in ROOMS:
+        for path in (ROOT / room).rglob("*.py"):
+            for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+                if isinstance(node, ast.Constant) and isinstance(node.value, str):
+                    found.add(node.value)
+                elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
+                    found.add(node.target.id)
+    return found
+
+
+def wrong_with(entry: Entry) -> Iterator[str]:
+    if set(entry) != set(LANGUAGES):
+        yield "other languages"
+        return
+    kinds = {code: isinstance(entry[code], dict) for code in LANGUAGES}
+    if len(set(kinds.values())) != 1:
+        yield "plural forms in one language only"
+    values = [{place.split(".")[0] for form in texts(entry[code]) for place in places(form)} for code in LANGUAGES]
+    if any(one != values[0] for one in values):
+        yield "other places"
+    for code, text in entry.items():
+        if isinstance(text, dict) and set(text) != FORMS[code]:
+            yield f"plural forms of {code}"
+        for form in texts(text):
+            if not form or form != form.strip() or "  " in form:
+                yield f"blanks in {code}"
+            if form.count("“") != form.count("”") if code == "en" else form.count("„") != form.count("“"):
+                yield f"quotation marks in {code}"
+            if '"' in form or " …" in form or "..." in form:
+                yield f"typewriter's signs in {code}"
+
+
+def test_every_entry_is_whole():
+    wrong = {key: found for key, entry in catalogue().items() if (found := list(wrong_with(entry)))}
+    assert wrong == {}
+
+
+@pytest.mark.parametrize("code", LANGUAGES)
+@pytest.mark.parametrize("number", [0, 1, 2, 4, 5, 1.5, 22])
+def test_every_number_has_its_form(code: str, number: float):
+    assert plural(code, number) in FORMS[code]
+
+
+def test_every_key_of_the_code_is_there():
+    missing = {key: where for key, where in constants().items() if key not in catalogue()}
+    assert missing == {}
+    empty = {where: one.pattern for one, where in patterns().items() if not any(map(one.fullmatch, catalogue()))}
+    assert empty == {}
+
+
+def test_no_entry_is_left_over():
+    used = set(constants())
+    for pattern in patterns():
+        for key in catalogue():
+            found = pattern.fullmatch(key)
+            if found and all(set(part.split(".")) <= names_in_code() for part in found.groups()):
+                used.add(key)
+    examples = {key for key in catalogue() if key.startswith("setup.topics.")}  # found by this prefix
+    assert sorted(set(catalogue()) - used - examples - settings()) == []
+
+
+def settings() -> set[str]:
+    """What the page says of the settings, as the model of the settings has them."""
+    found = set()
+    for name, spec in specs().items():
+        options = [*spec.options, *(["none"] if spec.kind == "choice" and spec.optional else [])]
+        found |= {f"settings.{name}{more}" for more in ("", ".help", *(f".{option}" for option in options))}
+    return found
+
+
+def test_every_setting_and_option_has_its_words():
+    assert settings() == {key for key in catalogue() if key.startswith("settings.")}
+
+
+def test_what_the_code_puts_together_for_events():
+    steps = get_args(Silenced.model_fields["step"].annotation)
+    assert steps
+    assert {f"chat.silent_{step}" for step in steps} <= set(catalogue())
+
+
+def test_the_code_fills_every_place():
+    wrong = {}
+    for where, call in nodes(ast.Call):
+        if not (isinstance(call.func, ast.Name) and call.func.id == "t" and call.args):
+            continue
+        key, given = call.args[0], {keyword.arg for keyword in call.keywords}
+        if isinstance(key, ast.Constant) and None not in given:
+            wanted = set().union(*(places(form) for text in catalogue()[key.value].values() for form in texts(text)))
+            wanted = {place.split(".")[0].split(":")[0] for place in wanted}
+            plural = any(isinstance(text, dict) for text in catalogue()[key.value].values())
+            if wanted | ({"n"} if plural else set()) != given:
+                wrong[where] = (key.value, sorted(wanted), sorted(given))
+    assert wrong == {}
+
+
+def test_no_text_of_a_page_stands_in_code():
+    found = {}
+    for where, call in nodes(ast.Call):
+        if where.startswith("app/web/api/"):
+            continue
+        name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
+        shown = [keyword.value for keyword in call.keywords if keyword.arg in NAMED and name != "InputError"]
+        shown += call.args[:1] if name in SHOWS | {"described"} else []
+        shown += call.args[1:2] if name in SECOND else []
+        for argument in shown:
+            for part in ast.walk(argument) if isinstance(argument, ast.Constant | ast.JoinedStr | ast.IfExp) else []:
+                if isinstance(part, ast.Constant) and isinstance(part.value, str) and speaks(part.value):
+                    found[where] = part.value
+    assert found == {}
+
+
+def speaks(text: str) -> bool:
+    return bool(re.search(r"[^\W\d_]{2,}", NO_WORDS.sub("", text))) and not KEY.fullmatch(text)
+
+
+def test_worded():
+    assert worded("past.found_all", "cs", n=3) == "3 běhy"
+    assert worded("past.found_all", "en", n=1) == "1 run"
