@@ -13,8 +13,8 @@ from pathlib import Path
 import httpx
 import pytest
 
+os.environ.setdefault("NICEGUI_STORAGE_PATH", tempfile.mkdtemp(prefix="nicegui-"))  # read when it is imported
 pytest.importorskip("nicegui", reason="the extra [web] is not installed")
-os.environ.setdefault("NICEGUI_STORAGE_PATH", tempfile.mkdtemp(prefix="nicegui-"))
 
 from nicegui import ui
 from nicegui.functions.download import download
