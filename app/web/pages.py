@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from nicegui import ui
+from fastapi import Request, Response
+from nicegui import Client, app, ui
 
 from persimchat.app.web.conversation_page import conversation_page, new_page
 from persimchat.app.web.frame import Frame
@@ -47,6 +48,12 @@ def register(place: Place) -> None:
     @ui.page("/personas")
     async def _personas() -> None:
         await personas_page(place)
+
+    @app.exception_handler(404)
+    async def _missing(request: Request, _: Exception) -> Response:
+        with Client(ui.page(""), request=request) as client:
+            _nothing(t("common.missing_why"))
+        return client.build_response(request, 404)
 
 
 def _turn(given: str) -> int | None:

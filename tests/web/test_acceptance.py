@@ -12,6 +12,7 @@ from web.past_pages import named, press
 
 from persimchat.app.web.chat.branch_settings import CHANGEABLE
 from persimchat.app.web.place import Place
+from persimchat.personas.scenario import default_participants, make_scenario
 from persimchat.runs.branch import branch_run
 from persimchat.runs.lock import held
 from persimchat.runs.reading import read_manifest
@@ -24,6 +25,13 @@ async def test_an_address_whose_turn_is_none_leads_to_the_newest(user: User, pla
     await live.ended()
     await user.open(f"/run/{live.run}?turn={turn}")
     await user.should_see(live.board.utterances[-1].text)
+
+
+async def test_an_address_that_leads_nowhere_has_a_page(user: User):
+    response = await user.http_client.get("/nonsense")
+    assert response.status_code == 404
+    assert "There is no such page" in response.text
+    assert "HTTPException" not in response.text
 
 
 async def test_a_run_that_another_program_works_on(user: User, place: Place):
@@ -82,3 +90,25 @@ async def test_every_setting_that_a_branch_offers_can_be_another(place: Place):
         events = branch_run(place.runs.folder(live.run), 1, changes={name: value, "max_messages": 2})
         assert (await anext(events)).event == "started", name
         await events.aclose()
+
+
+async def test_millions_of_tokens_fit_into_their_tile(user: User, place: Place):
+    live = await begin(place, messages=2)
+    await live.ended()
+    used = live.board.stopped.totals.model_copy(update={"input_tokens": 1_468_850, "output_tokens": 72_350})
+    live.board.stopped = live.board.stopped.model_copy(update={"totals": used})
+    await user.open(f"/run/{live.run}")
+    await user.should_see("about 1.5 M")
+    await user.should_see("1,468,850 read, 72,350 written")
+
+
+@pytest.mark.slow  # a server that does not answer is asked again
+async def test_an_error_leaves_a_way_on(user: User, place: Place):
+    """With a model that nobody serves: the page says what is wrong, and that trying again changes nothing by itself."""
+    scenario = make_scenario("Tea or coffee?", default_participants(2))
+    live = await place.runs.start(scenario, Settings(model="x@http://127.0.0.1:9/v1", max_messages=2))
+    await live.ended()
+    await user.open(f"/run/{live.run}")
+    await user.should_see("cannot reach the server at http://127.0.0.1:9/v1")
+    await user.should_see("For another model, branch from a turn, or start anew from the set-up.")
+    await user.should_see(content="Resume", kind=ui.button)

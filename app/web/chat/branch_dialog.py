@@ -65,7 +65,7 @@ class _BranchDialog:
         most = self._viewing.board.turn
         self._shared = ui.number(t("chat.branch_share"), value=turn, min=0, max=most, precision=0)
         self._shared.props(FIELD).classes("w-full")
-        self._there = ui.label().classes("text-xs muted line-clamp-3 break-words")
+        self._there = ui.label().classes("text-xs muted line-clamp-3 break-words shrink-0")
         following = self._following(turn)
         first = following.speaker if following is not None else moderator
         self._words = ui.textarea(t("chat.branch_say")).props(f"{FIELD} autogrow").classes("w-full")

@@ -61,7 +61,7 @@ class BranchSettings:
         self._form = form
         with ui.expansion(t("chat.branch_settings"), icon="tune").classes("surface w-full") as self._part:
             self._part.props('dense header-class="text-sm px-3 rounded-xl"').mark("branch-settings")
-            with ui.column().classes("setup scroll w-full gap-2 pb-2 max-h-[40vh] no-wrap"):
+            with ui.column().classes("setup w-full gap-2 pb-2"):
                 for name in CHANGEABLE:
                     setting_field(form, name)
         form.changed()

@@ -16,7 +16,7 @@ def draw_end(board: Board) -> None:
     stopped = board.stopped
     with ui.column().classes("surface w-full gap-2 p-4 the-end"):
         with ui.row().classes("items-center gap-2"):
-            ui.icon("flag" if not board.error else "error_outline", size="20px", color="primary").props(
+            ui.icon("error_outline" if failed(board) else "flag", size="20px", color="primary").props(
                 "aria-hidden=true"
             )
             ui.label(t("chat.the_end")).classes("text-sm font-semibold").props("role=heading aria-level=2")
@@ -30,6 +30,11 @@ def draw_end(board: Board) -> None:
             used = stopped.totals
             taken = tokens(used.input_tokens + used.output_tokens)
             ui.label(f"{t('chat.summary', n=board.turn)} · {taken} · {cost(used)}").classes("text-xs muted")
+
+
+def failed(board: Board) -> bool:
+    """Whether an error has ended the run."""
+    return bool(board.error) or board.stopped is not None and board.stopped.reason == "error"
 
 
 def _detail(board: Board, stopped: Stopped | None) -> str:

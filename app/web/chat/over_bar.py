@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from nicegui import ui
 
+from persimchat.app.web.chat.end_card import failed
 from persimchat.app.web.chat.resume_dialog import ask_for_more, can_resume, needs_more
 from persimchat.app.web.chat.wording import ended
 from persimchat.app.web.past.going_on import go_on
@@ -17,10 +18,10 @@ def draw_over(viewing: Viewing) -> None:
     if board.elsewhere:
         _elsewhere()
         return
-    if board.stopped is not None:
-        text = ended(board.stopped)
+    if failed(board):
+        text = t("chat.after_error")
     else:
-        text = t("chat.ended_error") if board.error else t("chat.unfinished")
+        text = ended(board.stopped) if board.stopped is not None else t("chat.unfinished")
     with ui.row().classes("w-full items-center gap-3 no-wrap"):
         ui.label(text).classes("text-sm muted grow min-w-0")
         if not can_resume(board):

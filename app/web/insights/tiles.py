@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from nicegui import ui
 
+from persimchat.app.web.chat.wording import short
 from persimchat.app.web.insights.budget import Budget
 from persimchat.app.web.insights.figures import Figures
 from persimchat.app.web.insights.wording import dollars, joined, names, number, seconds, trended, whole
@@ -24,6 +25,8 @@ _ALWAYS = {
     "tokens": "toll",
     "cost": "payments",
 }
+_LONG = 1_000_000
+"""So many tokens do not fit into a tile when they are written out; what was read and written stands below."""
 _ANALYSED = {
     "coherence_best": "emoji_events",
     "coherence_mean": "link",
@@ -96,7 +99,8 @@ class Tiles:
             self._set("tokens", t("insights.unknown"), t("insights.unknown_words"))
             self._set("cost", t("insights.unknown"), t("insights.unknown_words"))
             return
-        used = whole(totals.input_tokens + totals.output_tokens)
+        tokens = totals.input_tokens + totals.output_tokens
+        used = whole(tokens) if tokens < _LONG else short(tokens)
         parts = t("insights.read_written", read=whole(totals.input_tokens), written=whole(totals.output_tokens))
         self._set("tokens", t("insights.estimated", value=used) if totals.estimated and totals.calls else used, parts)
         self._set("cost", dollars(totals.cost_usd), t("insights.requests", n=totals.calls, shown=whole(totals.calls)))
