@@ -104,11 +104,19 @@ async def test_millions_of_tokens_fit_into_their_tile(user: User, place: Place):
 
 @pytest.mark.slow  # a server that does not answer is asked again
 async def test_an_error_leaves_a_way_on(user: User, place: Place):
-    """With a model that nobody serves: the page says what is wrong, and that trying again changes nothing by itself."""
+    """With a model that nobody serves: the page says what is wrong, and the run goes on with another model."""
     scenario = make_scenario("Tea or coffee?", default_participants(2))
     live = await place.runs.start(scenario, Settings(model="x@http://127.0.0.1:9/v1", max_messages=2))
     await live.ended()
     await user.open(f"/run/{live.run}")
     await user.should_see("cannot reach the server at http://127.0.0.1:9/v1")
-    await user.should_see("For another model, branch from a turn, or start anew from the set-up.")
-    await user.should_see(content="Resume", kind=ui.button)
+    await user.should_see("“Resume” tries again as it was, or goes on with another model.")
+    user.find("Another model…").click()
+    await user.should_see("Model that answers from here on")
+    (field,) = user.find(kind=ui.input, content="Model that answers from here on").elements
+    field.value = "offline"
+    user.find(marker="with-model").click()
+    while (again := place.runs.get(live.run)) is live or again is None:
+        await asyncio.sleep(0.05)
+    await again.ended()
+    assert again.board.turn == 2

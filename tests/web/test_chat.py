@@ -82,7 +82,7 @@ async def test_going_back_and_forth(user: User, place: Place):
     assert bubbles(user) == texts[:2]
     await user.should_not_see("The conversation is over")
     await user.should_see("Looking at turn 2 of 5.")
-    user.find("Follow again").click()
+    user.find(marker="newest").click()
     await user.should_see("The conversation is over", retries=20)
     assert bubbles(user) == texts
 

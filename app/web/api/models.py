@@ -130,6 +130,7 @@ class RunInfo(BaseModel):
 
     run: str = Field(description="its id")
     status: Status
+    active: bool = Field(description="somebody works on it: this server, or another program")
     mode: Literal["discussion", "debate"]
     baseline: str | None
     topic: str

@@ -25,6 +25,7 @@ def info(run: str, board: Board) -> RunInfo:
     return RunInfo(
         run=run,
         status=board.status,
+        active=board.elsewhere or board.status in ("running", "paused", "asked"),
         mode=started.mode if started else "discussion",
         baseline=started.baseline if started else None,
         topic=started.topic if started else "",

@@ -39,7 +39,8 @@ class _Composer:
             with ui.row().classes("w-full items-center gap-2 no-wrap") as self._back_in_time:
                 ui.icon("history", size="18px", color="primary").props("aria-hidden=true")
                 self._looking = ui.label().classes("text-sm grow")
-                ui.button(t("chat.follow"), on_click=lambda: viewing.go_to(None)).props("flat dense no-caps")
+                self._newest = ui.button(on_click=lambda: viewing.go_to(None)).mark("newest")
+                self._newest.props("flat dense no-caps")
             with ui.column().classes("w-full gap-2") as self._live:
                 self._draw_live(started.baseline if started is not None else None)
             self._over = ui.column().classes("w-full")
@@ -79,6 +80,7 @@ class _Composer:
         self._back_in_time.set_visibility(viewing.at is not None)
         if viewing.at is not None:
             self._looking.set_text(t("chat.looking", turn=viewing.turn, of=board.turn))
+            self._newest.set_text(t("past.follow" if live is not None else "past.newest"))
         self._live.set_visibility(live is not None)
         self._over.set_visibility(live is None)
         if live is None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from nicegui import ui
 
 from persimchat.app.web.chat.end_card import failed
-from persimchat.app.web.chat.resume_dialog import ask_for_more, can_resume, needs_more
+from persimchat.app.web.chat.resume_dialog import ask_for_model, ask_for_more, can_resume, needs_more
 from persimchat.app.web.chat.wording import ended
 from persimchat.app.web.past.going_on import go_on
 from persimchat.app.web.viewing import Viewing
@@ -27,6 +27,9 @@ def draw_over(viewing: Viewing) -> None:
         if not can_resume(board):
             return
         more = needs_more(board)
+        if failed(board):
+            other = ui.button(t("chat.other_model"), on_click=lambda: ask_for_model(viewing))
+            other.props("flat no-caps").classes("shrink-0")
 
         async def resume() -> None:
             button.disable()

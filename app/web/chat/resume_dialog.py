@@ -11,6 +11,7 @@ from persimchat.app.web.board import Board
 from persimchat.app.web.chat.numbers import whole
 from persimchat.app.web.insights.budget import limits_of
 from persimchat.app.web.past.going_on import go_on
+from persimchat.app.web.setup.models import MODELS
 from persimchat.app.web.viewing import Viewing
 from persimchat.app.web.widgets import FIELD, told
 from persimchat.app.web.words import t
@@ -80,5 +81,32 @@ async def ask_for_more(viewing: Viewing) -> None:
         with ui.row().classes("w-full justify-end gap-2"):
             ui.button(t("common.cancel"), on_click=dialog.close).props("flat no-caps")
             button = ui.button(t("chat.resume"), icon="play_arrow", on_click=with_more).props("unelevated no-caps")
+    dialog.on("hide", dialog.delete)
+    dialog.open()
+
+
+def ask_for_model(viewing: Viewing) -> None:
+    """Open a dialog in which a run that has failed is given another model, and goes on."""
+    with ui.dialog() as dialog, ui.card().classes("surface w-96 max-w-full gap-3"):
+        ui.label(t("chat.resume_title")).classes("text-lg font-semibold").props("role=heading aria-level=2")
+        model = ui.input(t("chat.other_model_name"), autocomplete=list(MODELS)).props(FIELD).classes("w-full")
+
+        async def with_model() -> None:
+            if not (name := (model.value or "").strip()):
+                return
+            button.disable()
+            if await go_on(viewing.place, viewing.run, {"model": name}):
+                dialog.close()
+            else:
+                button.enable()
+
+        with ui.row().classes("w-full justify-end gap-2"):
+            ui.button(t("common.cancel"), on_click=dialog.close).props("flat no-caps")
+            button = (
+                ui.button(t("chat.resume"), icon="play_arrow", on_click=with_model)
+                .props("unelevated no-caps")
+                .mark("with-model")
+            )
+        button.bind_enabled_from(model, "value", lambda value: bool((value or "").strip()))
     dialog.on("hide", dialog.delete)
     dialog.open()
