@@ -41,7 +41,7 @@ test: $(PACKAGE) ## run all tests: make test [PYTEST_ARGS="-k word"]
 quick: $(PACKAGE) ## run the tests but for the slow ones
 	$(BIN)/pytest -m "not slow and not proof" $(PYTEST_ARGS)
 
-proof: $(PACKAGE) ## run the long proofs: runs killed at fifty points, failing servers, LangGraph's server, the notebook
+proof: $(PACKAGE) ## run the long proofs: runs killed at fifty points, failing servers, LangGraph's server, the notebook, the page in a browser
 	$(BIN)/pytest -m proof $(PYTEST_ARGS)
 
 check: lint types imports test ## everything that must pass before a commit

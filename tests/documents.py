@@ -62,7 +62,7 @@ STANDS_FOR = {
 """(document, words): what a test reads in their place. `run` are the runs in the folder, the first began first; `town`
 the files there; `receiver` takes traces; `examples` and `client` are LangSmith's, without an account."""
 
-HEAVY = ("docs/langsmith.md", "docs/runs.md")
+HEAVY = ("docs/langsmith.md", "docs/people.md", "docs/runs.md")
 """Documents that take long: `make proof` plays them, and CI."""
 
 GOES_ON = ("docs/evaluation.md",)

@@ -6,10 +6,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 Run = Callable[..., Any]
 ARGUMENTS = ("run", "Should our town close its centre to cars?", "-n", "4", "--messages", "4", "--model", "offline")
 
 
+@pytest.mark.proof
 def test_seeds(finished: Run, only_run: Callable[[Path], Path], tmp_path: Path):
     kept = {}
     for name, seed in (("first", "5"), ("again", "5"), ("other", "6")):

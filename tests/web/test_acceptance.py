@@ -102,7 +102,7 @@ async def test_millions_of_tokens_fit_into_their_tile(user: User, place: Place):
     await user.should_see("1,468,850 read, 72,350 written")
 
 
-@pytest.mark.slow  # a server that does not answer is asked again
+@pytest.mark.proof  # a server that does not answer is asked again
 async def test_an_error_leaves_a_way_on(user: User, place: Place):
     """With a model that nobody serves: the page says what is wrong, and the run goes on with another model."""
     scenario = make_scenario("Tea or coffee?", default_participants(2))

@@ -11,7 +11,7 @@ import pytest
 from web.conftest import Server
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 def test_ctrl_c_stops_runs_at_once_and_quietly(tmp_path: Path, capfd: pytest.CaptureFixture[str]):
     server = Server(tmp_path, "--out", "runs")
     wanted = {"topic": "Tea or coffee?", "settings": {"model": "offline", "max_messages": 500, "closing": "off"}}

@@ -16,7 +16,7 @@ from web.npm import axe_core
 from persimchat.runs.api import simulate
 from persimchat.state.settings import Settings
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(240)]
+pytestmark = [pytest.mark.proof, pytest.mark.timeout(240)]
 
 TOPIC = "Should our town close its centre to cars?"
 AXE = """

@@ -24,7 +24,7 @@ parameters = {{ "path.run" = "no-run" }}
 """Configuration of schemathesis: a run that there is, and is not deleted."""
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 def test_it_keeps_to_its_description(tmp_path: Path):
     served = Server(
         tmp_path, PERSIMCHAT_MAX_MESSAGES="1", PERSIMCHAT_MODEL="offline", PERSIMCHAT_STORE="ephemeral"

@@ -150,7 +150,7 @@ SAID = Uttered(
 @pytest.mark.parametrize(
     ("line", "seen"),
     [
-        (SAID, ["Ann <b>", "<img src=x onerror=alert(1)>", "😠 anger", "turn 4 · 1.2 s"]),
+        (SAID, ["Ann <b>", "<img src=x onerror=alert(1)>", "😠 anger 4", "turn 4 · 1.2 s"]),
         (SAID.model_copy(update={"speaker": "Cy", "emotion": {}}), ["Cy", "person", "turn 4"]),
         (SAID.model_copy(update={"speaker": "Moderator", "heard_by": ["Bo", "Cy"]}), ["only Bo and Cy can hear this"]),
         (SAID.model_copy(update={"corrections": ["still_repeats"]}), ["Put right: still repeats something"]),

@@ -21,7 +21,7 @@ from persimchat.app.web.live_runs import LiveRuns
 from persimchat.personas.scenario import default_participants, make_scenario
 from persimchat.state.settings import Settings
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(240)]
+pytestmark = [pytest.mark.proof, pytest.mark.timeout(240)]
 
 
 async def begun(out: Path) -> str:

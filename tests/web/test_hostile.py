@@ -18,7 +18,7 @@ from selenium.webdriver.support.ui import WebDriverWait
 from web.conftest import Server
 from web.hostile_runs import NAMES, SCRIPT, VUE, hostile_personas, hostile_run, hostile_setup
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(240)]
+pytestmark = [pytest.mark.proof, pytest.mark.timeout(240)]
 
 PHONE = {"width": 390, "height": 844, "deviceScaleFactor": 1, "mobile": True}
 WATCH = """

@@ -9,7 +9,7 @@ from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.ui import WebDriverWait
 from web.conftest import Server
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(180)]
+pytestmark = [pytest.mark.proof, pytest.mark.timeout(180)]
 
 MOST_TABS = 60
 FOCUSED = """
@@ -72,7 +72,7 @@ def test_set_up_start_and_look_into_a_mind(server: Server, browser: webdriver.Ch
     opened = user.at
     user.press(Keys.ENTER)
     user.until_there(".mind-cards")
-    assert browser.execute_script("return document.activeElement.closest('.q-dialog') !== null")
+    user.wait.until(lambda b: b.execute_script("return document.activeElement.closest('.q-dialog') !== null"))
     user.tab_to("One message back")
     user.tab_to("Close")
     user.press(Keys.ESCAPE)

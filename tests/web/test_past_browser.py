@@ -18,7 +18,7 @@ from web.conftest import Server
 from persimchat.runs.api import simulate
 from persimchat.state.settings import Settings
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.proof
 
 TOPIC = "Tea <i>or</i> coffee?"
 

@@ -72,7 +72,7 @@ def open_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str,
     served.close()
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 def test_listening_elsewhere_takes_a_token(open_server: tuple[str, str]):
     name, token = open_server
     assert len(token) >= 24
@@ -88,7 +88,7 @@ def test_listening_elsewhere_takes_a_token(open_server: tuple[str, str]):
     assert httpx.get(f"http://{name}/api/runs", headers=bearer).status_code == 200
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 @pytest.mark.parametrize(("given", "status"), [(None, 403), ("wrong", 403), ("right", 101)])
 def test_its_websocket_takes_the_token_too(open_server: tuple[str, str], given: str | None, status: int):
     name, token = open_server

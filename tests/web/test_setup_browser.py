@@ -44,7 +44,7 @@ def ended(browser: webdriver.Chrome, folder: Path) -> dict[str, Any]:
     return WebDriverWait(browser, 90).until(record)
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 def test_a_discussion_and_a_debate(server: Server, browser: webdriver.Chrome):
     browser.get(server.url)
     wait = WebDriverWait(browser, 20)

@@ -99,7 +99,8 @@ def _emotion(said: Uttered) -> None:
         return
     feeling = dominant(said.emotion)
     face = EMOTION_FACES.get(feeling, CALM)
-    chip(f"{face} {t(f'common.emotion_{feeling}')}", EMOTION_COLOURS.get(feeling, "#64748b"))
+    level = f" {said.emotion[feeling]}" if feeling in said.emotion else ""  # 0–10; calm has none
+    chip(f"{face} {t(f'common.emotion_{feeling}')}{level}", EMOTION_COLOURS.get(feeling, "#64748b"))
 
 
 def _after(said: Uttered) -> None:

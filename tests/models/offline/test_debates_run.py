@@ -39,6 +39,7 @@ def test_near_positions_come_to_a_consensus_in_bounded_time(judge: str):
             assert len(result.conclusion.supporters) == 3
 
 
+@pytest.mark.proof
 def test_an_adversary_is_never_declared_agreed():
     for seed in range(3):
         result = debate(near("Never agree with the others"), seed)
@@ -79,6 +80,7 @@ def test_a_discussion_that_is_talked_out_closes():
     assert 12 <= len(result.utterances) < 70
 
 
+@pytest.mark.proof
 def test_nobody_repeats_themselves_in_a_long_debate():
     result = debate([*near("Never agree with the others")], 1, max_messages=48)
     assert sum("still_repeats" in u.corrections for u in result.utterances) <= 2
