@@ -140,6 +140,7 @@ def test_a_wrong_key_is_not_shown(
 
 
 @pytest.mark.slow
+@pytest.mark.proof
 def test_an_unreachable_server(finished: Run):
     """The server stays away through all five attempts, so this takes some seconds."""
     done = finished("run", "T", "-n", "2", "--model", "any@http://127.0.0.1:1/v1", "--quiet")

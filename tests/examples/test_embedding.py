@@ -54,6 +54,7 @@ def test_they_are_small_and_say_what_they_show() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("path", APPS, ids=lambda p: p.name)
+@pytest.mark.proof
 def test_they_run_without_a_key_and_without_a_warning(path: Path, tmp_path: Path) -> None:
     environment = {**os.environ, "PYTHONWARNINGS": "default", "PYTHONIOENCODING": "utf-8"}
     done = subprocess.run([sys.executable, path], cwd=tmp_path, env=environment, capture_output=True, timeout=200)
@@ -103,6 +104,7 @@ async def test_the_agent_with_another_chat_model(app: Callable[[str], ModuleType
     assert len(server.requests) == 2
 
 
+@pytest.mark.proof
 async def test_ten_groups_at_once_do_not_mix(app: Callable[[str], ModuleType]) -> None:
     module = app("ten_groups")
     ideas: Any = [{"idea": idea} for idea in module.IDEAS]

@@ -174,6 +174,7 @@ def test_far_ones_do_not_where_nobody_listens_or_gives_way(talk: Any, traits: tu
 
 
 @pytest.mark.parametrize("form", FORMS)
+@pytest.mark.proof
 def test_people_say_where_they_stand_and_that_they_were_moved(talk: Any, shipped: list[Persona], form: str):
     answer, question = FORMS[form]
     topic = analyse(question, answer)

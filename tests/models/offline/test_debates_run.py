@@ -30,6 +30,7 @@ def near(*goals: str) -> list[Persona]:
 
 
 @pytest.mark.parametrize("judge", ["sliding_window", "persona"])
+@pytest.mark.proof
 def test_near_positions_come_to_a_consensus_in_bounded_time(judge: str):
     results = [debate(near(), seed, judge=judge) for seed in range(3)]
     assert sum(r.stop_reason == "consensus" for r in results) >= 2

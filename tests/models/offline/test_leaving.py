@@ -91,6 +91,7 @@ def test_a_nurse_and_a_child_leave_as_themselves(talk: Any, shipped: list[Any]):
     assert said["nurse"]
 
 
+@pytest.mark.proof
 def test_a_question_is_still_answered(talk: Any, shipped: list[Any]):
     answered = 0
     for seed in range(20):
