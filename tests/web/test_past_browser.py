@@ -99,3 +99,23 @@ def test_every_format_comes_down(server: Server, browser: webdriver.Chrome, tmp_
             assert f"utterances.{line.lower()}" in archive.namelist()
         page.wait.until(lambda b: not b.find_elements(By.CSS_SELECTOR, ".q-menu"))
     assert "/run/" in browser.current_url  # nobody has left the page
+
+
+def test_branching_from_an_old_turn(server: Server, browser: webdriver.Chrome):
+    settings = Settings(model="offline", max_messages=4)
+    result = simulate(TOPIC, 3, settings=settings, out=server.folder / "conversations")
+    texts = [said.text for said in result.utterances]
+    page = Page(browser)
+    browser.get(f"{server.url}/run/{result.run}?turn=2")
+    page.wait.until(lambda b: b.execute_script("return window.did_handshake === true"))
+    page.shows(2, texts)
+    page.named("Branch from this turn").click()
+    page.reading("Branch the conversation")
+    page.named("What they say instead (optional)").send_keys("Neither. I only drink water.")
+    browser.find_element(
+        By.XPATH, '//*[@class and contains(@class, "q-dialog")]//button[contains(., "Branch")]'
+    ).click()
+    page.wait.until(lambda b: "/run/" in b.current_url and result.run not in b.current_url)
+    page.reading("The conversation is over")
+    page.wait.until(lambda _: len(page.said()) == 4)
+    assert page.said()[:3] == [*texts[:2], "Neither. I only drink water."]
