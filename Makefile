@@ -16,69 +16,65 @@ BENCHMARK_ARGS ?=
 export TOPIC MODEL MESSAGES
 
 BIN := $(VENV)/bin
-ROOMS := state prompts models memory personas nodes graph runs evaluation app src/persimchat
-
-# The editable install links every file of the package, so it is renewed when a file comes or goes: the stamp's name
-# holds a checksum of the list of files.
-LIST := $(shell find $(ROOMS) -name '*.py' -o -name '*.jinja' -o -name '*.yaml' -o -name 'py.typed' | LC_ALL=C sort | cksum | cut -d' ' -f1)
 RECENT := import sys; sys.exit(sys.version_info < (3, 11))
-DEPENDENCIES := $(VENV)/.dependencies
-PACKAGE := $(VENV)/.package-$(LIST)
+# What was set up: what running needs, or that and what all else needs.
+TO_RUN := $(VENV)/.set-up-to-run
+SETUP := $(VENV)/.set-up
 
-.PHONY: help setup run test quick proof check lint types imports format docs docs-drawing site lock lowest dist installed benchmarks clean
+.PHONY: help setup run test proof real check lint types imports format docs docs-drawing site lock lowest dist installed benchmarks clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 22
 
-setup: $(PACKAGE) ## set up the virtual environment, or renew it where something changed
+setup: $(SETUP) ## set up the virtual environment, or renew it where something changed
 
-run: $(PACKAGE) ## have a conversation: make run [TOPIC="…"] [MESSAGES=8] [MODEL=offline]
+run: $(TO_RUN) ## have a conversation: make run [TOPIC="…"] [MESSAGES=8] [MODEL=offline]
 	@$(BIN)/persimchat run "$$TOPIC" --messages "$$MESSAGES" --model "$$MODEL"
 
-test: $(PACKAGE) ## run all tests: make test [PYTEST_ARGS="-k word"]
+test: $(SETUP) ## run the tests, in three minutes: make test [PYTEST_ARGS="-k word"]
 	$(BIN)/pytest $(PYTEST_ARGS)
 
-quick: $(PACKAGE) ## run the tests but for the slow ones
-	$(BIN)/pytest -m "not slow and not proof" $(PYTEST_ARGS)
-
-proof: $(PACKAGE) ## run the long proofs: runs killed at fifty points, failing servers, LangGraph's server, the notebook, the page in a browser
+proof: $(SETUP) ## run what takes longer: whole conversations, the documents' commands, runs killed at fifty points, the page in a browser
 	$(BIN)/pytest -m proof $(PYTEST_ARGS)
+
+real: $(SETUP) ## a real language model, SmolLM2: fetched (93 MB, once), tried, a discussion killed and resumed, a debate, replays
+	$(BIN)/pytest -m real -n 0 -rs -s tests/real
 
 check: lint types imports test ## everything that must pass before a commit
 
-lint: $(PACKAGE) ## style and formatting
+lint: $(SETUP) ## style and formatting
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 
-types: $(PACKAGE) ## strict type check of the package
+types: $(SETUP) ## strict type check of the package
 	$(BIN)/mypy
 
-imports: $(PACKAGE) ## do imports point one way?
+imports: $(SETUP) ## do imports point one way?
 	$(BIN)/pytest -q tests/house/test_imports.py
 
-format: $(PACKAGE) ## put style right where a program can
+format: $(SETUP) ## put style right where a program can
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-docs: $(PACKAGE) ## renew the generated parts of docs/: the drawing of the graph, the table of settings, the picture
+docs: $(SETUP) ## renew the generated parts of docs/: the drawing of the graph, the table of settings, the picture
 	$(BIN)/python tools/generate_docs.py
 	$(BIN)/python tools/site_figures.py
 	$(BIN)/python tools/picture.py
 
 docs-drawing: docs
 
-site: $(PACKAGE) ## build the documents as a site into build/site, links checked
+site: $(SETUP) ## build the documents as a site into build/site, links checked
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --site-dir build/site
 
 lock: ## pin the newest versions that fit together in requirements.lock (needs uv)
 	@command -v $(UV) >/dev/null || { echo "make lock needs uv. Install it (pip install uv), or name it: make lock UV=path/to/uv" >&2; exit 1; }
 	$(UV) pip compile pyproject.toml --extra dev --universal --python-version 3.11 --upgrade --no-annotate --no-emit-index-url --no-emit-find-links --custom-compile-command "make lock" --quiet --output-file requirements.lock
 
-lowest: $(PACKAGE) ## test with the oldest versions that pyproject.toml allows, in build/lowest (needs uv)
+lowest: $(SETUP) ## test with the oldest versions that pyproject.toml allows, in build/lowest (needs uv)
 	@command -v $(UV) >/dev/null || { echo "make lowest needs uv. Install it (pip install uv), or name it: make lowest UV=path/to/uv" >&2; exit 1; }
 	$(BIN)/python tools/lowest.py --uv "$(UV)" --python "$(PYTHON)" -- $(PYTEST_ARGS)
 
-dist: $(PACKAGE) ## build wheel and sdist into dist/
+dist: $(SETUP) ## build wheel and sdist into dist/
 	rm -rf dist
 	$(BIN)/python -m build --no-isolation --outdir dist .
 
@@ -88,25 +84,20 @@ installed: dist ## install the wheel alone, with its own dependencies, and have 
 	build/installed/venv/bin/pip install --quiet --constraint requirements.lock dist/*.whl
 	cd build/installed && venv/bin/persimchat run "$$TOPIC" --messages 3 --model offline --quiet --out conversations
 
-benchmarks: $(PACKAGE) ## measure: make benchmarks [BENCHMARK_ARGS="…"]
+benchmarks: $(SETUP) ## measure: make benchmarks [BENCHMARK_ARGS="…"]
 	set -- benchmarks/*.py; for file; do $(BIN)/python "$$file" $(BENCHMARK_ARGS); done
 
 clean: ## remove what was set up and built; conversations stay
 	rm -rf $(VENV) build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis
 
-$(DEPENDENCIES): pyproject.toml requirements.lock
+$(TO_RUN): EXTRAS :=
+$(SETUP): EXTRAS := [dev]
+$(TO_RUN) $(SETUP): pyproject.toml requirements.lock
 	@if ! $(BIN)/python -c '$(RECENT)' 2>/dev/null; then \
 	  $(PYTHON) -c '$(RECENT)' 2>/dev/null || { echo "PerSimChat needs Python 3.11 or newer; $(PYTHON) is: $$($(PYTHON) --version 2>&1 || true). Name another one: make PYTHON=python3.12 $(MAKECMDGOALS)" >&2; exit 1; } ; \
 	  $(PYTHON) -m venv $(if $(wildcard $(VENV)/pyvenv.cfg),--clear) $(VENV) || { echo "$(PYTHON) cannot make virtual environments. On Debian and Ubuntu: apt install python3-venv" >&2; exit 1; } ; \
 	fi
-	$(BIN)/pip install --quiet --disable-pip-version-check --constraint requirements.lock setuptools
-	$(BIN)/pip install --quiet --disable-pip-version-check --constraint requirements.lock --no-build-isolation --config-settings editable_mode=strict --editable '.[dev]'
-	@rm -f $(VENV)/.package-*
-	@touch $(DEPENDENCIES) $(PACKAGE)
-
-$(PACKAGE): $(DEPENDENCIES)
-	@if [ ! -e $@ ]; then \
-	  $(BIN)/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --config-settings editable_mode=strict --editable . ; \
-	  rm -f $(VENV)/.package-* ; \
-	fi
-	@touch $@
+	@install() { "$$@" --quiet --constraint requirements.lock setuptools && "$$@" --quiet --constraint requirements.lock --no-build-isolation --editable '.$(EXTRAS)'; } ; \
+	if command -v $(UV) >/dev/null && install $(UV) pip install --python $(BIN)/python; then : ; \
+	else install $(BIN)/pip --disable-pip-version-check install; fi
+	@touch $(TO_RUN) $@

@@ -16,6 +16,7 @@ from persimchat.app import (
     estimate_command,
     export_command,
     graph_command,
+    models_command,
     personas_command,
     regenerate_command,
     replay_command,
@@ -26,17 +27,19 @@ from persimchat.app import (
     show_command,
 )
 from persimchat.app.exits import BAD_INPUT, DONE, INTERRUPTED, Interrupted, OutputClosed, UsageError, usage_line
-from persimchat.app.output import discard_stdout, prepare, say, warn
+from persimchat.app.output import discard_stdout, hints_in_a_line, prepare, say, warn
+from persimchat.app.setting_command import offer
 from persimchat.state.errors import PerSimChatError
 from persimchat.state.plain_text import one_line
 
 _EPILOG = """\b
 [bold]Start here[/bold]
   persimchat run "Should our town close its centre to cars?"
-  persimchat debate "Should our town close its centre to cars?" --answer yesno
+  persimchat debate "Close the centre to cars?" --answer-format yesno
   persimchat run "Tea or coffee?" --human Petr
   persimchat resume latest
   persimchat personas list
+  persimchat models
   persimchat doctor
 
 Simulated people are not people: what they say is no evidence of what real people would say.
@@ -51,14 +54,15 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-app.command(epilog=run_command.EXAMPLES)(run_command.run)
-app.command(epilog=debate_command.EXAMPLES)(debate_command.debate)
-app.command(epilog=estimate_command.EXAMPLES)(estimate_command.estimate)
-app.command(epilog=resume_command.EXAMPLES)(resume_command.resume)
-app.command(epilog=branch_command.EXAMPLES)(branch_command.branch)
-app.command(epilog=regenerate_command.EXAMPLES)(regenerate_command.regenerate)
+offer(app, run_command.run, run_command.EXAMPLES)
+offer(app, debate_command.debate, debate_command.EXAMPLES, without=("mode",))
+offer(app, estimate_command.estimate, estimate_command.EXAMPLES)
+offer(app, resume_command.resume, resume_command.EXAMPLES, later="resume")
+offer(app, branch_command.branch, branch_command.EXAMPLES, later="branch")
+offer(app, regenerate_command.regenerate, regenerate_command.EXAMPLES, later="branch")
 app.command(epilog=replay_command.EXAMPLES)(replay_command.replay)
 app.command(epilog=diff_command.EXAMPLES)(diff_command.diff)
+app.add_typer(models_command.models, name="models")
 app.add_typer(personas_command.personas, name="personas")
 app.command(epilog=show_command.EXAMPLES)(show_command.show)
 app.add_typer(runs_command.runs, name="runs")
@@ -94,17 +98,30 @@ def main(arguments: Sequence[str] | None = None) -> int:
         arguments: without the program's name; the process's own where they are not given.
 
     Returns:
-        The exit code: 0 done, 1 a replay differs from its run, 2 bad input, 3 model failure, 130 interrupted.
+        The exit code: 0 done, 1 a replay differs from its run, 2 bad input, 3 model failure, 4 stopped by the machine,
+        130 interrupted.
     """
     prepare()
-    try:
+    with hints_in_a_line():
         code = _run(arguments)
+    try:
         sys.stdout.flush()
     except BrokenPipeError:
         code = INTERRUPTED
+    except OSError as error:
+        if code == DONE:
+            warn(_refused(error))
+            code = BAD_INPUT
+        discard_stdout()
     if code == INTERRUPTED:
         discard_stdout()
     return code
+
+
+def _refused(error: OSError) -> str:
+    """What the operating system refuses, on one line."""
+    where = f" ({error.filename})" if error.filename else ""
+    return f"persimchat: error: {one_line(f'{error.strerror or error}{where}')}. Is there room, and may you write?"
 
 
 def _run(arguments: Sequence[str] | None) -> int:
@@ -126,8 +143,7 @@ def _run(arguments: Sequence[str] | None) -> int:
     except BrokenPipeError:
         return INTERRUPTED
     except OSError as error:
-        where = f" ({error.filename})" if error.filename else ""
-        warn(f"persimchat: error: {one_line(f'{error.strerror or error}{where}')}. Is there room, and may you write?")
+        warn(_refused(error))
         return BAD_INPUT
     except SystemExit as error:
         # Typer's and Rich's own way out, when nobody reads the output any more.

@@ -21,8 +21,8 @@ from persimchat.app.console_acting import carry_out
 from persimchat.app.console_area import TURN, Area
 from persimchat.app.console_lines import completions
 from persimchat.app.exits import Interrupted
-from persimchat.app.lead import Lead
 from persimchat.app.output import is_unicode
+from persimchat.app.past_banner import Lead
 from persimchat.app.taking_part import Listening
 from persimchat.app.transcript import Transcript
 from persimchat.runs.control import Control

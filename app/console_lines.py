@@ -9,9 +9,9 @@ from typing import Final, Literal
 
 from persimchat.personas.names import full_name
 from persimchat.state.errors import InputError, suggestion
-from persimchat.state.folding import folded
 from persimchat.state.intervention import MODERATOR
 from persimchat.state.names import matching
+from persimchat.state.normalise import folded
 from persimchat.state.plain_text import clean, quoted
 
 COMMANDS: Final = {

@@ -45,9 +45,8 @@ def diff(
     from persimchat.app.show_finding import find_run
     from persimchat.runs.diff import compare
     from persimchat.runs.reading import read_run
-    from persimchat.runs.recorded import WholeMind
 
-    comparison = compare(*(read_run(find_run(wanted, out), WholeMind) for wanted in (run_a, run_b)))
+    comparison = compare(*(read_run(find_run(wanted, out), whole=True) for wanted in (run_a, run_b)))
     if as_json:
         import json
 

@@ -12,6 +12,7 @@ from rich.text import Text
 from persimchat.app.show_tables import Look, table
 from persimchat.runs.diff import Comparison, End
 from persimchat.runs.diff_parting import MindDifference, Parting, Recall, Said
+from persimchat.runs.lines import edited
 from persimchat.runs.report_words import ENDINGS, NO_ENDING, UNKNOWN, compact, count, listed, spaced, whole
 
 _MOST_THEMES = 3
@@ -81,7 +82,8 @@ def _said(said: Said | None) -> str:
     if said is None:
         return "nothing more"
     heard = f" (whispered to {listed(said.heard_by)} only)" if said.heard_by is not None else ""
-    return f"{said.speaker}{heard}{' (words given by a person)' if said.given else ''}: {said.text}"
+    given = edited(said.edited_by) or ("words given by a person" if said.given else "")
+    return f"{said.speaker}{heard}{f' ({given})' if given else ''}: {said.text}"
 
 
 _DEEDS: Final[dict[str, Callable[[dict[str, str]], str]]] = {

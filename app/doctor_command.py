@@ -43,9 +43,7 @@ def doctor(
     from persimchat.models.registry import close_models
     from persimchat.runs.report_words import count
 
-    settings = settings_of(
-        Wanted(arguments={"model": model, "embedding": embedding}, assignments=tuple(assignments or ()))
-    )
+    settings = settings_of(Wanted(arguments={"model": model, "embedding": embedding}, assignments=assignments))
 
     async def report() -> list[int]:
         codes = []

@@ -6,8 +6,6 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
-from persimchat.app import options
-from persimchat.app.debate_command import answer_settings
 from persimchat.app.output import is_unicode, on_terminal, say
 from persimchat.app.wanted import Wanted
 
@@ -20,8 +18,8 @@ EXAMPLES: Final = """\b
 [bold]Examples[/bold]
   persimchat estimate "Tea or coffee?" --model openai:gpt-4o-mini
   persimchat estimate "Tea or coffee?" -n 8 --messages 40 --analysis
-  persimchat estimate "Tea or coffee?" --scenario debate --judge persona
-  persimchat estimate --config examples/family.yaml --json
+  persimchat estimate "Tea or coffee?" --mode debate --judge persona
+  persimchat estimate --scenario examples/family.yaml --json
 
 \b
 [bold]How near it is[/bold]
@@ -35,69 +33,13 @@ EXAMPLES: Final = """\b
 
 
 def estimate(
-    topic: options.Topic = None,
-    config: options.Config = None,
-    participants: options.Participants = None,
-    number: options.Number = None,
-    humans: options.Humans = None,
-    scenario: options.Kind = None,
-    answer: options.Answer = None,
-    choices: options.Choices = None,
-    judge: options.Judge = None,
-    window: options.Window = None,
-    judge_every: options.JudgeEvery = None,
-    messages: options.Messages = None,
-    pattern: options.Pattern = None,
-    selection: options.Selection = None,
-    temperature: options.Temperature = None,
-    allow_repetition: options.Repetition = None,
-    closing: options.Closing = None,
-    analysis: options.Analysis = None,
-    baseline: options.Baseline = None,
-    rounds: options.Rounds = None,
-    budget_calls: options.BudgetCalls = None,
-    budget_tokens: options.BudgetTokens = None,
-    budget_usd: options.BudgetUsd = None,
-    seed: options.Seed = None,
-    settings_file: options.SettingsFile = None,
-    assignments: options.Assignments = None,
-    model: options.Model = None,
-    embedding: options.Embedding = None,
+    wanted: Wanted,
     as_json: Annotated[bool, typer.Option("--json", metavar="", help="Print one JSON object.")] = False,
 ) -> None:
     """Say what a conversation will take, before it is held: calls, tokens and cost.
 
     Takes the options of run and debate, asks no model, and writes nothing.
     """
-    arguments = {
-        "mode": scenario,
-        **answer_settings(answer, choices),
-        "judge": judge,
-        "window_size": window,
-        "judge_every": judge_every,
-        "max_messages": messages,
-        "pattern": pattern,
-        "selection": selection,
-        "temperature": temperature,
-        "allow_repetition": allow_repetition,
-        "closing": closing,
-        "analysis": analysis,
-        "baseline": baseline,
-        "rounds": rounds,
-        "budget_calls": budget_calls,
-        "budget_tokens": budget_tokens,
-        "budget_usd": budget_usd,
-        "seed": seed,
-        "model": model,
-        "embedding": embedding,
-    }
-    wanted = Wanted(
-        topic, config, participants, number, arguments, settings_file, tuple(assignments or ()), tuple(humans or ())
-    )
-    _tell(wanted, as_json=as_json)
-
-
-def _tell(wanted: Wanted, *, as_json: bool) -> None:
     # What a run needs takes a second to load; --help and a wrong option should not wait for it.
     from persimchat.app.request import understood
     from persimchat.runs.estimate import estimate as estimated

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import shlex
 import signal
+import sys
 from collections.abc import AsyncGenerator, Callable, Iterator
 from contextlib import aclosing, contextmanager
 from pathlib import Path
@@ -15,6 +17,7 @@ from persimchat.app.view import View
 from persimchat.models.registry import close_models
 from persimchat.runs.events import Event, Started, Stopped
 from persimchat.runs.past import stopped_event
+from persimchat.state.errors import MachineError
 
 _SIGNALS = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
 
@@ -40,6 +43,7 @@ async def follow(
     Raises:
         Interrupted: a signal came, a person interrupts the run, or nobody reads the output any more; the run's folder
             says `stopped`.
+        MachineError: the run was stopped because it cannot be shown any more.
         PerSimChatError: what the run reports.
     """
     folder: Path | None = None
@@ -53,12 +57,23 @@ async def follow(
                         stopped = event
                     if people is not None:
                         people.take(event)
-                    view.show(event)
                     if isinstance(event, Started):
                         folder = kept(event.run) if kept is not None else None
-                        if people is not None:
-                            reading = asyncio.create_task(_read(people, interrupt), name="people")
+                    view.show(event)
+                    if isinstance(event, Stopped):
+                        sys.stdout.flush()  # what cannot be written is told here, where the run is known
+                    if isinstance(event, Started) and people is not None:
+                        reading = asyncio.create_task(_read(people, interrupt), name="people")
             return stopped
+        except BrokenPipeError:
+            raise  # nobody reads the output any more, as for any command
+        except OSError as error:  # the run's own are told as what they are
+            failure = MachineError.caused_by(error, "the conversation cannot be shown", "standard output")
+            if stopped is not None and folder is not None:
+                shown = f"It is over and kept: persimchat show {shlex.quote(str(folder))}"
+                failure = MachineError(failure.what, where=failure.where, remedy=shown)
+                raise failure from error
+            raise (failure.resumable(folder) if folder is not None else failure) from error
         except asyncio.CancelledError:
             if stopped is None:
                 if folder is not None:

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from persimchat.app.exits import MODEL_FAILURE
-from persimchat.app.lead import Lead
-from persimchat.app.wanted import Wanted
+from persimchat.app.past_banner import Lead
+from persimchat.app.wanted import Shown, Wanted
 from persimchat.state.errors import InputError
 
 if TYPE_CHECKING:
@@ -31,24 +31,25 @@ def form_of(*, as_json: bool, quiet: bool) -> Form:
     return "json" if as_json else "quiet" if quiet else "text"
 
 
-def hold(wanted: Wanted, out: Path, *, form: Form, moderate: bool = False) -> None:
+def hold(wanted: Wanted, shown: Shown) -> None:
     """Hold the conversation that was asked for, to its end.
 
     Raises:
         InputError: something that was asked for is wrong.
         typer.Exit: it ended with an error.
     """
+    form = form_of(as_json=shown.as_json, quiet=shown.quiet)
     # The rooms that a run needs take a second to load; --help and a wrong option should not wait for them.
     from persimchat.app.request import understood
     from persimchat.runs.simulation import run_simulation
 
     scenario, settings = understood(wanted)
     hold_run(
-        lambda control: run_simulation(scenario, settings, out=out, control=control),
-        kept=lambda run: out / run,
+        lambda control: run_simulation(scenario, settings, out=shown.out, control=control),
+        kept=lambda run: shown.out / run,
         form=form,
         people=any(persona.human for persona in scenario.participants),
-        moderate=moderate,
+        moderate=shown.moderate,
     )
 
 
@@ -75,6 +76,7 @@ def hold_run(
         typer.Exit: it ended with an error.
     """
     import asyncio
+    import gc
 
     import typer
 
@@ -87,5 +89,6 @@ def hold_run(
         stopped = await follow(events, view, kept=kept, people=taking_part)
         return stopped.reason if stopped else None
 
+    gc.freeze()  # what is loaded by now stays: looking through it time and again was a quarter of a long run's CPU
     if asyncio.run(held()) == "error":
         raise typer.Exit(MODEL_FAILURE)

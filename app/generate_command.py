@@ -103,9 +103,7 @@ def generate(
         raise InputError("--about is empty", remedy='Say who they are: --about "commuters of a mid-sized town".')
     sentence = one_line(about or "")
     check_request(number, sentence)
-    wanted = Wanted(
-        arguments={"seed": seed, "model": model}, settings=settings_file, assignments=tuple(assignments or ())
-    )
+    wanted = Wanted(arguments={"seed": seed, "model": model}, settings=settings_file, assignments=assignments)
     settings = settings_of(wanted)
     shares = load_quotas(quotas) if quotas is not None else None
     with new_folder(out if out is not None else new_folder_name(sentence)) as folder:

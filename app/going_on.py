@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from persimchat.app.foreground import hold_run
-from persimchat.app.lead import branched, resumed
+from persimchat.app.foreground import form_of, hold_run
+from persimchat.app.past_banner import branched, resumed
+from persimchat.app.wanted import Shown, WantedAgain
 from persimchat.state.errors import InputError
 
 if TYPE_CHECKING:
-    from persimchat.app.view import Form
     from persimchat.runs.control import Control
     from persimchat.runs.events import Event
 
@@ -19,28 +19,13 @@ Begun = Callable[[Path, dict[str, Any], "Control | None"], "AsyncGenerator[Event
 """From a run's folder, the settings that change and a control to the events of the run that goes on."""
 
 
-def go_on(
-    run: str,
-    out: Path,
-    begun: Begun,
-    *,
-    assignments: Sequence[str] | None,
-    changes: Mapping[str, Any],
-    form: Form,
-    moderate: bool,
-    at: int | None = None,
-    again: bool = False,
-) -> None:
+def go_on(wanted: WantedAgain, shown: Shown, begun: Begun, *, at: int | None = None, again: bool = False) -> None:
     """Go on with a run, to its end.
 
     Args:
-        run: what the user wrote for it.
-        out: where runs are, and where another one's folder is made.
+        wanted: which run, and what is to be otherwise.
+        shown: how; its folder is also where another run's folder is made.
         begun: makes its events.
-        assignments: what --set was given.
-        changes: settings that have an option of their own; None where it was not given.
-        form: the form of the output.
-        moderate: whether the user is the moderator.
         at: how many utterances a new run shares with it; None where it goes on itself, in its own folder.
         again: whether the first utterance after them is made again.
 
@@ -48,20 +33,22 @@ def go_on(
         InputError: there is no such run, or something that was asked for is wrong.
         typer.Exit: it ended with an error.
     """
+    form = form_of(as_json=shown.as_json, quiet=shown.quiet)
+
     from persimchat.app.request import assigned
     from persimchat.app.show_finding import find_run
     from persimchat.runs.going_on import manifest_of, scenario_of
 
-    changed = assigned(assignments or (), changes)
-    folder = find_run(run, out)
+    changed = assigned(wanted.assignments or (), wanted.arguments)
+    folder = find_run(wanted.run, shown.out)
     manifest = manifest_of(folder)
     scenario = scenario_of(manifest, folder)
     hold_run(
         lambda control: begun(folder, changed, control),
-        kept=lambda begun_run: folder if at is None else out / begun_run,
+        kept=lambda begun_run: folder if at is None else shown.out / begun_run,
         form=form,
         people=any(persona.human for persona in scenario.participants),
-        moderate=moderate,
+        moderate=shown.moderate,
         lead=resumed(manifest["branch"]) if at is None else branched(manifest["run"], at, again=again),
     )
 

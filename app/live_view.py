@@ -11,9 +11,9 @@ from rich.padding import Padding
 from rich.spinner import Spinner
 from rich.text import Text
 
-from persimchat.app.lead import Lead
 from persimchat.app.needs import bar, needs_lines
 from persimchat.app.output import is_unicode
+from persimchat.app.past_banner import Lead
 from persimchat.app.picture import Picture
 from persimchat.app.telling import asking
 from persimchat.app.text import cost, tokens

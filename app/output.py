@@ -6,10 +6,13 @@ import contextlib
 import io
 import os
 import sys
+import warnings
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TextIO
+from typing import Any, TextIO
 
 from persimchat.app.exits import OutputClosed
+from persimchat.state.setting import RenamedSetting
 
 
 def prepare() -> None:
@@ -40,6 +43,25 @@ def warn(text: str) -> None:
     with contextlib.suppress(OSError):
         sys.stderr.write(text + "\n")
         sys.stderr.flush()
+
+
+@contextlib.contextmanager
+def hints_in_a_line() -> Iterator[None]:
+    """Tell of old names (`RenamedSetting`) once and in one line; other warnings are shown as ever."""
+    shown, told = warnings.showwarning, set[str]()
+
+    def show(message: Warning | str, category: type[Warning], *place: Any, **more: Any) -> None:
+        if not issubclass(category, RenamedSetting):
+            shown(message, category, *place, **more)
+        elif str(message) not in told:
+            told.add(str(message))
+            warn(f"persimchat: {message}")
+
+    warnings.showwarning = show
+    try:
+        yield
+    finally:
+        warnings.showwarning = shown
 
 
 def on_terminal() -> bool:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from persimchat.app.lead import Lead
 from persimchat.app.output import say
-from persimchat.app.telling import Past, addressed, going_on, models, participants, told
+from persimchat.app.past_banner import Lead
+from persimchat.app.telling import Past, addressed, going_on, models, participants, status_line
 from persimchat.app.text import concluded, ending, models_in_words, unscored, used
 from persimchat.runs.events import Analysed, Event, Started, Stopped, Uttered
-from persimchat.runs.lines import DISCLAIMER
+from persimchat.runs.lines import DISCLAIMER, edited
 from persimchat.state.plain_text import one_line
 
 
@@ -41,14 +41,15 @@ class PlainView:
                 if earlier := self._past.begin(event):
                     say(f"# {earlier}")
             case Uttered():
-                whisper = f" ({addressed(event)})" if event.heard_by is not None else ""
-                say(f"{one_line(event.speaker)}{whisper}: {one_line(event.text)}")
+                marks = [addressed(event) if event.heard_by is not None else "", one_line(edited(event.edited_by))]
+                shown = "".join(f" ({mark})" for mark in marks if mark)
+                say(f"{one_line(event.speaker)}{shown}: {one_line(event.text)}")
             case Analysed():
                 self._unscored += bool(event.failed)
             case Stopped():
                 self._footer(event)
             case _:
-                if line := told(event):
+                if line := status_line(event):
                     say(f"# {line}")
 
     def close(self) -> None:

@@ -29,7 +29,8 @@ EXAMPLES: Final = """\b
 
 \b
 [bold]Exit codes[/bold]
-  0 it is the same, 1 it differs from the run, 2 bad input, 3 it ended with an error, 130 interrupted
+  0 it is the same, 1 it differs from the run, 2 bad input, 3 it ended before it could be compared, 4 stopped
+  by the machine, 130 interrupted
 """
 
 
@@ -43,7 +44,7 @@ def replay(
             help="Leave the replay's own folder in there. [dim]default: it is thrown away[/dim]",
         ),
     ] = None,
-    out: options.RunsIn = options.OUT,
+    out: options.Out = options.OUT,
     as_json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
@@ -60,7 +61,11 @@ def replay(
     if keep is not None:
         _check_keep(keep, folder)
     replayed = Replay(folder, keep)
-    hold_run(lambda _: _events(replayed, keep), kept=(lambda begun: keep / begun) if keep else None, form=form)
+    try:
+        hold_run(lambda _: _events(replayed, keep), kept=(lambda begun: keep / begun) if keep else None, form=form)
+    except typer.Exit:
+        if replayed.comparison is None:
+            raise
     found = replayed.comparison
     if found is None:
         return

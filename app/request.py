@@ -39,29 +39,29 @@ def scenario_of(wanted: Wanted) -> tuple[Scenario, list[str]]:
     Raises:
         InputError: topic, participants or file are missing, wrong or contradict each other.
     """
-    if wanted.topic is None and wanted.config is None:
-        debated = (wanted.arguments or {}).get("mode") == "debate"
+    if wanted.topic is None and wanted.scenario is None:
+        debated = wanted.arguments.get("mode") == "debate"
         example = _EXAMPLE.replace("run", "debate") if debated else _EXAMPLE
-        raise InputError("no topic", remedy=f"Say what they talk about: {example}; or name a scenario with --config.")
+        raise InputError("no topic", remedy=f"Say what they talk about: {example}; or name a scenario with --scenario.")
     if wanted.participants is not None and wanted.number is not None:
         raise InputError("--participants and -n contradict each other", remedy="Leave one of them out.")
-    if wanted.config is None and wanted.topic and Path(wanted.topic).suffix in (".yaml", ".yml"):
+    if wanted.scenario is None and wanted.topic and Path(wanted.topic).suffix in (".yaml", ".yml"):
         raise InputError(
-            f"the topic {wanted.topic!r} looks like a file", remedy=f"A scenario: --config {wanted.topic}."
+            f"the topic {wanted.topic!r} looks like a file", remedy=f"A scenario: --scenario {wanted.topic}."
         )
     scenario, notes = _without_newcomers(wanted)
-    return with_people(scenario, wanted.humans), notes
+    return with_people(scenario, wanted.humans or ()), notes
 
 
 def _without_newcomers(wanted: Wanted) -> tuple[Scenario, list[str]]:
     """The scenario before anybody of the command line's has joined."""
     chosen = _participants(wanted)
-    if wanted.config is None:
+    if wanted.scenario is None:
         people = chosen or list(default_participants())
         if len(people) == 1:  # with a person, one is enough
-            people += [{"name": name, "human": True} for name in wanted.humans]
+            people += [{"name": name, "human": True} for name in wanted.humans or ()]
         return make_scenario(wanted.topic or "", people), []
-    scenario = load_scenario(wanted.config, topic=wanted.topic)
+    scenario = load_scenario(wanted.scenario, topic=wanted.topic)
     if chosen is None:
         return scenario, []
     return _with_others(scenario, chosen)
@@ -73,7 +73,7 @@ def settings_of(wanted: Wanted, scenario: Scenario | None = None) -> Settings:
     Raises:
         InputError: a setting is unknown or wrong, or given twice with different values.
     """
-    arguments = assigned(wanted.assignments, wanted.arguments or {})
+    arguments = assigned(wanted.assignments or (), wanted.arguments)
     if scenario is None:
         return load_settings(wanted.settings, **arguments)
     settings = load_settings(wanted.settings, scenario=scenario.settings, **arguments)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Final
 
@@ -75,8 +74,10 @@ def _folders(out: Path) -> list[Path]:
 
 def _started(folder: Path) -> str:
     """When a run began, as it says itself; empty, which is before all others, where its run.json cannot be read."""
+    from persimchat.runs.jsonl import parsed
+
     try:
-        started = json.loads((folder / "run.json").read_bytes())["started"]
-    except (OSError, ValueError, KeyError, TypeError):
+        started = parsed((folder / "run.json").read_bytes(), "")["started"]
+    except (OSError, InputError, KeyError, TypeError):
         return ""
     return started if isinstance(started, str) else ""

@@ -128,14 +128,17 @@ def usage(what: str, rows: dict[str, Totals], look: Look) -> Table | None:
     """Tokens and cost by module or agent; None where nothing is recorded."""
     if not rows:
         return None
+    cached = any(total.cached_tokens for total in rows.values())
     cells = [
         [
             spaced(name) if what == "module" else name,
             whole(total.calls),
             whole(total.input_tokens),
+            *([whole(total.cached_tokens)] if cached else []),
             whole(total.output_tokens),
             cost(total),
         ]
         for name, total in rows.items()
     ]
-    return table(look, f"Tokens and cost by {what}", (what, "calls", "tokens in", "tokens out", "cost"), cells)
+    columns = (what, "calls", "tokens in", *(["cached"] if cached else []), "tokens out", "cost")
+    return table(look, f"Tokens and cost by {what}", columns, cells)

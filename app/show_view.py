@@ -12,8 +12,9 @@ from rich.text import Text
 from persimchat.app import show_tables as tables
 from persimchat.app.show_tables import Look
 from persimchat.app.text import used
-from persimchat.runs.lines import DISCLAIMER
+from persimchat.runs.lines import CONDITION, DISCLAIMER
 from persimchat.runs.report_words import (
+    came_out,
     corrections,
     count,
     decimal,
@@ -70,11 +71,15 @@ def _facts(summary: Summary) -> Iterator[tuple[str, str]]:
     if conclusion is not None:
         without = {"mad_judge": "decision", "reconcile": "weighted vote"}.get(conclusion.by, "majority")
         yield ("consensus" if conclusion.consensus else without), conclusion.answer
+        if conclusion.conditional:
+            yield CONDITION.lower(), conclusion.conditional
         by = f"; so says: {spaced(conclusion.by)}" if conclusion.by else ""
         who = f": {listed(conclusion.supporters)}" if conclusion.supporters else ""
         yield "held by", f"{len(conclusion.supporters)} of {len(summary.participants)}{who}{by}"
         if conclusion.reasoning:
             yield "because", conclusion.reasoning
+        for held in conclusion.positions:
+            yield held.agent, f"{held.position} “{held.words}”".strip()
     if summary.most_active:
         most = next(agent.speech.utterances for agent in summary.agents if agent.name == summary.most_active[0])
         yield "most active", f"{listed(summary.most_active)} ({count(most, 'message')})"
@@ -98,6 +103,10 @@ def _facts(summary: Summary) -> Iterator[tuple[str, str]]:
         yield "people did", _deeds(summary.interventions)
     if summary.silences:
         yield "silent", ", ".join(f"{name}: {count(n, 'turn')}" for name, n in summary.silences.items())
+    if failed := came_out(summary.judgements, "failed"):
+        yield "answers of no use", failed
+    if moved := came_out(summary.judgements, "corrected"):
+        yield "answers put right", moved
     if total.corrections:
         yield "put right", corrections(total.corrections)
     if summary.usage is not None:

@@ -6,20 +6,22 @@ import shlex
 from pathlib import Path
 from typing import Final
 
-from persimchat.app.lead import Lead
 from persimchat.app.options import OUT
+from persimchat.app.past_banner import Lead
 from persimchat.runs.events import (
     Asked,
     Continued,
     Event,
     HandRaised,
     Paused,
+    Shortened,
     Silenced,
     Speaking,
     Started,
     Stopped,
     TopicChanged,
     Uttered,
+    Waiting,
 )
 from persimchat.runs.report_words import count
 from persimchat.state.plain_text import one_line
@@ -27,13 +29,18 @@ from persimchat.state.plain_text import one_line
 RECENT: Final = 4
 """So many utterances of a resumed run's past are shown."""
 
-_ONLY_NEW: Final = (Asked, Continued, HandRaised, Paused, Speaking)
+_ONLY_NEW: Final = (Asked, Continued, HandRaised, Paused, Speaking, Waiting)
 """Events that no past has."""
 
-_MISSED: Final = {"hear": "did not hear this", "think": "did not think this turn", "speak": "found no words this turn"}
+_MISSED: Final = {
+    "awaken": "begins without a first feeling",
+    "hear": "did not hear this",
+    "think": "did not think this turn",
+    "speak": "found no words this turn",
+}
 
 
-def told(event: Event) -> str:
+def status_line(event: Event) -> str:
     """What people should know of an event, in one line; empty where there is nothing to tell, or another way to."""
     match event:
         case Asked():
@@ -43,16 +50,33 @@ def told(event: Event) -> str:
             if event.why == "passed":
                 return f"{who} passes."
             return f"{who} {_MISSED[event.step]}: {one_line(event.why)}"
+        case Shortened():
+            return left_out(event)
         case HandRaised():
             return f"{one_line(event.agent)} {'raises' if event.raised else 'lowers'} a hand."
         case TopicChanged():
             return f"The topic is now: {one_line(event.topic)}"
+        case Waiting():
+            asked = f"{event.asked_s:,.0f} seconds"
+            again = "" if event.wait_s == event.asked_s else f" It is asked again in {event.wait_s:,.0f}."
+            return f"{one_line(event.model)} asks to be left alone for {asked}.{again}"
         case Paused():
             return "Paused."
         case Continued():
             return "It goes on."
         case _:
             return ""
+
+
+def left_out(event: Shortened) -> str:
+    """That prompts do not fit a model's context, and what to do about it."""
+    lost = {"memories": event.memories, "utterances": event.utterances}
+    what = " and ".join(f"{number:,} {things}" for things, number in lost.items() if number)
+    return (
+        f"The context of {one_line(event.model)} ({event.context_tokens:,} tokens) is too small for all that prompts "
+        f"have: {what} left out of one for {one_line(event.agent)} ({event.module}), and so on where needed. Start its "
+        "server with a larger context, raise context_tokens, or lower memory_tokens or recent_utterances."
+    )
 
 
 def asking(event: Asked) -> str:
@@ -85,7 +109,7 @@ def going_on(event: Stopped) -> str:
     if event.folder is None or event.reason not in ("stopped", "error", "budget"):
         return ""
     folder = Path(event.folder)
-    return f"Go on with: persimchat resume {folder.name if folder.parent == OUT else shlex.quote(str(folder))}"
+    return f"Go on with: persimchat resume {shlex.quote(folder.name if folder.parent == OUT else str(folder))}"
 
 
 class Past:

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from typing import Final
 
 from persimchat.runs.events import Concluded, Stopped, Totals
-from persimchat.runs.lines import conclusion_heading
+from persimchat.runs.lines import CONDITION, conclusion_heading
 from persimchat.runs.report_words import ENDINGS, count
-from persimchat.state.emotion import EMOTIONS, EmotionalState
+from persimchat.state.emotion import dominant
 from persimchat.state.plain_text import one_line
 from persimchat.state.settings import BASELINES
 
@@ -29,9 +29,8 @@ _BY_PEOPLE: Final = ("person", "moderator")
 
 def mood(emotion: Mapping[str, int]) -> str:
     """The dominant emotion in a glyph and words, such as ":) happiness 6"; ":| calm" where nothing is felt."""
-    state = EmotionalState(**{name: emotion.get(name, 0) for name in EMOTIONS})
-    name = state.dominant()
-    level = max(state.vector())
+    name = dominant(emotion)
+    level = emotion.get(name, 0)
     return f"{GLYPHS[name]} {name}" + (f" {level}" if level else "")
 
 
@@ -50,8 +49,9 @@ def tokens(totals: Totals) -> str:
 def used(totals: Totals) -> str:
     """What a run used, in one line."""
     estimated = " (estimated)" if totals.estimated else ""
+    cached = f" ({totals.cached_tokens:,} cached)" if totals.cached_tokens else ""
     return (
-        f"{count(totals.calls, 'model call')}, {count(totals.input_tokens, 'token')} in, "
+        f"{count(totals.calls, 'model call')}, {count(totals.input_tokens, 'token')} in{cached}, "
         f"{totals.output_tokens:,} out{estimated}, {cost(totals)}"
     )
 
@@ -76,7 +76,8 @@ def concluded(conclusion: Concluded) -> tuple[str, str, str]:
     """What a debate came to, in words: a heading, the answer, and who holds it."""
     held = ", ".join(one_line(name) for name in conclusion.supporters)
     heading = conclusion_heading(conclusion.consensus, conclusion.by)
-    return heading, one_line(conclusion.answer), f"held by {held}" if held else ""
+    condition = f"; {CONDITION.lower()}: {one_line(conclusion.conditional)}" if conclusion.conditional else ""
+    return heading, f"{one_line(conclusion.answer)}{condition}", f"held by {held}" if held else ""
 
 
 def models_in_words(models: Mapping[str, str]) -> str:

@@ -11,11 +11,11 @@ from rich.padding import Padding
 from rich.rule import Rule
 from rich.text import Text
 
-from persimchat.app.lead import Lead
-from persimchat.app.telling import Past, addressed, going_on, models, told
+from persimchat.app.past_banner import Lead
+from persimchat.app.telling import Past, addressed, going_on, models, status_line
 from persimchat.app.text import concluded, ending, models_in_words, mood, unscored, used
 from persimchat.runs.events import Analysed, Event, Started, Stopped, Uttered
-from persimchat.runs.lines import DISCLAIMER
+from persimchat.runs.lines import DISCLAIMER, edited
 from persimchat.state.plain_text import clean, one_line
 
 COLOURS: Final = (
@@ -70,7 +70,7 @@ class Transcript:
             case Stopped():
                 self._footer(event)
             case _:
-                if line := told(event):
+                if line := status_line(event):
                     self.note(line)
 
     def note(self, line: str) -> None:
@@ -106,7 +106,8 @@ class Transcript:
     def _utterance(self, event: Uttered) -> None:
         feels = f"  {mood(event.emotion)}" if event.emotion else ""  # people and baselines have no emotions
         to = f"  {addressed(event)}".rstrip()
-        head = Text.assemble(self.name(event.speaker), (f"{feels}{to}", "dim"))
+        put_in = f"  [{one_line(edited(event.edited_by))}]" if event.edited_by else ""
+        head = Text.assemble(self.name(event.speaker), (f"{feels}{to}{put_in}", "dim"))
         self._out(Group(head, Padding(Text(clean(event.text).strip()), (0, 0, 1, 2), expand=False)))
 
     def _footer(self, event: Stopped) -> None:

@@ -17,6 +17,6 @@ def how_to_use(kept: Sequence[Path]) -> str:
         return f"Read it: persimchat personas show {shlex.quote(str(kept[0]))}"
     named = [str(file) for file in kept[:_NAMED]]
     if any("," in name for name in named):
-        return "Let them talk: list the files under 'participants:' in a scenario, and run it with --config."
+        return "Let them talk: list the files under 'participants:' in a scenario, and run it with --scenario."
     what = "Let them talk" if len(kept) <= _NAMED else f"Let the first {_NAMED} talk"
     return f'{what}: persimchat run "…" --participants {shlex.quote(",".join(named))}'

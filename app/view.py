@@ -5,8 +5,8 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Literal, Protocol
 
-from persimchat.app.lead import Lead
 from persimchat.app.output import on_terminal
+from persimchat.app.past_banner import Lead
 from persimchat.runs.events import Event
 
 if TYPE_CHECKING:

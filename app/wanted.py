@@ -1,26 +1,58 @@
-"""What somebody asks for on the command line. It loads nothing, so a wrong option is told at once."""
+"""What somebody asks for on the command line. It loads nothing, so a wrong option is told at once.
+
+The fields of these classes are options: a command takes one of them in place of a parameter an option
+(`setting_command.py`).
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Annotated, Any, Final
+
+from persimchat.app import options
+
+SETTINGS: Final = "the options of settings"
+
+SettingOptions = Annotated[Mapping[str, Any], SETTINGS]
+"""A field that stands for all options of settings: it holds those that were given, by the setting's name."""
 
 
 @dataclass(frozen=True)
 class Wanted:
-    """What somebody asked for on the command line; None and empty where they did not say."""
+    """The conversation that somebody asked for; None and empty where they did not say."""
 
-    topic: str | None = None
-    config: Path | None = None
-    participants: str | None = None
-    number: int | None = None
-    arguments: Mapping[str, Any] | None = None
-    """Settings that have an option of their own."""
-    settings: Path | None = None
-    """A file of settings."""
-    assignments: tuple[str, ...] = ()
-    """What `--set` was given."""
-    humans: tuple[str, ...] = ()
-    """Who is a person: participants, or others who join."""
+    topic: options.Topic = None
+    scenario: options.ScenarioFile = None
+    participants: options.Participants = None
+    number: options.Number = None
+    humans: options.Humans = None
+    arguments: SettingOptions = field(default_factory=dict)
+    settings: options.SettingsFile = None
+    assignments: options.Assignments = None
+
+
+@dataclass(frozen=True)
+class WantedDebate(Wanted):
+    """The debate that somebody asked for."""
+
+    topic: options.Question = None
+
+
+@dataclass(frozen=True)
+class WantedAgain:
+    """The run with which somebody wants to go on, and what is to be otherwise from there on."""
+
+    run: options.OneRun
+    arguments: SettingOptions = field(default_factory=dict)
+    assignments: options.Changes = None
+
+
+@dataclass(frozen=True)
+class Shown:
+    """How a conversation is shown, and where it is kept."""
+
+    moderate: options.Moderate = False
+    out: options.Out = options.OUT
+    as_json: options.Json = False
+    quiet: options.Quiet = False

@@ -1,8 +1,8 @@
-"""How near the estimate of a run comes to the run: both side by side, on the loopback server.
+"""How near the estimate of a run is to the run: both side by side, on the loopback server.
 
 Run: `python benchmarks/estimate.py [--only TEXT]`. Every conversation is held with the real graph against the server of
 `tests/loopback`, whose answers are the offline model's. The server reports no tokens, so both sides count them the same
-way, from the texts' lengths. The price is an assumed one. Exits with 1 where anything is more than 20 % off.
+way, from the texts' lengths. The price is assumed. Exits with 1 if any figure is more than 20 % off.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ CASES: dict[str, tuple[int, dict[str, Any]]] = {
 
 
 def measure(case: str) -> tuple[Estimate, dict[str, Totals], Totals]:
-    """Estimate and hold one conversation; the estimate is made for as many utterances as were made.
+    """Estimate and hold one conversation; the estimate is for the number of utterances made.
 
     Returns:
         The estimate; the run's figures by module; and in all.
@@ -64,7 +64,7 @@ def measure(case: str) -> tuple[Estimate, dict[str, Totals], Totals]:
     refuses = {"json_schema", "tools", "json_object"} if case.startswith("schema") else set()
     with LoopbackServer(reports_usage=False, refuses=refuses) as server:
         settings = Settings(model=server.model(), prices={server.model(): PRICE}, **options)
-        if refuses:  # what a server takes is known once it was asked
+        if refuses:  # what a server accepts is known after the first request
             persimchat.simulate(scenario, settings=settings.model_copy(update={"max_messages": 1}))
         result = persimchat.simulate(scenario, settings=settings)
         made = len(result.utterances)

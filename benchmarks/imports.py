@@ -1,8 +1,8 @@
-"""How long importing takes, side by side with the start of the bare interpreter and with what is loaded later.
+"""How long imports take, beside the start of the bare interpreter and the modules that are loaded later.
 
 Run: `python benchmarks/imports.py [--rounds 5]`. Every line is a fresh process. The lines take turns, round by round,
 so that a busy machine slows all of them; the median counts. The last column names the heavy libraries that are loaded
-afterwards. Exits with 1 where `import persimchat` takes 0.5 s or more above the bare interpreter, or loads any of them.
+afterwards. Exits with 1 if `import persimchat` takes 0.5 s or more above the bare interpreter, or loads any of them.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ CASES = {
     "import langchain_openai": "import langchain_openai",
     "import chromadb": "import chromadb",
 }
-"""Name: what the process does. The last two are what `import persimchat` does without."""
+"""Name: what the process does. The last two are imports that `import persimchat` avoids."""
 
 _REPORT = """
 import sys
@@ -38,7 +38,7 @@ print(*[name for name in {heavy!r} if name in sys.modules], file=sys.stderr)
 
 
 def measure(code: str) -> tuple[float, str]:
-    """Seconds of wall time that a fresh process takes, and the heavy libraries that it has loaded at its end."""
+    """Seconds of wall time of a fresh process, and the heavy libraries that it has loaded at its end."""
     started = time.perf_counter()
     done = subprocess.run(
         [sys.executable, "-c", _REPORT.format(code=code, heavy=HEAVY)],

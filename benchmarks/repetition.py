@@ -1,12 +1,12 @@
-"""How often utterances repeat what was said or speak for others, before and after the check of wordings; what it costs.
+"""How often utterances repeat earlier ones or speak for others, with and without the wording check; what it costs.
 
-Run: `python benchmarks/repetition.py [--topics 80] [--utterances 12] [--repeats 0.4] [--heeds 0.8]`. Conversations are
+Run: `python benchmarks/repetition.py [--topics 80] [--utterances 12] [--repeats 0.4] [--obeys 0.8]`. Conversations are
 held with the offline model and with a model on the loopback server of `tests/loopback` that repeats itself on purpose:
-so large a share of its answers is an earlier utterance word for word, or reworded a little, or also speaks for others;
-asked to avoid something it complies so often. What counts as repeated is judged by a measure of its own (difflib's
-ratio of words, 0.75 or more), not by the one that the check uses. Topics are those of `../shared`, where it is there.
+the share `--repeats` of its answers is an earlier utterance word for word, or slightly reworded, or also speaks for
+others; when asked to avoid words, it obeys in the share `--obeys`. A separate measure decides what counts as repeated
+(difflib's ratio of words, 0.75 or more), not the one that the check uses. Topics come from `../shared`, if present.
 
-What it said on two busy cores (80 topics, 12 utterances, four personas, limits 0.45 and 0.9; "as answered" are the
+Results on two busy cores (80 topics, 12 utterances, four personas, limits 0.45 and 0.9; "as answered" are the
 first answers as they came from the model; "% still" repeat although they were asked for again; "ended" are
 conversations that ended because the model spoke for others only twice running):
 
@@ -76,7 +76,7 @@ ALIKE = 0.75
 
 
 def topics(count: int) -> list[str]:
-    """The first conversation tasks of FairEval, or a few of our own where they are not at hand."""
+    """The first conversation tasks of FairEval, or a few of our own if these are missing."""
     file = SHARED / "topics" / "faireval_questions.jsonl"
     lines = file.read_text(encoding="utf-8").splitlines() if file.is_file() else []
     return ([json.loads(line)["text"] for line in lines] or FEW)[:count]
@@ -87,11 +87,11 @@ class Repeater:
 
     Args:
         repeats: share of its answers that repeat an utterance, or speak for others, or begin with the own name.
-        heeds: share of second requests that it answers with something new.
+        obeys: share of second requests that it answers with something new.
     """
 
-    def __init__(self, repeats: float, heeds: float) -> None:
-        self.repeats, self.heeds = repeats, heeds
+    def __init__(self, repeats: float, obeys: float) -> None:
+        self.repeats, self.obeys = repeats, obeys
         self.count = Count()
         self._others = Scripted()
 
@@ -108,7 +108,7 @@ class Repeater:
         new = str(natural_answer(body))
         chance = random.Random(f"{again} {prompt}")
         answer = new
-        if others and chance.random() < (1 - self.heeds if again else self.repeats):
+        if others and chance.random() < (1 - self.obeys if again else self.repeats):
             text = chance.choice(said)[1]
             kind = chance.choices(("verbatim", "reworded", "script", "for others", "own name"), (4, 3, 1, 1, 1))[0]
             answer = {
@@ -132,12 +132,12 @@ def _reworded(text: str) -> str:
 
 @dataclass
 class Count:
-    """What a number of conversations held.
+    """Counts over a number of conversations.
 
     Attributes:
         utterances: how many.
         repeated: those that nearly repeat an earlier one of their conversation.
-        for_others: those in which a line begins with somebody else's name and a colon.
+        for_others: those in which a line begins with another participant's name and a colon.
         own_name: those that begin with the speaker's name and a colon.
         ended: conversations that ended because the model spoke for others only, twice.
         corrections: by name.
@@ -160,7 +160,7 @@ class Count:
         *,
         again: bool = False,
     ) -> None:
-        """Count an utterance; nothing where it is a second answer."""
+        """Count an utterance, unless it is a second answer."""
         if again:
             return
         self.utterances += 1
@@ -212,14 +212,14 @@ async def held(about: Sequence[str], **settings: Any) -> Count:
     return count
 
 
-def before_and_after(about: Sequence[str], utterances: int, repeats: float, heeds: float) -> dict[str, Count]:
+def before_and_after(about: Sequence[str], utterances: int, repeats: float, obeys: float) -> dict[str, Count]:
     """The table's rows by name: both models, without the check and with it."""
     rows: dict[str, Count] = {}
     for check in (False, True):
         options = {"max_messages": utterances, "repetition_check": check}
         how = "check on" if check else "check off"
         rows[f"offline, {how}"] = asyncio.run(held(about, model="offline", **options))
-        repeater = Repeater(repeats, heeds)
+        repeater = Repeater(repeats, obeys)
         with LoopbackServer(answer=repeater) as server:
             rows[f"repeats itself, {how}"] = asyncio.run(held(about, model=server.model(), **options))
         rows[f"  as answered, {how}"] = repeater.count
@@ -227,7 +227,7 @@ def before_and_after(about: Sequence[str], utterances: int, repeats: float, heed
 
 
 def cost(window: int, words: int, turns: int = 100) -> float:
-    """CPU milliseconds that a turn's comparison with the last utterances takes, with the lexical embedding."""
+    """CPU milliseconds of a turn's comparison with the last utterances, with the lexical embedding."""
     chance = random.Random(0)
     vocabulary = [f"{chance.choice('bdfglmnprst')}{chance.choice('aeiou')}{n}" for n in range(2000)]
     said = [" ".join(chance.choices(vocabulary, k=words)) for _ in range(window + turns)]
@@ -254,12 +254,12 @@ def main() -> None:
     parser.add_argument("--topics", type=int, default=80, help="conversations a row")
     parser.add_argument("--utterances", type=int, default=12)
     parser.add_argument("--repeats", type=float, default=0.4, help="share of answers that go wrong on purpose")
-    parser.add_argument("--heeds", type=float, default=0.8, help="share of second requests answered with something new")
+    parser.add_argument("--obeys", type=float, default=0.8, help="share of second requests answered with something new")
     given = parser.parse_args()
     about = topics(given.topics)
     print(f"{len(about)} topics, {given.utterances} utterances each")
     print(HEADING)
-    for name, count in before_and_after(about, given.utterances, given.repeats, given.heeds).items():
+    for name, count in before_and_after(about, given.utterances, given.repeats, given.obeys).items():
         print(count.row(name))
     print(f"CPU ms a turn, 50 earlier utterances of 25 words: {cost(50, 25):.2f}; of 100 words: {cost(50, 100):.2f}")
 

@@ -1,8 +1,8 @@
-"""How long recalling takes: `python benchmarks/retrieval.py`.
+"""How long a recall takes: `python benchmarks/retrieval.py`.
 
 Medians in milliseconds. One retrieval has three focal points, five components and returns the best 30 for each.
-Embedding the focal points is timed apart, because it depends on the embedding and not on the number of memories. The
-mirror is what retrieval works on; rebuilding it from Chroma happens once per agent after a resume.
+Embedding the focal points is timed separately, because it depends on the embedding and not on the number of memories.
+Retrieval works on the mirror; rebuilding it from Chroma happens once per agent after a resume.
 """
 
 from __future__ import annotations

@@ -1,10 +1,9 @@
-"""What a long conversation costs the web page: 2,000 messages beside 80, in one run, in a real browser.
+"""The cost of a long conversation for the web page: 2,000 messages compared with 80, in a real browser.
 
-Run: `python benchmarks/web_page.py [--messages 2000]`. Needs Chromium and its driver. Both runs lie in a folder as a
-run leaves them; the server is asked for their pages in turn. Measured is the time until the last message is to be seen
-(first visit, and reload), the number of elements in the page, the page's JavaScript memory, and what the server's
-process holds. Exits with 1 where a reload takes more than three times as long as with 80 messages, or the page has
-twice the elements.
+Run: `python benchmarks/web_page.py [--messages 2000]`. Needs Chromium and its driver. Both runs are in ordinary
+run folders; their pages are opened in turn. It measures the time until the last message is visible (first visit, and
+reload), the number of elements in the page, the page's JavaScript memory, and the memory of the server's process. Exits
+with 1 if a reload takes more than three times as long as with 80 messages, or the page has twice the elements.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ SLOWER, MORE = 3.0, 2.0
 
 
 def write(out: Path, run: str, messages: int) -> str:
-    """A run of so many utterances, with minds and scores; its last words are its own."""
+    """Write a run with this many utterances, with minds and scores; return its unique last words."""
     speakers = [PEOPLE[turn % len(PEOPLE)] for turn in range(messages + 1)]
     said = [
         utterance(turn, speakers[turn], f"Message {turn}: tea is what I would have.") for turn in range(1, messages + 1)
@@ -54,7 +53,7 @@ def resident(process: int) -> float:
 
 
 def visit(chrome: webdriver.Chrome, address: str, last: str) -> float:
-    """Seconds until the last message is to be seen."""
+    """Seconds until the last message is visible."""
     began = time.perf_counter()
     chrome.get(address)
     while not any(last in bubble.text for bubble in chrome.find_elements(By.CSS_SELECTOR, ".bubble")[-3:]):

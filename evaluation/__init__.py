@@ -1,4 +1,4 @@
-"""Judging conversations: a target and evaluators that fit `langsmith.evaluate`, and that run without an account."""
+"""Evaluates conversations: a target and evaluators that fit `langsmith.evaluate`, and that run without an account."""
 
 from persimchat.evaluation.conversations import (
     CONVERSATION_EVALUATORS,

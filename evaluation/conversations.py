@@ -1,6 +1,6 @@
 """Evaluators of whole conversations: pure functions on a target's outputs, some with a reference answer.
 
-What does not apply to a conversation (consensus in a discussion, a reference that is not given) is None, never 0.
+A score that does not apply to a conversation (consensus in a discussion, a missing reference) is None, never 0.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from persimchat.state.answer_format import parse_answer, same_answer
 from persimchat.state.errors import InputError
-from persimchat.state.folding import folded
+from persimchat.state.normalise import folded
 
 Outputs = dict[str, Any]
 Feedback = dict[str, Any]
@@ -22,11 +22,11 @@ FAREWELLS: Final = (
     "bye", "goodbye", "good bye", "farewell", "good night", "see you", "so long", "take care", "until next time",
     "until tomorrow", "have a good", "have a nice", "i have to go", "i must go", "i must be off", "good evening to you",
 )  # fmt: skip
-"""English words with which people take leave."""
+"""English words of farewell."""
 
 
 def consensus(outputs: Outputs) -> Feedback:
-    """Whether a debate came to a consensus: 1 or 0; None for discussions. Source: the thesis, chapter 5."""
+    """Whether a debate reached a consensus: 1 or 0; None for discussions. Source: the thesis, chapter 5."""
     concluded = outputs["conclusion"]
     if concluded is None:
         return {"key": "consensus", "score": None, "comment": "no debate"}
@@ -40,7 +40,7 @@ def correct(outputs: Outputs, reference_outputs: dict[str, Any]) -> Feedback:
     without case, diacritics and punctuation, which finds the same words and not the same meaning.
 
     Raises:
-        InputError: the reference is no answer in the debate's form.
+        InputError: the reference is not an answer in the debate's form.
     """
     concluded, expected = outputs["conclusion"], reference_outputs.get("answer")
     if concluded is None or expected is None:
@@ -50,7 +50,7 @@ def correct(outputs: Outputs, reference_outputs: dict[str, Any]) -> Feedback:
         wanted = parse_answer(str(expected), form, choices)
     except ValueError as error:
         raise InputError(
-            f"the reference cannot be right: {error}",
+            f"the reference is invalid: {error}",
             where="an example's outputs, field answer",
             remedy=f"Write it in the debate's form, answer_format={form}.",
         ) from None
@@ -62,14 +62,14 @@ def correct(outputs: Outputs, reference_outputs: dict[str, Any]) -> Feedback:
 
 
 def shares(outputs: Outputs) -> dict[str, float]:
-    """Everybody's share of the utterances, 0–1, in order of listing; all 0 where nothing was said."""
+    """Each participant's share of the utterances, 0–1, in order of listing; all 0 if there are none."""
     counts = Counter(said["speaker"] for said in outputs["utterances"])
     total = sum(counts[name] for name in outputs["participants"])
     return {name: counts[name] / total if total else 0.0 for name in outputs["participants"]}
 
 
 def greatest_share(outputs: Outputs) -> Feedback:
-    """The share of the utterances of the one who spoke most often, 0–1; None where nothing was said."""
+    """The share of utterances of the participant who spoke most often, 0–1; None if there are none."""
     found = shares(outputs)
     most = max(found, key=lambda name: found[name], default="")
     if not found or not found[most]:
@@ -78,10 +78,10 @@ def greatest_share(outputs: Outputs) -> Feedback:
 
 
 def balance(outputs: Outputs) -> Feedback:
-    """How evenly the utterances are spread over the participants: 1 where all spoke alike, 0 where only one did.
+    """How evenly the utterances are spread over the participants: 1 if all spoke equally often, 0 if only one did.
 
-    Source: evenness, Shannon's entropy of the shares over its greatest value (Pielou 1966). None where nothing was
-    said, or by a single participant.
+    Source: evenness, Shannon's entropy of the shares over its greatest value (Pielou 1966). None if there are
+    no utterances, or only one participant.
     """
     found = [share for share in shares(outputs).values() if share]
     if not found or len(outputs["participants"]) < 2:
@@ -92,10 +92,10 @@ def balance(outputs: Outputs) -> Feedback:
 
 
 def goodbye(outputs: Outputs, farewells: Sequence[str] = FAREWELLS) -> Feedback:
-    """Whether somebody takes leave at the end: 1 or 0, over the last round (one utterance a participant).
+    """Whether a participant says goodbye at the end: 1 or 0, over the last round (one utterance per participant).
 
-    Source: closings end with an exchange of terminal utterances (Schegloff and Sacks 1973). Whole words are looked
-    for, without case and diacritics; other languages than English need `farewells` of their own.
+    Source: closings end with an exchange of terminal utterances (Schegloff and Sacks 1973). It looks for whole
+    words, ignoring case and diacritics; languages other than English need their own `farewells`.
     """
     last = outputs["utterances"][-len(outputs["participants"]) :]
     if not last:

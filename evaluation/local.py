@@ -17,20 +17,20 @@ Row = dict[str, Any]
 def evaluate_locally(
     dataset: Iterable[Mapping[str, Any]], target: Target, evaluators: Sequence[Evaluator]
 ) -> list[Row]:
-    """Run a target on every example and score what it gives.
+    """Run a target on every example and score its outputs.
 
     Args:
-        dataset: examples: `inputs`, and `outputs` where there is a reference, as LangSmith's datasets have them.
+        dataset: examples: `inputs`, and `outputs` if there is a reference, as in LangSmith's datasets.
         target: a function of an example's inputs.
-        evaluators: functions of `outputs`, `inputs` and `reference_outputs`, whichever they name, that return `key`,
-            `score` and maybe `comment`.
+        evaluators: functions of any of `outputs`, `inputs` and `reference_outputs` that return `key`, `score` and
+            optionally `comment`.
 
     Returns:
-        One row an example: `inputs`, `outputs`, `reference_outputs`, `feedback` (key: what the evaluator returned) and
-        `error`, which is None, or says why the target gave nothing; then there is no feedback.
+        One row per example: `inputs`, `outputs`, `reference_outputs`, `feedback` (key: what the evaluator returned) and
+        `error`, which is None or says why the target failed; then there is no feedback.
 
     Raises:
-        InputError: an example has no inputs, or an evaluator asks for what there is not or returns no score.
+        InputError: an example has no inputs, or an evaluator has an unknown parameter or returns no score.
     """
     wanted = [(evaluator, _wanted(evaluator)) for evaluator in evaluators]
     rows: list[Row] = []
@@ -50,7 +50,7 @@ def evaluate_locally(
 
 
 def table(rows: Sequence[Row]) -> str:
-    """The scores as a Markdown table: one line an example, then their means; what does not apply is a dash."""
+    """The scores as a Markdown table: one line per example, then their means; a dash if a score does not apply."""
     keys = list(dict.fromkeys(key for row in rows for key in row["feedback"]))
     lines = [_line(["topic", *keys]), _line(["---"] * (len(keys) + 1))]
     for row in rows:
@@ -61,7 +61,7 @@ def table(rows: Sequence[Row]) -> str:
 
 
 def means(rows: Sequence[Row]) -> dict[str, float | None]:
-    """The mean score of every evaluator over the examples to which it applies; None where there is none."""
+    """The mean score of every evaluator over the examples to which it applies; None if there are none."""
     scores: dict[str, list[float]] = {}
     for row in rows:
         for key, found in row["feedback"].items():
@@ -77,7 +77,7 @@ def _example(given: Any, number: int) -> Row:
     reference = given.get("outputs") or {}
     if not isinstance(reference, Mapping):
         remedy = 'Write {"inputs": {…}, "outputs": {"answer": "…"}}, or leave them out.'
-        raise InputError("an example's outputs are no mapping", where=place, remedy=remedy)
+        raise InputError("an example's outputs are not a mapping", where=place, remedy=remedy)
     return {"inputs": dict(given["inputs"]), "reference_outputs": dict(reference)}
 
 
@@ -99,14 +99,16 @@ def _name(evaluator: object) -> str:
 
 def _wanted(evaluator: Evaluator) -> list[str]:
     if not callable(evaluator):
-        raise InputError("an evaluator is a function", where=_name(evaluator), remedy="Give a function of outputs.")
+        raise InputError(
+            "an evaluator must be a function", where=_name(evaluator), remedy="Give a function of outputs."
+        )
     parameters = inspect.signature(evaluator).parameters.values()
     for parameter in parameters:
         if parameter.name not in _GIVEN and parameter.default is parameter.empty:
             raise InputError(
-                f"the evaluator asks for {parameter.name!r}",
+                f"the evaluator has an unknown parameter {parameter.name!r}",
                 where=_name(evaluator),
-                remedy=f"It may ask for {', '.join(_GIVEN)}.",
+                remedy=f"Known parameters: {', '.join(_GIVEN)}.",
             )
     return [parameter.name for parameter in parameters if parameter.name in _GIVEN]
 

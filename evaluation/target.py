@@ -1,4 +1,4 @@
-"""What is evaluated: a conversation, as a function from the inputs of an example to outputs of plain values."""
+"""The target of an evaluation: a conversation, as a function from an example's inputs to outputs of plain values."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from persimchat.state.errors import InputError
 
 _INPUTS: Final = ("topic", "participants", "settings")
 _TOLD: Final = ("mode", "pattern", "baseline", "max_messages", "utterance_words", "answer_format", "choices", "seed")
-"""Settings that the outputs hold, for evaluators."""
+"""Settings in the outputs, for evaluators."""
 
 Target = Callable[[dict[str, Any]], dict[str, Any]]
 ATarget = Callable[[dict[str, Any]], Awaitable[dict[str, Any]]]
@@ -28,13 +28,13 @@ def make_atarget(**defaults: Any) -> ATarget:
     """A target for `langsmith.aevaluate`.
 
     Args:
-        **defaults: settings of every conversation (`model="offline"`, `max_messages=10`, …); those of an example come
-            before them.
+        **defaults: settings of every conversation (`model="offline"`, `max_messages=10`, …); those of an example
+            override them.
 
     Returns:
         A function of an example's inputs: `topic`; `participants`, as `persimchat.simulate` takes them (default: the
         shipped ones); `settings`. Its outputs: `transcript` (a text), `utterances` (as transcript.jsonl has them),
-        `participants` (names), `settings` (those that evaluators heed), `stop_reason`, `conclusion`, `totals`, `run`.
+        `participants` (names), `settings` (those that evaluators use), `stop_reason`, `conclusion`, `totals`, `run`.
     """
 
     async def conversation(inputs: dict[str, Any]) -> dict[str, Any]:
@@ -44,7 +44,7 @@ def make_atarget(**defaults: Any) -> ATarget:
         people = default_participants(given) if isinstance(given, int) else given or default_participants()
         scenario = make_scenario(inputs["topic"], people)
         settings = load_settings(scenario=scenario.settings, **{**defaults, **(inputs.get("settings") or {})})
-        # LangSmith's `upload_results=False` means "local", which LangChain's tracer does not heed.
+        # LangSmith's `upload_results=False` means "local", which LangChain's tracer ignores.
         with tracing_context(enabled=False) if tracing_is_enabled() == "local" else nullcontext():
             result = await collected(run_simulation(scenario, settings))
         told = settings.model_dump(mode="json", include=set(_TOLD))
@@ -86,5 +86,7 @@ def _check(inputs: Any) -> None:
         )
     if not isinstance(inputs.get("settings") or {}, Mapping):
         raise InputError(
-            "the example's settings are no mapping", where="inputs", remedy='Write {"max_messages": 10}, for example.'
+            "the example's settings are not a mapping",
+            where="inputs",
+            remedy='Write {"max_messages": 10}, for example.',
         )

@@ -1,7 +1,7 @@
 """Evaluators of single utterances: pure functions on a target's outputs.
 
-Each `…_of` gives one value an utterance; the evaluator of the same concept gives their mean as its score and names the
-utterance that is farthest from good. What does not apply to a conversation is None, never 0.
+Each `…_of` gives one value per utterance; the evaluator of the same concept gives their mean as its score and names the
+worst utterance. A score that does not apply to a conversation is None, never 0.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ Feedback = dict[str, Any]
 
 
 def repetition_of(outputs: Outputs) -> list[float]:
-    """How much of each utterance was said before by anybody: the greatest share of its n-grams in an earlier one, 0–1.
+    """How much of each utterance was said before: the greatest share of its n-grams in an earlier one, 0–1.
 
-    Source: n-gram precision, Papineni et al. 2002, as `persimchat.state.repetition` reckons it. Utterances of fewer
+    Source: n-gram precision, Papineni et al. 2002, as `persimchat.state.repetition` computes it. Utterances of fewer
     than six words repeat nothing.
     """
     texts = _texts(outputs)
@@ -37,10 +37,10 @@ def repetition_of(outputs: Outputs) -> list[float]:
 
 
 def words_for_others_of(outputs: Outputs) -> list[float]:
-    """Whether each utterance spoke for somebody else: 1 or 0.
+    """Whether each utterance spoke for another participant: 1 or 0.
 
-    It counts as having done so where PerSimChat cut others' words off or asked again because of them, and where they
-    still stand there like a script ("Ben: …"). Source: specification, faults known from the thesis.
+    It did if PerSimChat cut others' words off or asked again because of them, or if the text still has lines like a
+    script ("Ben: …"). Source: specification, faults known from the thesis.
     """
     people, last, found = outputs["participants"], "", []
     for said in outputs["utterances"]:
@@ -51,7 +51,7 @@ def words_for_others_of(outputs: Outputs) -> list[float]:
 
 
 def length_error_of(outputs: Outputs) -> list[float]:
-    """How far each utterance is from the target length (`utterance_words`), as a share of it; 0 is exact, 1 is double.
+    """Each utterance's distance from the target length (`utterance_words`), as a share of it; 0 is exact, 1 is double.
 
     The absolute relative error, in words between white space.
     """
@@ -60,7 +60,7 @@ def length_error_of(outputs: Outputs) -> list[float]:
 
 
 def addressee_named_of(outputs: Outputs) -> list[float]:
-    """Whether each utterance speaks to somebody by name: 1 or 0.
+    """Whether each utterance speaks to a participant by name: 1 or 0.
 
     Source: specification, *Speaking*; naming the addressee is one of the ways to select the next speaker in Sacks,
     Schegloff and Jefferson 1974.
@@ -74,7 +74,7 @@ def repetition(outputs: Outputs) -> Feedback:
 
 
 def words_for_others(outputs: Outputs) -> Feedback:
-    """The share of utterances that spoke for somebody else (`words_for_others_of`); 0 is best."""
+    """The share of utterances that spoke for another participant (`words_for_others_of`); 0 is best."""
     return _mean_of("words_for_others", words_for_others_of, outputs, max)
 
 
@@ -84,7 +84,7 @@ def length_error(outputs: Outputs) -> Feedback:
 
 
 def addressee_named(outputs: Outputs) -> Feedback:
-    """The share of utterances that speak to somebody by name (`addressee_named_of`)."""
+    """The share of utterances that speak to a participant by name (`addressee_named_of`)."""
     return _mean_of("addressee_named", addressee_named_of, outputs, min)
 
 

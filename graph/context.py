@@ -12,10 +12,10 @@ from typing import Any, ClassVar, Final
 from pydantic import ConfigDict, ModelWrapValidatorHandler, ValidationError, model_validator
 from pydantic.fields import ComputedFieldInfo, FieldInfo
 
-from persimchat.state.complaint import input_error
 from persimchat.state.document import Document
 from persimchat.state.errors import InputError
 from persimchat.state.settings import Settings
+from persimchat.state.validation_errors import input_error
 
 PRESET: Final = "__persimchat_preset"
 """Where a graph's own defaults stand in its `configurable`, for those who run it without a context."""

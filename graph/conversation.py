@@ -15,31 +15,39 @@ from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.types import Checkpointer
 
+from persimchat.graph import phases
+from persimchat.graph.compiled import HELD, ConversationGraph
 from persimchat.graph.context import Context
 from persimchat.graph.edges import (
-    after_hearing,
     after_publishing,
     after_regrouping,
     beside_hearing,
     everyone_awakens,
+    has_awoken,
+    has_heard,
+    last_utterance,
     leaving_since,
     next_step,
-    nobody_heard,
+    nobody_took_part,
+    overhearers,
     selected_speaks,
 )
 from persimchat.graph.ending import closing_reason, ending, quiet_turns
+from persimchat.graph.langgraph_compat import Node, recompiled
+from persimchat.graph.listening import listening_to
 from persimchat.graph.minds import build_awakening, build_hearing, build_thinking
-from persimchat.graph.nested import ConversationGraph
-from persimchat.graph.node import Node, mind_node, module_node, silenced
+from persimchat.graph.node import mind_node, module_node, route, silenced
 from persimchat.graph.retrying import TRANSIENT, last_attempt
 from persimchat.graph.routing import candidates
 from persimchat.graph.situation import situation_of
 from persimchat.models.failures import is_transient
 from persimchat.nodes.analysis import analyse
 from persimchat.nodes.assembling import assemble as assemble_conversation
+from persimchat.nodes.awakening import settle_unfelt
 from persimchat.nodes.intervening import intervene
 from persimchat.nodes.judge import agreed_conclusion, give_verdict, word_majority
 from persimchat.nodes.natural_language import word_utterance
+from persimchat.nodes.overhearing import overhear as remember_words
 from persimchat.nodes.person import need_of_person, person_appraises, person_speaks
 from persimchat.nodes.saying import say
 from persimchat.nodes.selector import select_speaker
@@ -48,10 +56,13 @@ from persimchat.state.conversation import (
     ConversationInput,
     ConversationOutput,
     as_message,
+    judge_mind,
+    participants,
     utterance_id,
     utterances,
 )
 from persimchat.state.errors import InputError, ModelError
+from persimchat.state.mind import Step, in_step
 from persimchat.state.settings import Settings
 from persimchat.state.visibility import is_heard
 
@@ -63,7 +74,9 @@ async def assemble(state: Conversation, settings: Settings) -> dict[str, Any]:
     # Inside another graph there may be many conversations on one thread: each is a task of its own, with a namespace.
     inside = str(place.get("checkpoint_ns") or "").rpartition("|")[0]
     name = f"{thread}/{inside}" if inside else str(thread)
-    return await asyncio.to_thread(assemble_conversation, state, settings, name)
+    assembled = await asyncio.to_thread(assemble_conversation, state, settings, name)
+    place.get(HELD, []).append((settings.store, assembled["simulation"]))
+    return assembled
 
 
 async def begin(state: Conversation, settings: Settings) -> dict[str, Any]:
@@ -77,7 +90,7 @@ async def begin(state: Conversation, settings: Settings) -> dict[str, Any]:
     return await assemble(state, settings)
 
 
-async def speak(mind: dict[str, Any], settings: Settings) -> dict[str, Any]:
+async def speak(mind: Step, settings: Settings) -> dict[str, Any]:
     """The chosen agent says something; that it begins to is told as a custom stream event, at every attempt.
 
     An agent whose model fails for good is silent for a turn, and somebody else speaks.
@@ -86,18 +99,18 @@ async def speak(mind: dict[str, Any], settings: Settings) -> dict[str, Any]:
     get_stream_writer()({"turn": turn, "speaker": name, "need_to_talk": mind["needs"]})
     message_id = utterance_id(mind["situation"]["simulation"], turn)
     try:
-        utterance, spoken = await word_utterance(mind, settings, message_id)  # type: ignore[arg-type]
+        utterance, spoken = await word_utterance(mind, settings, message_id)
     except ModelError as error:
         if mind.get("required") or (is_transient(error) and not last_attempt()):
             raise
-        return silenced(mind, "speak", error)
+        return silenced(mind, phases.SPEAK, error)
     message = as_message(utterance, spoken.message.id or message_id)
     own = {"utterances": mind["utterances"] + 1, "last_spoke": turn}
-    return {"messages": [message], "agents": {name: own}, "usage": [spoken.call]}
+    return {"messages": [message], "agents": {name: own}}
 
 
 async def publish(state: Conversation, settings: Settings) -> dict[str, Any]:
-    """The utterance is out: the clock moves on, and what everybody did meanwhile is done.
+    """The utterance is out: the clock moves on, what everybody did meanwhile is done, and it shows who listens.
 
     Where its speaker failed or passed there is none, and the clock stands still.
     """
@@ -116,24 +129,32 @@ async def publish(state: Conversation, settings: Settings) -> dict[str, Any]:
         agents[name] = {"did": "speak" if name == speaker else thought}
         if mind.get("human") and is_heard(said[0], name):
             spoken_to = name in addressees or name in (said[0].get("heard_by") or ())
-            agents[name]["need_to_talk"] = need_of_person(mind, spoken_to, settings)  # type: ignore[arg-type]
-    judged = {
-        name: {"did": mind["action"] if mind.get("thought") == turn else ""}
-        for name, mind in state["judge_mind"].items()
-    }
-    return {"turn": turn, "agents": agents, **({"judge_mind": judged} if judged else {}), **done}
+            agents[name]["need_to_talk"] = need_of_person(mind, spoken_to, settings)
+    for name, listening in listening_to(state, said[0], settings).items():
+        agents[name]["listening"] = listening
+    return {"turn": turn, "agents": agents, **done}
+
+
+async def overhear(state: Conversation, settings: Settings) -> dict[str, Any]:
+    """The setting `listeners`: whoever is not asked about the last utterance remembers its words."""
+    heard = last_utterance(state)
+    names, agents = overhearers(state, heard), sum(not mind.get("human") for mind in participants(state).values())
+    situation = situation_of(state, "", settings)
+    minds = [in_step(state["agents"][name], heard=heard, situation=situation) for name in names]
+    left = await asyncio.gather(*(remember_words(mind, settings, agents=agents) for mind in minds))
+    return {"agents": dict(zip(names, left, strict=True))}
 
 
 async def regroup(state: Conversation, settings: Settings) -> dict[str, Any]:
-    """Those whose model could not hear the utterance meet: where that is everybody, they try once more."""
-    return {"agents": {name: {"silent": None} for name in state["agents"]}} if nobody_heard(state) else {}
+    """Those whose model failed at awakening or hearing meet: where that is everybody, they try once more."""
+    return {"agents": {name: {"silent": None} for name in participants(state)}} if nobody_took_part(state) else {}
 
 
 async def judge(state: Conversation, settings: Settings) -> dict[str, Any]:
     """Debates: the judge says whether there is consensus."""
-    situation = situation_of(state, "", settings, window=settings.window_size)
-    verdict, calls = await give_verdict(situation, state["agents"], _judge_of(state), settings)
-    return {"verdicts": [verdict], "usage": calls}
+    situation = situation_of(state, "", settings, window=settings.judge_window)
+    verdict = await give_verdict(situation, participants(state), judge_mind(state), settings)
+    return {"verdicts": [verdict]}
 
 
 async def end_check(state: Conversation, settings: Settings) -> dict[str, Any]:
@@ -146,33 +167,34 @@ async def end_check(state: Conversation, settings: Settings) -> dict[str, Any]:
     found = ending(state, settings)
     if found is not None:
         reason, source, detail = found
-        agreed = agreed_conclusion(state["verdicts"][-1]) if reason == "consensus" else None
+        agreed = (
+            agreed_conclusion(state["verdicts"][-1], utterances(state["messages"])) if reason == "consensus" else None
+        )
         return {"stop_reason": reason, "stop_source": source, "stop_detail": detail, "conclusion": agreed}
-    turn, quiet = state["turn"], state["quiet"]
+    turn, quiet, present = state["turn"], state["quiet"], participants(state)
     if turn > state["checked"]:
-        quiet = quiet_turns(quiet, state["agents"], settings)
-    closing = state["closing"] or closing_reason(state["turn"], quiet, len(state["agents"]), settings)
+        quiet = quiet_turns(quiet, present, settings)
+    closing = state["closing"] or closing_reason(state["turn"], quiet, len(present), settings)
     begins = {"closing": closing, "closing_since": state["turn"]} if closing and not state["closing"] else {}
     return {"stop_reason": "", "quiet": quiet, "checked": turn, **begins}
 
 
 async def select(state: Conversation, settings: Settings) -> dict[str, Any]:
     """pattern=selector: a model that takes no part names the next speaker."""
-    able = candidates(state["agents"], state["turn"], settings, leaving_since=leaving_since(state))
-    selected, calls = await select_speaker(situation_of(state, "", settings), state["agents"], able, settings)
-    return {"selected": selected, "usage": calls}
+    present = participants(state)
+    able = candidates(present, state["turn"], settings, leaving_since=leaving_since(state))
+    selected = await select_speaker(situation_of(state, "", settings), present, able, settings)
+    return {"selected": selected}
 
 
 async def conclude(state: Conversation, settings: Settings) -> dict[str, Any]:
     """A debate has ended without consensus: the judge words the position of the majority."""
-    situation = situation_of(state, "", settings, window=settings.window_size)
-    conclusion, calls = await word_majority(situation, state["agents"], _judge_of(state), settings)
-    return {"conclusion": conclusion, "usage": calls}
-
-
-def _judge_of(state: Conversation) -> Any:
-    """The persona judge's mind, None with other judges."""
-    return next(iter(state["judge_mind"].values()), None)
+    situation = situation_of(state, "", settings, window=settings.judge_window)
+    verdict, said = next(iter(state["verdicts"][-1:]), None), utterances(state["messages"])
+    conclusion = await word_majority(
+        situation, participants(state), judge_mind(state), settings, verdict=verdict, said=said
+    )
+    return {"conclusion": conclusion}
 
 
 def build_conversation(
@@ -193,50 +215,51 @@ def build_conversation(
         Conversation, context_schema=Context, input_schema=ConversationInput, output_schema=ConversationOutput
     )
     nodes: dict[str, Node] = {
-        "assemble": module_node(begin),
-        "awaken": mind_node(build_awakening(), "awaken"),
-        "judge_awakens": mind_node(build_awakening(speaks=False), "judge_awakens", judge=True),
-        "select": module_node(select),
-        "intervene": module_node(intervene),
-        "speak": module_node(speak),
-        "person_speaks": module_node(person_speaks),
-        "say": module_node(say),
-        "think": mind_node(build_thinking(), "think", may_fail=True),
-        "judge_thinks": mind_node(build_thinking(), "judge_thinks", judge=True),
-        "publish": module_node(publish),
-        "hear": mind_node(build_hearing(), "hear", may_fail=True),
-        "judge_hears": mind_node(build_hearing(speaks=False), "judge_hears", judge=True),
-        "person_appraises": module_node(person_appraises),
-        "analyse": module_node(analyse),
-        "regroup": module_node(regroup),
-        "judge": module_node(judge),
-        "end_check": module_node(end_check),
-        "conclude": module_node(conclude),
+        phases.ASSEMBLE: module_node(begin),
+        phases.AWAKEN: mind_node(build_awakening(), phases.AWAKEN, leads=has_awoken, otherwise=settle_unfelt),
+        phases.SELECT: module_node(select, tells=True),
+        phases.INTERVENE: module_node(intervene),
+        phases.SPEAK: module_node(speak, tells=True),
+        phases.PERSON_SPEAKS: module_node(person_speaks),
+        phases.SAY: module_node(say),
+        phases.THINK: mind_node(build_thinking(), phases.THINK),
+        phases.PUBLISH: module_node(publish),
+        phases.HEAR: mind_node(build_hearing(), phases.HEAR, leads=has_heard),
+        phases.OVERHEAR: module_node(overhear),
+        phases.PERSON_APPRAISES: module_node(person_appraises),
+        phases.ANALYSE: module_node(analyse, tells=True),
+        phases.REGROUP: module_node(regroup),
+        phases.JUDGE: module_node(judge, tells=True),
+        phases.END_CHECK: module_node(end_check),
+        phases.CONCLUDE: module_node(conclude, tells=True),
+    }
+    leads_to = {
+        phases.AWAKEN: (phases.REGROUP, phases.END_CHECK, END),
+        phases.HEAR: (phases.REGROUP, phases.JUDGE, phases.END_CHECK, END),
     }
     for name, node in nodes.items():
-        asks = name in ("select", "speak", "analyse", "judge", "conclude")
-        builder.add_node(name, node, retry_policy=TRANSIENT if asks else None)
-    speaking = ["speak", "person_speaks", "say", "think", "judge_thinks"]
-    hearing = ["hear", "judge_hears", "person_appraises", "analyse"]
-    builder.add_edge(START, "assemble")
-    builder.add_conditional_edges("assemble", everyone_awakens, ["awaken", "judge_awakens"])
-    builder.add_edge("awaken", "end_check")
-    builder.add_edge("judge_awakens", "end_check")
-    after = [*speaking, "select", "intervene", "conclude", END]
-    builder.add_conditional_edges("end_check", next_step, after)
-    builder.add_edge("intervene", "end_check")
-    builder.add_conditional_edges("select", selected_speaks, speaking)
+        asks = name in (phases.SELECT, phases.SPEAK, phases.ANALYSE, phases.JUDGE, phases.CONCLUDE)
+        builder.add_node(name, node, retry_policy=TRANSIENT if asks else None, destinations=leads_to.get(name))
+    speaking = [phases.SPEAK, phases.PERSON_SPEAKS, phases.SAY, phases.THINK]
+    beside = [phases.PERSON_APPRAISES, phases.ANALYSE]
+    builder.add_edge(START, phases.ASSEMBLE)
+    builder.add_conditional_edges(phases.ASSEMBLE, route(everyone_awakens), [phases.AWAKEN])
+    after = [*speaking, phases.SELECT, phases.INTERVENE, phases.CONCLUDE, END]
+    builder.add_conditional_edges(phases.END_CHECK, route(next_step), after)
+    builder.add_edge(phases.INTERVENE, phases.END_CHECK)
+    builder.add_conditional_edges(phases.SELECT, route(selected_speaks), speaking)
     for name in speaking:
-        builder.add_edge(name, "publish")
-    builder.add_conditional_edges("publish", after_publishing, [*hearing, *speaking[:2], "select", "end_check"])
-    builder.add_conditional_edges("hear", after_hearing, ["regroup", "judge", "end_check"])
-    for name in hearing[1:]:
-        builder.add_conditional_edges(name, beside_hearing, ["end_check", END])
-    builder.add_conditional_edges("regroup", after_regrouping, ["hear", END])
-    builder.add_edge("judge", "end_check")
-    builder.add_edge("conclude", END)
+        builder.add_edge(name, phases.PUBLISH)
+    after_words = [phases.HEAR, *beside, phases.OVERHEAR, *speaking[:2], phases.SELECT, phases.END_CHECK]
+    builder.add_conditional_edges(phases.PUBLISH, route(after_publishing), after_words)
+    builder.add_edge(phases.OVERHEAR, END)
+    for name in beside:
+        builder.add_conditional_edges(name, route(beside_hearing), [phases.END_CHECK, END])
+    builder.add_conditional_edges(phases.REGROUP, route(after_regrouping), [phases.AWAKEN, phases.HEAR, END])
+    builder.add_edge(phases.JUDGE, phases.END_CHECK)
+    builder.add_edge(phases.CONCLUDE, END)
     compiled = builder.compile(checkpointer=checkpointer, name="conversation")
-    return ConversationGraph(settings=settings, **vars(compiled))
+    return recompiled(ConversationGraph, compiled, settings=settings)
 
 
 graph = build_conversation()

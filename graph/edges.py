@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, Final, Literal, cast
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, Literal
 
 from langgraph.types import Send
 
+from persimchat.graph import phases
 from persimchat.graph.ending import judge_is_due
 from persimchat.graph.node import current_settings
 from persimchat.graph.routing import choose_speaker, has_left, is_silent
 from persimchat.graph.situation import for_step, last_heard, situation_of
 from persimchat.nodes.intervening import pending
-from persimchat.state.conversation import Conversation, utterances
+from persimchat.state.conversation import Conversation, judge_mind, participants, utterances
 from persimchat.state.intervention import Floor, Say
-from persimchat.state.mind import Utterance
+from persimchat.state.listening import was_asked
+from persimchat.state.mind import Mind, Step, Utterance
 from persimchat.state.settings import Settings
 from persimchat.state.visibility import is_heard, is_public
 
@@ -29,96 +31,131 @@ def last_utterance(state: Conversation) -> Utterance:
     return utterances(state["messages"][-1:])[0]
 
 
-def hearers(state: Conversation, heard: Utterance) -> list[str]:
-    """The agents who hear an utterance, its speaker included; people hear for themselves."""
-    return [name for name, mind in state["agents"].items() if not mind.get("human") and is_heard(heard, name)]
+def hearers(state: Mapping[str, Any], heard: Utterance) -> list[str]:
+    """The agents whose model is asked about an utterance, its speaker's included; people hear for themselves."""
+    return [
+        name
+        for name, mind in participants(state).items()
+        if not mind.get("human") and is_heard(heard, name) and was_asked(mind, heard["turn"]) is not False
+    ]
+
+
+def overhearers(state: Conversation, heard: Utterance) -> list[str]:
+    """The agents who remember an utterance without being asked, in order of listing."""
+    return [name for name, mind in participants(state).items() if was_asked(mind, heard["turn"]) is False]
 
 
 def everyone_awakens(state: Conversation) -> list[Send]:
     """Route: every agent awakens, and the judge who has a mind."""
-    settings = current_settings()
-    agents = [mind for mind in state["agents"].values() if not mind.get("human")]
-    return [
-        *(Send("awaken", for_step(state, mind, settings)) for mind in agents),
-        *(Send("judge_awakens", for_step(state, mind, settings)) for mind in state["judge_mind"].values()),
-    ]
+    settings, minds = current_settings(), _minds(state)
+    return [Send(phases.AWAKEN, for_step(state, mind, settings)) for mind in minds] + _judge_s_own(
+        state, phases.AWAKEN, settings, beside=bool(minds)
+    )
 
 
-def after_publishing(state: Conversation) -> list[Send] | Literal["select", "end_check"]:
+def _minds(state: Mapping[str, Any]) -> list[Mind]:
+    """Those participants' who are no people."""
+    return [mind for mind in participants(state).values() if not mind.get("human")]
+
+
+def _judge_s_own(state: Conversation, node: str, settings: Settings, **given: Any) -> list[Send]:
+    """The same step for the judge's mind, where it has one."""
+    mind = judge_mind(state)
+    return [] if mind is None else [Send(node, for_step(state, mind, settings, **given))]
+
+
+def has_awoken(mind: Step, failed: bool, settings: Settings) -> Literal["regroup", "end_check", "__end__"]:
+    """What comes next, for each mind by itself: those whose model failed meet; the agents lead on beside a judge."""
+    if mind.get("beside"):
+        return "__end__"
+    return phases.REGROUP if failed else phases.END_CHECK
+
+
+def after_publishing(state: Conversation) -> list[Send | str] | list[Send] | Literal["select", "end_check"]:
     """Route: the utterance is heard; where its speaker failed or passed, somebody else speaks.
 
     Before that comes what people ask for; and where the one who passed was the last to take leave, the end.
     """
     settings, since = current_settings(), leaving_since(state)
-    tried = [mind["silent"] for mind in state["agents"].values() if mind.get("silent")]
-    if not any(silent["step"] == "speak" and silent["turn"] > state["turn"] for silent in tried):
+    tried = [silent for mind in participants(state).values() if (silent := mind.get("silent"))]
+    if not any(silent["step"] == phases.SPEAK and silent["turn"] > state["turn"] for silent in tried):
         return _everyone_hears(state, settings)
-    if state["interventions"] or (since is not None and all(has_left(m, since) for m in state["agents"].values())):
-        return "end_check"
+    if state["interventions"] or (since is not None and all(has_left(m, since) for m in participants(state).values())):
+        return phases.END_CHECK
     if settings.pattern == "selector":
-        return "select"
+        return phases.SELECT
     return [_speaks(state, _chosen(state, settings))]
 
 
-def _everyone_hears(state: Conversation, settings: Settings) -> list[Send] | Literal["end_check"]:
+def _everyone_hears(state: Conversation, settings: Settings) -> list[Send | str] | Literal["end_check"]:
     """Whoever is to hear the last utterance does, its speaker included; the judge's mind and the analysis, too."""
     heard = last_utterance(state)
-    to = [("hear", state["agents"][name]) for name in hearers(state, heard)]
+    minds, recalls = _hearing(state, heard), settings.memory_filtering
+    sends: list[Send | str] = [
+        Send(phases.HEAR, for_step(state, mind, settings, recalls=recalls, heard=heard)) for mind in minds
+    ]
     if is_public(heard):
-        to += [("judge_hears", mind) for mind in state["judge_mind"].values()]
-    recalls = settings.memory_filtering
-    sends = [Send(node, for_step(state, mind, settings, recalls=recalls, heard=heard)) for node, mind in to]
+        sends += _judge_s_own(state, phases.HEAR, settings, recalls=recalls, heard=heard, beside=bool(minds))
+    if overhearers(state, heard):
+        sends.append(phases.OVERHEAR)
     if settings.analysis and is_public(heard):
-        sends.append(Send("analyse", {"situation": situation_of(state, "", settings), "heard": heard}))
+        sends.append(Send(phases.ANALYSE, {"situation": situation_of(state, "", settings), "heard": heard}))
     if settings.human_turns == "need":
-        people = [mind for name, mind in state["agents"].items() if mind.get("human") and is_heard(heard, name)]
-        sends += [Send("person_appraises", for_step(state, mind, settings)) for mind in people if not mind["hand"]]
-    return sends or "end_check"
+        people = [mind for name, mind in participants(state).items() if mind.get("human") and is_heard(heard, name)]
+        sends += [Send(phases.PERSON_APPRAISES, for_step(state, mind, settings)) for mind in people if not mind["hand"]]
+    return sends or phases.END_CHECK
 
 
-def after_hearing(state: Conversation) -> Literal["regroup", "judge", "end_check"]:
-    """Route of everybody by themselves: who could not hear meets the others; the judge is asked when it is time.
+def has_heard(mind: Step, failed: bool, settings: Settings) -> Literal["regroup", "judge", "end_check", "__end__"]:
+    """What comes next, for each mind by itself: those whose model failed meet, or the judge is asked when it is time.
 
-    An edge sees what its own step has changed, and nothing of what the others' have.
+    A judge's mind leads on to the end check alone, where nobody else hears.
     """
-    settings, turn, heard = current_settings(), state["turn"], last_utterance(state)
-    if is_public(heard) and any(is_silent(mind, turn) for mind in _hearing(state, heard)):
-        return "regroup"
-    due = judge_is_due(turn, len(state["agents"]), settings)
-    return "judge" if due and (is_public(heard) or turn == settings.max_messages) else "end_check"
+    turn, heard = mind["situation"]["turn"], mind["heard"]
+    if mind.get("role") == "judge":
+        return "__end__" if mind["beside"] else phases.END_CHECK
+    if is_public(heard) and failed:
+        return phases.REGROUP
+    due = judge_is_due(turn, len(mind["situation"]["present"]), settings)
+    return phases.JUDGE if due and (is_public(heard) or turn == settings.max_messages) else phases.END_CHECK
 
 
 def beside_hearing(state: Conversation) -> Literal["end_check", "__end__"]:
     """Route of what goes on beside hearing: those who hear lead on, and of a whisper there may be none."""
-    return "__end__" if hearers(state, last_utterance(state)) else "end_check"
+    return "__end__" if hearers(state, last_utterance(state)) else phases.END_CHECK
 
 
-def nobody_heard(state: Conversation) -> bool:
-    """Whether everybody's model has failed at the last utterance."""
-    return all(is_silent(mind, state["turn"]) for mind in _hearing(state, last_utterance(state)))
+def nobody_took_part(state: Mapping[str, Any]) -> bool:
+    """Whether everybody's model has failed: at awakening, or at hearing the last utterance, which was for everybody."""
+    if not state.get("agents"):
+        return False
+    if not state["turn"]:
+        silent = [mind.get("silent") for mind in _minds(state)]
+        return bool(silent) and all(found is not None and found["step"] == phases.AWAKEN for found in silent)
+    said = utterances(state["messages"][-1:])
+    return bool(said) and is_public(said[0]) and all(is_silent(m, state["turn"]) for m in _hearing(state, said[0]))
 
 
-def heard_by_nobody(state: Conversation | dict[str, Any]) -> bool:
-    """Whether the last utterance was for everybody, and nobody's model could hear it."""
-    said = utterances(state.get("messages", [])[-1:])
-    return bool(said) and is_public(said[0]) and nobody_heard(cast(Conversation, state))
-
-
-def _hearing(state: Conversation, heard: Utterance) -> list[dict[str, Any]]:
+def _hearing(state: Mapping[str, Any], heard: Utterance) -> list[Mind]:
     return [state["agents"][name] for name in hearers(state, heard)]
 
 
 def after_regrouping(state: Conversation) -> list[Send] | Literal["__end__"]:
-    """Route: where everybody is to hear again, a failure ends the run, and resuming it tries again from here."""
-    settings, turn, heard = current_settings(), state["turn"], last_utterance(state)
-    if any(is_silent(mind, turn) for mind in _hearing(state, heard)):
-        return "__end__"  # the others have heard, and go on meanwhile
+    """Route: where everybody is to try again, a failure ends the run, and resuming it tries again from here."""
+    settings, turn = current_settings(), state["turn"]
+    heard = last_utterance(state) if turn else None
+    if any(is_silent(mind, turn) for mind in (_hearing(state, heard) if heard else _minds(state))):
+        return "__end__"  # the others have awoken or heard, and go on meanwhile
+    if heard is None:
+        return [Send(phases.AWAKEN, for_step(state, mind, settings, required=True)) for mind in _minds(state)]
     recalls = settings.memory_filtering
     given = {"heard": heard, "required": True}
-    return [Send("hear", for_step(state, mind, settings, recalls=recalls, **given)) for mind in _hearing(state, heard)]
+    return [
+        Send(phases.HEAR, for_step(state, mind, settings, recalls=recalls, **given)) for mind in _hearing(state, heard)
+    ]
 
 
-_UNDECIDED: Final = ("stopped", "budget")
+_UNDECIDED: Final = ("stopped", "budget", "error")
 """Endings after which nobody is asked for the position of the majority: it would be one more call."""
 
 Next = list[Send] | Literal["select", "intervene", "conclude", "__end__"]
@@ -129,18 +166,18 @@ def next_step(state: Conversation) -> Next:
     settings = current_settings()
     if state["stop_reason"]:
         undecided = settings.mode == "debate" and state["conclusion"] is None and state["stop_reason"] not in _UNDECIDED
-        return "conclude" if undecided else "__end__"
+        return phases.CONCLUDE if undecided else "__end__"
     match pending(state):
-        case Say(text=text, speaker=speaker, heard_by=heard_by):
-            return _saying(state, text, speaker, heard_by)
+        case Say() as words:
+            return _saying(state, words)
         case Floor(agent=agent, avoid=avoid):
             return [_speaks(state, agent, avoid=avoid), *_others_think(state, agent)]
         case None:
             pass
         case _:
-            return "intervene"
+            return phases.INTERVENE
     if settings.pattern == "selector":
-        return "select"
+        return phases.SELECT
     speaker = _chosen(state, settings)
     return [_speaks(state, speaker), *_others_think(state, speaker)]
 
@@ -152,50 +189,47 @@ def selected_speaks(state: Conversation) -> list[Send]:
 
 
 def _chosen(state: Conversation, settings: Settings) -> str:
-    return choose_speaker(state["agents"], state["turn"], settings, leaving_since=leaving_since(state))
+    return choose_speaker(participants(state), state["turn"], settings, leaving_since=leaving_since(state))
 
 
 def _needs(state: Conversation) -> dict[str, int]:
-    return {name: mind["need_to_talk"] for name, mind in state["agents"].items()}
+    return {name: mind["need_to_talk"] for name, mind in participants(state).items()}
 
 
 def _speaks(state: Conversation, speaker: str, *, avoid: Sequence[str] = ()) -> Send:
     """One speaks: an agent words it, a person is asked."""
     settings, mind, needs = current_settings(), state["agents"][speaker], _needs(state)
     if mind.get("human"):
-        return Send("person_speaks", for_step(state, mind, settings, needs=needs))
+        return Send(phases.PERSON_SPEAKS, for_step(state, mind, settings, needs=needs))
     compared = settings.repetition_window if settings.repetition_check else 0
     said = [u["text"] for u in last_heard(state, speaker, compared)]
     more: dict[str, Any] = {"avoid": list(avoid)} if avoid else {}
     if is_silent(mind, state["turn"]):  # nobody else is left
         more["required"] = True
-    return Send("speak", for_step(state, mind, settings, needs=needs, said=said, **more))
+    return Send(phases.SPEAK, for_step(state, mind, settings, needs=needs, said=said, **more))
 
 
-def _saying(state: Conversation, text: str, speaker: str, heard_by: list[str] | None) -> list[Send]:
+def _saying(state: Conversation, words: Say) -> list[Send]:
     """Words that are given are said; nobody notices a whisper, so nobody thinks meanwhile."""
-    settings = current_settings()
+    settings, speaker = current_settings(), words.speaker
     mind = for_step(state, state["agents"][speaker], settings) if speaker else None
-    given = {
+    given: dict[str, Any] = {
         "situation": situation_of(state, speaker, settings),
         "needs": _needs(state),
-        "text": text,
-        "heard_by": heard_by,
+        "text": words.text,
+        "heard_by": words.heard_by,
         "mind": mind,
+        **({"edited_by": words.edited_by} if words.edited_by else {}),
     }
-    return [Send("say", given), *(_others_think(state, speaker) if heard_by is None else [])]
+    return [Send(phases.SAY, given), *(_others_think(state, speaker) if words.heard_by is None else [])]
 
 
 def _others_think(state: Conversation, speaker: str) -> list[Send]:
-    """Everybody else does what they chose; who could not hear the last utterance has chosen nothing.
+    """Everybody else, the judge's mind too, does what they chose; who could not hear the last utterance chose nothing.
 
     Nobody thinks twice before the same utterance, where the first who was to make it failed or passed.
     """
     settings, turn = current_settings(), state["turn"]
     minds = [mind for name, mind in state["agents"].items() if name != speaker and not is_silent(mind, turn)]
     thinkers = [mind for mind in minds if mind["action"] and mind.get("thought", 0) <= turn]
-    judges = [mind for mind in state["judge_mind"].values() if mind["action"] and mind.get("thought", 0) <= turn]
-    return [
-        *(Send("think", for_step(state, mind, settings)) for mind in thinkers),
-        *(Send("judge_thinks", for_step(state, mind, settings)) for mind in judges),
-    ]
+    return [Send(phases.THINK, for_step(state, mind, settings)) for mind in thinkers]

@@ -10,7 +10,8 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final, NamedTuple
 
 from persimchat.graph.routing import has_left
-from persimchat.state.conversation import Conversation
+from persimchat.state.conversation import Conversation, participants
+from persimchat.state.outcomes import first_try, hopeless
 from persimchat.state.settings import Settings
 
 _QUIET_TURNS: Final = 2
@@ -21,7 +22,7 @@ class Ending(NamedTuple):
     """Why a conversation ends.
 
     Attributes:
-        reason: `consensus`, `closed`, `message_limit` or `budget`.
+        reason: `consensus`, `closed`, `message_limit` or `error`.
         source: the rule that says so.
         detail: in its own words, one sentence.
     """
@@ -78,7 +79,7 @@ def _consensus(state: Conversation, settings: Settings) -> Ending | None:
 def _closed(state: Conversation, settings: Settings) -> Ending | None:
     if not state.get("closing"):
         return None
-    minds, since = state["agents"], state["closing_since"]
+    minds, since = participants(state), state["closing_since"]
     taken = sum(has_left(mind, since) for mind in minds.values())
     if taken < len(minds) and state["turn"] < settings.max_messages:
         return None
@@ -90,18 +91,17 @@ def _closed(state: Conversation, settings: Settings) -> Ending | None:
     return Ending("closed", "closing", f"{who} took leave, {why}.") if taken else None
 
 
-def _budget(state: Conversation, settings: Settings) -> Ending | None:
-    rows = list(state.get("usage", {}).values())
-    used = {
-        "budget_calls": (sum(row["calls"] for row in rows), "calls"),
-        "budget_tokens": (sum(row["input_tokens"] + row["output_tokens"] for row in rows), "tokens"),
-        "budget_usd": (sum(row["cost_usd"] or 0.0 for row in rows), "US dollars"),
-    }
-    for name, (spent, unit) in used.items():
-        budget = getattr(settings, name)
-        if budget is not None and spent >= budget:
-            return Ending("budget", name, f"The budget of {budget:,} {unit} is used up: it was {spent:,.6g}.")
-    return None
+def _hopeless(state: Conversation, settings: Settings) -> Ending | None:
+    module = hopeless(state.get("streaks") or {})
+    if module is None:
+        return None
+    tries = first_try(state.get("judgements") or {}, module)
+    rates = ", ".join(f"{valid} of {asked} by {model}" for model, (valid, asked) in tries.items())
+    return Ending(
+        "error",
+        "answers",
+        f"The module {module} had no usable answer for anybody, turn after turn; right at first try were {rates}.",
+    )
 
 
 def _limit(state: Conversation, settings: Settings) -> Ending | None:
@@ -111,7 +111,7 @@ def _limit(state: Conversation, settings: Settings) -> Ending | None:
 
 
 Rule = Callable[[Conversation, Settings], Ending | None]
-RULES: Final[tuple[Rule, ...]] = (_consensus, _closed, _limit, _budget)
+RULES: Final[tuple[Rule, ...]] = (_consensus, _closed, _limit, _hopeless)
 """In this order: what people came to goes before what merely stops them."""
 
 

@@ -1,18 +1,20 @@
 """The graphs of one mind: awakening, hearing an utterance, thinking while somebody else speaks.
 
-Each is compiled once and run once per agent and turn. Hearing is two model calls deep, thinking one, awakening two.
+Each is compiled once and run once per agent and turn. Hearing is two model calls deep, thinking one, awakening two;
+with lean cognition each is one deep.
 """
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
 
-from persimchat.graph.node import module_node
+from persimchat.graph.node import current_settings, module_node, route
 from persimchat.graph.retrying import TRANSIENT
 from persimchat.nodes.action import choose_action
+from persimchat.nodes.at_once import appraise_at_once, hear_at_once, react_at_once
 from persimchat.nodes.awakening import settle
 from persimchat.nodes.emotion import feel
 from persimchat.nodes.focal_points import wonder
@@ -22,62 +24,103 @@ from persimchat.nodes.openness import judge_openness
 from persimchat.nodes.perception import perceive
 from persimchat.nodes.planning import plan
 from persimchat.nodes.reflection import reflect
-from persimchat.nodes.remembering import remember_thoughts, remember_utterance
+from persimchat.nodes.remembering import (
+    recall_by_words,
+    remember_percept,
+    remember_thoughts,
+    remember_utterance,
+)
 from persimchat.nodes.saving import save_memories
-from persimchat.state.mind import Mind
+from persimchat.state.mind import Step
 from persimchat.state.settings import Settings
 
 MindGraph = CompiledStateGraph[Any, Any, Any, Any]
 Thought = Literal["reflect", "plan"]
 
+_OWN: Final = (judge_need_to_talk, judge_openness)
+"""Appraisals of those who take part."""
+
 
 def _builder(*modules: Any) -> StateGraph[Any, Any, Any, Any]:
-    builder: StateGraph[Any, Any, Any, Any] = StateGraph(Mind, context_schema=Settings)
+    builder: StateGraph[Any, Any, Any, Any] = StateGraph(Step, context_schema=Settings)
     for module in modules:
         builder.add_node(module.__name__, module_node(module), retry_policy=TRANSIENT)
     return builder
 
 
-def build_awakening(*, speaks: bool = True) -> MindGraph:
+def _own(mind: Step) -> list[str]:
+    """The appraisals of those who take part: a judge has no need to talk and no openness."""
+    return [] if mind.get("role") == "judge" else [module.__name__ for module in _OWN]
+
+
+def build_awakening() -> MindGraph:
     """Before the first word: settle (profile, topic, goals) → feel → need to talk ‖ openness, saving meanwhile.
 
-    Args:
-        speaks: whether this mind takes part; one that only listens (the persona judge) has no need to talk.
+    With less than full cognition, one answer has all of it. A judge has neither need to talk nor openness.
     """
-    appraisals = (judge_need_to_talk, judge_openness) if speaks else ()
-    builder = _builder(settle, feel, *appraisals, save_memories)
+    builder = _builder(settle, feel, *_OWN, appraise_at_once, save_memories)
     builder.add_edge(START, "settle")
-    builder.add_edge("settle", "feel")
+    builder.add_conditional_edges("settle", route(after_settling), ["feel", "appraise_at_once"])
     builder.add_edge("settle", "save_memories")
-    for appraisal in appraisals:
-        builder.add_edge("feel", appraisal.__name__)
-        builder.add_edge(appraisal.__name__, END)
-    if not appraisals:
-        builder.add_edge("feel", END)
+    own = [module.__name__ for module in _OWN]
+
+    def has_felt(mind: Step) -> list[str]:
+        return _own(mind) or [END]
+
+    builder.add_conditional_edges("feel", route(has_felt), [*own, END])
+    for appraisal in own:
+        builder.add_edge(appraisal, END)
+    builder.add_edge("appraise_at_once", END)
     builder.add_edge("save_memories", END)
     return builder.compile(name="awakening")
 
 
-def build_hearing(*, speaks: bool = True) -> MindGraph:
-    """One utterance: perceive ‖ wonder ‖ filter → remember → need to talk ‖ openness ‖ action ‖ feel ‖ save.
+def after_settling(mind: Step) -> Literal["feel", "appraise_at_once"]:
+    """Route: every module by itself, or all in one answer."""
+    return "feel" if current_settings().cognition == "full" else "appraise_at_once"
 
-    Args:
-        speaks: whether this mind takes part; one that only listens (the persona judge) has no need to talk.
+
+def build_hearing() -> MindGraph:
+    """One utterance, in as many answers as the setting `cognition` allows.
+
+    - full: perceive ‖ wonder → remember → need to talk ‖ openness ‖ action ‖ feel ‖ save.
+    - compact: hear_at_once → remember → appraise_at_once ‖ save.
+    - lean: recall by the words heard → react_at_once → remember → save.
+
+    Memory filtering goes beside the first of these. A judge has neither need to talk nor openness.
     """
-    first = (perceive, wonder, filter_memory)
-    own = (judge_need_to_talk, judge_openness) if speaks else ()
-    appraisals = (*own, choose_action, feel, save_memories)
-    builder = _builder(*first, remember_utterance, *appraisals)
-    for module in first:
-        builder.add_edge(START, module.__name__)
-    builder.add_edge([module.__name__ for module in first], "remember_utterance")
-    for appraisal in appraisals:
-        builder.add_edge("remember_utterance", appraisal.__name__)
-        builder.add_edge(appraisal.__name__, END)
+    every = (choose_action, feel)
+    first = (perceive, wonder, hear_at_once, recall_by_words, filter_memory)
+    builder = _builder(
+        *first, remember_utterance, *_OWN, *every, appraise_at_once, react_at_once, remember_percept, save_memories
+    )
+    begin = {"full": ["perceive", "wonder"], "compact": ["hear_at_once"], "lean": ["recall_by_words"]}
+    appraisals = [*(module.__name__ for module in (*_OWN, *every)), "appraise_at_once"]
+
+    def hears(mind: Step) -> list[str]:
+        return [*begin[current_settings().cognition], "filter_memory"]
+
+    def has_filtered(mind: Step) -> str:
+        return "react_at_once" if current_settings().cognition == "lean" else "remember_utterance"
+
+    def has_remembered(mind: Step) -> list[str]:
+        full = [*_own(mind), *(module.__name__ for module in every)]
+        return [*(full if current_settings().cognition == "full" else ["appraise_at_once"]), "save_memories"]
+
+    builder.add_conditional_edges(START, route(hears), [module.__name__ for module in first])
+    for module in (perceive, wonder, hear_at_once):
+        builder.add_edge(module.__name__, "remember_utterance")
+    builder.add_edge("recall_by_words", "react_at_once")
+    builder.add_conditional_edges("filter_memory", route(has_filtered), ["remember_utterance", "react_at_once"])
+    builder.add_conditional_edges("remember_utterance", route(has_remembered), [*appraisals, "save_memories"])
+    builder.add_edge("react_at_once", "remember_percept")
+    builder.add_edge("remember_percept", "save_memories")
+    for name in (*appraisals, "save_memories"):
+        builder.add_edge(name, END)
     return builder.compile(name="hearing")
 
 
-def chosen_thought(mind: Mind) -> Thought:
+def chosen_thought(mind: Step) -> Thought:
     """Route: the action that the agent chose."""
     return "reflect" if mind["action"] == "reflect" else "plan"
 
@@ -86,7 +129,7 @@ def build_thinking() -> MindGraph:
     """While somebody speaks: reflect or plan, as chosen ‖ filter → remember the thoughts."""
     builder = _builder(filter_memory, reflect, plan, remember_thoughts)
     builder.add_edge(START, "filter_memory")
-    builder.add_conditional_edges(START, chosen_thought)
+    builder.add_conditional_edges(START, route(chosen_thought), ["reflect", "plan"])
     for module in (filter_memory, reflect, plan):
         builder.add_edge(module.__name__, "remember_thoughts")
     builder.add_edge("remember_thoughts", END)

@@ -8,18 +8,23 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Callable, Coroutine, Mapping
 from functools import cache
 from typing import Any, TypeVar
 
-from langchain_core.runnables import RunnableConfig, RunnableLambda
 from langgraph.config import get_config
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.runtime import get_runtime
+from langgraph.types import Command
 
+from persimchat.graph import phases
 from persimchat.graph.context import PRESET, checked
+from persimchat.graph.langgraph_compat import Node, Route, saver_around
+from persimchat.models.asking import UselessAnswer
+from persimchat.models.ledger import current_ledger
 from persimchat.state.errors import InputError, ModelError
-from persimchat.state.mind import GIVEN, Call
+from persimchat.state.mind import STORED, Mind, Step
+from persimchat.state.outcomes import Judged, weak_judgements
 from persimchat.state.settings import Settings
 
 Result = TypeVar("Result")
@@ -56,7 +61,7 @@ def current_settings() -> Settings:
         raise InputError(
             "the settings are not known here",
             where="update_state",
-            remedy='Write it as_node="intervene", after which the graph looks what comes next.',
+            remedy=f'Write it as_node="{phases.OUTSIDE}", after which the graph looks what comes next.',
         )
     context = runtime.context
     if context is None:
@@ -72,104 +77,129 @@ def current_settings() -> Settings:
     return context
 
 
-class Node(RunnableLambda[Any, Any]):
-    """A node that runs in both worlds and adds no run of its own to a trace.
+def module_node(function: Callable[[Any, Settings], Coroutine[Any, Any, Any]], *, tells: bool = False) -> Node:
+    """A cognitive module as a node; the node is named after the function.
 
     Args:
-        function: what it does in synchronous code.
-        afunction: what it does in asynchronous code.
-        name: the node's name.
+        function: the module.
+        tells: whether its update also says what requests took (`accounted`): for nodes of a conversation.
     """
 
-    def __init__(self, function: Callable[[Any], Any], afunction: Callable[[Any], Awaitable[Any]], name: str) -> None:
-        super().__init__(function, afunction, name=name)
-
-    def invoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Any:
-        """Run in synchronous code."""
-        return self.func(input)
-
-    async def ainvoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Any:
-        """Run in asynchronous code."""
-        return await self.afunc(input)  # type: ignore[call-arg, misc]
-
-
-def module_node(function: Callable[[Any, Settings], Coroutine[Any, Any, Any]]) -> Node:
-    """A cognitive module as a node; the node is named after the function."""
-
-    async def run(state: Any) -> Any:
-        return await function(state, current_settings())
+    async def work(state: Any) -> Any:
+        update = await function(state, current_settings())
+        return accounted(update) if tells else update
 
     def run_sync(state: Any) -> Any:
-        return wait_for(function(state, current_settings()))
+        return wait_for(work(state))
 
-    return Node(run_sync, run, function.__name__)
+    return Node(run_sync, work, function.__name__)
+
+
+def accounted(update: dict[str, Any]) -> dict[str, Any]:
+    """An update of the conversation that also says what requests took since the last one.
+
+    Nothing of that is written where a run's own record holds it.
+    """
+    ledger = current_ledger()
+    news = ledger.news() if ledger is not None else {}
+    return {**update, "usage": news} if news else update
+
+
+def route(function: Callable[[Any], Any]) -> Route:
+    """A function of the state that says what comes next, for `add_conditional_edges`: in no thread, in no trace."""
+    return Route(function)
 
 
 def mind_node(
-    graph: CompiledStateGraph[Any, Any, Any, Any], name: str, *, judge: bool = False, may_fail: bool = False
+    graph: CompiledStateGraph[Any, Any, Any, Any],
+    name: str,
+    *,
+    leads: Callable[[Step, bool, Settings], str] | None = None,
+    otherwise: Callable[[Any, Settings], Coroutine[Any, Any, Any]] | None = None,
 ) -> Node:
     """A graph of one mind as a node of the conversation: runs it, and hands back what the mind keeps.
+
+    A participant whose model fails for good is silent for a turn. Where that cannot be (the mind is `required`, or the
+    judge's), the error ends the run, which can be resumed. A judge's mind has the judge's model.
 
     A child graph called inside a node (and not added as one) costs no checkpoint of its own unless it fails.
 
     Args:
         graph: of one mind.
         name: the node's.
-        judge: whether the mind is the judge's, which is kept apart from the participants' and has the judge's model.
-        may_fail: whether an agent whose model fails for good is silent for a turn; else, and where the mind is
-            `required`, the error ends the run, which can be resumed.
+        leads: says of each mind's step by itself what comes next: of what it was given, whether its model failed, and
+            the settings. An edge behind the node would not know whose step it is. None where the node has an edge.
+        otherwise: what a mind whose model fails keeps; nothing where it is None. It cannot go on from answers of no
+            use (`strict_answers`), so these end the run.
     """
-    channel = "judge_mind" if judge else "agents"
 
-    def options(mind: dict[str, Any]) -> dict[str, Any]:
-        checkpointed = get_config().get("configurable", {}).get("__pregel_checkpointer") is not None
+    def options(mind: Step) -> dict[str, Any]:
+        checkpointed = saver_around(get_config().get("configurable", {})) is not None
         return {
             "config": {"run_name": f"{name}:{mind['name']}", "metadata": {"agent": mind["name"]}},
-            "context": current_settings().of_judge() if judge else current_settings(),
+            "context": current_settings().of_judge() if _is_judge(mind) else current_settings(),
             "durability": "exit" if checkpointed else None,
         }
 
-    async def run(mind: dict[str, Any]) -> dict[str, Any]:
+    async def run(mind: Step) -> Any:
         try:
-            return _kept(mind, await graph.ainvoke(mind, **options(mind)), channel, name)
+            return led(mind, _kept(mind, await graph.ainvoke(mind, **options(mind)), name), False)
         except ModelError as error:
-            return _failed(mind, error)
+            check(mind, error)
+            left = await otherwise(mind, current_settings()) if otherwise is not None else {}
+            return led(mind, silenced(mind, name, error, left), True)
 
-    def run_sync(mind: dict[str, Any]) -> dict[str, Any]:
+    def run_sync(mind: Step) -> Any:
         try:
-            return _kept(mind, graph.invoke(mind, **options(mind)), channel, name)
+            return led(mind, _kept(mind, graph.invoke(mind, **options(mind)), name), False)
         except ModelError as error:
-            return _failed(mind, error)
+            check(mind, error)
+            left = wait_for(otherwise(mind, current_settings())) if otherwise is not None else {}
+            return led(mind, silenced(mind, name, error, left), True)
 
-    def _failed(mind: dict[str, Any], error: ModelError) -> dict[str, Any]:
-        if not may_fail or mind.get("required"):
+    def check(mind: Step, error: ModelError) -> None:
+        useless = otherwise is not None and isinstance(error, UselessAnswer)
+        if _is_judge(mind) or mind.get("required") or useless:
             raise error
-        return silenced(mind, name, error)
+
+    def led(mind: Step, update: dict[str, Any], failed: bool) -> Any:
+        told = accounted(update)
+        return told if leads is None else Command(update=told, goto=leads(mind, failed, current_settings()))
 
     return Node(run_sync, run, name)
 
 
-def silenced(mind: dict[str, Any], step: str, error: ModelError) -> dict[str, Any]:
+def _is_judge(mind: Mind) -> bool:
+    return mind.get("role") == "judge"
+
+
+def silenced(mind: Step, step: str, error: ModelError, left: Mapping[str, Any] | None = None) -> dict[str, Any]:
     """An update of the conversation: this agent is silent for a turn.
 
     Args:
         mind: whose model failed.
-        step: what it failed at: "hear", "think" or "speak".
+        step: what it failed at: "awaken", "hear", "think" or "speak".
         error: as its model's error says.
+        left: what it keeps of the step all the same.
     """
-    turn = mind["situation"]["turn"]
-    return {
-        "agents": {mind["name"]: {"silent": {"turn": turn + (step != "hear"), "step": step, "why": str(error)}}},
-        "usage": [],
-    }
+    turn = mind["situation"]["turn"] + (step in (phases.THINK, phases.SPEAK))
+    silent = {"turn": turn, "step": step, "why": str(error)}
+    return {"agents": {mind["name"]: {**(left or {}), "silent": silent}}}
 
 
-def _kept(before: dict[str, Any], after: dict[str, Any], channel: str, step: str) -> dict[str, Any]:
+def _kept(before: Step, after: dict[str, Any], step: str) -> dict[str, Any]:
     """What the mind keeps of a step: the keys that changed; what was given for the step is gone."""
-    changed = {k: v for k, v in after.items() if k not in GIVEN and (k not in before or before[k] != v)}
-    if step.endswith(("think", "thinks")):
-        changed["thought"] = before["situation"]["turn"] + 1
+    given: dict[str, Any] = {**before}
+    changed = {k: v for k, v in after.items() if k in STORED and (k not in given or given[k] != v)}
+    outcomes: list[Judged] = after.get("outcomes", [])
+    turn = before["situation"]["turn"]
+    if step == phases.THINK:
+        turn += 1
+        changed["thought"] = turn
     elif before.get("silent"):
         changed["silent"] = None
-    calls: list[Call] = after.get("calls", [])
-    return {channel: {after["name"]: changed}, "usage": calls}
+    weak = weak_judgements(before.get("weak"), outcomes, turn)
+    if weak is not None:
+        changed["weak"] = weak
+    streaks = {} if _is_judge(before) else {"streaks": outcomes}
+    return {"agents": {after["name"]: changed}, "judgements": outcomes, **streaks}

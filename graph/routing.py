@@ -7,6 +7,7 @@ import random
 from collections.abc import Mapping
 from typing import Any
 
+from persimchat.graph import phases
 from persimchat.state.settings import Settings
 
 
@@ -24,14 +25,14 @@ def softmax(scores: list[int], temperature: float) -> list[float]:
 
 
 def is_silent(mind: Mapping[str, Any], turn: int) -> bool:
-    """Whether somebody cannot speak next: their model failed at hearing the last words or at speaking; or they passed.
+    """Whether somebody cannot speak next: their model failed at awakening, hearing or speaking; or they passed.
 
     Args:
         mind: `silent` is read.
         turn: utterances so far.
     """
     silent = mind.get("silent")
-    return silent is not None and int(silent["turn"]) + (silent["step"] == "hear") > turn
+    return silent is not None and int(silent["turn"]) + phases.may_meet_again({silent["step"]}) > turn
 
 
 def has_left(mind: Mapping[str, Any], since: int) -> bool:
@@ -47,14 +48,14 @@ def candidates(
     Args:
         minds: by name, in order of listing; `last_spoke` is read.
         turn: utterances so far.
-        settings: `pattern` and `allow_repetition`.
+        settings: `pattern` and `allow_repeated_speaker`.
         leaving_since: while people take leave, how many utterances were made when that began: each speaks once.
     """
     names = [name for name in minds if not is_silent(minds[name], turn)] or list(minds)
     if leaving_since is not None:
         names = [name for name in names if not has_left(minds[name], leaving_since)] or names
     last = next((name for name in names if turn and minds[name]["last_spoke"] == turn), None)
-    if not settings.allow_repetition or settings.pattern == "round_robin":
+    if not settings.allow_repeated_speaker or settings.pattern == "round_robin":
         names = [name for name in names if name != last] or names
     if settings.pattern == "need_to_talk" and leaving_since is None:  # people who do not want to speak are not asked
         names = [name for name in names if not minds[name].get("human") or minds[name]["need_to_talk"]] or names
@@ -69,7 +70,7 @@ def choose_speaker(
     Args:
         minds: by name, in order of listing; `need_to_talk`, `utterances` and `last_spoke` are read.
         turn: utterances so far.
-        settings: pattern, selection, temperature, allow_repetition, seed.
+        settings: pattern, selection, selection_temperature, allow_repeated_speaker, seed.
         leaving_since: as for `candidates`.
     """
     able = candidates(minds, turn, settings, leaving_since=leaving_since)
@@ -77,7 +78,7 @@ def choose_speaker(
         names = list(minds)
         return next(name for name in names[turn % len(names) :] + names if name in able)
     if settings.selection == "softmax":
-        weights = softmax([minds[name]["need_to_talk"] for name in able], settings.temperature)
+        weights = softmax([minds[name]["need_to_talk"] for name in able], settings.selection_temperature)
         return draw(settings.seed, turn, "speaker").choices(able, weights)[0]
     # Ties: fewest utterances so far, then longest silent, then order of listing (min takes the first among equals).
     return min(

@@ -7,8 +7,8 @@ from typing import Any, Final
 
 from persimchat.prompts.blocks import LEAST_MEMORY_COST
 from persimchat.state import visibility
-from persimchat.state.conversation import Conversation, each_utterance
-from persimchat.state.mind import Situation, Utterance
+from persimchat.state.conversation import Conversation, each_utterance, participants
+from persimchat.state.mind import Mind, Situation, Step, Utterance, in_step
 from persimchat.state.relationship import Relationship
 from persimchat.state.settings import Settings
 
@@ -35,7 +35,7 @@ def situation_of(state: Conversation, name: str, settings: Settings, *, window: 
         "topic": state["topic"],
         "turn": state["turn"],
         "max_messages": settings.max_messages,
-        "present": list(state["agents"]),
+        "present": list(participants(state)),
         "rules": state["rules"],
         "relationships": [seen for seen in own if seen is not None],
         "recent": last_heard(state, name, window or settings.recent_utterances),
@@ -47,19 +47,19 @@ def situation_of(state: Conversation, name: str, settings: Settings, *, window: 
 
 
 _REPLACED: Final = frozenset(
-    {"percept", "focal_points", "insights", "need_reasoning", "openness_reasoning", "did", "thought"}
+    {"percept", "focal_points", "insights", "need_reasoning", "openness_reasoning", "did", "thought", "listening"}
 )
 """What no step reads of the step before: left out of what is sent, because all that is sent is checkpointed."""
 
 
 def for_step(
     state: Conversation,
-    mind: dict[str, Any],
+    mind: Mind,
     settings: Settings,
     *,
     recalls: bool = True,
     **given: Any,
-) -> dict[str, Any]:
+) -> Step:
     """One mind with what it is given for one step.
 
     Args:
@@ -69,8 +69,8 @@ def for_step(
         recalls: whether the step looks at what was recalled last; no more of it is sent than a prompt can show.
         **given: what else the step is given.
     """
-    kept = {key: value for key, value in mind.items() if key not in _REPLACED}
+    kept: dict[str, Any] = {key: value for key, value in mind.items() if key not in _REPLACED}
     # Pinned memories are recalled, but stand in blocks of their own and take no place among the memories shown.
     shown = settings.memory_tokens // LEAST_MEMORY_COST + len(kept["pinned"]) if recalls else 0
     situation = situation_of(state, kept["name"], settings)
-    return {**kept, "recalled": kept.get("recalled", [])[:shown], "situation": situation, **given}
+    return in_step(kept, recalled=kept.get("recalled", [])[:shown], situation=situation, **given)

@@ -1,1 +1,1 @@
-"""What agents remember: retrieval arithmetic, embeddings, and one Chroma collection an agent."""
+"""The memories of agents: retrieval arithmetic, embeddings, and one Chroma collection per agent."""

@@ -19,27 +19,32 @@ from persimchat.state.errors import InputError, nearest_word, suggestion
 
 EPHEMERAL: Final = "ephemeral"
 RUN: Final = "run"
-"""A run's own folder; whoever has none, as a graph by itself, means `ephemeral`."""
+"""A run's own folder; without one, as in a graph that is used alone, it means `ephemeral`."""
 
 _FORMS: Final = "Use run, ephemeral, a folder, or http://host:port of a Chroma server."
 
 
 def resolved(location: str) -> str:
-    """A location in the one form under which it is known: folders absolute, addresses without a slash at the end.
+    """A location in its canonical form: folders absolute, addresses without a slash at the end.
 
     Raises:
-        InputError: it is neither `run`, nor `ephemeral`, nor a folder's path, nor an http(s) address.
+        InputError: it is not `run`, `ephemeral`, a folder's path, or an http(s) address.
     """
     wanted = location.strip()
     if wanted in (EPHEMERAL, RUN):
         return EPHEMERAL
     if "://" in wanted:
         return server_address(wanted, "the memory store's name", key="")
-    # One word that is nearly "ephemeral" is a slip, unless there is such a folder.
+    # One word that resembles "ephemeral" is a typing error, unless there is such a folder.
     slip = nearest_word(wanted, [EPHEMERAL]) is not None and os.sep not in wanted and not Path(wanted).exists()
     if not wanted or slip:
         raise InputError(f"unknown memory store {wanted!r}", remedy=suggestion(wanted, [EPHEMERAL], otherwise=_FORMS))
-    return str(Path(wanted).expanduser().resolve())
+    try:
+        return str(Path(wanted).expanduser().resolve())
+    except (OSError, RuntimeError) as error:  # links that lead to each other
+        raise InputError(
+            f"the memory store cannot be found: {error}", where=wanted, remedy="Look where its links lead."
+        ) from error
 
 
 def connect(location: str) -> ClientAPI:

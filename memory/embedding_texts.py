@@ -1,4 +1,4 @@
-"""Texts into vectors, without holding up the event loop, and with errors that a user can read."""
+"""Turns texts into vectors, without blocking the event loop, and with errors that a user can read."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ from persimchat.memory.minilm import MiniLMEmbeddings
 from persimchat.memory.retrieval import Vectors
 from persimchat.models.failures import model_error
 from persimchat.models.ledger import current_ledger
-from persimchat.models.limits import slot
+from persimchat.models.limits import pause_asked_for, slot
 from persimchat.models.recording import text_digest
 from persimchat.state.errors import ModelError
 from persimchat.state.settings import Settings
 
 _MODULE = "embedding"
 _FEW = 16
-"""So many short texts the lexical embedding does in a few milliseconds, faster than a thread is found for them."""
+"""So many short texts take the lexical embedding a few milliseconds: using a thread would be slower."""
 
 
 async def embed(settings: Settings, texts: Sequence[str], *, agent: str = "") -> Vectors:
     """Embed texts.
 
-    Where the run has a ledger, what a server embeds is recorded, or taken from the record.
+    If the run has a ledger, a server's embeddings are recorded, or taken from the record.
 
     Args:
         settings: `embedding`, `timeout_s` and the limits on requests count.
@@ -35,12 +35,12 @@ async def embed(settings: Settings, texts: Sequence[str], *, agent: str = "") ->
         agent: on whose behalf; named in errors.
 
     Returns:
-        Shape (number of texts, dimensions), rows of length 1, or 0 where a text has nothing to compare.
+        Shape (number of texts, dimensions), rows of length 1, or 0 if a text has nothing to compare.
 
     Raises:
-        TransientModelError: the embedding's server failed for a reason that may pass.
-        ModelError: it failed for good, or answered something else than vectors.
-        InputError: the embedding's name is wrong, something that it needs is missing, or a record lacks a text.
+        TransientModelError: the embedding's server failed for a transient reason.
+        ModelError: it failed permanently, or did not answer with vectors.
+        InputError: the embedding's name is wrong, a requirement is missing, or a record lacks a text.
     """
     name, wanted = settings.embedding.strip(), list(texts)
     ledger = None if name in (LEXICAL, MINILM) else current_ledger()
@@ -53,10 +53,12 @@ async def embed(settings: Settings, texts: Sequence[str], *, agent: str = "") ->
         return _checked(model.embed_documents(wanted), len(wanted), name, agent)
     if isinstance(model, LexicalEmbeddings | MiniLMEmbeddings):
         return _checked(await asyncio.to_thread(model.embed_documents, wanted), len(wanted), name, agent)
+    server = ("embedding", settings.embedding)
     try:
-        async with slot(settings, model=("embedding", settings.embedding)):
+        async with slot(settings, model=server):
             rows = await asyncio.to_thread(model.embed_documents, wanted)
     except Exception as error:
+        pause_asked_for(error, server, name)
         raise model_error(
             error, remote_name(name), agent=agent, module=_MODULE, timeout_s=settings.timeout_s
         ) from error
@@ -79,17 +81,21 @@ def _decoded(text: str) -> Vectors:
 
 
 def _checked(rows: list[list[float]], expected: int, name: str, agent: str) -> Vectors:
-    """The rows as unit vectors, once it is sure that they are vectors."""
-    same_length = len({len(row) for row in rows}) == 1 and len(rows[0]) > 0
-    vectors = np.asarray(rows, dtype=np.float64) if same_length else np.empty((0, 0))
-    if len(vectors) != expected or not np.isfinite(vectors).all():
+    """The rows as unit vectors, after checking that they are vectors."""
+    try:
+        vectors = np.asarray(rows, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError):  # of several lengths, or no numbers
+        vectors = np.empty((0, 0))
+    if vectors.ndim != 2 or vectors.shape[0] != expected or not vectors.size or not np.isfinite(vectors).all():
         raise ModelError(
-            f"the embedding answered {len(rows)} vectors for {expected} texts, or not all of them are usable",
+            f"the embedding returned {len(rows)} vectors for {expected} texts, or some of them are unusable",
             model=name,
             agent=agent,
             module=_MODULE,
             remedy="Check that the model is an embedding model.",
         )
+    huge = np.abs(vectors).max(axis=1, keepdims=True)
+    vectors = np.where(huge > 1e100, vectors / np.maximum(huge, 1.0), vectors)  # their squares would be infinite
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
     unit: Vectors = np.divide(vectors, lengths, out=np.zeros_like(vectors), where=lengths > 0).astype(np.float32)
     return unit

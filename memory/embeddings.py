@@ -28,7 +28,7 @@ _lock = threading.Lock()
 
 
 def embedding(name: str, settings: Settings) -> Embeddings:
-    """The embedding that a name stands for; one for each name in a process.
+    """The embedding of this name; one for each name in a process.
 
     Its clients are synchronous: they are called in a thread and belong to no event loop, so that the same one serves
     several calls of `asyncio.run`.
@@ -56,7 +56,7 @@ def remote_name(name: str) -> ModelName:
     """The parsed name of an embedding that a server computes.
 
     Raises:
-        InputError: it is no such name; the message suggests the nearest one.
+        InputError: it is not such a name; the message suggests the nearest one.
     """
     if "@" not in name and not name.startswith("openai:"):
         raise InputError(
@@ -88,7 +88,7 @@ def _remote(name: ModelName, settings: Settings) -> Embeddings:
         openai_api_key=SecretStr(key) if key else NO_KEY,
         openai_api_base=name.base_url,
         request_timeout=settings.timeout_s,
-        # Trying again is LangGraph's, so that it is seen and counted once.
+        # LangGraph tries again, so that attempts are seen and counted once.
         max_retries=0,
         chunk_size=_TEXTS_PER_REQUEST,
         # Counting tokens would download tiktoken's tables.

@@ -1,4 +1,4 @@
-"""The lexical embedding: hashed word and character n-grams. It works everywhere and downloads nothing.
+"""The lexical embedding: hashed word and character n-grams. It works on every machine and downloads nothing.
 
 It knows words, not meanings: texts are near each other when they share words, stems or spellings, in any script.
 """
@@ -16,7 +16,7 @@ import numpy as np
 from langchain_core.embeddings import Embeddings
 from numpy.typing import NDArray
 
-from persimchat.state.folding import without_marks
+from persimchat.state.normalise import without_marks
 
 DIMENSIONS: Final = 512
 
@@ -50,13 +50,13 @@ def _features(word: str) -> Iterator[tuple[str, float]]:
 
 @lru_cache(maxsize=20_000)
 def _hashed(word: str) -> tuple[NDArray[np.intp], NDArray[np.float32]]:
-    """Where a word's features stand in the vector, and with which signed weights."""
+    """The places of a word's features in the vector, and their signed weights."""
     places, weights = [], []
     for feature, weight in _features(word):
         digest = hashlib.blake2b(feature.encode(errors="surrogatepass"), digest_size=4).digest()
         number = int.from_bytes(digest, "little")
         places.append(number % DIMENSIONS)
-        # Half of the features count negatively, so features that fall on one place do not add up on average.
+        # Half of the features count negatively, so features that share a place cancel out on average.
         weights.append(weight if number >> 31 else -weight)
     return np.asarray(places, dtype=np.intp), np.asarray(weights, dtype=np.float32)
 

@@ -31,7 +31,7 @@ class MiniLMEmbeddings(Embeddings):
             raise MissingExtraError("the embedding 'minilm'", "minilm")
         # Loading would draw a progress bar over the conversation.
         import_module("transformers.utils.logging").disable_progress_bar()
-        # On the processor even where there is a GPU: the same text has to have the same vector on every machine.
+        # On the processor even if there is a GPU: the same text must have the same vector on every machine.
         self._model: Any = import_module(_PACKAGE).load_model(device="cpu")
         self._lock = threading.Lock()
 

@@ -17,13 +17,13 @@ from persimchat.memory.retrieval import Candidates, Vectors
 from persimchat.state.memory import Memory
 
 MINDS: Final = 512
-"""Mirrors kept in a process; the one unused for longest goes."""
+"""The most mirrors kept in a process; the one unused for longest is dropped."""
 _SPARE: Final = 64
-"""Memories beyond those needed that a mirror may hold before it is cleared of them."""
+"""The number of unneeded memories that a mirror may hold before it is pruned."""
 
 
 class Mirror:
-    """Memories and their vectors by id. Nothing is ever taken out of it. Safe between threads and event loops."""
+    """Memories and their vectors by id. Nothing is ever removed from it. Safe between threads and event loops."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -36,12 +36,12 @@ class Mirror:
         return len(self._rows)
 
     def missing(self, ids: Collection[str]) -> list[str]:
-        """Those of the ids that are not here, each once, in their order."""
+        """The ids that are not here, each once, in their order."""
         with self._lock:
             return [memory for memory in dict.fromkeys(ids) if memory not in self._rows]
 
     def add(self, memories: Sequence[Memory], vectors: Vectors) -> None:
-        """Take in memories with their vectors, shape (n, d); what is here already stays as it is."""
+        """Add memories with their vectors, shape (n, d); memories that are here already stay as they are."""
         with self._lock:
             fresh = {memory.id: i for i, memory in enumerate(memories) if memory.id not in self._rows}
             if not fresh:
@@ -75,7 +75,7 @@ class Mirror:
             return self._vectors[[self._rows[memory] for memory in ids]]
 
     def candidates(self, alive: Mapping[str, int]) -> Candidates:
-        """What retrieval needs of the memories alive, in order of arrival.
+        """The data of the memories alive that retrieval needs, in order of arrival.
 
         Raises:
             KeyError: one is missing.
@@ -92,7 +92,7 @@ class Mirror:
             )
 
     def pruned(self, keep: Collection[str]) -> Mirror:
-        """A mirror without what is not in `keep`; this one itself while that is not worth the copying."""
+        """A mirror with only the memories in `keep`; this one itself if copying would free too little."""
         with self._lock:
             if len(self._rows) <= len(keep) + _SPARE:
                 return self
@@ -121,7 +121,7 @@ Key = tuple[str, str, str, str]
 
 
 class Mirrors:
-    """The mirrors of this process, bounded; the one unused for longest goes first. Safe between threads."""
+    """The mirrors of this process, bounded; the one unused for longest is dropped first. Safe between threads."""
 
     def __init__(self, limit: int = MINDS) -> None:
         self._limit = limit
@@ -132,18 +132,20 @@ class Mirrors:
         return len(self._mirrors)
 
     def of(self, key: Key) -> Mirror:
-        """The mirror of one mind, made where it is not there."""
+        """The mirror of one mind; a new one if there is none."""
         with self._lock:
-            mirror = self._mirrors.setdefault(key, Mirror())
+            mirror = self._mirrors.get(key)
+            if mirror is None:
+                mirror = self._mirrors[key] = Mirror()
             self._mirrors.move_to_end(key)
             while len(self._mirrors) > self._limit:
                 self._mirrors.popitem(last=False)
             return mirror
 
     def prune(self, key: Key, keep: Collection[str]) -> None:
-        """Put a smaller mirror in the place of one that holds much beside `keep`.
+        """Replace a mirror that holds much besides `keep` by a smaller one.
 
-        Whoever is using the old one just now goes on with it; what they add there has to be made again.
+        Tasks that use the old one at this moment continue with it; what they add there must be made again.
         """
         smaller = self.of(key).pruned(keep)
         with self._lock:

@@ -1,22 +1,24 @@
-"""Remembering and recalling for the cognitive modules: the mirror in front, Chroma behind it, off the event loop.
+"""Remembering and recalling for the cognitive modules: a mirror in front of Chroma, off the event loop.
 
-A mind's state decides what is alive; a memory that Chroma has not confirmed stays whole in that state (`unsaved`). So
-the mirror can be lost at any moment: what is missing is embedded again from `unsaved`, or read from the store.
+A mind's state decides which memories are alive; it keeps a full copy of each memory that Chroma has not confirmed
+(`unsaved`). So the mirror can be lost at any moment: missing memories are embedded again from `unsaved`, or read from
+the store.
 """
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Final, cast
 
 import numpy as np
 
-from persimchat.memory.chroma_client import EPHEMERAL, RUN
+from persimchat.memory.chroma_client import EPHEMERAL, RUN, resolved
 from persimchat.memory.embedding_texts import embed
 from persimchat.memory.mirror import Key, Mirror, Mirrors
 from persimchat.memory.retrieval import Cue, Vectors, cosines, retrieve
 from persimchat.memory.store import store
+from persimchat.memory.utterance_vectors import utterance_vectors
 from persimchat.state.emotion import EMOTIONS
 from persimchat.state.errors import InputError
 from persimchat.state.memory import Memory
@@ -28,18 +30,21 @@ Whole = Mapping[str, Any]
 
 _mirrors = Mirrors()
 
+_DECIMALS: Final = 3
+"""Decimals of a reported score."""
+
 
 async def remember(settings: Settings, simulation: str, agent: str, memories: Sequence[Memory]) -> None:
-    """Embed memories and have them at hand for recall; the store is not written (see `save`).
+    """Embed memories and keep them in the mirror for recall; this does not write the store (see `save`).
 
     Raises:
-        ModelError: the embedding failed (TransientModelError where trying again may help).
+        ModelError: the embedding failed (TransientModelError if trying again may help).
     """
     await _embedded(settings, agent, _mirror(settings, simulation, agent), memories)
 
 
 async def save(settings: Settings, simulation: str, agent: str, unsaved: Sequence[Whole]) -> None:
-    """Write memories to the store in one batch. Writing the same ones again changes nothing.
+    """Write memories to the store in one batch. Writing the same memories again changes nothing.
 
     Only after this has returned may the caller empty the mind's `unsaved`.
 
@@ -77,19 +82,20 @@ async def recall(
         settings: weights, switches, embedding and store count.
         simulation: the run's id.
         agent: who recalls.
-        alive: id → turn of last access, in order of arrival; not changed: the caller sets the last access of what is
-            returned to `turn`.
-        unsaved: memories that the store has not confirmed, whole.
-        stm: the memory in short-term memory, whole.
+        alive: id → turn of last access, in order of arrival; not changed: the caller sets the last access of the
+            returned memories to `turn`.
+        unsaved: full copies of the memories that the store has not confirmed.
+        stm: the full memory in short-term memory.
         focal_points: the questions that direct retrieval.
         emotion: the agent's emotional state now, six emotions 0–10.
         turn: number of utterances so far.
 
     Returns:
-        Every recalled memory once, best first, with the weighted components of its score.
+        Every recalled memory once, best first, with the weighted components of its score. These have three decimals,
+        because they only explain the order, and every checkpoint holds them.
 
     Raises:
-        InputError: a memory alive is nowhere to be found, or the store cannot be used.
+        InputError: a memory alive cannot be found, or the store cannot be used.
         ModelError: the embedding failed.
     """
     mirror = await _complete(settings, simulation, agent, list(alive), unsaved)
@@ -107,7 +113,12 @@ async def recall(
     candidates = mirror.candidates(alive)
     needed = {*alive, *(whole["id"] for whole in unsaved), *([stm_memory.id] if stm_memory else [])}
     _mirrors.prune(_key(settings, simulation, agent), needed)
-    return retrieve(candidates, cue, settings.weights)
+    return [_told(recalled) for recalled in retrieve(candidates, cue, settings.weights)]
+
+
+def _told(recalled: Recalled) -> Recalled:
+    numbers = {name: round(value, _DECIMALS) for name, value in recalled.items() if isinstance(value, float)}
+    return cast(Recalled, {**recalled, **numbers})
 
 
 async def memories_of(
@@ -116,7 +127,7 @@ async def memories_of(
     """The memories with these ids, in their order.
 
     Raises:
-        InputError: one is nowhere to be found, or the store cannot be used.
+        InputError: one cannot be found, or the store cannot be used.
         ModelError: the embedding failed.
     """
     return (await _complete(settings, simulation, agent, ids, unsaved)).memories(ids)
@@ -130,7 +141,7 @@ async def similarity(
     alive: Mapping[str, int],
     unsaved: Sequence[Whole],
 ) -> float:
-    """The greatest cosine of a memory with any other one alive, −1 to 1; 0 where there is none.
+    """The greatest cosine of a memory with any other memory alive, −1 to 1; 0 if there is none.
 
     Raises:
         InputError: a memory alive is nowhere to be found, or the store cannot be used.
@@ -145,8 +156,26 @@ async def similarity(
 
 
 def discard(simulation: str) -> None:
-    """Drop what this process has at hand of a simulation; the store keeps it."""
+    """Drop the mirrors of a simulation in this process; the store keeps its memories."""
     _mirrors.discard(simulation)
+    utterance_vectors.discard(simulation)
+
+
+def let_go(location: str, simulation: str) -> None:
+    """Release a simulation that will not continue: drop its mirrors, and delete its memories if they are ephemeral.
+
+    A collection in a process's memory takes some 3 MB, even if it holds little. Blocks: call it in a thread.
+
+    Args:
+        location: the store, as in the settings.
+        simulation: the run's id.
+
+    Raises:
+        PerSimChatError: the store failed.
+    """
+    discard(simulation)
+    if resolved(location) == EPHEMERAL:
+        store(EPHEMERAL).forget(simulation)
 
 
 async def forget(settings: Settings, simulation: str) -> None:
@@ -208,8 +237,8 @@ async def _complete(
 
 def _lost(settings: Settings, agent: str, count: int) -> InputError:
     remedy = (
-        "An ephemeral store does not outlive its process: start the simulation anew, and with a folder as store if it "
-        "is to be resumed."
+        "An ephemeral store does not outlive its process: start the simulation again, with a folder as store if "
+        "you want to resume it."
         if settings.store in (EPHEMERAL, RUN)
         else "Use the store that the simulation was started with."
     )

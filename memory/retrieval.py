@@ -2,9 +2,9 @@
 
 Pure arithmetic on arrays; it knows no store. All memories alive are scored, so the best 30 are exact.
 
-Two rules make the outcome the same on every machine. Cosines and scores are taken to 12 decimals, because libraries
-for matrices do not add up equal rows equally, and min–max normalisation would blow that noise up. And ties go to the
-newer memory, the one that arrived later.
+Two rules make the outcome the same on every machine. Cosines and scores are rounded to 12 decimals, because matrix
+libraries do not add up equal rows equally, and min–max normalisation would amplify that noise. And of equal scores, the
+newer memory (the one that arrived later) comes first.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from persimchat.state.mind import Recalled
 from persimchat.state.settings import RetrievalWeights
 
 RECENCY_DECAY: Final = 0.995
-"""Recency is this to the power of the turns since a memory was last recalled."""
+"""Recency is this to the power of the number of turns since a memory was last recalled."""
 RECALLED_PER_FOCAL_POINT: Final = 30
 
 COMPONENTS: Final = ("recency", "importance", "relevance", "emotional", "stm_relevance")
@@ -53,12 +53,12 @@ class Candidates:
 
 @dataclass(frozen=True)
 class Cue:
-    """What calls memories up at one moment.
+    """The cue of one recall.
 
     Attributes:
         focal_points: embeddings of the focal points, shape (f, d).
-        stm: embedding of the memory in short-term memory, shape (d,); None where there is none or it is switched off.
-        emotion: emotional state now, shape (6,); None where emotional retrieval is switched off.
+        stm: embedding of the memory in short-term memory, shape (d,); None if there is none or it is switched off.
+        emotion: emotional state now, shape (6,); None if emotional retrieval is switched off.
         turn: number of utterances so far.
     """
 
@@ -69,7 +69,7 @@ class Cue:
 
 
 def cosines(queries: NDArray[np.floating], vectors: NDArray[np.floating]) -> Floats:
-    """Cosine of every query with every vector, to 12 decimals; 0 where either is all zeros.
+    """Cosine of every query with every vector, to 12 decimals; 0 if either is all zeros.
 
     Args:
         queries: shape (q, d).
@@ -100,7 +100,7 @@ def recency(last_access: NDArray[np.int64], turn: int) -> Floats:
 
 
 def normalised(values: Floats) -> Floats:
-    """Min–max normalisation over the last axis, each 0 to 1; where all values are equal, all become 0."""
+    """Min–max normalisation over the last axis, each 0 to 1; if all values are equal, all become 0."""
     low = values.min(axis=-1, keepdims=True)
     spread = values.max(axis=-1, keepdims=True) - low
     result: Floats = np.divide(values - low, spread, out=np.zeros_like(values), where=spread > 0)
@@ -136,7 +136,7 @@ def retrieve(
 
     Args:
         candidates: the memories alive.
-        cue: what calls them up.
+        cue: the focal points and the agent's present state.
         weights: of the five components.
         k: how many per focal point.
 
@@ -152,7 +152,7 @@ def retrieve(
     # A stable sort of the reversed array puts the newer of two equals first.
     best = n - 1 - np.argsort(-scores[:, ::-1], axis=1, kind="stable")[:, :k]
     recalled = np.unique(best)
-    # Highest over all focal points, also one for which many others scored higher still.
+    # Highest over all focal points, even one for which many others scored higher.
     called_by = scores[:, recalled].argmax(axis=0)
     top = scores[called_by, recalled]
     order = np.lexsort((-recalled, -top))

@@ -1,17 +1,19 @@
-"""Where memories are kept: one Chroma collection per simulation and agent.
+"""The store of memories: one Chroma collection per simulation and agent.
 
-Chroma's calls are synchronous: call these methods in a thread. Which memories are alive is not known here; the mind's
-state says so, and a collection may hold more (the future of another branch, what was forgotten).
+Chroma's calls are synchronous: call these methods in a thread. The store does not know which memories are alive:
+the mind's state says so, and a collection may hold more (the future of another branch, dropped memories).
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
+import sqlite3
 import threading
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager, suppress
+from pathlib import Path
 from typing import Any, Final, cast
 
 import httpx
@@ -25,12 +27,19 @@ from pydantic import ValidationError
 from persimchat.memory.chroma_client import EPHEMERAL, connect, resolved
 from persimchat.memory.retrieval import Vectors
 from persimchat.models.redaction import short
-from persimchat.state.errors import InputError, PerSimChatError
+from persimchat.state.errors import InputError, MachineError
 from persimchat.state.memory import Memory
 
 _PAGE: Final = 1000
-"""Memories in one call: Chroma puts every id into one SQL statement, and those have a limit."""
+"""The most memories in one call: Chroma puts every id into one SQL statement, whose length is limited."""
+_NEIGHBOURS: Final = 4
+"""Links of a memory in the index, which is not used: recall is computed exactly."""
+_MUCH_FREE: Final = 0.03
+"""Share of a database's pages."""
 _PREFIX: Final = "persimchat-"
+_FIELDS: Final = ("kind", "theme", "keywords", "importance", "emotion", "turn", "depth", "evidence")
+_SYNC: Final = 10
+"""The number of memories that Chroma keeps a second time, in its log, until it writes them to the index."""
 
 
 class MemoryStore:
@@ -45,23 +54,26 @@ class MemoryStore:
 
     def __init__(self, location: str) -> None:
         self.location = location
-        self._client = cast(Client, connect(location))
+        self._open: Client | None = cast(Client, connect(location))
         self._collections: dict[str, Collection] = {}
         self._lock = threading.Lock()
+        self._connecting = threading.Lock()
+        self._working = 0
+        self._written = False
 
     def save(self, simulation: str, agent: str, embedding: str, memories: Sequence[Memory], vectors: Vectors) -> None:
-        """Write memories; those that are there already stay as they are.
+        """Write memories; existing ones stay as they are.
 
         Args:
             simulation: the run's id.
             agent: whose memories they are.
             embedding: name of the embedding that the vectors come from.
-            memories: what to write.
+            memories: the memories to write.
             vectors: their embeddings, shape (n, d), rows of length 1.
 
         Raises:
             InputError: the collection was made with another embedding.
-            PerSimChatError: Chroma failed.
+            MachineError: Chroma failed.
         """
         unique = {memory.id: i for i, memory in enumerate(memories)}
         rows = list(unique.values())
@@ -71,18 +83,18 @@ class MemoryStore:
                 collection.upsert(
                     ids=[memories[i].id for i in page],
                     embeddings=vectors[page],
-                    documents=[memories[i].text for i in page],
-                    metadatas=[{"memory": memories[i].model_dump_json()} for i in page],
+                    metadatas=[{"memory": _kept(memories[i])} for i in page],
                 )
+                self._written = True
 
     def load(
         self, simulation: str, agent: str, embedding: str, ids: Sequence[str]
     ) -> dict[str, tuple[Memory, NDArray[np.float32]]]:
-        """Read memories by id, page by page; ids that are not there are missing from the answer.
+        """Read memories by id, page by page; unknown ids are missing from the result.
 
         Raises:
             InputError: the collection was made with another embedding.
-            PerSimChatError: Chroma failed, or holds something else than memories.
+            MachineError: Chroma failed, or holds something else than memories.
         """
         found: dict[str, tuple[Memory, NDArray[np.float32]]] = {}
         with self._failures(agent):
@@ -94,7 +106,7 @@ class MemoryStore:
                 got = collection.get(ids=page, include=["metadatas", "embeddings"])
                 vectors = np.asarray(got["embeddings"], dtype=np.float32)
                 for memory_id, metadata, vector in zip(got["ids"], got["metadatas"] or [], vectors, strict=True):
-                    found[memory_id] = (Memory.model_validate_json(str(metadata["memory"])), vector)
+                    found[memory_id] = (_whole(memory_id, str(metadata["memory"])), vector)
         return found
 
     def copy_to(
@@ -103,19 +115,19 @@ class MemoryStore:
         """Copy an agent's memories into another simulation, here or elsewhere; vectors stay as they are to the bit.
 
         Args:
-            other: where they go; may be this store.
-            simulation: whose they are.
-            new_simulation: whose copies they become.
+            other: the target; may be this store.
+            simulation: the source simulation.
+            new_simulation: the simulation that gets the copies.
             agent: whose memories they are, in both.
             embedding: name of the embedding that the vectors come from.
-            ids: which; memories that the copy has already stay as they are.
+            ids: the memories to copy; those that the copy already has stay as they are.
 
         Returns:
-            Those of the ids that are not kept here, in their order.
+            The ids that this store does not have, in their order.
 
         Raises:
             InputError: a collection was made with another embedding.
-            PerSimChatError: Chroma failed, or holds something else than memories.
+            MachineError: Chroma failed, or holds something else than memories.
         """
         wanted = list(dict.fromkeys(ids))
         for page in _pages(wanted):
@@ -142,6 +154,8 @@ class MemoryStore:
 
     def forget(self, simulation: str) -> None:
         """Delete all memories of all agents of a simulation."""
+        if self.location == EPHEMERAL and self._open is None:
+            return  # there are none
         with self._failures():
             for collection in list(self._of(simulation)):
                 with self._lock:
@@ -150,13 +164,38 @@ class MemoryStore:
                     self._client.delete_collection(collection.name)
                 except NotFoundError:
                     continue  # another process was faster
+        if self.location == EPHEMERAL:
+            self._close_empty()
 
     def close(self) -> None:
-        """Let go of the database; the store is of no use afterwards. Its folder may then be moved or deleted."""
+        """Close the database; the store cannot be used afterwards. Its folder may then be moved or deleted."""
         with self._lock:
             self._collections.clear()
-        with self._failures():
-            self._client.close()
+        with self._failures(), self._connecting:
+            client, self._open = self._open, None
+            if client is not None:
+                client.close()
+                if self._written:
+                    _tidy(self.location)
+
+    @property
+    def _client(self) -> Client:
+        """Chroma's client, made again if the database was closed because it was empty."""
+        with self._connecting:
+            if self._open is None:
+                self._open = cast(Client, connect(self.location))
+            return self._open
+
+    def _close_empty(self) -> None:
+        """Close an ephemeral database that is empty and not in use.
+
+        Chroma keeps the index of a deleted collection in memory, some 3 MB, for as long as a client is open.
+        """
+        with self._failures(), self._lock, self._connecting:
+            if self._open is not None and self._working == 1 and self._open.count_collections() == 0:
+                self._collections.clear()
+                client, self._open = self._open, None
+                client.close()
 
     def _of(self, simulation: str) -> Iterator[Collection]:
         offset = 0
@@ -188,42 +227,80 @@ class MemoryStore:
         return self._client.get_or_create_collection(
             name,
             metadata={"simulation": simulation, "agent": agent, "embedding": embedding},
-            configuration={"hnsw": {"space": "ip"}},
+            configuration={
+                "hnsw": {"space": "ip", "max_neighbors": _NEIGHBOURS, "batch_size": _SYNC, "sync_threshold": _SYNC}
+            },
             embedding_function=None,
         )
 
     @contextmanager
     def _failures(self, agent: str = "") -> Iterator[None]:
-        """Turn what Chroma raises into an error that a user can read."""
+        """Turn Chroma's exceptions into errors that a user can read."""
         where = f"store {self.location}" + (f", agent {agent}" if agent else "")
+        with self._lock:
+            self._working += 1
         try:
             yield
         except ValidationError as error:
-            raise PerSimChatError(
-                "the memory store holds something that is no memory", where=where, remedy="Use a store of its own."
+            raise MachineError(
+                "the memory store holds an entry that is not a memory",
+                where=where,
+                remedy="Use a separate store for PerSimChat.",
             ) from error
         except NotFoundError as error:
             with self._lock:
                 self._collections.clear()
-            raise PerSimChatError(
-                "the memories were deleted while they were in use", where=where, remedy="Do not delete a run under way."
+            raise MachineError(
+                "the memories were deleted while they were in use",
+                where=where,
+                remedy="Do not delete a run while it is going on.",
             ) from error
         except httpx.HTTPError as error:
-            raise PerSimChatError(
+            raise MachineError(
                 f"the memory store does not answer ({type(error).__name__})",
                 where=where,
-                remedy="Is the Chroma server still running? The run can be resumed.",
+                remedy="Is the Chroma server still running?",
             ) from error
         except (ChromaError, ValueError, OSError, RuntimeError) as error:
-            raise PerSimChatError(
+            raise MachineError(
                 f"the memory store failed: {short(str(error))}",
                 where=where,
-                remedy="Check free space and permissions; the run can be resumed.",
+                remedy="Check free space and permissions.",
             ) from error
+        finally:
+            with self._lock:
+                self._working -= 1
+
+
+def _kept(memory: Memory) -> str:
+    """A memory as a JSON list without its id, which is beside it: Chroma keeps each text twice, once in an index."""
+    found = memory.model_dump()
+    return json.dumps([found[name] for name in _FIELDS], ensure_ascii=False, separators=(",", ":"))
+
+
+def _whole(memory: str, kept: str) -> Memory:
+    """A memory from its stored JSON; earlier versions stored its id too."""
+    try:
+        value = json.loads(kept)
+        found = dict(zip(_FIELDS, value, strict=True)) if isinstance(value, list) else value
+    except ValueError:
+        return Memory.model_validate_json(kept)  # says what is wrong
+    return Memory.model_validate({"id": memory, **found} if isinstance(found, dict) else found)
+
+
+def _tidy(location: str) -> None:
+    """Free the space that Chroma's log has left in a folder's database, if it is a large share; else do nothing."""
+    path = Path(location) / "chroma.sqlite3"
+    if location == EPHEMERAL or "://" in location or not path.is_file():
+        return
+    with suppress(sqlite3.Error), closing(sqlite3.connect(path, timeout=0, isolation_level=None)) as database:
+        (free,), (pages,) = (database.execute(f"PRAGMA {what}").fetchone() for what in ("freelist_count", "page_count"))
+        if free > _MUCH_FREE * pages:
+            database.execute("VACUUM")
 
 
 def collection_name(simulation: str, agent: str) -> str:
-    """The collection's name: a hash, because Chroma's names allow few characters and little length."""
+    """The collection's name: a hash, because Chroma's names must be short and of few characters."""
     pair = json.dumps([simulation, agent]).encode()
     return _PREFIX + hashlib.sha256(pair).hexdigest()[:40]
 
@@ -242,7 +319,7 @@ def store(location: str) -> MemoryStore:
     """The store at a location; one for each location in a process.
 
     Args:
-        location: `ephemeral` (or `run`, for whoever has no run's folder), a folder, or `http://host:port`.
+        location: `ephemeral` (or `run`, if there is no run's folder), a folder, or `http://host:port`.
 
     Raises:
         InputError: the folder cannot be used, or the server cannot be reached.
@@ -254,7 +331,7 @@ def store(location: str) -> MemoryStore:
 
 @contextmanager
 def held_store(location: str) -> Iterator[MemoryStore]:
-    """The store at a location for as long as somebody works with it; the last one to leave closes it (see `release`).
+    """The store at a location while it is in use; the last user closes it (see `release`).
 
     Args:
         location: as for `store`.
@@ -275,9 +352,9 @@ def held_store(location: str) -> Iterator[MemoryStore]:
 
 
 def release(location: str) -> bool:
-    """Close the store at a location unless somebody holds it; whoever needs it again opens it again.
+    """Close the store at a location unless it is in use; it is opened again when needed.
 
-    What is ephemeral stays: closing would lose the memories of every simulation in this process.
+    An ephemeral store stays open: closing it would lose the memories of every simulation in this process.
 
     Args:
         location: as for `store`.
@@ -286,7 +363,7 @@ def release(location: str) -> bool:
         Whether no store is open there now.
 
     Raises:
-        PerSimChatError: Chroma failed.
+        MachineError: Chroma failed.
     """
     place = resolved(location)
     with _stores_lock:
@@ -295,7 +372,7 @@ def release(location: str) -> bool:
         _users.pop(place, None)
         leaving = _stores.pop(place, None)
         if leaving is not None:
-            leaving.close()  # under the lock: nobody opens the same folder while it is being closed
+            leaving.close()  # under the lock: the same folder is not opened while it is being closed
     return True
 
 

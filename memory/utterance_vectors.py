@@ -1,6 +1,6 @@
-"""How much a new utterance means the same as what was said: cosines of embeddings, earlier ones kept in the process.
+"""How similar in meaning a new utterance is to earlier ones: cosines of embeddings, which the process keeps.
 
-It is a cache: a run that is resumed elsewhere embeds what was said once more.
+It is a cache: a run that is resumed elsewhere embeds earlier utterances again.
 """
 
 from __future__ import annotations
@@ -17,17 +17,17 @@ from persimchat.memory.retrieval import Vectors, cosines
 from persimchat.state.settings import Settings
 
 SIMULATIONS: Final = 128
-"""Conversations whose utterances are kept; the one unused for longest goes. Of each, the last window is kept."""
+"""The most conversations kept; the one unused for longest is dropped. For each, the last window is kept."""
 COMPARED_BYTES: Final = 600
-"""So much of a text is embedded, about a hundred words: the longer two texts, the more alike are their lexical
-embeddings, whatever they say, and other embeddings take few tokens. N-grams compare the whole."""
+"""The part of a text that is embedded, about a hundred words: lexical embeddings of longer texts become similar in any
+case, and other embeddings take few tokens. N-grams compare the whole text."""
 
 
 class UtteranceVectors:
-    """The vectors of what was last said, by conversation. Safe between threads and event loops.
+    """The vectors of the last utterances, by conversation. Safe between threads and event loops.
 
     Args:
-        limit: conversations kept.
+        limit: the most conversations kept.
     """
 
     def __init__(self, limit: int = SIMULATIONS) -> None:
@@ -38,22 +38,28 @@ class UtteranceVectors:
     def __len__(self) -> int:
         return len(self._kept)
 
+    def discard(self, simulation: str) -> None:
+        """Drop the vectors of a conversation."""
+        with self._lock:
+            for key in [key for key in self._kept if key[1] == simulation]:
+                del self._kept[key]
+
     async def similarities(
         self, settings: Settings, simulation: str, text: str, said: Sequence[str], *, agent: str
     ) -> list[float]:
         """Cosine of a new text's embedding with that of each earlier one, −1 to 1.
 
-        Only what is not known yet is embedded, in one batch; afterwards these texts are known and no others.
+        Only new texts are embedded, in one batch; afterwards exactly these texts are kept.
 
         Args:
-            settings: `embedding` and what `embed` needs.
+            settings: `embedding`, and those that `embed` needs.
             simulation: the run's id.
             text: the new text.
             said: earlier texts.
             agent: who speaks; named in errors.
 
         Raises:
-            ModelError: the embedding failed (TransientModelError where trying again may help).
+            ModelError: the embedding failed (TransientModelError if trying again may help).
         """
         key = (settings.embedding, simulation)
         wanted = list(dict.fromkeys(map(_compared, (*said, text))))
@@ -62,6 +68,8 @@ class UtteranceVectors:
         missing = [part for part in wanted if part not in known]
         fresh = dict(zip(missing, await embed(settings, missing, agent=agent), strict=True)) if missing else {}
         vectors = {part: known[part] if part in known else fresh[part] for part in wanted}
+        if len({vector.shape for vector in vectors.values()}) > 1:  # the server has another model than before
+            vectors = dict(zip(wanted, await embed(settings, wanted, agent=agent), strict=True))
         with self._lock:
             self._kept[key] = vectors
             self._kept.move_to_end(key)

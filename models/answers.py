@@ -3,18 +3,28 @@
 from __future__ import annotations
 
 import json
+from reprlib import Repr
 from typing import Any, Final, TypeVar
 
 from langchain_core.messages import AIMessage
 from pydantic import BaseModel, ValidationError
 
 from persimchat.models.extraction import find_object, without_thinking
-from persimchat.models.redaction import short
+from persimchat.models.redaction import SHORT, short
 
 T = TypeVar("T", bound=BaseModel)
 
 SHOWN_PROBLEMS: Final = 6
 _CUT: Final = frozenset({"length", "max_tokens", "max_output_tokens", "MAX_TOKENS", "model_length"})
+TOO_LONG: Final = "persimchat_too_long"
+TOO_DEEP: Final = "persimchat_too_deep"
+"""Reasons of our own why an answer ended, beside those of servers: `models/receiving.py` cuts such answers off."""
+_OURS: Final = {
+    TOO_LONG: "the answer is too long; it must be much shorter",
+    TOO_DEEP: "the answer is nested too deeply",
+}
+_GIVEN: Final = 80
+"""Characters of a wrong value that are quoted."""
 _FILTERED: Final = frozenset({"content_filter", "SAFETY", "PROHIBITED_CONTENT", "BLOCKLIST", "guardrail_intervened"})
 
 
@@ -24,12 +34,14 @@ class WrongAnswer(ValueError):
     Args:
         problem: why, in words that the model is given when it is asked again.
         prose: True where there is no JSON at all, so that the form of answer was evidently ignored.
+        found: the object that did not fit, where there was one.
     """
 
-    def __init__(self, problem: str, *, prose: bool = False) -> None:
+    def __init__(self, problem: str, *, prose: bool = False, found: dict[str, Any] | None = None) -> None:
         super().__init__(problem)
         self.problem = problem
         self.prose = prose
+        self.found = found
 
 
 def stop_problem(message: AIMessage) -> str | None:
@@ -37,16 +49,28 @@ def stop_problem(message: AIMessage) -> str | None:
     refused = message.additional_kwargs.get("refusal") or _refusal_block(message)
     if refused:
         return f"the model refused to answer: {short(str(refused))}"
-    data = message.response_metadata
-    reason = str(data.get("finish_reason") or data.get("stop_reason") or data.get("done_reason") or "")
-    details = data.get("incomplete_details")
-    if not reason and isinstance(details, dict):
-        reason = str(details.get("reason") or "")
+    reason = _stop_reason(message)
+    if reason in _OURS:
+        return _OURS[reason]
     if reason in _CUT:
         return "the answer was cut off at the length limit; it must be shorter"
     if reason in _FILTERED:
         return "the answer was stopped by the server's content filter"
     return "the model refused to answer" if reason == "refusal" else None
+
+
+def was_cut(message: AIMessage) -> bool:
+    """Whether an answer stopped because it had as many tokens as it may have."""
+    return _stop_reason(message) in _CUT
+
+
+def _stop_reason(message: AIMessage) -> str:
+    data = message.response_metadata
+    reason = str(data.get("finish_reason") or data.get("stop_reason") or data.get("done_reason") or "")
+    details = data.get("incomplete_details")
+    if not reason and isinstance(details, dict):
+        reason = str(details.get("reason") or "")
+    return reason
 
 
 def answer_text(message: AIMessage) -> str:
@@ -70,14 +94,13 @@ def read(message: AIMessage, schema: type[T]) -> T:
     text = answer_text(message)
     if not text.strip():
         raise WrongAnswer("the answer was empty")
-    found: dict[str, Any] | None
     found = find_object(text, schema.model_fields)
     if found is None:
         raise WrongAnswer("there was no JSON object with the fields asked for", prose="{" not in text)
     try:
         return schema.model_validate(found)
     except ValidationError as error:
-        raise WrongAnswer(_words(error)) from error
+        raise WrongAnswer(_words(error), found=found) from error
 
 
 def _words(error: ValidationError) -> str:
@@ -86,10 +109,20 @@ def _words(error: ValidationError) -> str:
     lines = []
     for problem in problems[:SHOWN_PROBLEMS]:
         where = ".".join(str(part) for part in problem["loc"]) or "the object"
-        given = "" if problem["type"] == "missing" else f" (given: {short(repr(problem['input']))[:80]})"
+        given = "" if problem["type"] == "missing" else f" (given: {_given(problem['input'])})"
         lines.append(f"{where}: {problem['msg']}{given}")
     more = len(problems) - SHOWN_PROBLEMS
     return "; ".join(lines) + (f"; and {more} more" if more > 0 else "")
+
+
+def _given(value: Any) -> str:
+    """A wrong value as it is quoted: of a long or deep one only the beginning is looked at."""
+    shown = repr(value[:SHORT]) if isinstance(value, str) else _SHOWN.repr(value)
+    return short(shown)[:_GIVEN]
+
+
+_SHOWN: Final = Repr()
+_SHOWN.maxlevel, _SHOWN.maxstring, _SHOWN.maxother = 3, _GIVEN, _GIVEN
 
 
 def _refusal_block(message: AIMessage) -> str | None:

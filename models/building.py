@@ -6,26 +6,21 @@ import os
 from importlib import import_module
 from importlib.resources import files
 from importlib.util import find_spec
-from pathlib import Path
 from typing import Any, Final
 
 from langchain_core.language_models import BaseChatModel
 from pydantic import SecretStr
 
 from persimchat.models.connections import clients
-from persimchat.models.naming import ModelName, own_provider_near, shown, unknown_provider
-from persimchat.models.one_at_a_time import OneAtATime
+from persimchat.models.local.server import key_of
+from persimchat.models.naming import PACKAGES, ModelName, shown, unknown_provider
+from persimchat.models.profiles import profile_of
 from persimchat.models.redaction import short
-from persimchat.state.errors import InputError, MissingExtraError
+from persimchat.state.errors import InputError
 from persimchat.state.settings import Settings
 
 NO_KEY: Final = SecretStr("no-key")
 """Sent where a server asks for no key, because the client insists on sending something."""
-
-LOCAL_CONTEXT: Final = 8192
-"""Tokens of context for a local file: the longest prompts are about 4,000 tokens."""
-LOCAL_ANSWER: Final = 1024
-"""Tokens that a local file's answer may have."""
 
 
 def build(name: ModelName, settings: Settings, refused: frozenset[str] = frozenset()) -> BaseChatModel:
@@ -53,7 +48,7 @@ def build(name: ModelName, settings: Settings, refused: frozenset[str] = frozens
         case "azure":
             return _azure(name, settings, refused)
         case "llamacpp":
-            return _llamacpp(name, settings)
+            return _openai(name, key_of(name, settings), settings, refused, use_responses_api=False)
         case "langchain":
             return _langchain(name, settings)
 
@@ -69,27 +64,29 @@ def _offline(settings: Settings) -> BaseChatModel:
     return OfflineChatModel(seed=settings.seed)
 
 
-def _common(settings: Settings, refused: frozenset[str]) -> dict[str, Any]:
+def _common(name: ModelName, settings: Settings, refused: frozenset[str]) -> dict[str, Any]:
     """What every OpenAI-like client is given. Retrying is LangGraph's, so that it is seen and counted once."""
+    profile = profile_of(name)
     return {
         "max_retries": 0,
         "timeout": settings.timeout_s,
         "temperature": settings.model_temperature,
-        "seed": None if "seed" in refused else settings.seed,
-        "stream_usage": "stream_options" not in refused,
+        "seed": settings.seed if profile.seed and "seed" not in refused else None,
+        "stream_usage": profile.stream_options and "stream_options" not in refused,
+        "cached": profile.cached,
         "stream_chunk_timeout": None,
     }
 
 
 def _openai(name: ModelName, key: SecretStr, settings: Settings, refused: frozenset[str], **more: Any) -> BaseChatModel:
-    from langchain_openai import ChatOpenAI  # takes most of a second
+    from persimchat.models.openai_chat import Chat  # takes most of a second
 
-    return ChatOpenAI(
+    return Chat(
         model=name.model,
         api_key=key,
         base_url=name.base_url,
         **clients(name, settings.timeout_s),
-        **_common(settings, refused),
+        **_common(name, settings, refused),
         **more,
     )
 
@@ -98,54 +95,27 @@ def _azure(name: ModelName, settings: Settings, refused: frozenset[str]) -> Base
     endpoint = _required(name, "AZURE_OPENAI_ENDPOINT")
     key = _required(name, "AZURE_OPENAI_API_KEY")
     version = _required(name, "OPENAI_API_VERSION")
-    from langchain_openai import AzureChatOpenAI
+    from persimchat.models.openai_chat import AzureChat
 
-    return AzureChatOpenAI(
+    return AzureChat(
         azure_deployment=name.model,
         azure_endpoint=endpoint,
         api_key=SecretStr(key),
         api_version=version,
         use_responses_api=False,
         **clients(name, settings.timeout_s),
-        **_common(settings, refused),
+        **_common(name, settings, refused),
     )
-
-
-def _llamacpp(name: ModelName, settings: Settings) -> BaseChatModel:
-    file = Path(name.model).expanduser()
-    if not file.is_file():
-        raise InputError(f"there is no model file {shown(name.model)}", remedy="Give the path of a .gguf file.")
-    if find_spec("llama_cpp") is None:
-        raise MissingExtraError(f"the model {shown(name.written)}", "local")
-    from langchain_community.chat_models import ChatLlamaCpp
-
-    options: dict[str, Any] = {} if settings.model_temperature is None else {"temperature": settings.model_temperature}
-    try:
-        model = ChatLlamaCpp(
-            model_path=str(file),
-            n_ctx=LOCAL_CONTEXT,
-            n_batch=512,
-            max_tokens=LOCAL_ANSWER,
-            seed=settings.seed % 2**32,
-            streaming=True,
-            verbose=False,
-            **options,
-        )
-    except ValueError as error:
-        raise InputError(
-            f"the model file {shown(name.model)} cannot be loaded: {short(str(error))}",
-            remedy="Check that it is a complete .gguf file for llama.cpp.",
-        ) from error
-    model.client = OneAtATime(model.client)
-    return model
 
 
 def _langchain(name: ModelName, settings: Settings) -> BaseChatModel:
     provider = name.model.partition(":")[0]
     if find_spec("langchain") is None:
+        if provider not in PACKAGES:
+            raise unknown_provider(name)
         raise InputError(
             f"the model {shown(name.written)} needs LangChain's init_chat_model, which is not installed",
-            remedy=own_provider_near(provider) or f"Install it with: pip install langchain langchain-{provider}",
+            remedy=f"Install it with: pip install langchain {PACKAGES[provider]}",
         )
     init_chat_model = import_module("langchain.chat_models").init_chat_model
     options: dict[str, Any] = {} if settings.model_temperature is None else {"temperature": settings.model_temperature}

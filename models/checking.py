@@ -27,7 +27,7 @@ async def check_model(name: str, settings: Settings) -> str:
     """Ask a model one tiny question.
 
     Returns:
-        One line: the model, the form of answers that works, and the seconds it took.
+        One line: the model, the form of answers that works, the seconds it took, and the command that says more.
 
     Raises:
         InputError: the name, key or file is wrong.
@@ -42,4 +42,5 @@ async def check_model(name: str, settings: Settings) -> str:
     await judgement(exchange, render("json_answer", schema=prompt_schema(Action)), Action)
     seconds = time.perf_counter() - started
     asked = "1 request" if exchange.tally.requests == 1 else f"{exchange.tally.requests} requests"
-    return f"{parsed.written}: {_FORMS[ladder.rung(parsed)]}, {asked} in {seconds:.1f} s"
+    form = _FORMS[ladder.rung(parsed)]
+    return f"{parsed.written}: {form}, {asked} in {seconds:.1f} s; is it good enough? persimchat models try MODEL"

@@ -3,35 +3,41 @@
 from __future__ import annotations
 
 import time
-from collections.abc import AsyncIterator, Awaitable, Iterable, Sequence
-from contextlib import asynccontextmanager, nullcontext
+from collections.abc import AsyncIterator, Container, Iterable, Sequence
+from contextlib import AbstractContextManager, asynccontextmanager, nullcontext
 from dataclasses import dataclass, field
 from typing import Any, Final, cast
 
-from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage, HumanMessage, message_chunk_to_message
+from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage, message_chunk_to_message
 from langchain_core.runnables import RunnableConfig
 from langchain_core.runnables.config import ensure_config
 from pydantic import BaseModel
 
-from persimchat.models import ladder
-from persimchat.models.failures import TransientModelError, model_error, retry_after_s
+from persimchat.models import capacity, ladder
+from persimchat.models.answer_room import most_characters
+from persimchat.models.answers import was_cut
+from persimchat.models.failures import TransientModelError, is_timeout, is_too_long, model_error, status_of
+from persimchat.models.fitted import Fitted, fit
 from persimchat.models.ladder import Rung
 from persimchat.models.ledger import Ledger, current_ledger
-from persimchat.models.limits import pause, slot
+from persimchat.models.limits import pause_asked_for, slot
+from persimchat.models.local.server import SEE_LOG, how_ended, room, slots
 from persimchat.models.naming import ModelName, parse_model_name
-from persimchat.models.openai_client import cut_short
+from persimchat.models.profiles import profile_of
+from persimchat.models.receiving import Receiving
 from persimchat.models.recording import Request, from_record
 from persimchat.models.registry import model_name, ready_model
 from persimchat.models.schemas import prompt_schema
-from persimchat.models.stable_ids import WithMessageId
 from persimchat.models.usage import Tally
 from persimchat.prompts import render
+from persimchat.prompts.fitting import Question, prompt_size
 from persimchat.state.errors import ModelError, PerSimChatError
 from persimchat.state.mind import Call
 from persimchat.state.settings import Settings
 
-_SAY_THE_END: Final = ("openai", "azure", "compatible", "ollama")
-"""Providers whose streams say at their end why they stopped."""
+_ALONE: Final = "alone"
+_FULL: Final = 500
+"""With this status llama.cpp says that requests together have filled the context; 400 is for one that is too long."""
 
 
 @dataclass
@@ -63,52 +69,69 @@ class Exchange:
         """An exchange with the model that the settings name for this agent and module."""
         return cls(settings, agent, module, turn, parse_model_name(model_name(settings, agent, module)))
 
-    async def judge(self, messages: list[BaseMessage], schema: type[BaseModel]) -> tuple[AIMessage, Rung]:
+    async def judge(
+        self, asked: list[BaseMessage] | Question, schema: type[BaseModel], *, more_room: bool = False
+    ) -> tuple[AIMessage, Rung]:
         """Ask for a structured answer in the best form that the model takes.
+
+        Args:
+            asked: the conversation; what is shortened where it does not fit the context is a `Question`.
+            schema: the answer's.
+            more_room: whether the answer was cut before, and may have half again as many tokens.
 
         Returns:
             The raw answer and the form in which it was asked for.
 
         Raises:
             ModelError: the request failed, or did so according to the record.
+            PromptTooLong: it does not fit the model's context.
             BudgetExhausted: it would have passed a budget, and was not made.
             NotRecorded: the run is answered from a record, which has no answer to this.
         """
-        ledger = current_ledger()
+        ledger, question, tried = current_ledger(), _question(asked), set[str]()
         if ledger is not None and ledger.replays:
-            return self._from_record(ledger, messages, schema.__name__)[0], Rung.TEXT
+            return self._from_record(ledger, question.messages, schema.__name__)[0], Rung.TEXT
         while True:
             form = ladder.rung(self.name)
-            sent = {form, "seed"} - ladder.refused_fields(self.name)
-            model = await ready_model(self.name.written, self.settings, streaming=False)
-            try:
-                more = ladder.arguments(model, self.name, form, schema)
-            except NotImplementedError:
-                ladder.refuse(self.name, form)
-                continue
-            prompt = messages
-            if form.needs_schema_in_prompt and self.name.provider != "offline":
-                prompt = followed_by(messages, wording("json_answer", schema=prompt_schema(schema)))
+            with self._preparing(ledger, question.messages, schema.__name__):
+                model = await ready_model(self.name.written, self.settings, streaming=False)
+                try:
+                    more = ladder.arguments(model, self.name, form, schema)
+                except NotImplementedError:
+                    ladder.refuse(self.name, form)
+                    continue
+                needed = form.needs_schema_in_prompt and self.name.provider != "offline"
+                behind = wording("json_answer", schema=prompt_schema(schema)) if needed else ""
+                fitted = await fit(self, model, question, schema, behind=behind, more_room=more_room)
+            sent = {*ladder.sent_with(model, self.name, form), *filter(None, [fitted.field])}
+            more = fitted.arguments(model, more)
             config = self._config("nostream")
             try:
-                async with self._request(ledger, messages, prompt, schema.__name__) as request:
-                    request.answered(await _whole(model.ainvoke(prompt, config, **more)))
+                async with self._request(ledger, question.messages, fitted, tried, schema.__name__) as request:
+                    taking = Receiving(inner=model, longest=most_characters(fitted.tokens), disable_streaming=True)
+                    request.answered(await taking.ainvoke(fitted.messages, config, **more))
             except PerSimChatError:
                 raise
             except Exception as error:
-                if not self._refused(error, sent):
+                if not self._asks_again(error, sent, fitted, tried):
                     raise self._explained(error) from error
                 continue
-            return self._taken(request), form
+            return self._account_for(request), form
 
     async def stream(
-        self, messages: list[BaseMessage], *, message_id: str | None = None, **more: Any
+        self,
+        asked: list[BaseMessage] | Question,
+        *,
+        message_id: str | None = None,
+        more_room: bool = False,
+        **more: Any,
     ) -> tuple[AIMessage, float]:
         """Ask for free text, streamed to whoever listens.
 
         Args:
-            messages: the conversation.
+            asked: the conversation; what is shortened where it does not fit the context is a `Question`.
             message_id: the id that the message and its tokens carry; one made up by LangChain where it is None.
+            more_room: whether the answer was cut before, and may have half again as many tokens.
             **more: further fields of the request, for example `seed`.
 
         Returns:
@@ -117,23 +140,27 @@ class Exchange:
 
         Raises:
             ModelError: the request failed, or the stream ended before the answer did.
+            PromptTooLong: it does not fit the model's context.
             BudgetExhausted: it would have passed a budget, and was not made.
             NotRecorded: the run is answered from a record, which has no answer to this.
         """
-        ledger = current_ledger()
+        ledger, question, tried = current_ledger(), _question(asked), set[str]()
         if ledger is not None and ledger.replays:
-            return self._from_record(ledger, messages, message_id=message_id)
+            return self._from_record(ledger, question.messages, message_id=message_id)
         while True:
-            sent = {"seed", "stream_options"} - ladder.refused_fields(self.name)
-            model = await ready_model(self.name.written, self.settings)
-            if message_id is not None:
-                model = WithMessageId(inner=model, message_id=message_id)
+            with self._preparing(ledger, question.messages):
+                client = await ready_model(self.name.written, self.settings)
+                fitted = await fit(self, client, question, more_room=more_room)
+            sent = {*ladder.sent_with(client, self.name, None), *filter(None, [fitted.field])}
+            most = most_characters(fitted.tokens)
+            model = Receiving(inner=client, message_id=message_id, longest=most)
+            arguments = fitted.arguments(client, more)
             config = self._config()
             chunks: list[AIMessageChunk] = []
             try:
-                async with self._request(ledger, messages, messages) as request:
+                async with self._request(ledger, question.messages, fitted, tried) as request:
                     try:
-                        async for chunk in model.astream(messages, config, **more):
+                        async for chunk in model.astream(fitted.messages, config, **arguments):
                             chunks.append(chunk)
                     except BaseException:
                         if chunks:  # what came before the cut was used, and is counted
@@ -143,16 +170,16 @@ class Exchange:
                         raise self.error("the stream held no answer", again=True)
                     message = _joined(chunks)
                     request.answered(message)
-                    if self.name.provider in _SAY_THE_END and not _is_whole(message):
+                    if profile_of(self.name).says_the_end and not _is_whole(message):
                         raise self.error("the connection was cut in the middle of the answer", again=True)
             except PerSimChatError:
                 raise
             except Exception as error:
-                if chunks or not self._refused(error, sent):
+                if (chunks and not is_timeout(error)) or not self._asks_again(error, sent, fitted, tried):
                     raise self._explained(error) from error
                 more = {k: v for k, v in more.items() if k not in ladder.refused_fields(self.name)}
                 continue
-            return self._taken(request), request.seconds
+            return self._account_for(request), request.seconds
 
     def call(self) -> Call:
         """The accounting row of everything asked so far."""
@@ -160,9 +187,11 @@ class Exchange:
             self.name, agent=self.agent, module=self.module, turn=self.turn, prices=self.settings.prices
         )
 
-    def error(self, what: str, *, remedy: str = "", again: bool = False) -> ModelError:
-        """An error that names agent, module, model and turn."""
-        kind = TransientModelError if again else ModelError
+    def error(
+        self, what: str, *, remedy: str = "", again: bool = False, kind: type[ModelError] = ModelError
+    ) -> ModelError:
+        """An error that names agent, module, model and turn; of a kind that may pass where trying `again` may help."""
+        kind = TransientModelError if again else kind
         return kind(
             what,
             model=self.name.written,
@@ -186,24 +215,44 @@ class Exchange:
         }
         return config
 
+    def _preparing(
+        self, ledger: Ledger | None, messages: Sequence[BaseMessage], schema: str = ""
+    ) -> AbstractContextManager[None]:
+        """Record why a question could not be put to its model, so that a replay knows."""
+        if ledger is None:
+            return nullcontext()
+        return ledger.preparing(self._asked(messages, messages, schema), self.settings)
+
     @asynccontextmanager
     async def _request(
-        self, ledger: Ledger | None, messages: Sequence[BaseMessage], sent: Sequence[BaseMessage], schema: str = ""
+        self,
+        ledger: Ledger | None,
+        messages: Sequence[BaseMessage],
+        fitted: Fitted,
+        tried: Container[str],
+        schema: str = "",
     ) -> AsyncIterator[Request]:
         """Wait until a request may be made, and have it counted.
 
         Args:
             ledger: the run's, where there is one.
             messages: the question.
-            sent: the prompt that is sent for it.
+            fitted: what is sent for it.
+            tried: what was tried before.
             schema: name of the answer's schema.
         """
-        request = self._asked(messages, sent, schema)
-        alone = self.name.written if self.name.provider == "llamacpp" else ""
-        with ledger.keeping(request) if ledger is not None else nullcontext():
-            async with slot(self.settings, model=self.name.key, alone=alone):
+        request = self._asked(messages, fitted.messages, schema)
+        request.limit, request.dropped, request.context = fitted.tokens, fitted.dropped, fitted.context
+        local = self.name.provider == "llamacpp"
+        at_once = slots(self.settings) if local else None
+        taken = None if _ALONE in tried else prompt_size(fitted.messages) + fitted.tokens
+        shared = room(self.name, self.settings, taken) if local else None
+        # Asked one after another, what one agent's prompts have in common is read once: in the slot that has it.
+        after = self.agent if local else None
+        with ledger.keeping(request, self.settings) if ledger is not None else nullcontext():
+            async with slot(self.settings, model=self.name.key, at_once=at_once, after=after, room=shared):
                 if ledger is not None:
-                    ledger.admit(request)
+                    ledger.admit(request, self.settings)
                 self.tally.requests += 1
                 request.started = time.perf_counter()
                 yield request
@@ -212,10 +261,12 @@ class Exchange:
         n = self.tally.requests
         return Request(self.turn, self.agent, self.module, self.name, n, messages, sent, schema)
 
-    def _taken(self, request: Request) -> AIMessage:
+    def _account_for(self, request: Request) -> AIMessage:
         """The answer to a request, added to what the exchange has used."""
         assert request.answer is not None
-        self.tally.add(request.sent, request.answer)
+        if was_cut(request.answer):
+            capacity.learn_thinking(self.name, request.answer)
+        self.tally.sum(request.tally)
         self.took_s += request.seconds
         return request.answer
 
@@ -232,17 +283,17 @@ class Exchange:
             failure.args = (row["failed"],)
             raise failure
         self.answers += 1
-        self.tally.input_tokens += row["input_tokens"]
-        self.tally.output_tokens += row["output_tokens"]
-        self.tally.estimated = self.tally.estimated or row["estimated"]
+        self.tally.sum(
+            Tally(0, row["input_tokens"], row["output_tokens"], row.get("cached_tokens", 0), row["estimated"])
+        )
         self.took_s += row["seconds"]
         return from_record(row["answer"], message_id=message_id), row["seconds"]
 
     def _explained(self, error: Exception) -> ModelError:
-        seconds = retry_after_s(error)
-        if seconds is not None:
-            pause(self.name.key, seconds)
-        return model_error(
+        pause_asked_for(error, self.name.key, self.name.written)
+        if self.name.provider == "llamacpp" and (how := how_ended(self.name, self.settings)):
+            return self.error(how, again=True, remedy=SEE_LOG)
+        explained = model_error(
             error,
             self.name,
             agent=self.agent,
@@ -250,6 +301,27 @@ class Exchange:
             turn=self.turn,
             timeout_s=self.settings.timeout_s,
         )
+        # It was asked twice: a graph would wait four times more.
+        return self.error(f"{explained.what}, twice", remedy=explained.remedy) if is_timeout(error) else explained
+
+    def _asks_again(self, error: Exception, sent: Iterable[str], fitted: Fitted, tried: set[str]) -> bool:
+        """Whether a failed request is made once more: in another way, since the server refused it, or as it was.
+
+        A prompt that was too long is shortened once, and one that took too long is sent once more; `tried` notes it.
+        One that found too little room beside others, because tokens are only estimated, is sent once more alone.
+        """
+        why = "too long" if is_too_long(error) else "too late" if is_timeout(error) else ""
+        if why == "too long" and self.name.provider == "llamacpp" and status_of(error) == _FULL:
+            why = why if _ALONE in tried else _ALONE
+        if not why:
+            return self._refused(error, sent)
+        if why in tried:
+            return False
+        tried.add(why)
+        if why != "too long":
+            return True
+        size = prompt_size(fitted.messages)
+        return capacity.learn_context(self.name, error, size) < size + fitted.tokens
 
     def _refused(self, error: Exception, sent: Iterable[str]) -> bool:
         """Whether the server refused a form or field; it is remembered, so that the next request goes without it.
@@ -267,15 +339,8 @@ def wording(template: str, **values: Any) -> str:
     return str(render(template, **values)[1].text)
 
 
-def followed_by(messages: list[BaseMessage], text: str) -> list[BaseMessage]:
-    """The messages with `text` said by the user at the end.
-
-    It joins a user message that stands last already: many local chat templates insist that user and assistant take
-    turns.
-    """
-    if messages and isinstance(messages[-1], HumanMessage):
-        return [*messages[:-1], HumanMessage(f"{messages[-1].text}\n\n{text}")]
-    return [*messages, HumanMessage(text)]
+def _question(asked: list[BaseMessage] | Question) -> Question:
+    return asked if isinstance(asked, Question) else Question(asked)
 
 
 def _joined(chunks: list[AIMessageChunk]) -> AIMessage:
@@ -283,32 +348,6 @@ def _joined(chunks: list[AIMessageChunk]) -> AIMessage:
     return cast(AIMessage, message_chunk_to_message(chunks[0] + chunks[1:]))
 
 
-async def _whole(request: Awaitable[AIMessage]) -> AIMessage:
-    """An answer, also where OpenAI's client raises it because it was cut or filtered."""
-    try:
-        return await request
-    except cut_short() as stopped:
-        return _unfinished(stopped)
-
-
 def _is_whole(message: AIMessage) -> bool:
     """Whether a streamed answer came to its end: the protocol's last chunk says why it stopped."""
     return bool(message.response_metadata.get("finish_reason") or message.response_metadata.get("status"))
-
-
-def _unfinished(error: Any) -> AIMessage:
-    """The message that OpenAI's client raises instead of returning it when an answer was cut or filtered."""
-    completion = error.completion
-    reason = "length" if isinstance(error, cut_short()[:1]) else "content_filter"
-    usage = completion.usage if completion else None
-    return AIMessage(
-        content=(completion.choices[0].message.content or "") if completion and completion.choices else "",
-        response_metadata={"finish_reason": reason},
-        usage_metadata={
-            "input_tokens": usage.prompt_tokens,
-            "output_tokens": usage.completion_tokens,
-            "total_tokens": usage.total_tokens,
-        }
-        if usage
-        else None,
-    )

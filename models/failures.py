@@ -9,17 +9,19 @@ from __future__ import annotations
 import asyncio
 import json
 import re
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
 from typing import Any, Final
 
 from persimchat.models.naming import ModelName
-from persimchat.models.redaction import scrub, short
+from persimchat.models.redaction import beginning, scrub, short
 from persimchat.state.errors import ModelError
 
 _AGAIN: Final = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 520, 521, 522, 523, 524, 529})
 _QUOTA: Final = re.compile(r"insufficient_quota|exceeded your current quota|billing_hard_limit|credit balance", re.I)
 _CONTEXT: Final = re.compile(
     r"context_length_exceeded|maximum context length|context (window|length|size)|prompt is too long"
-    r"|input tokens exceed|too many tokens",
+    r"|input (length|tokens) exceeds?|too many tokens",
     re.I,
 )
 _FILTERED: Final = re.compile(r"content[_ ]?(filter|policy|management)|responsible ?ai|safety system", re.I)
@@ -35,6 +37,18 @@ class TransientModelError(ModelError):
     """A request that failed for a reason that may pass: busy, unreachable, too slow, cut off."""
 
 
+class TooMuch(Exception):
+    """A server sent more than is read of one answer.
+
+    Attributes:
+        received: bytes that had come.
+    """
+
+    def __init__(self, received: int) -> None:
+        super().__init__(f"more than {received:,} bytes")
+        self.received = received
+
+
 def is_transient(error: BaseException) -> bool:
     """Whether trying again may help; for LangGraph's `RetryPolicy(retry_on=is_transient)`."""
     if isinstance(error, ModelError):
@@ -42,13 +56,18 @@ def is_transient(error: BaseException) -> bool:
     if not isinstance(error, Exception) or is_final(error):
         return False
     status = status_of(error)
-    return status in _AGAIN if status is not None else _is_network(error)
+    return status in _AGAIN if status is not None else _is_network(error) or _is_cut(error)
 
 
 def is_final(error: Exception) -> bool:
     """Whether the text names a reason that neither another try nor another form of question changes."""
     text = message_of(error)
     return any(pattern.search(text) for pattern in (_QUOTA, _CONTEXT, _FILTERED))
+
+
+def is_too_long(error: Exception) -> bool:
+    """Whether a server refused a prompt because it does not fit the model's context."""
+    return status_of(error) in (None, 400, 413, 422, 500) and bool(_CONTEXT.search(message_of(error)))
 
 
 def model_error(
@@ -96,12 +115,15 @@ def _explained(error: Exception, name: ModelName, timeout_s: float) -> tuple[str
         again = status in _AGAIN
         remedy = "Try again later." if again else "Check the settings of the model against what its server offers."
         return f"the server{at} answered HTTP {status}: {said}", remedy, again
-    if _is_timeout(error):
+    causes = chain(error)
+    if any(isinstance(cause, TooMuch) for cause in causes):
+        return f"the server{at} sent too much for an answer", "Check the address, and the model behind it.", False
+    if is_timeout(error):
         return f"no answer within {timeout_s:g} seconds", "Raise timeout_s, or use a faster model.", True
+    if _is_cut(error):
+        return "the connection was cut in the middle of the answer", "Try again; see the server's log.", True
     if _is_network(error):
-        if _CUT.search(text + " ".join(str(e) for e in _chain(error))):
-            return "the connection was cut in the middle of the answer", "Try again; see the server's log.", True
-        cause = short(str(_chain(error)[-1]) or text)
+        cause = short(str(causes[-1]) or text)
         return f"cannot reach the server{at} ({cause})", "Is the server running, and is the address right?", True
     if _has_error_body(error):
         return f"the server{at} reported an error: {said}", "Try again later; see the server's log.", True
@@ -116,16 +138,24 @@ def _explained(error: Exception, name: ModelName, timeout_s: float) -> tuple[str
 
 
 def message_of(error: BaseException) -> str:
-    """An exception's own words: the server's message where there is a body, else its text."""
+    """An exception's own words: the server's message where there is a body, else its text; the beginning of it."""
     body = body_of(error)
     if body:
         inner = body.get("error", body)
         if isinstance(inner, dict):
             parts = [inner.get(k) for k in ("message", "code", "type", "param", "detail")]
-            return " ".join(str(p) for p in parts if p) or str(inner)
-        return str(inner)
-    text = str(error) or type(error).__name__
-    return f"{text}: {said}" if (said := _response_text(error)) and said not in text else text
+            return beginning(" ".join(_said(part) for part in parts if part)) or _said(inner)
+        return _said(inner)
+    text = beginning(str(error)) or type(error).__name__
+    return f"{text}: {said}" if (said := beginning(_response_text(error))) and said not in text else text
+
+
+def _said(value: Any) -> str:
+    """What stands in a part of a server's error, which may be anything."""
+    try:
+        return beginning(str(value))
+    except RecursionError:
+        return "an error nested too deeply to be shown"
 
 
 def status_of(error: BaseException) -> int | None:
@@ -136,8 +166,8 @@ def status_of(error: BaseException) -> int | None:
             return value
     inner = body_of(error).get("error", body_of(error))
     code = inner.get("code") if isinstance(inner, dict) else None
-    number = int(code) if isinstance(code, int | str) and str(code).isdigit() else 0
-    return number if 400 <= number <= 599 else None
+    number = int(code) if isinstance(code, int | str) and re.fullmatch(r"[45][0-9]{2}", str(code)[:4]) else 0
+    return number or None
 
 
 def body_of(error: BaseException) -> dict[str, Any]:
@@ -150,7 +180,7 @@ def body_of(error: BaseException) -> dict[str, Any]:
         return error.args[0]
     try:
         parsed = json.loads(_response_text(error))
-    except ValueError:
+    except (ValueError, RecursionError):
         return {}
     return parsed if isinstance(parsed, dict) and ("error" in parsed or "detail" in parsed) else {}
 
@@ -168,28 +198,61 @@ def _has_error_body(error: Exception) -> bool:
     return bool(body_of(error)) or type(error).__name__ == "APIError"
 
 
-def _chain(error: BaseException) -> list[BaseException]:
-    chain = [error]
-    while (cause := chain[-1].__cause__ or chain[-1].__context__) is not None and cause not in chain:
-        chain.append(cause)
-    return chain
+def chain(error: BaseException) -> list[BaseException]:
+    """An exception and what it was raised from, one after the other."""
+    found = [error]
+    while (cause := found[-1].__cause__ or found[-1].__context__) is not None and cause not in found:
+        found.append(cause)
+    return found
 
 
-def _is_timeout(error: Exception) -> bool:
+def is_timeout(error: Exception) -> bool:
+    """Whether a request took longer than it may."""
     return isinstance(error, TimeoutError | asyncio.TimeoutError) or bool(_TIMEOUT.search(type(error).__name__))
 
 
 def _is_network(error: Exception) -> bool:
-    if _is_timeout(error) or isinstance(error, ConnectionError):
+    if is_timeout(error) or isinstance(error, ConnectionError):
         return True
     return any(_NETWORK.search(kind.__name__) for kind in type(error).__mro__)
 
 
+def _is_cut(error: Exception) -> bool:
+    """Whether an answer ended in its middle: the connection says so, or the last character, or the last event."""
+    causes = chain(error)
+    if any(isinstance(cause, TooMuch) for cause in causes):
+        return False
+    if _is_network(error) and _CUT.search(" ".join([message_of(error), *map(_said, causes)])):
+        return True
+    for cause in causes:
+        if isinstance(cause, UnicodeDecodeError) and cause.reason == "unexpected end of data":
+            return True
+        if isinstance(cause, json.JSONDecodeError) and cause.doc.strip():
+            return cause.msg.startswith("Unterminated") or cause.pos >= len(cause.doc.rstrip())
+    return False
+
+
 def retry_after_s(error: BaseException) -> float | None:
-    """Seconds after which a server that refused a request asked to be tried again, where it said so."""
+    """Seconds after which a server that refused a request asked to be tried again, where it said so: 0 or more.
+
+    It says so in seconds, or with a date, which counts from the date of its answer, else from this machine's clock.
+    """
     headers = getattr(getattr(error, "response", None), "headers", None)
     value = headers.get("retry-after") if headers is not None else None
-    return float(value) if isinstance(value, str) and re.fullmatch(r"\d+(\.\d+)?", value) else None
+    if headers is None or not isinstance(value, str):
+        return None
+    if re.fullmatch(r"[0-9]{1,18}(\.[0-9]{0,9})?", value.strip()):
+        return float(value)
+    at, said = _date(value), _date(headers.get("date"))
+    return max(0.0, (at - (said or datetime.now(UTC))).total_seconds()) if at else None
+
+
+def _date(value: Any) -> datetime | None:
+    try:
+        found = parsedate_to_datetime(value)
+    except (TypeError, ValueError, OverflowError, IndexError):
+        return None
+    return found if found.tzinfo else found.replace(tzinfo=UTC)
 
 
 def _key_remedy(name: ModelName) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import inspect
 import re
 import threading
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable
 from enum import StrEnum
 from functools import cache
 from typing import Any, Final
@@ -20,6 +20,7 @@ from pydantic import BaseModel
 from persimchat.models.failures import body_of, is_final, message_of, status_of
 from persimchat.models.naming import ModelName
 from persimchat.models.openai_client import is_openai
+from persimchat.models.profiles import TOKEN_LIMITS, Bounds, profile_of
 from persimchat.models.schemas import wire_schema
 
 
@@ -37,8 +38,13 @@ class Rung(StrEnum):
         return self in (Rung.JSON_MODE, Rung.TEXT)
 
 
-FIELDS: Final = ("seed", "stream_options")
-"""Request fields that are left out where a server refuses them."""
+CLIENT_FIELDS: Final = ("seed", "stream_options")
+"""Fields that the client adds to every request, and that are left out where a server refuses them."""
+STRICT: Final = "strict"
+"""That a schema is to be kept to strictly; left out where a server refuses it."""
+
+_PARTS: Final = (STRICT, *TOKEN_LIMITS, *CLIENT_FIELDS, *Bounds)
+"""Parts of a request that a server may refuse while it takes the form of answer; looked for in this order."""
 
 _REFUSING: Final = frozenset({400, 404, 405, 415, 422, 500, 501})
 _CLIENT_SIDE: Final = (NotImplementedError, TypeError)
@@ -48,6 +54,15 @@ _WORDS: Final[dict[str, re.Pattern[str]]] = {
     Rung.JSON_MODE: re.compile(r"response_?format|json_?.?(object|mode)|grammar", re.I),
     "seed": re.compile(r"\bseed\b", re.I),
     "stream_options": re.compile(r"stream_options|include_usage", re.I),
+    STRICT: re.compile(r"\bstrict\b", re.I),
+    **{limit: re.compile(rf"\b{limit}\b", re.I) for limit in TOKEN_LIMITS},
+    Bounds.STRINGS: re.compile(r"\b(min|max)_?length\b|\bunsupported (json )?schema features?\b", re.I),
+    Bounds.ARRAYS: re.compile(r"\b(min|max)_?items\b|\bunsupported (json )?schema features?\b", re.I),
+    Bounds.NUMBERS: re.compile(
+        r"['\"`‘“](exclusive)?(minimum|maximum)\b|\bpropert(y|ies):? (minimum|maximum)\b"
+        r"|\bfeatures? not supported\b|\bunsupported (json )?schema features?\b",
+        re.I,
+    ),
 }
 
 _lock: Final = threading.Lock()
@@ -63,8 +78,37 @@ def rung(name: ModelName) -> Rung:
 
 
 def refused_fields(name: ModelName) -> frozenset[str]:
-    """Request fields that this model's server has refused."""
-    return _refused.get(name.key, frozenset()) & frozenset(FIELDS)
+    """Fields of the client's, of `CLIENT_FIELDS`, that this model's server has refused."""
+    return _refused.get(name.key, frozenset()) & frozenset(CLIENT_FIELDS)
+
+
+def token_limit(name: ModelName) -> str | None:
+    """Under which name this model's server takes a limit of answer tokens; None where it takes none."""
+    known = _refused.get(name.key, frozenset())
+    return next((field for field in profile_of(name).token_limit if field not in known), None)
+
+
+def bounds(name: ModelName) -> frozenset[Bounds]:
+    """Which bounds of a schema this model's server takes."""
+    return profile_of(name).bounds - _refused.get(name.key, frozenset())
+
+
+def sent_with(model: BaseChatModel, name: ModelName, form: Rung | None) -> frozenset[str]:
+    """What a request has that its server may refuse, beside the limit of tokens.
+
+    Args:
+        model: the client.
+        name: the model.
+        form: of the answer; None for free text.
+    """
+    profile = profile_of(name)
+    added = {"seed": profile.seed, "stream_options": profile.stream_options and form is None}
+    sent: set[str] = {field for field in CLIENT_FIELDS if added[field]} - refused_fields(name)
+    if form is not None:
+        sent.add(form)
+    if form in (Rung.JSON_SCHEMA, Rung.TOOL_CALL):
+        sent |= bounds(name) | ({STRICT} if _is_strict(model, name) else frozenset())
+    return frozenset(sent)
 
 
 def refuse(name: ModelName, what: str) -> None:
@@ -85,7 +129,7 @@ def refusal(error: Exception, name: ModelName, sent: Iterable[str]) -> str | Non
     Args:
         error: what the request raised.
         name: the model that was asked.
-        sent: what the request had that can be refused: a form of answer, and fields of `FIELDS`.
+        sent: what the request had that can be refused: a form of answer, and parts of a request.
     """
     if is_final(error):
         return None
@@ -95,12 +139,12 @@ def refusal(error: Exception, name: ModelName, sent: Iterable[str]) -> str | Non
         return None
     # The model's own name may contain one of the words.
     text = message_of(error).replace(name.model, "")
-    refusable: list[str] = [what for what in (*FIELDS, *Rung) if what in sent and what != Rung.TEXT]
+    refusable: list[str] = [what for what in (*_PARTS, *Rung) if what in sent and what != Rung.TEXT]
     for what in refusable:
         if _WORDS[what].search(text):
             return what
     unconditional = status == 501 or isinstance(error, NotImplementedError)
-    return next((what for what in refusable if unconditional and what not in FIELDS), None)
+    return next((what for what in refusable if unconditional and what not in _PARTS), None)
 
 
 def arguments(model: BaseChatModel, name: ModelName, form: Rung, schema: type[BaseModel]) -> dict[str, Any]:
@@ -114,31 +158,38 @@ def arguments(model: BaseChatModel, name: ModelName, form: Rung, schema: type[Ba
     """
     if form is Rung.TEXT:
         return {}
-    key = (name.key, form, schema)
+    strict, taken = _is_strict(model, name), bounds(name)
+    key = (name.key, form, schema, strict, taken)
     if key not in _arguments:
-        _arguments[key] = _bound(model, form, schema)
+        _arguments[key] = _bound(model, form, wire_schema(schema, taken, profile_of(name).longest), strict=strict)
     return dict(_arguments[key])
 
 
-_arguments: Final[dict[tuple[tuple[str, str], Rung, type[BaseModel]], dict[str, Any]]] = {}
+_arguments: Final[dict[tuple[Hashable, ...], dict[str, Any]]] = {}
 
 
-def _bound(model: BaseChatModel, form: Rung, schema: type[BaseModel]) -> dict[str, Any]:
+def _is_strict(model: BaseChatModel, name: ModelName) -> bool:
+    return is_openai(model) and profile_of(name).strict and STRICT not in _refused.get(name.key, frozenset())
+
+
+def _bound(model: BaseChatModel, form: Rung, schema: dict[str, Any], *, strict: bool) -> dict[str, Any]:
     options: dict[str, Any] = {}
     if "method" in _parameters(type(model)):
         options["method"] = str(form)
     elif form is not Rung.TOOL_CALL:
         raise NotImplementedError(f"{type(model).__name__} has only tool calls")
-    if is_openai(model) and form is not Rung.JSON_MODE:
+    if strict and form is not Rung.JSON_MODE:
         options["strict"] = True
     try:
-        structured = model.with_structured_output(wire_schema(schema), **options)
+        structured = model.with_structured_output(schema, **options)
     except ValueError as error:
         raise NotImplementedError(f"{type(model).__name__} has no {form}") from error
     first = structured.first if isinstance(structured, RunnableSequence) else None
     if not isinstance(first, RunnableBinding):
         raise NotImplementedError(f"{type(model).__name__} has an unknown kind of {form}")
     request = dict(first.kwargs)
+    if not strict:  # LangChain says "strict": false
+        (request.get("response_format") or {}).get("json_schema", {}).pop("strict", None)
     if is_openai(model) and "response_format" in request:
         # The same JSON on the wire. As a field of its own the client would walk through the schema and parse the
         # answer with every request, a quarter of a request's CPU (benchmarks/turns.py).

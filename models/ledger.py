@@ -1,16 +1,17 @@
-"""The ledger of a run: every request to a model passes through it.
+"""The ledger of a conversation: every request to a model passes through it, however the conversation is held.
 
-It counts requests and what they take, holds them to the run's budgets, and has each of them recorded; or it answers
-them from a run's record, without a model. What a step that failed has used counts too, which the graph's own channel
-`usage` cannot know.
+It counts requests and what they take, what failed included, holds them to the budgets, and has each of them recorded;
+or it answers them from a run's record, without a model.
 
-LangGraph hands it down in a run's `configurable` under `LEDGER`, also into child graphs; of that, only plain values
-get into checkpoints and traces. Without one, requests are made as they come.
+LangGraph hands it down in `configurable` under `LEDGER`, also into child graphs; of that, only plain values get into
+checkpoints and traces. A run brings its own (`runs/resources.py`); a conversation's graph makes one where there is none
+(`graph/compiled.py`). Questions outside of conversations have none, and are put as they come.
 """
 
 from __future__ import annotations
 
 import asyncio
+import time
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -20,18 +21,22 @@ from langchain_core.runnables.config import ensure_config
 
 from persimchat.models.failures import model_error
 from persimchat.models.recording import STOPPED, Asking, Record, Recorded, Request, Row, from_record, prompt_digest
-from persimchat.models.usage import Amount, Spending, Tally, cost_usd, prompt_tokens
-from persimchat.state.conversation import add_usage
-from persimchat.state.errors import InputError, PerSimChatError
+from persimchat.models.usage import Amount, Spending, Tally, cost_usd, prompt_tokens, summed
+from persimchat.state.errors import InputError, ModelError, PerSimChatError
 from persimchat.state.plain_text import clean
 from persimchat.state.settings import Settings
 
 LEDGER: Final = "persimchat_ledger"
-"""Key of a run's ledger in `configurable`."""
+"""Key of the ledger in `configurable`."""
 
 ANSWER_TOKENS: Final = 150
 """What an answer is expected to take before a module has had one."""
 
+
+_SUMMED: Final = (
+    "agent", "module", "model", "input_tokens", "output_tokens", "cached_tokens", "estimated", "cost_usd",
+)  # fmt: skip
+"""What is taken of a request's row for the sums."""
 
 _REMEDY: Final = "The run ended before, or its settings are others now; resume or branch it instead."
 
@@ -51,27 +56,34 @@ class Sink(Protocol):
 
 
 class Ledger:
-    """Counts, limits and records the requests of one run. Used from one thread at a time.
+    """Counts, limits and records the requests of one conversation. Used from one thread at a time.
+
+    Attributes:
+        spending: what was spent.
+        shortened: the run's first request of whose prompt something was left out, since the model's context was too
+            small; None before, and where an earlier part of the run had one.
 
     Args:
-        settings: budgets and prices count.
         sink: where records go; nothing is recorded where it is None.
         earlier: the rows of the same run's requests before it was resumed; they count as spent.
         vectors: texts that were embedded before that: digest → base64, as recorded.
         answers: a run's record, out of which everything is answered. Budgets do not count then: nothing is spent.
+        used: rows of what the same conversation used before, as its state has them; the conversation's nodes write
+            there what is used from now on (`news`). None where the state is not to hold that.
     """
 
     def __init__(
         self,
-        settings: Settings,
         *,
         sink: Sink | None = None,
         earlier: Iterable[Mapping[str, Any]] = (),
         vectors: Mapping[str, str] | None = None,
         answers: Record | None = None,
+        used: Mapping[str, Mapping[str, Any]] | None = None,
     ) -> None:
         self.spending = Spending()
-        self._settings, self._sink, self._answers = settings, sink, answers
+        self._sink, self._answers = sink, answers
+        self._untold: dict[str, dict[str, Any]] | None = None
         self._sums: dict[tuple[str, str, str], dict[str, Any]] = {}
         self._lengths: dict[str, Tally] = defaultdict(Tally)
         self._differences: dict[tuple[int, str, str], None] = {}
@@ -80,9 +92,16 @@ class Ledger:
         self._reservations: dict[int, int] = {}
         self._over = asyncio.Event()
         self._over.set()
+        self.shortened: Request | None = None
+        self._told_of_shortening = False
         for row in earlier:
-            self._count(row)
-            self.spending.add(_taken(row))
+            self._told_of_shortening = self._told_of_shortening or bool(row.get("dropped"))
+            self._past(row)
+        if used is not None:
+            for row in used.values():
+                self._sum(row)
+                self.spending.add(_taken(row), row["calls"])
+            self._untold = {}
 
     @property
     def replays(self) -> bool:
@@ -97,6 +116,12 @@ class Ledger:
     def rows(self) -> list[dict[str, Any]]:
         """What was used so far, one row a module, agent and model, in the order of their names."""
         return [dict(self._sums[key]) for key in sorted(self._sums)]
+
+    def news(self) -> dict[str, dict[str, Any]]:
+        """The rows, by "module|agent|model", that have changed since they were asked for last; for the state."""
+        news = self._untold or {}
+        self._untold = None if self._untold is None else {}
+        return news
 
     async def settled(self, *, within_s: float = 5.0) -> bool:
         """Wait until no request is under way, so that what a cancelled one has used is known.
@@ -116,38 +141,56 @@ class Ledger:
         return True
 
     @contextmanager
-    def keeping(self, request: Request) -> Iterator[None]:
-        """Count and record a request, however it ends, if it was admitted."""
+    def preparing(self, request: Request, settings: Settings) -> Iterator[None]:
+        """Record why a question was not put to its model: it is no request, and is not counted as one."""
+        request.started = time.perf_counter()
+        try:
+            yield
+        except ModelError as error:
+            self._write({**request.row(_why(error, request, settings), settings.prices), "calls": 0})
+            raise
+
+    @contextmanager
+    def keeping(self, request: Request, settings: Settings) -> Iterator[None]:
+        """Count and record a request, however it ends, if it was admitted; `settings` have prices and timeout."""
         failed: str | None = None
         try:
             yield
         except BaseException as error:
-            failed = self._why(error, request)
+            failed = _why(error, request, settings)
             raise
         finally:
             reservation = self._reservations.pop(id(request), None)
             if reservation is not None:
-                row = request.row(failed, self._settings.prices)
+                row = request.row(failed, settings.prices)
                 self.spending.settle(reservation, _taken(row))
                 if not self._reservations:
                     self._over.set()
-                self._keep(row)
+                self._count(row)
+                self._write(row)
                 if row["answer"] is not None:
                     # A run goes on with what its record holds, so that a replay cannot differ from it.
                     request.answer = from_record(row["answer"])
 
-    def admit(self, request: Request) -> None:
+    def admit(self, request: Request, settings: Settings) -> None:
         """Count a request that is about to be made, and set aside what it is expected to take.
+
+        Args:
+            request: that is about to be made.
+            settings: with the budgets and the prices.
 
         Raises:
             BudgetExhausted: it would pass a budget, and must not be made.
         """
+        if any(request.dropped) and not self._told_of_shortening:
+            self.shortened, self._told_of_shortening = request, True
         made = self._lengths[request.module]
         given = prompt_tokens(request.sent)
         expected = round(made.output_tokens / made.requests) if made.requests else ANSWER_TOKENS
-        cost = cost_usd(request.name, given, expected, self._settings.prices)
+        expected = min(expected, request.limit or expected)
+        cost = cost_usd(request.name, given, expected, settings.prices)
         need = Amount(given + expected, cost or 0.0)
-        self._reservations[id(request)] = self.spending.reserve(need, self._settings)
+        self._reservations[id(request)] = self.spending.reserve(need, settings)
         self._over.clear()
 
     def recorded(self, request: Request, answers: int) -> Recorded:
@@ -175,8 +218,8 @@ class Ledger:
         if found.changed:
             self._differences[asking] = None
         for row in self._answers.rows_of(asking) if asking not in self._retold else ():
-            self.spending.add(_taken(row))
-            self._keep(row)
+            self._past(row)
+            self._write(row)
         self._retold.add(asking)
         return found
 
@@ -212,41 +255,49 @@ class Ledger:
             self._sink.embedding(text, vector)
         return self._embedded[text]
 
-    def _keep(self, row: Row) -> None:
-        self._count(row)
+    def _past(self, row: Mapping[str, Any]) -> None:
+        """Count a request that is over; a question that was not put to its model is none."""
+        if row.get("calls", 1):
+            self._count(row)
+            self.spending.add(_taken(row))
+
+    def _write(self, row: Row) -> None:
         if self._sink is not None:
             self._sink.call(row)
 
     def _count(self, row: Mapping[str, Any]) -> None:
         """Add a request to the sums; the request itself is not kept."""
-        key = (row["module"], row["agent"], row["model"])
-        fields = ("agent", "module", "model", "input_tokens", "output_tokens", "estimated", "cost_usd")
-        call = {"calls": 1, **{name: row[name] for name in fields}}
-        known = {"": self._sums[key]} if key in self._sums else {}
-        (self._sums[key],) = add_usage({}, [known, [call]]).values()
+        self._sum({"calls": 1, **{name: row[name] for name in _SUMMED if name in row}})
         if row["failed"] is None:
             made = self._lengths[row["module"]]
             made.requests += 1
             made.output_tokens += row["output_tokens"]
 
-    def _why(self, error: BaseException, request: Request) -> str:
-        """Why a request failed, as its user is told."""
-        if not isinstance(error, Exception):
-            return STOPPED
-        if not isinstance(error, PerSimChatError):
-            error = model_error(
-                error,
-                request.name,
-                agent=request.agent,
-                module=request.module,
-                turn=request.turn,
-                timeout_s=self._settings.timeout_s,
-            )
-        return clean(str(error))
+    def _sum(self, row: Mapping[str, Any]) -> None:
+        key = (row["module"], row["agent"], row["model"])
+        self._sums[key] = summed(self._sums.get(key), row)
+        if self._untold is not None:
+            self._untold["|".join(key)] = self._sums[key]
+
+
+def _why(error: BaseException, request: Request, settings: Settings) -> str:
+    """Why a request failed, as its user is told."""
+    if not isinstance(error, Exception):
+        return STOPPED
+    if not isinstance(error, PerSimChatError):
+        error = model_error(
+            error,
+            request.name,
+            agent=request.agent,
+            module=request.module,
+            turn=request.turn,
+            timeout_s=settings.timeout_s,
+        )
+    return clean(str(error))
 
 
 def current_ledger() -> Ledger | None:
-    """The ledger of the run whose node is being executed; None where the graph is used without one."""
+    """The ledger of the conversation whose node is being executed; None outside of conversations."""
     found = ensure_config().get("configurable", {}).get(LEDGER)
     return found if isinstance(found, Ledger) else None
 

@@ -9,7 +9,7 @@ from typing import Final, Literal
 from urllib.parse import urlsplit
 
 from persimchat.models.redaction import redact
-from persimchat.state.errors import InputError, nearest_word, suggestion
+from persimchat.state.errors import InputError, suggestion
 from persimchat.state.plain_text import quoted
 
 Provider = Literal["offline", "openai", "azure", "ollama", "compatible", "llamacpp", "langchain"]
@@ -20,17 +20,39 @@ OLLAMA_PORT: Final = 11434
 OPENAI_URL: Final = "https://api.openai.com/v1"
 _MAX_SHOWN: Final = 120
 
-_OWN: Final = ("openai", "azure", "ollama", "llamacpp")
-_KNOWN: Final = (*_OWN, "anthropic", "google_genai", "google_vertexai", "mistralai", "groq", "deepseek", "bedrock")
+SMOLLM2: Final = "smollm2"
+_OWN: Final = ("openai", "azure", "ollama", "llamacpp", "hf")
+PACKAGES: Final = {
+    "anthropic": "langchain-anthropic",
+    "bedrock": "langchain-aws",
+    "cohere": "langchain-cohere",
+    "deepseek": "langchain-deepseek",
+    "fireworks": "langchain-fireworks",
+    "google_genai": "langchain-google-genai",
+    "google_vertexai": "langchain-google-vertexai",
+    "groq": "langchain-groq",
+    "huggingface": "langchain-huggingface",
+    "mistralai": "langchain-mistralai",
+    "openrouter": "langchain-openrouter",
+    "perplexity": "langchain-perplexity",
+    "together": "langchain-together",
+    "xai": "langchain-xai",
+}
+"""What is installed for a provider that LangChain serves. Advice names no package but these: whoever made one up out of
+what was typed might send somebody to install a stranger's."""
+_KNOWN: Final = (*_OWN, *PACKAGES)
 _FAMILIES: Final = (
     (re.compile(r"(gpt|chatgpt|o\d)\b", re.IGNORECASE), "openai"),
     (re.compile(r"claude\b", re.IGNORECASE), "anthropic"),
     (re.compile(r"gemini\b", re.IGNORECASE), "google_genai"),
     (re.compile(r"(llama|qwen|gemma|mi[sx]tral|phi|deepseek)[\d.]*", re.IGNORECASE), "ollama"),
 )
+_HUB: Final = re.compile(r"hf:([\w.-]+)/([\w.-]+)/((?:[\w.+-]+/)*[\w.+-]+\.gguf)", re.ASCII)
+_PART: Final = re.compile(r"-\d{5}-of-\d{5}\.gguf$")
 _FORMS: Final = (
     "Use offline, openai:<model>, azure:<deployment>, ollama:<model>, <model>@http://host:port/v1, "
-    "llamacpp:<file.gguf>, or <provider>:<model> as LangChain's init_chat_model knows it."
+    "smollm2, hf:<owner>/<repo>/<file.gguf>, llamacpp:<file.gguf>, or <provider>:<model> as LangChain's "
+    "init_chat_model knows it."
 )
 
 
@@ -65,6 +87,8 @@ def parse_model_name(name: str) -> ModelName:
     written = name.strip()
     if written == OFFLINE:
         return ModelName(written, "offline", OFFLINE)
+    if written == SMOLLM2:
+        return ModelName(written, "llamacpp", SMOLLM2)
     found = list(re.finditer(r"@(?=https?://)", written, re.IGNORECASE))
     if found:
         model, url = written[: found[-1].start()], written[found[-1].end() :]
@@ -84,9 +108,36 @@ def parse_model_name(name: str) -> ModelName:
             return ModelName(written, "ollama", _named(model, written), _ollama_address())
         case "llamacpp":
             return ModelName(written, "llamacpp", _named(model, written))
+        case "hf":
+            return ModelName(written, "llamacpp", "/".join(hub_parts(written)))
+    if provider.lower() in ("http", "https"):
+        raise InputError(
+            f"the model's name is missing in {shown(written)}",
+            remedy="Put the name that the server knows and an @ before the address: <model>@http://localhost:8000/v1.",
+        )
     if provider == OFFLINE or not re.fullmatch(r"[a-z][a-z0-9_-]*", provider):
         raise InputError(f"unknown model {shown(written)}", remedy=_FORMS)
     return ModelName(written, "langchain", f"{provider}:{_named(model, written)}")
+
+
+def hub_parts(name: str) -> tuple[str, str, str]:
+    """Owner, repository and file of `hf:OWNER/REPO/FILE.gguf`.
+
+    Raises:
+        InputError: the name has another form, or names one part of a model that is in several files.
+    """
+    found = _HUB.fullmatch(name)
+    if found is None or ".." in name:
+        raise InputError(
+            f"{shown(name)} names no model file of the Hugging Face hub",
+            remedy="Write hf:OWNER/REPO/FILE.gguf, as the hub's page of the file shows them.",
+        )
+    if _PART.search(name):
+        raise InputError(
+            f"{shown(name)} is one of several parts of a model", remedy="Choose a file that holds the whole model."
+        )
+    owner, repository, file = found.groups()
+    return owner, repository, file
 
 
 def default_model_name(explicit: str | None) -> tuple[str, str | None]:
@@ -101,7 +152,8 @@ def default_model_name(explicit: str | None) -> tuple[str, str | None]:
         return DEFAULT, f"No model was chosen; OPENAI_API_KEY is set, so {DEFAULT} answers. Choose with --model."
     return OFFLINE, (
         "No model was chosen, so the built-in offline model answers: it needs no key and is no language model. "
-        "For a real one: --model openai:gpt-4o-mini (set OPENAI_API_KEY), or --model ollama:llama3.2."
+        "For a real one: --model openai:gpt-4o-mini (set OPENAI_API_KEY), --model ollama:llama3.2, or a small one on "
+        "this machine (persimchat models get smollm2)."
     )
 
 
@@ -111,12 +163,6 @@ def unknown_provider(name: ModelName) -> InputError:
     return InputError(
         f"unknown model provider {provider!r} in {shown(name.written)}", remedy=suggestion(provider, _KNOWN)
     )
-
-
-def own_provider_near(provider: str) -> str:
-    """A remedy where a provider looks like a misspelt one of ours, else an empty string."""
-    near = nearest_word(provider, (OFFLINE, *_OWN), cutoff=0.8)
-    return f"Did you mean {near!r}?" if near else ""
 
 
 def server_address(url: str, source: str, *, key: str = "PERSIMCHAT_API_KEY") -> str:
@@ -167,7 +213,7 @@ def _bare_remedy(name: str) -> str:
             return f"Did you mean {provider}:{name}?"
     if name in _KNOWN:
         return f"Add the model's name: {name}:<model>."
-    return suggestion(name, [OFFLINE], otherwise=_FORMS)
+    return suggestion(name, [OFFLINE, SMOLLM2], otherwise=_FORMS)
 
 
 def _ollama_address() -> str:

@@ -16,12 +16,3 @@ def is_openai(model: Any) -> TypeGuard[BaseChatOpenAI]:
     from langchain_openai.chat_models.base import BaseChatOpenAI
 
     return isinstance(model, BaseChatOpenAI)
-
-
-def cut_short() -> tuple[type[Exception], ...]:
-    """The errors that OpenAI's client raises in place of an answer that was cut or filtered; none where not loaded."""
-    if "openai" not in sys.modules:
-        return ()
-    from openai import ContentFilterFinishReasonError, LengthFinishReasonError
-
-    return (LengthFinishReasonError, ContentFilterFinishReasonError)

@@ -6,11 +6,12 @@ A record holds what was answered and what it took; of what was asked only a dige
 from __future__ import annotations
 
 import json
+import re
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from hashlib import sha256
-from typing import Any, Final
+from typing import Any, Final, NotRequired
 
 from langchain_core.messages import AIMessage, BaseMessage
 from typing_extensions import TypedDict
@@ -27,6 +28,9 @@ Question = tuple[int, str, str, int]
 STOPPED: Final = "stopped before the answer came"
 """What a row says of a request that was given up: because the run was stopped, or another step failed."""
 
+_SPEAKING: Final = "natural_language"
+"""The one module of a mind that asks alone, in a step of its own."""
+
 _KEPT: Final = (
     "finish_reason",
     "stop_reason",
@@ -40,11 +44,25 @@ _KEPT: Final = (
     "model_provider",
 )
 """What is kept of an answer's `response_metadata`: what is read of it here, and who answered."""
+_MADE_UP: Final = "lc_run-"
+"""How ids begin that LangChain gives to answers without one."""
+_ABSENT: Final[dict[str, Any]] = {"estimated": False, "cost_usd": None, "failed": None, "answer": None}
+"""What a line leaves out where it is so."""
+_REPEATED: Final = frozenset({"prompt", "seconds", "model", "input_tokens", "output_tokens"})
+"""What else an answer may only repeat."""
+_PRESENT: Final = object()
+_JSON: Final = "json"
+"""What stands in front of an answer that is kept as an object."""
+_MOST_BRACKETS: Final = 50
+_LONG_NUMBER: Final = re.compile(r"\d{16}")
+"""Answers that are kept as texts, since a line that holds them as objects might not be read back."""
+_LONGEST_S: Final = 86_400.0
+"""Seconds that an answer may say it took."""
 _FIELDS: Final = ("tool_calls", "invalid_tool_calls", "usage_metadata")
 
 
 class Row(TypedDict):
-    """One request to a model: a line of calls.jsonl."""
+    """One request to a model, or why there was none: a line of calls.jsonl."""
 
     turn: int
     agent: str
@@ -65,6 +83,14 @@ class Row(TypedDict):
     """Why it failed, a short text; None where it was answered."""
     answer: dict[str, Any] | None
     """What was answered (`as_record`); None where it failed."""
+    cached_tokens: NotRequired[int]
+    """Of `input_tokens` those that the server took from its cache; not there where there were none."""
+    calls: NotRequired[int]
+    """0 where the question was not put to the model: the prompt did not fit, or the model's server did not start; not
+    there where it was."""
+    dropped: NotRequired[dict[str, int]]
+    """How many `memories` and `utterances` were left out of what was sent, since the context was too small for them;
+    not there where none was."""
 
 
 @dataclass
@@ -80,8 +106,12 @@ class Request:
         messages: the question as it was rendered.
         sent: the prompt as it is sent.
         schema: name of the answer's schema; empty for free text.
+        limit: tokens that the answer may have; None where there is no limit.
+        dropped: how many memories and utterances were left out of what is sent, since they did not fit.
+        context: tokens of the model's context; None where it has no limit.
         started: when it began, in seconds of `time.perf_counter`; 0 until then.
         answer: what was answered, None until then.
+        partial: what came of an answer before it was cut off.
         seconds: how long that took.
     """
 
@@ -93,15 +123,28 @@ class Request:
     messages: Sequence[BaseMessage]
     sent: Sequence[BaseMessage]
     schema: str = ""
+    limit: int | None = None
+    dropped: tuple[int, int] = (0, 0)
+    context: int | None = None
     started: float = 0.0
     answer: AIMessage | None = None
     partial: AIMessage | None = None
     seconds: float = 0.0
+    _tally: Tally | None = field(default=None, init=False, repr=False)
 
     def answered(self, message: AIMessage) -> None:
         """Keep what was answered, and how long it took."""
         self.answer = message
         self.seconds = seconds_of(message, time.perf_counter() - self.started)
+
+    @property
+    def tally(self) -> Tally:
+        """The tokens that it took, once it is over: by the answer as the model gave it, or by what came of it."""
+        if self._tally is None:
+            self._tally, message = Tally(), self.answer or self.partial
+            if message is not None:
+                self._tally.add(self.sent, message)
+        return self._tally
 
     def row(self, failed: str | None, prices: Prices) -> Row:
         """What is recorded of the request once it is over.
@@ -110,15 +153,11 @@ class Request:
             failed: why it failed, None where it did not.
             prices: the user's own.
         """
-        tally, answer = Tally(), self.answer
-        if answer is not None:
-            tally.add(self.sent, answer)
-        elif self.partial is not None:
-            tally.add(self.sent, self.partial)
+        tally, answer = self.tally, self.answer
         if answer is None and failed is None:
             failed = STOPPED
-        given, made = tally.input_tokens, tally.output_tokens
-        return Row(
+        given, made, cached = tally.input_tokens, tally.output_tokens, tally.cached_tokens
+        row = Row(
             turn=self.turn,
             agent=self.agent,
             module=self.module,
@@ -129,10 +168,15 @@ class Request:
             input_tokens=given,
             output_tokens=made,
             estimated=tally.estimated,
-            cost_usd=cost_usd(self.name, given, made, prices),
+            cost_usd=cost_usd(self.name, given, made, prices, cached_tokens=cached),
             failed=failed,
             answer=None if failed is not None or answer is None else as_record(answer),
         )
+        if cached:
+            row["cached_tokens"] = cached
+        if any(self.dropped):
+            row["dropped"] = {"memories": self.dropped[0], "utterances": self.dropped[1]}
+        return row
 
 
 def prompt_digest(messages: Iterable[BaseMessage], schema: str = "") -> str:
@@ -187,6 +231,8 @@ class Record:
     """The answers of a run, by question.
 
     An exchange that was interrupted and begun anew is there twice; what became of it the last time is what counted.
+    Where one module of an agent fails for good, what others were asking at the same time is given up. The failure that
+    ended the step then stands for all of them.
 
     Args:
         rows: the run's requests in the order in which they ended.
@@ -199,14 +245,19 @@ class Record:
         self._last: dict[Question, tuple[Row, ...]] = {}
         self._rows: dict[Asking, list[Row]] = {}
         under_way: dict[Asking, tuple[int, tuple[Row, ...]]] = {}
+        failed: dict[Question, tuple[Row, ...]] = {}  # in the order in which they did
         for row in rows:
             key = (row["turn"], row["agent"], row["module"])
             self._rows.setdefault(key, []).append(row)
             answers, before = under_way.get(key, (0, ())) if row["n"] else (0, ())
             requests = (*before, row)
+            failed.pop((*key, answers), None)
+            if row["answer"] is None and row["failed"] != STOPPED:
+                failed[(*key, answers)] = requests
             if row["failed"] != STOPPED:
                 self._last[(*key, answers)] = self._exact[(*key, answers), row["prompt"]] = requests
             under_way[key] = (answers, requests) if row["answer"] is None else (answers + 1, ())
+        self._ended = {(*key[:2], key[2] == _SPEAKING): requests for key, requests in failed.items()}
 
     def find(self, question: Question, prompt: str) -> Recorded | None:
         """What became of a question as it is asked now, else as it was asked then; None where it was not asked.
@@ -217,6 +268,11 @@ class Record:
         """
         exact = self._exact.get((question, prompt))
         found = exact or self._last.get(question)
+        if found is None or found[-1]["answer"] is None:
+            turn, agent, module, _ = question
+            ended = self._ended.get((turn, agent, module == _SPEAKING))
+            if ended is not None:
+                return Recorded(ended, changed=found is not None and exact is None)
         return Recorded(found, changed=exact is None) if found else None
 
     def rows_of(self, asking: Asking) -> list[Row]:
@@ -227,7 +283,63 @@ class Record:
 def seconds_of(message: AIMessage, measured: float) -> float:
     """Seconds that an answer took: as the model reports them, else as they were measured."""
     reported = message.response_metadata.get("response_time_s")
-    return float(reported) if isinstance(reported, int | float) else measured
+    if isinstance(reported, int | float) and not isinstance(reported, bool) and 0 <= reported <= _LONGEST_S:
+        return float(reported)
+    return measured
+
+
+def as_line(row: Row) -> dict[str, Any]:
+    """A row as it is written: without what is not there, and of an answer that only repeats the row just its text."""
+    line = {name: value for name, value in row.items() if value is not _ABSENT.get(name, _PRESENT)}
+    answer = row["answer"]
+    if answer is not None and str(answer.get("id")).startswith(_MADE_UP):
+        plain = _plain(answer.get("content"), row)
+        if isinstance(plain["content"], str) and {**answer, "id": plain["id"]} == plain:
+            line["answer"] = _said(plain["content"])
+    return line
+
+
+def from_line(line: Any) -> Any:
+    """What a line says as a row, for whoever checks it; also one of an earlier version, which has everything."""
+    if not isinstance(line, dict):
+        return line
+    row = {**_ABSENT, **line}
+    said = row["answer"]
+    if isinstance(said, dict) and said.keys() == {_JSON}:
+        said = json.dumps(said[_JSON], ensure_ascii=False)
+    if isinstance(said, str) and row.keys() >= _REPEATED:
+        row["answer"] = _plain(said, row)
+    return row
+
+
+def _said(content: str) -> Any:
+    """An answer's text; one that is JSON, as nearly all are, as an object, where that gives the same text back."""
+    brackets = content.count("{") + content.count("[")
+    if not content.startswith("{") or brackets > _MOST_BRACKETS or _LONG_NUMBER.search(content):
+        return content
+    try:
+        value = json.loads(content)
+        same = json.dumps(value, ensure_ascii=False) == content
+    except (ValueError, RecursionError):
+        same = False
+    return {_JSON: value} if same else content
+
+
+def _plain(content: Any, row: Mapping[str, Any]) -> dict[str, Any]:
+    """The record of an answer that says of itself what its row says."""
+    given, made = row["input_tokens"], row["output_tokens"]
+    counted = isinstance(given, int) and isinstance(made, int)
+    told = {"estimated": row["estimated"], "response_time_s": row["seconds"], "model_name": row["model"]}
+    return {
+        "id": f"{_MADE_UP}-{row['prompt']}",
+        "content": content,
+        "usage_metadata": {
+            "input_tokens": given,
+            "output_tokens": made,
+            "total_tokens": given + made if counted else None,
+        },
+        "response_metadata": told,
+    }
 
 
 def _is_json(value: Any) -> bool:

@@ -9,6 +9,7 @@ from langchain_core.language_models import BaseChatModel
 
 from persimchat.models import ladder
 from persimchat.models.building import build
+from persimchat.models.local.server import started
 from persimchat.models.loops import PerLoop
 from persimchat.models.naming import ModelName, default_model_name, parse_model_name
 from persimchat.models.openai_client import is_openai
@@ -34,7 +35,10 @@ def chat_model(name: str, settings: Settings, *, streaming: bool = True) -> Base
     Raises:
         InputError: the name is unknown, or what it needs is missing.
     """
-    parsed = parse_model_name(name)
+    return _kept(parse_model_name(name), settings, streaming)
+
+
+def _kept(parsed: ModelName, settings: Settings, streaming: bool) -> BaseChatModel:
     refused = ladder.refused_fields(parsed)
     key = _key(parsed, settings, refused)
     model = _MODELS.get(key, lambda: build(parsed, settings, refused))
@@ -47,10 +51,14 @@ def chat_model(name: str, settings: Settings, *, streaming: bool = True) -> Base
 async def ready_model(name: str, settings: Settings, *, streaming: bool = True) -> BaseChatModel:
     """`chat_model` for code in an event loop: a client that is not there yet is made in a thread.
 
-    Making one reads files (certificates, packages, a local model), and nothing else could go on meanwhile. It is made
-    once, however many wait for it.
+    Making one reads files (certificates, packages), and nothing else could go on meanwhile. It is made once, however
+    many wait for it. The server of a model file is started where it does not run.
+
+    Raises:
+        InputError: the name is unknown, or what it needs is missing.
+        ModelError: the server of a model file did not start.
     """
-    parsed = parse_model_name(name)
+    parsed = await started(parse_model_name(name), settings)
     refused = ladder.refused_fields(parsed)
     key = _key(parsed, settings, refused)
     if key not in _MODELS:
@@ -58,14 +66,12 @@ async def ready_model(name: str, settings: Settings, *, streaming: bool = True) 
             if key not in _MODELS:
                 made = await asyncio.to_thread(build, parsed, settings, refused)
                 _MODELS.get(key, lambda: made)
-    return chat_model(name, settings, streaming=streaming)
+    return _kept(parsed, settings, streaming)
 
 
 def _key(name: ModelName, settings: Settings, refused: frozenset[str]) -> tuple[Hashable, ...]:
     """What tells one client from another."""
-    # A local file takes long to load, and its time limit is not the client's.
-    timeout_s = None if name.provider == "llamacpp" else settings.timeout_s
-    return (*name.key, settings.seed, settings.model_temperature, timeout_s, refused)
+    return (*name.key, settings.seed, settings.model_temperature, settings.timeout_s, refused)
 
 
 async def close_models() -> None:

@@ -1,4 +1,4 @@
-"""An answer's JSON schema, as servers take it and as prompts show it."""
+"""An answer's JSON schema in the dialect of the server that is asked, and as prompts show it."""
 
 from __future__ import annotations
 
@@ -9,18 +9,34 @@ from typing import Any, Final
 from langchain_core.utils.json_schema import dereference_refs
 from pydantic import BaseModel
 
-_UNSENT: Final = frozenset({"default", "minLength", "maxLength"})
-"""Keywords that OpenAI's strict mode does not take; the answer is validated here all the same."""
+from persimchat.models.profiles import ALL_BOUNDS, KEYWORDS, Bounds
+
+LONGEST: Final = 2000
+"""The greatest `maxLength` that is sent where nothing else is said."""
+
+_KIND: Final = {"integer": Bounds.NUMBERS, "number": Bounds.NUMBERS, "array": Bounds.ARRAYS, "string": Bounds.STRINGS}
+_UNSENT: Final = frozenset({"title", "default", *(word for words in KEYWORDS.values() for word in words)})
+"""Keywords that are not copied: bounds are written anew, as the dialect has them."""
+_UNIT: Final = {Bounds.NUMBERS: "", Bounds.ARRAYS: " entries", Bounds.STRINGS: " characters"}
 
 
 @cache
-def wire_schema(schema: type[BaseModel]) -> dict[str, Any]:
+def wire_schema(
+    schema: type[BaseModel], bounds: frozenset[Bounds] = ALL_BOUNDS, longest: int = LONGEST
+) -> dict[str, Any]:
     """The schema for a server: no references, every property required and no others, no keyword it would refuse.
 
-    The title stays at the top, where LangChain takes the name of the tool or format from it.
+    The title stays at the top, where LangChain takes the name of the tool or format from it. Bounds that are not sent
+    stand in the description, in words; answers are checked against all of them.
+
+    Args:
+        schema: the answer's.
+        bounds: kinds of limits that the server takes.
+        longest: the greatest `maxLength` that it takes.
     """
     whole = _resolved(schema)
-    return {"title": schema.__name__, "description": whole.get("description", schema.__name__), **_strict(whole)}
+    sent: dict[str, Any] = _sent(whole, bounds, longest)
+    return {"title": schema.__name__, "description": whole.get("description", schema.__name__), **sent}
 
 
 @cache
@@ -43,14 +59,32 @@ def _untitled(node: Any, *, names: bool = False) -> Any:
     return [_untitled(item) for item in node] if isinstance(node, list) else node
 
 
-def _strict(node: Any, *, names: bool = False) -> Any:
+def _sent(node: Any, bounds: frozenset[Bounds], longest: int, *, names: bool = False) -> Any:
     if isinstance(node, list):
-        return [_strict(item) for item in node]
+        return [_sent(item, bounds, longest) for item in node]
     if not isinstance(node, dict):
         return node
     if names:
-        return {k: _strict(v) for k, v in node.items()}
-    result = {k: _strict(v, names=k == "properties") for k, v in node.items() if k != "title" and k not in _UNSENT}
+        return {k: _sent(v, bounds, longest) for k, v in node.items()}
+    result = {k: _sent(v, bounds, longest, names=k == "properties") for k, v in node.items() if k not in _UNSENT}
     if "properties" in result:
         result |= {"required": list(result["properties"]), "additionalProperties": False}
-    return result
+    kind = _KIND.get(str(node.get("type")))
+    given = {word: node[word] for word in KEYWORDS[kind] if word in node} if kind else {}
+    if kind is None or not given:
+        return result
+    if kind in bounds and given.get("maxLength", 0) <= longest:
+        return result | given
+    return result | {"description": " ".join(filter(None, [result.get("description"), f"({_in_words(kind, given)})"]))}
+
+
+def _in_words(kind: Bounds, given: dict[str, Any]) -> str:
+    """Limits as a model reads them: "0 to 10", "at most 200 characters"."""
+    least, most = (given.get(word) for word in KEYWORDS[kind])
+    if kind is Bounds.STRINGS and least == 1:
+        least = None if most is not None else 1
+    if least is None:
+        return f"at most {most}{_UNIT[kind]}"
+    if most is None:
+        return f"at least {least}{_UNIT[kind]}"
+    return f"exactly {least}{_UNIT[kind]}" if least == most else f"{least} to {most}{_UNIT[kind]}"

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from importlib.resources import files
-from typing import Final
+from typing import Any, Final
 
 import yaml
 from langchain_core.messages import AIMessage, BaseMessage
@@ -18,8 +18,18 @@ from persimchat.state.errors import BudgetExhausted
 from persimchat.state.mind import Call
 from persimchat.state.settings import Settings
 
-Prices = Mapping[str, tuple[float, float]]
+Price = tuple[float, ...]
+"""USD per million tokens: of prompts, of answers, and where it is known of what a prompt took from a cache."""
+Prices = Mapping[str, Price]
 
+_MOST_CHARACTERS: Final = 50
+"""Characters that a token has at most, on average over a text; words have five."""
+_MOST_TOKENS: Final = 4
+"""Tokens that a character takes at most, in scripts and signs that a model hardly knows."""
+_FORM_TOKENS: Final = 20_000
+"""Tokens that a request may have beside its texts: schemas, the chat template."""
+_THINKING_TOKENS: Final = 200_000
+"""Tokens that an answer may have beside what it shows: thinking."""
 _SNAPSHOT = re.compile(r"-\d{4}-\d{2}-\d{2}$")
 
 
@@ -31,27 +41,43 @@ class Tally:
         requests: requests made, refused ones included.
         input_tokens: tokens of the prompts.
         output_tokens: tokens of the answers.
+        cached_tokens: of the prompts' tokens those that servers say they took from their caches.
         estimated: whether any of the counts is an estimate.
     """
 
     requests: int = 0
     input_tokens: int = 0
     output_tokens: int = 0
+    cached_tokens: int = 0
     estimated: bool = False
 
     def add(self, prompt: Iterable[BaseMessage], answer: AIMessage) -> None:
-        """Count an answer's tokens: as the server reports them, else estimated from the texts' lengths."""
-        reported = _reported(answer)
+        """Count an answer's tokens: as the server reports them where that can be, else estimated from the texts.
+
+        A count that cannot be that of the text would let a run pass its budget, or end it at once.
+        """
+        given, made, cached = _reported(answer)
+        asked, said = list(prompt), answer_text(answer)
         self.estimated = self.estimated or bool(answer.response_metadata.get("estimated"))
-        if reported is None:
-            self.estimated = True
-            reported = (prompt_tokens(prompt), estimated_tokens(answer_text(answer)))
-        self.input_tokens += reported[0]
-        self.output_tokens += reported[1]
+        if given is None or not _believed(given, sum(len(str(message.text)) for message in asked), _FORM_TOKENS):
+            self.estimated, given = True, prompt_tokens(asked)
+        if made is None or not _believed(made, len(said), _THINKING_TOKENS):
+            self.estimated, made = True, estimated_tokens(said)
+        self.input_tokens += given
+        self.output_tokens += made
+        self.cached_tokens += cached if cached <= given else 0
+
+    def sum(self, other: Tally) -> None:
+        """Add what other requests took."""
+        self.requests += other.requests
+        self.input_tokens += other.input_tokens
+        self.output_tokens += other.output_tokens
+        self.cached_tokens += other.cached_tokens
+        self.estimated = self.estimated or other.estimated
 
     def call(self, name: ModelName, *, agent: str, module: str, turn: int, prices: Prices) -> Call:
         """The accounting row."""
-        return Call(
+        call = Call(
             agent=agent,
             module=module,
             model=name.written,
@@ -60,8 +86,11 @@ class Tally:
             input_tokens=self.input_tokens,
             output_tokens=self.output_tokens,
             estimated=self.estimated,
-            cost_usd=cost_usd(name, self.input_tokens, self.output_tokens, prices),
+            cost_usd=cost_usd(name, self.input_tokens, self.output_tokens, prices, cached_tokens=self.cached_tokens),
         )
+        if self.cached_tokens:
+            call["cached_tokens"] = self.cached_tokens
+        return call
 
 
 @dataclass(frozen=True)
@@ -127,9 +156,9 @@ class Spending:
         del self._reserved[reservation]
         self._add(taken)
 
-    def add(self, taken: Amount) -> None:
-        """Count a request that is over and was not reserved for: an earlier one of the same run, or a recorded one."""
-        self.calls += 1
+    def add(self, taken: Amount, calls: int = 1) -> None:
+        """Count requests that are over and were not reserved for: earlier ones of the same run, or recorded ones."""
+        self.calls += calls
         self._add(taken)
 
     def _add(self, taken: Amount) -> None:
@@ -137,12 +166,36 @@ class Spending:
         self.usd += taken.usd
 
 
+Row = Mapping[str, Any]
+
+
+def summed(first: Row | None, second: Row) -> dict[str, Any]:
+    """The sum of two accounting rows of one agent's module and model; an unknown cost makes the sum's unknown.
+
+    Args:
+        first: `calls`, tokens and `cost_usd`; None for nothing.
+        second: the same.
+    """
+    if first is None:
+        return dict(second)
+    made = {**first, "estimated": first["estimated"] or second["estimated"]}
+    for name in ("calls", "input_tokens", "output_tokens"):
+        made[name] += second[name]
+    if cached := first.get("cached_tokens", 0) + second.get("cached_tokens", 0):
+        made["cached_tokens"] = cached
+    costs = (first["cost_usd"], second["cost_usd"])
+    made["cost_usd"] = None if None in costs else sum(costs)
+    return made
+
+
 def prompt_tokens(messages: Iterable[BaseMessage]) -> int:
     """Tokens of a prompt, estimated from the length of its texts."""
     return sum(estimated_tokens(str(message.text)) for message in messages)
 
 
-def cost_usd(name: ModelName, input_tokens: int, output_tokens: int, prices: Prices) -> float | None:
+def cost_usd(
+    name: ModelName, input_tokens: int, output_tokens: int, prices: Prices, *, cached_tokens: int = 0
+) -> float | None:
     """US dollars that tokens cost, or None where the model's price is not known.
 
     Args:
@@ -150,6 +203,8 @@ def cost_usd(name: ModelName, input_tokens: int, output_tokens: int, prices: Pri
         input_tokens: tokens of the prompts.
         output_tokens: tokens of the answers.
         prices: the user's own prices, by the name as written or the model's bare name; they go first.
+        cached_tokens: of `input_tokens` those that came from the server's cache; they cost as much as the others where
+            no price of their own is known.
     """
     price = prices.get(name.written) or prices.get(name.model)
     if price is None and name.provider == "offline":
@@ -158,27 +213,56 @@ def cost_usd(name: ModelName, input_tokens: int, output_tokens: int, prices: Pri
         price = LIST_PRICES.get(name.model) or LIST_PRICES.get(_SNAPSHOT.sub("", name.model))
     if price is None:
         return None
-    return (input_tokens * price[0] + output_tokens * price[1]) / 1_000_000
+    read, written, cached = (*price, price[0])[:3]
+    return ((input_tokens - cached_tokens) * read + cached_tokens * cached + output_tokens * written) / 1_000_000
 
 
-def _list_prices() -> dict[str, tuple[float, float]]:
+def _list_prices() -> dict[str, Price]:
     text = (files("persimchat.models") / "prices.yaml").read_text(encoding="utf-8")
-    return {
-        model: (float(given), float(made)) for model, (given, made) in yaml.safe_load(text)["usd_per_million"].items()
-    }
+    return {model: tuple(map(float, price)) for model, price in yaml.safe_load(text)["usd_per_million"].items()}
 
 
 LIST_PRICES: Final = _list_prices()
-"""Known list prices: model → USD per million tokens (input, output); date and source stand in `prices.yaml`.
+"""Known list prices: model → USD per million tokens (input, output, cached input); `prices.yaml` has date and source.
 
 Read once at import: no file is read in an event loop."""
 
 
-def _reported(answer: AIMessage) -> tuple[int, int] | None:
-    usage = answer.usage_metadata
-    if usage and (usage["input_tokens"] or usage["output_tokens"]):
-        return usage["input_tokens"], usage["output_tokens"]
+def _reported(answer: AIMessage) -> tuple[int | None, int | None, int]:
+    """Tokens of prompt and answer as the server counts them, and of the prompt those from its cache.
+
+    None stands for what it does not say, or says as no number; of a cache 0 then.
+    """
+    usage: Mapping[str, Any] = answer.usage_metadata or {}
     raw = answer.response_metadata.get("token_usage")
-    if isinstance(raw, dict) and raw.get("prompt_tokens"):
-        return int(raw["prompt_tokens"]), int(raw.get("completion_tokens") or 0)
-    return None
+    told: Mapping[str, Any] = raw if isinstance(raw, dict) else {}
+    return (
+        _count(usage.get("input_tokens")) or _count(told.get("prompt_tokens")),
+        _count(usage.get("output_tokens")) or _count(told.get("completion_tokens")),
+        _part(usage, "input_token_details", "cache_read")
+        or _part(told, "prompt_tokens_details", "cached_tokens")
+        or _count(told.get("prompt_cache_hit_tokens"))
+        or 0,
+    )
+
+
+def _part(usage: Mapping[str, Any], details: str, name: str) -> int | None:
+    found = usage.get(details)
+    return _count(found.get(name)) if isinstance(found, dict) else None
+
+
+def _count(value: Any) -> int | None:
+    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
+
+
+def _believed(reported: int | None, length: int, unseen: int) -> bool:
+    """Whether a count of tokens can be that of a text.
+
+    Args:
+        reported: the count.
+        length: characters of the text.
+        unseen: tokens that may come in addition to it.
+    """
+    if reported is None or (reported == 0 and length):
+        return False
+    return length <= _MOST_CHARACTERS * (reported + 1) and reported <= _MOST_TOKENS * length + unseen

@@ -1,1 +1,1 @@
-"""One cognitive module a file."""
+"""One cognitive module per file."""

@@ -1,6 +1,6 @@
-"""Analysis: how coherent, how kindly meant and how involved one utterance is (thesis, 5.3).
+"""Analysis: how coherent, how friendly and how engaged one utterance is (thesis, 5.3).
 
-It belongs to no agent's mind and nobody in the conversation learns of it, so it runs beside hearing and delays nothing.
+It belongs to no agent's mind, and no participant learns of it, so it runs in parallel with hearing and delays nothing.
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ from persimchat.state.mind import Situation, Utterance
 from persimchat.state.settings import Settings
 
 ANALYST: Final = "Analysis"
-"""On whose behalf the model is asked, in accounting, settings and errors: no agent has this part."""
+"""The name under which the model is asked, in accounting, settings and errors; it is no agent's."""
 
 _NOBODY: Final = ""
-"""Whose ears the blocks are made for: an onlooker is nobody among those present."""
+"""The name for which the blocks are made: an onlooker, who is no participant."""
 
 
 class Given(TypedDict):
     """What the analysis is given for one utterance."""
 
     situation: Situation
-    """The conversation as an onlooker finds it; `recent` may hold the utterance itself, and what came later."""
+    """The conversation as an onlooker sees it; `recent` may hold the utterance itself, and later ones."""
     heard: Utterance
     """The utterance to score."""
 
@@ -38,8 +38,7 @@ async def analyse(given: Given, settings: Settings) -> dict[str, Any]:
 
     Returns:
         An update of the conversation: `scores`, one record with `turn`, `speaker`, `reasoning`, and `coherence`,
-        `sentiment` and `engagement` (0–10, one decimal), None where the model failed for good, and why (`failed`); and
-        `usage`.
+        `sentiment` and `engagement` (0–10, one decimal), None where the model failed for good, and why (`failed`).
     """
     situation, heard = given["situation"], given["heard"]
     before = [utterance for utterance in situation["recent"] if utterance["turn"] < heard["turn"]]
@@ -58,7 +57,7 @@ async def analyse(given: Given, settings: Settings) -> dict[str, Any]:
         )
     except TransientModelError:
         raise  # tried again
-    except ModelError as error:  # it belongs to nobody in the conversation, which goes on without it
+    except ModelError as error:  # no participant needs it: the conversation continues without it
         unscored = dict.fromkeys(Score.model_fields)
         return {"scores": [{**scored, **unscored, "failed": str(error)}]}
-    return {"scores": [{**scored, **answer.value.model_dump(), "failed": ""}], "usage": [answer.call]}
+    return {"scores": [{**scored, **answer.value.model_dump(), "failed": ""}]}

@@ -1,7 +1,7 @@
-"""Answering: a participant of a debate baseline answers with reasons, in the form that was asked for.
+"""Answering: a participant of a debate baseline answers with reasons, in the requested form.
 
-Shared by the baselines mad (Du et al. 2023), mad_judge (Liang et al. 2023) and reconcile (Chen et al. 2023). Nobody has
-a memory in them: what somebody is shown of a debate is the last round, so prompts do not grow.
+Shared by the baselines mad (Du et al. 2023), mad_judge (Liang et al. 2023) and reconcile (Chen et al. 2023). Their
+participants have no memory and see only the last round of a debate, so prompts do not grow.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from persimchat.prompts import answer_blocks, blocks, render
 from persimchat.prompts.blocks import Block
 from persimchat.state.answering import ConfidentAnswering, answering_schema, worded
 from persimchat.state.decision import Decision, decision_schema
-from persimchat.state.mind import Call, Mind, Situation, Utterance
+from persimchat.state.mind import Mind, Situation, Utterance
 from persimchat.state.settings import Settings
 from persimchat.state.speech import addressees
 from persimchat.state.verdict import answer_description
@@ -30,35 +30,35 @@ Method = Literal["mad", "mad_judge", "reconcile"]
 
 
 class Given(TypedDict):
-    """What a participant is given for one answer."""
+    """The input of one answer."""
 
     method: Method
     mind: Mind
     situation: Situation
     number: int
-    """The utterance's that the answer makes; those of one round are made at the same time."""
+    """The number of the utterance that the answer makes; those of one round are made at the same time."""
     answers: list[Utterance]
-    """Of the last round, those that this participant is shown."""
+    """The answers of the last round that this participant sees."""
     side: NotRequired[str]
     """mad_judge: "affirmative" or "negative"."""
     sides: NotRequired[dict[str, str]]
-    """mad_judge: everybody's."""
+    """mad_judge: each participant's side."""
     opposes: NotRequired[str]
-    """mad_judge: the affirmative side's answer, for those who are asked to disagree with it."""
+    """mad_judge: the affirmative side's answer, for the participants who are asked to disagree with it."""
 
 
-async def give_answer(given: Given, settings: Settings) -> tuple[Utterance, Call]:
+async def give_answer(given: Given, settings: Settings) -> Utterance:
     """Have a participant answer, with confidence in the reconcile baseline.
 
     Args:
-        given: who answers, and what they are shown.
+        given: who answers, and what they see.
         settings: of the simulation.
 
     Returns:
-        The utterance, its `text` the reasons and the answer, and the call it took.
+        The utterance, its `text` the reasons and the answer.
 
     Raises:
-        ModelError: the answer was twice not of the form that was asked for, or the request failed.
+        ModelError: the answer twice did not have the requested form, or the request failed.
     """
     mind, situation = given["mind"], given["situation"]
     name, form, choices = mind["name"], settings.answer_format, tuple(settings.choices)
@@ -90,9 +90,11 @@ async def give_answer(given: Given, settings: Settings) -> tuple[Utterance, Call
         "corrections": [],
         "answer": answer.answer,
     }
+    if answer.conditional:
+        utterance["conditional"] = answer.conditional
     if isinstance(answer, ConfidentAnswering):
         utterance["confidence"] = answer.confidence
-    return utterance, call
+    return utterance
 
 
 def _shown(given: Given, settings: Settings) -> Block:
@@ -111,15 +113,15 @@ async def decide(
     round: int,
     rounds: int,
     settings: Settings,
-) -> tuple[Decision, Call]:
-    """Ask the judge of mad_judge whether the round has shown which answer is right; after the last one it has to say.
+) -> Decision:
+    """Ask the judge of mad_judge whether the round has shown which answer is right; after the last one it must decide.
 
     Args:
-        situation: the debate as one finds it who takes no part.
-        answers: of the round that is over.
-        sides: who debates on which side.
+        situation: the debate as an onlooker sees it.
+        answers: of the finished round.
+        sides: each participant's side.
         round: its number, from 1.
-        rounds: how many there are at most.
+        rounds: the greatest number of rounds.
         settings: of the simulation.
     """
     last = round == rounds
@@ -138,4 +140,4 @@ async def decide(
         last=last,
         form=answer_description(form, choices),
     )
-    return answer.value, answer.call
+    return answer.value

@@ -1,4 +1,4 @@
-"""Assembling: who comes together, about what; the minds before they awaken. No model is asked."""
+"""Assembling: the participants, the topic, and the minds before they awaken. No model is asked."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ def _topic(state: Conversation) -> str:
 
 
 def topic_in(messages: Sequence[AnyMessage]) -> str | None:
-    """The words of the last human message, None where there is none.
+    """The words of the last human message, None if there is none.
 
-    What people said in an earlier conversation on the same thread is no topic.
+    People's utterances of an earlier conversation on the same thread are not topics.
     """
     said = (m for m in reversed(messages) if isinstance(m, HumanMessage) and not utterances([m]))
     return next((str(m.text) for m in said), None)
@@ -84,27 +84,27 @@ def scenario_of(state: Conversation) -> Scenario:
 
 
 def refuse_people_in_baseline(scenario: Scenario, settings: Settings) -> None:
-    """Refuse a baseline of the literature in which a person is to take part.
+    """Refuse a baseline with human participants.
 
     Raises:
-        InputError: there is one.
+        InputError: there is a human participant.
     """
     people = [persona.name for persona in scenario.participants if persona.human]
     if people and settings.baseline is not None:
         raise InputError(
-            f"baseline={settings.baseline} holds no people",
+            f"baseline={settings.baseline} cannot include human participants",
             where=f"participant {people[0]}",
             remedy="Leave the baseline out, or let a model take this part.",
         )
 
 
 def assemble(state: Conversation, settings: Settings, thread: str) -> dict[str, Any]:
-    """Make the conversation's channels and everybody's mind from its input.
+    """Make the conversation's channels and all minds from its input.
 
     Args:
-        state: the input; what stands in it of an earlier conversation on the same thread is replaced.
-        settings: whether social goals are in force.
-        thread: the thread's id, from which the simulation's id is made where none is given.
+        state: the input; the state of an earlier conversation on the same thread is replaced.
+        settings: `social_goals` counts.
+        thread: the thread's id, from which the simulation's id is made if none is given.
     """
     scenario = scenario_of(state)
     again = len(state.get("messages", [])) if state.get("agents") else 0
@@ -114,18 +114,15 @@ def assemble(state: Conversation, settings: Settings, thread: str) -> dict[str, 
         persona.name: _mind(persona, scenario.goals_of(persona) if settings.social_goals else [])
         for persona in scenario.participants
     }
-    judges = (
-        [judge_persona().model_copy(update={"name": judge_name(tuple(minds))})]
-        if settings.mode == "debate" and settings.judge == "persona"
-        else []
-    )
+    if settings.mode == "debate" and settings.judge == "persona":
+        judge = judge_persona().model_copy(update={"name": judge_name(tuple(minds))})
+        minds[judge.name] = {**_mind(judge, []), "role": "judge"}
     return {
         "topic": scenario.topic,
         "relationships": [r.model_dump(by_alias=True) for r in scenario.relationships],
         "rules": list(scenario.rules),
         "simulation": simulation or hashlib.sha256(f"{thread}/{again}".encode()).hexdigest()[:16],
         "agents": [dict.fromkeys(state.get("agents", {})), minds],
-        "judge_mind": [dict.fromkeys(state.get("judge_mind", {})), {judge.name: _mind(judge, []) for judge in judges}],
         "turn": 0,
         "stop_reason": "",
         "stop_source": "",
@@ -138,6 +135,8 @@ def assemble(state: Conversation, settings: Settings, thread: str) -> dict[str, 
         "checked": 0,
         "selected": {},
         "scores": None,
+        "judgements": None,
+        "streaks": None,
         "interventions": [],
         "carried_out": None,
     }

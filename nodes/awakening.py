@@ -1,4 +1,4 @@
-"""Awakening: what an agent has in mind before the first word (specification, *At the start*)."""
+"""Awakening: an agent's mind before the first utterance (specification, *At the start*)."""
 
 from __future__ import annotations
 
@@ -6,13 +6,14 @@ from persimchat.memory.recollection import remember
 from persimchat.nodes.context import persona_of
 from persimchat.state.emotion import EmotionalState
 from persimchat.state.memory import Memory, MemoryKind, new_memory
-from persimchat.state.mind import Mind
+from persimchat.state.mind import Step
+from persimchat.state.outcomes import NEUTRAL
 from persimchat.state.settings import Settings
 
 _MOST_IMPORTANT = 10
 
 
-async def settle(mind: Mind, settings: Settings) -> Mind:
+async def settle(mind: Step, settings: Settings) -> Step:
     """Put profile, topic and, if there are any, social goals into long-term memory, in that order; all are recalled.
 
     Their importance is the greatest, and they are never pruned.
@@ -36,3 +37,11 @@ async def settle(mind: Mind, settings: Settings) -> Mind:
         "pinned": ids,
         "unsaved": [memory.model_dump() for memory in first],
     }
+
+
+async def settle_unfelt(mind: Step, settings: Settings) -> Step:
+    """The same for an agent whose model fails: calm, with neutral need to talk and openness."""
+    own: Step = {"emotion": EmotionalState().model_dump(), "need_to_talk": NEUTRAL, "need_reasoning": ""}
+    if mind["situation"]["debate"] is not None:
+        own |= {"openness": NEUTRAL, "openness_reasoning": ""}
+    return {**await settle(mind, settings), **own}

@@ -1,4 +1,4 @@
-"""What modules show a model of a mind: the blocks that their prompts have in common."""
+"""The blocks about a mind that all modules' prompts have in common."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from persimchat.memory.recollection import memories_of
 from persimchat.prompts import blocks
 from persimchat.prompts.blocks import Block
 from persimchat.state.memory import PINNED, Memory
-from persimchat.state.mind import Mind
+from persimchat.state.mind import Mind, Step
 from persimchat.state.persona import Persona
 from persimchat.state.settings import Settings
 from persimchat.state.visibility import heard_by
@@ -20,10 +20,10 @@ def persona_of(mind: Mind) -> Persona:
     return Persona.model_validate(mind["persona"])
 
 
-async def shown_memories(mind: Mind, settings: Settings) -> list[Memory]:
-    """What was last recalled, best first, cut to the prompt's budget of tokens.
+async def shown_memories(mind: Step, settings: Settings) -> list[Memory]:
+    """The memories recalled last, best first, cut to the prompt's budget of tokens.
 
-    Profile, topic and social goals are left out: they stand in blocks of their own, word by word.
+    Profile, topic and social goals are left out: they have their own blocks, word by word.
     """
     recalled = await memories_of(
         settings,
@@ -35,15 +35,15 @@ async def shown_memories(mind: Mind, settings: Settings) -> list[Memory]:
     return blocks.within_budget([m for m in recalled if m.kind not in PINNED], settings.memory_tokens)
 
 
-def common_blocks(mind: Mind, shown: Sequence[Memory] = (), *, knowledge: bool = False) -> dict[str, Any]:
-    """The blocks that every module may use, and whether the end is near, by the names under which templates know them.
+def common_blocks(mind: Step, shown: Sequence[Memory] = (), *, knowledge: bool = False) -> dict[str, Any]:
+    """The blocks that every module may use, and whether the end is near, by their names in templates.
 
     Args:
         mind: the agent, with its situation.
         shown: recalled memories within budget, numbered in this order.
         knowledge: whether the persona's knowledge level is spelled out (for speaking).
     """
-    situation, name = mind["situation"], mind["name"]
+    situation, name, spoken = mind["situation"], mind["name"], mind.get("utterances", 0)
     heard = mind.get("heard")
     return {
         "basic_information": blocks.basic_information(persona_of(mind), knowledge=knowledge),
@@ -52,13 +52,17 @@ def common_blocks(mind: Mind, shown: Sequence[Memory] = (), *, knowledge: bool =
         "memories": blocks.memories(shown),
         "short_term_memory": blocks.short_term_memory(mind.get("stm")),
         "plan_and_identity": blocks.plan_and_identity(mind),
-        "environment": blocks.environment(situation, name, spoken=mind.get("utterances", 0)),
+        "goals": blocks.goals(mind),
+        "plan": blocks.plan(mind),
+        "environment": blocks.environment(situation, name, spoken=spoken),
+        "scene": blocks.scene(situation, name),
+        "progress": blocks.progress(situation, spoken=spoken),
         "last_utterances": blocks.last_utterances(heard_by(situation["recent"], name), name),
         "heard": blocks.heard(heard, name, situation["present"]) if heard else Block("heard", ()),
         "closing": situation["closing"],
     }
 
 
-def question(mind: Mind, settings: Settings, module: str) -> dict[str, Any]:
-    """Who asks, for `models.asking`: settings, agent, module and turn."""
+def question(mind: Step, settings: Settings, module: str) -> dict[str, Any]:
+    """The arguments of `models.asking` that say who asks: settings, agent, module and turn."""
     return {"settings": settings, "agent": mind["name"], "module": module, "turn": mind["situation"]["turn"]}

@@ -1,7 +1,7 @@
-"""Counting: what the answers of a round come to in the baselines mad and reconcile.
+"""Counting: the result of a round's answers in the baselines mad and reconcile.
 
-No model is asked, but for one case: answers in free text of which no two are the same in words cannot be counted, so
-the judge reads them and words the position of the majority.
+No model is asked, with one exception: answers in free text that all differ in their words cannot be counted, so the
+judge reads them and words the position of the majority.
 """
 
 from __future__ import annotations
@@ -10,9 +10,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from persimchat.nodes.judge import word_majority
-from persimchat.state.mind import Call, Situation, Utterance
+from persimchat.state.condition import joined, positions_of
+from persimchat.state.mind import Situation, Utterance
 from persimchat.state.settings import Settings
-from persimchat.state.verdict import Conclusion
+from persimchat.state.verdict import Conclusion, with_conditions
 from persimchat.state.voting import Tally, Vote, calibrated, in_words, tallied
 
 
@@ -20,9 +21,9 @@ def counted(answers: Sequence[Utterance], settings: Settings, *, weighted: bool)
     """The answers and who holds them, the winner first; a tie goes to the earliest listed.
 
     Args:
-        answers: one a participant, in order of listing.
+        answers: one per participant, in order of listing.
         settings: the form of the answers.
-        weighted: whether an answer counts by its confidence (Chen et al. 2023), or each the same.
+        weighted: whether answers are weighted by confidence (Chen et al. 2023); otherwise all count the same.
     """
     votes = [Vote(u["speaker"], u["answer"], calibrated(u["confidence"]) if weighted else 1.0) for u in answers]
     return tallied(votes, settings.answer_format)
@@ -36,24 +37,25 @@ async def conclude(
     *,
     by: str,
     weighted: bool,
-) -> tuple[Conclusion, list[Call]]:
-    """What a debate came to, by the last round's answers.
+) -> Conclusion:
+    """The conclusion of a debate, from the last round's answers.
 
     Args:
-        situation: the debate as one finds it who takes no part.
+        situation: the debate as an onlooker sees it.
         minds: the participants', by name, in order of listing.
-        answers: of the last round, one a participant, in order of listing.
+        answers: of the last round, one per participant, in order of listing.
         settings: of the simulation.
         by: the baseline's name.
         weighted: as for `counted`.
 
     Returns:
-        The conclusion, and the call to the judge where the answers could not be counted.
+        The conclusion.
     """
     tallies = counted(answers, settings, weighted=weighted)
     if settings.answer_format == "free" and len(tallies) == len(answers):
-        read, calls = await word_majority({**situation, "recent": list(answers)}, minds, None, settings)
-        return {**read, "by": by, "consensus": len(read["supporters"]) == len(answers)}, calls
+        shown: Situation = {**situation, "recent": list(answers)}
+        read = await word_majority(shown, minds, None, settings, verdict=None, said=answers)
+        return {**read, "by": by, "consensus": len(read["supporters"]) == len(answers)}
     winner = tallies[0]
     conclusion: Conclusion = {
         "answer": winner.answer,
@@ -62,4 +64,5 @@ async def conclude(
         "supporters": winner.supporters,
         "by": by,
     }
-    return conclusion, []
+    conditions, names = joined(winner.supporters, answers), [u["speaker"] for u in answers]
+    return with_conditions(conclusion, conditions, names, positions_of(answers), answers)

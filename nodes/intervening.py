@@ -1,4 +1,4 @@
-"""Carrying out what people ask for between two turns: a raised hand, another topic, the end. No model is asked."""
+"""Carries out interventions between two turns: a raised hand, another topic, the end. No model is asked."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any, cast
 
 from persimchat.memory.consolidation import admit
 from persimchat.nodes.person import need_of_person
-from persimchat.state.conversation import Conversation
+from persimchat.state.conversation import Conversation, participants
 from persimchat.state.emotion import EmotionalState
 from persimchat.state.intervention import AnyIntervention, Floor, Hand, NewTopic, Say, Stop, intervention
 from persimchat.state.memory import new_memory
@@ -14,24 +14,24 @@ from persimchat.state.mind import Mind
 from persimchat.state.settings import Settings
 
 _TOPIC = 1
-"""Where the topic stands among a mind's pinned memories: profile, topic, social goals."""
+"""The topic's place among a mind's pinned memories: profile, topic, social goals."""
 
 
 def pending(state: Conversation) -> AnyIntervention | None:
-    """What is to be carried out next; None where nothing is.
+    """The next intervention; None if there is none.
 
     Raises:
-        InputError: what stands there is no intervention, or names somebody who does not take part.
+        InputError: it is not a valid intervention, or has an unknown name.
     """
     waiting = state.get("interventions") or []
     if not waiting:
         return None
-    people = [name for name, mind in state["agents"].items() if mind.get("human")]
-    return intervention(waiting[0], list(state["agents"]), people)
+    present = participants(state)
+    return intervention(waiting[0], list(present), [name for name, mind in present.items() if mind.get("human")])
 
 
 async def intervene(state: Conversation, settings: Settings) -> dict[str, Any]:
-    """Carry out everything up to the next words that somebody is to say.
+    """Carry out all interventions up to the next words to be said.
 
     Raises:
         InputError: as `pending`.
@@ -53,14 +53,12 @@ async def intervene(state: Conversation, settings: Settings) -> dict[str, Any]:
 def _carried_out(wanted: AnyIntervention, state: Conversation, settings: Settings) -> dict[str, Any]:
     match wanted:
         case Hand(agent=name, raised=raised):
-            mind = cast(Mind, {**state["agents"][name], "hand": raised})
+            mind: Mind = {**state["agents"][name], "hand": raised}
             return {"agents": {name: {"hand": raised, "need_to_talk": need_of_person(mind, False, settings)}}}
         case NewTopic(topic=topic):
-            thinking = {name: cast(Mind, mind) for name, mind in state["agents"].items() if not mind.get("human")}
-            judges = {name: cast(Mind, mind) for name, mind in state["judge_mind"].items()}
+            thinking = {name: mind for name, mind in state["agents"].items() if not mind.get("human")}
             turned = {name: _turned_to(topic, mind, state["turn"], settings) for name, mind in thinking.items()}
-            judged = {name: _turned_to(topic, mind, state["turn"], settings) for name, mind in judges.items()}
-            return {"topic": topic, "agents": turned, **({"judge_mind": judged} if judged else {})}
+            return {"topic": topic, "agents": turned}
         case Stop():
             detail = "The moderator ended the conversation."
             return {"stop_reason": "stopped", "stop_source": "moderator", "stop_detail": detail}
@@ -69,7 +67,7 @@ def _carried_out(wanted: AnyIntervention, state: Conversation, settings: Setting
 
 
 def _turned_to(topic: str, mind: Mind, turn: int, settings: Settings) -> Mind:
-    """What changes in a mind with another topic: it is pinned in place of the old one, which may now be forgotten."""
+    """The changes of a mind for another topic: it is pinned in place of the old one, which may now be forgotten."""
     if len(mind["pinned"]) <= _TOPIC:
         return {}
     memory = new_memory(mind["name"], turn, "topic", topic, [], 10, EmotionalState().vector())

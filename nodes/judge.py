@@ -1,19 +1,20 @@
 """The judge of a debate: whether there is consensus, and what the majority holds (thesis, 4.2.2; specification).
 
-It speaks never. A sliding-window judge reads the last utterances word by word; a persona judge has a mind of its own,
-made of the agents' own modules, and decides from its memories.
+It never speaks. A sliding-window judge reads the last utterances word by word; a persona judge has its own mind, made
+of the agents' modules, and decides from its memories.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from persimchat.models.asking import ask
 from persimchat.nodes.context import common_blocks, shown_memories
 from persimchat.prompts import blocks
 from persimchat.prompts.blocks import Block
-from persimchat.state.mind import Call, Mind, Situation
+from persimchat.state.mind import Mind, Situation, Utterance, in_step
+from persimchat.state.normalise import visible_form
 from persimchat.state.settings import Settings
 from persimchat.state.verdict import (
     Conclusion,
@@ -21,33 +22,35 @@ from persimchat.state.verdict import (
     answer_description,
     majority_schema,
     verdict_schema,
+    with_conditions,
 )
 
 JUDGE: Final = "Judge"
-"""Under this name the judge's calls are counted, and the persona judge's memories are kept."""
+"""The name under which the judge's calls are counted, and the persona judge's memories are kept."""
 
 
 def judge_name(participants: Sequence[str]) -> str:
-    """The judge's name: "Judge", or one like it where a participant has that name already."""
+    """The judge's name: "Judge", or a longer one if a participant has that name already."""
     name = JUDGE
-    while name.casefold() in {participant.casefold() for participant in participants}:
+    taken = {visible_form(participant) for participant in participants}
+    while visible_form(name) in taken:
         name = f"{name} of the debate"
     return name
 
 
 async def give_verdict(
     situation: Situation, minds: Mapping[str, Mapping[str, Any]], judge: Mind | None, settings: Settings
-) -> tuple[VerdictRecord, list[Call]]:
+) -> VerdictRecord:
     """Ask the judge whether the participants agree.
 
     Args:
-        situation: the debate as the judge finds it, with the utterances of its window.
+        situation: the debate as the judge sees it, with the utterances of its window.
         minds: the participants', by name, in order of listing.
         judge: the persona judge's mind; None for a sliding-window judge.
         settings: of the simulation.
 
     Returns:
-        The verdict, and the calls it took. Consensus is not accepted over the head of an agent whose openness is 0.
+        The verdict. Consensus is not accepted while an agent's openness is 0.
     """
     names = tuple(minds)
     schema = verdict_schema(names, settings.answer_format, tuple(settings.choices))
@@ -67,26 +70,47 @@ async def give_verdict(
         "progress": verdict.progress,
         "overruled": overruled,
     }
-    return record, [answer.call]
+    if agreed and verdict.conditional:
+        record["conditional"] = verdict.conditional
+    return record
 
 
-def agreed_conclusion(verdict: VerdictRecord) -> Conclusion:
-    """What a debate came to by a verdict of consensus."""
-    return {
+def agreed_conclusion(verdict: VerdictRecord, said: Iterable[Utterance]) -> Conclusion:
+    """The conclusion of a debate from a verdict of consensus.
+
+    Args:
+        verdict: the judge's.
+        said: everything that was said, oldest first.
+    """
+    names = [position["agent"] for position in verdict["positions"]]
+    conclusion: Conclusion = {
         "answer": verdict["answer"],
         "consensus": True,
         "reasoning": verdict["reasoning"],
-        "supporters": [position["agent"] for position in verdict["positions"]],
+        "supporters": names,
         "by": "judge",
     }
+    return with_conditions(conclusion, verdict.get("conditional"), names, _positions(verdict), said)
 
 
 async def word_majority(
-    situation: Situation, minds: Mapping[str, Mapping[str, Any]], judge: Mind | None, settings: Settings
-) -> tuple[Conclusion, list[Call]]:
-    """Have the judge word the position of the majority, where a debate ended without consensus.
+    situation: Situation,
+    minds: Mapping[str, Mapping[str, Any]],
+    judge: Mind | None,
+    settings: Settings,
+    *,
+    verdict: VerdictRecord | None,
+    said: Iterable[Utterance],
+) -> Conclusion:
+    """Let the judge word the position of the majority after a debate without consensus.
 
-    Arguments as for `give_verdict`.
+    Args:
+        situation: as for `give_verdict`.
+        minds: as for `give_verdict`.
+        judge: as for `give_verdict`.
+        settings: of the simulation.
+        verdict: the judge's last one; None if there is none.
+        said: everything that was said, oldest first.
     """
     names = tuple(minds)
     schema = majority_schema(names, settings.answer_format, tuple(settings.choices))
@@ -99,13 +123,17 @@ async def word_majority(
         "supporters": [name for name in names if name in supporters],
         "by": "judge",
     }
-    return conclusion, [answer.call]
+    return with_conditions(conclusion, answer.value.conditional, names, _positions(verdict), said)
+
+
+def _positions(verdict: VerdictRecord | None) -> dict[str, str]:
+    return {} if verdict is None else {held["agent"]: held["position"] for held in verdict["positions"]}
 
 
 async def _question(
     situation: Situation, minds: Mapping[str, Mapping[str, Any]], judge: Mind | None, settings: Settings
 ) -> dict[str, Any]:
-    """What `models.asking.ask` needs for a question to the judge."""
+    """The arguments of `models.asking.ask` for a question to the judge."""
     name = judge["name"] if judge is not None else judge_name(tuple(minds))
     return {
         "settings": settings,
@@ -123,7 +151,12 @@ async def _blocks(
     standing = blocks.group(minds.values())
     if judge is None:
         return [blocks.environment(situation, ""), standing, blocks.observed(situation["recent"])]
-    own: Mind = {**judge, "situation": situation}
-    common = common_blocks(own, await shown_memories(own, settings))
-    kept = ("basic_information", "needs_and_emotions", "memories", "short_term_memory", "plan_and_identity")
-    return [*(common[tag] for tag in kept), blocks.environment(situation, judge["name"]), standing]
+    own = in_step(judge, situation=situation)
+    return judge_blocks(common_blocks(own, await shown_memories(own, settings)), standing)
+
+
+def judge_blocks(common: Mapping[str, Any], standing: Block) -> list[Block]:
+    """A persona judge's blocks: first what stays the same in a run, then each participant's state, then its mind."""
+    first = ("basic_information", "goals", "scene", "progress")
+    last = ("needs_and_emotions", "plan", "short_term_memory", "memories")
+    return [*(common[tag] for tag in first), standing, *(common[tag] for tag in last)]

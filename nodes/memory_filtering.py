@@ -1,23 +1,27 @@
 """Memory filtering: is the memory that leaves short-term memory worth keeping? (thesis, 4.1.1; specification, step 2).
 
-It is asked in parallel with perceiving or thinking, so it lengthens no turn. What is kept without being asked: insights
-on their way through short-term memory within one reflection, because they are a selection already.
+The model is asked in parallel with perceiving or thinking, so no turn becomes longer. Insights on their way through
+short-term memory within one reflection are kept without asking, because they are a selection already.
 """
 
 from __future__ import annotations
 
 from persimchat.memory.recollection import similarity
-from persimchat.models.asking import ask
+from persimchat.models.asking import appraise
 from persimchat.nodes.context import common_blocks, question, shown_memories
 from persimchat.prompts.blocks import Item
 from persimchat.state.judgement import Consolidation
 from persimchat.state.memory import Memory
-from persimchat.state.mind import Mind
+from persimchat.state.mind import Step
+from persimchat.state.outcomes import judged
 from persimchat.state.settings import Settings
 
 
-async def filter_memory(mind: Mind, settings: Settings) -> Mind:
-    """Decide whether the memory in short-term memory will be kept; without `memory_filtering` it always is."""
+async def filter_memory(mind: Step, settings: Settings) -> Step:
+    """Decide whether the memory in short-term memory will be kept; without `memory_filtering` it always is.
+
+    An unusable answer keeps it, too.
+    """
     stm = mind.get("stm")
     if stm is None or not settings.memory_filtering:
         return {"keep": True}
@@ -26,7 +30,7 @@ async def filter_memory(mind: Mind, settings: Settings) -> Mind:
         settings, simulation, name, Memory.model_validate(stm), mind["alive"], mind.get("unsaved", [])
     )
     shown = await shown_memories(mind, settings)
-    answer = await ask(
+    answer = await appraise(
         "memory_filtering",
         Consolidation,
         **question(mind, settings, "memory_filtering"),
@@ -34,4 +38,4 @@ async def filter_memory(mind: Mind, settings: Settings) -> Mind:
         leaving=Item("stm", stm),
         similarity=nearest,
     )
-    return {"keep": answer.value.keep, "calls": [answer.call]}
+    return {"keep": answer.value is None or answer.value.keep, "outcomes": judged([answer.call])}

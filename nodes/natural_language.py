@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any, cast
+from typing import Any, Final
 
 from persimchat.models.asking import Spoken, speak
 from persimchat.models.failures import is_transient
@@ -13,44 +13,50 @@ from persimchat.models.registry import model_name
 from persimchat.nodes.context import common_blocks, question, shown_memories
 from persimchat.nodes.wording_check import Wording, checked
 from persimchat.prompts import blocks
-from persimchat.state.conversation import add_usage
+from persimchat.prompts.blocks import Block
 from persimchat.state.errors import ModelError
-from persimchat.state.mind import Call, Mind, Utterance
+from persimchat.state.mind import Step, Utterance
 from persimchat.state.repetition import ASKED_AGAIN_FOR_OTHERS_WORDS, ASKED_AGAIN_FOR_REPETITION, STILL_REPEATS
 from persimchat.state.settings import Settings
 from persimchat.state.speech import addressees
 
-BLOCK_ORDER = (
-    "basic_information",
-    "needs_and_emotions",
-    "relationships",
-    "memories",
-    "plan_and_identity",
-    "environment",
-    "last_utterances",
-)
-"""b n r m p e c: the order matters for diversity (Chu et al., table 5). What to avoid comes behind them."""
+_BLOCKS: Final = {
+    "b": "basic_information",
+    "n": "needs_and_emotions",
+    "r": "relationships",
+    "m": "memories",
+    "p": "plan_and_identity",
+    "e": "environment",
+    "c": "last_utterances",
+}
+"""The blocks by the letters of the setting `prompt_order`. Their order matters for diversity (Chu et al., table 5), so
+utterances keep it; all other modules begin with what stays the same. Words to avoid come after them."""
 
 _MODULE = "natural_language"
 
 
-async def word_utterance(mind: Mind, settings: Settings, message_id: str) -> tuple[Utterance, Spoken]:
+def in_order(common: Mapping[str, Any], order: str) -> list[Block]:
+    """The blocks of an utterance's prompt in the order of the setting `prompt_order`."""
+    return [common[_BLOCKS[letter]] for letter in order]
+
+
+async def word_utterance(mind: Step, settings: Settings, message_id: str) -> tuple[Utterance, Spoken]:
     """Word what the agent says next; words stream as the model gives them.
 
-    An answer that speaks for others only, or nearly repeats what was said, is asked for once more, saying what to
-    avoid; never more than once. Of two that repeat, the one that repeats less is taken.
+    An answer that speaks only for others, or nearly repeats an earlier utterance, is asked for once more, with what to
+    avoid; never more than once. Of two answers that repeat, the one that repeats less is taken.
 
     Args:
-        mind: the agent that was chosen, with its situation, everybody's needs, what was said, and what to `avoid`.
+        mind: the chosen agent's, with its situation, all needs to talk, earlier utterances, and what to `avoid`.
         settings: of the simulation.
         message_id: the id under which the words stream; those of a second request stream under another one.
 
     Returns:
-        The utterance; and what the model said: the words taken, under the id with which they streamed, with time and
-        accounting of all requests.
+        The utterance; and what the model said: the words taken, under the id with which they streamed, with the time of
+        all requests.
 
     Raises:
-        ModelError: a request failed, or the model had no words of the agent's own, twice.
+        ModelError: a request failed, or the model twice had no words for the agent itself.
     """
     situation, name = mind["situation"], mind["name"]
     spoken = taken = await _spoken(mind, settings, message_id, avoid=mind.get("avoid", ()))
@@ -90,13 +96,13 @@ async def word_utterance(mind: Mind, settings: Settings, message_id: str) -> tup
     return utterance, replace(spoken, text=taken.text, message=taken.message)
 
 
-async def _spoken(mind: Mind, settings: Settings, message_id: str, *, avoid: Sequence[str] = (), **more: Any) -> Spoken:
+async def _spoken(mind: Step, settings: Settings, message_id: str, *, avoid: Sequence[str] = (), **more: Any) -> Spoken:
     situation = mind["situation"]
     common = common_blocks(mind, await shown_memories(mind, settings), knowledge=True)
     return await speak(
         "utterance",
         **question(mind, settings, _MODULE),
-        blocks=[*(common[tag] for tag in BLOCK_ORDER), blocks.avoid(avoid)],
+        blocks=[*in_order(common, settings.prompt_order), blocks.avoid(avoid)],
         message_id=message_id,
         name=mind["name"],
         debate=situation["debate"] is not None,
@@ -107,14 +113,13 @@ async def _spoken(mind: Mind, settings: Settings, message_id: str, *, avoid: Seq
     )
 
 
-async def _spoken_again(mind: Mind, settings: Settings, first: Spoken, wording: Wording) -> Spoken | None:
-    """The second answer; None where there can be none and the first one, which repeats, is better than an end.
+async def _spoken_again(mind: Step, settings: Settings, first: Spoken, wording: Wording) -> Spoken | None:
+    """The second answer; None if there can be none: the first one, although it repeats, is better than an error.
 
-    Its seed differs, where a seed goes with the request. A local file would be loaded once more, and the offline
-    model's people would hold something else.
+    Its seed differs, if requests have a seed. With another seed, the offline model would change the agents' opinions.
     """
     message_id = f"{first.message.id}-again"
-    if parse_model_name(model_name(settings, mind["name"], _MODULE)).provider not in ("llamacpp", "offline"):
+    if parse_model_name(model_name(settings, mind["name"], _MODULE)).provider != "offline":
         settings = settings.model_copy(update={"seed": settings.seed + 1})
     if not wording.text:
         return await _spoken(mind, settings, message_id, spoke_for_others=True)
@@ -127,7 +132,5 @@ async def _spoken_again(mind: Mind, settings: Settings, first: Spoken, wording: 
 
 
 def _both(first: Spoken, second: Spoken) -> Spoken:
-    """Time and accounting of two answers to one question."""
-    (total,) = add_usage({}, [[first.call, second.call]]).values()
-    call = cast(Call, {**total, "turn": first.call["turn"]})
-    return replace(second, response_time_s=first.response_time_s + second.response_time_s, call=call)
+    """The second of two answers to one question, with the time of both."""
+    return replace(second, response_time_s=first.response_time_s + second.response_time_s)

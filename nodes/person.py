@@ -1,4 +1,4 @@
-"""People who take part: they are asked, and the conversation waits for their answer (LangGraph's `interrupt`)."""
+"""Human participants: the conversation asks them and waits for their answer (LangGraph's `interrupt`)."""
 
 from __future__ import annotations
 
@@ -9,22 +9,22 @@ from langgraph.types import interrupt
 
 from persimchat.nodes.saying import say
 from persimchat.state.errors import InputError
-from persimchat.state.mind import Mind
+from persimchat.state.mind import Mind, Step
 from persimchat.state.person_answer import Asked, PersonAnswer, person_answer
 from persimchat.state.settings import Settings
 
 
 def answer_of(agent: str, given: Any, what: str, present: Sequence[str]) -> PersonAnswer:
-    """A person's answer, checked as `person_answer` does; a whisper has to reach somebody else.
+    """A person's answer, checked as `person_answer` does; a whisper must have a hearer besides its speaker.
 
     Args:
         agent: who answers.
-        given: what they answer.
-        what: what they were asked for: "utterance" or "need_to_talk".
-        present: everybody's full names.
+        given: the answer.
+        what: the question: "utterance" or "need_to_talk".
+        present: all participants' full names.
 
     Raises:
-        InputError: it is no answer.
+        InputError: the answer is invalid.
     """
     answer = person_answer(given, what, present)
     if answer.get("heard_by") == [agent]:
@@ -36,8 +36,8 @@ def answer_of(agent: str, given: Any, what: str, present: Sequence[str]) -> Pers
     return answer
 
 
-def _answer(mind: Mind, what: Asked) -> PersonAnswer:
-    """A person's answer; what is no answer is asked for again, saying what was wrong."""
+def _answer(mind: Step, what: Asked) -> PersonAnswer:
+    """A person's answer; an invalid answer is asked for again, with what was wrong."""
     situation, problem = mind["situation"], ""
     while True:
         given = interrupt({"agent": mind["name"], "what": what, "turn": situation["turn"], "problem": problem})
@@ -47,7 +47,7 @@ def _answer(mind: Mind, what: Asked) -> PersonAnswer:
             problem = str(error)
 
 
-async def person_speaks(mind: Mind, settings: Settings) -> dict[str, Any]:
+async def person_speaks(mind: Step, settings: Settings) -> dict[str, Any]:
     """A person's turn: they say something, or pass and are silent for this turn."""
     answer = _answer(mind, "utterance")
     if answer.get("passes"):
@@ -68,15 +68,15 @@ async def person_speaks(mind: Mind, settings: Settings) -> dict[str, Any]:
     return {**said, **_answered(mind, "utterance", answer)}
 
 
-async def person_appraises(mind: Mind, settings: Settings) -> dict[str, Any]:
-    """human_turns=need: a person says how much they need to talk; who passes has no need."""
+async def person_appraises(mind: Step, settings: Settings) -> dict[str, Any]:
+    """human_turns=need: a person says how much they need to talk; passing means no need."""
     answer = _answer(mind, "need_to_talk")
     need = {"need_to_talk": answer.get("need_to_talk", 0)}
     return {"agents": {mind["name"]: need}, **_answered(mind, "need_to_talk", answer)}
 
 
-def _answered(mind: Mind, what: Asked, answer: PersonAnswer) -> dict[str, Any]:
-    """What is kept of an answer among what people did."""
+def _answered(mind: Step, what: Asked, answer: PersonAnswer) -> dict[str, Any]:
+    """The record of an answer among people's actions."""
     record = {"turn": mind["situation"]["turn"], "do": "answer", "agent": mind["name"], "what": what, **answer}
     return {"carried_out": [record]}
 
@@ -86,7 +86,7 @@ _SPOKEN_TO = 8
 
 
 def need_of_person(mind: Mind, addressed: bool, settings: Settings) -> int:
-    """A person's need to talk, 0–10, as far as it is known without asking them.
+    """A person's need to talk, 0–10, without asking them.
 
     Args:
         mind: the person's; `hand` is read.

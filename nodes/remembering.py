@@ -1,4 +1,4 @@
-"""Remembering: consolidate what was perceived, then recall what matters now (specification, steps 2 and 3).
+"""Remembering: consolidate the percept, then recall what matters now (specification, steps 2 and 3).
 
 No model is asked. Short-term memory holds one memory: a new one pushes the old one into long-term memory.
 """
@@ -11,55 +11,87 @@ from persimchat.memory.consolidation import admit
 from persimchat.memory.recollection import recall, remember
 from persimchat.state.emotion import EMOTIONS
 from persimchat.state.memory import Memory, new_memory
-from persimchat.state.mind import Mind
+from persimchat.state.mind import Step
 from persimchat.state.settings import Settings
 
 
-async def _pass_through_stm(mind: Mind, settings: Settings, arriving: Sequence[Memory]) -> Mind:
+async def _pass_through_stm(mind: Step, settings: Settings, arriving: Sequence[Memory]) -> Step:
     """Pass memories through short-term memory into long-term memory, one after the other; the last one stays there.
 
-    Whether the memory that is in short-term memory now is kept was decided before (`keep`); what arrives is not
-    filtered on its way.
+    `keep` says whether the present memory of short-term memory is kept; arriving memories are not filtered on their
+    way.
     """
+    update, fresh = _passed_through_stm(mind, settings, arriving)
+    await remember(settings, mind["situation"]["simulation"], mind["name"], fresh)
+    return update
+
+
+def _passed_through_stm(mind: Step, settings: Settings, arriving: Sequence[Memory]) -> tuple[Step, list[Memory]]:
+    """The update of the mind, and the memories to embed for recall."""
     stm = mind.get("stm")
     passing = [*([Memory.model_validate(stm)] if stm else []), *arriving]
     leaving = [m for i, m in enumerate(passing[:-1]) if i > 0 or stm is None or mind.get("keep", True)]
     alive = mind["alive"]
     for memory in leaving:
         alive, _ = admit(alive, memory.id, mind["situation"]["turn"], settings.ltm_capacity, mind["pinned"])
-    await remember(settings, mind["situation"]["simulation"], mind["name"], [*leaving, *arriving])
     unsaved = [*mind.get("unsaved", []), *(memory.model_dump() for memory in leaving)]
-    return {
+    update: Step = {
         "stm": passing[-1].model_dump() if passing else None,
         "alive": alive,
         "unsaved": [memory for memory in unsaved if memory["id"] in alive],
     }
+    return update, [*leaving, *arriving]
 
 
-async def remember_thoughts(mind: Mind, settings: Settings) -> Mind:
-    """Take in what a reflection or a plan has made."""
+async def remember_thoughts(mind: Step, settings: Settings) -> Step:
+    """Take in the memories that a reflection or a plan has made."""
     return await _pass_through_stm(mind, settings, [Memory.model_validate(m) for m in mind["arriving"]])
 
 
-async def remember_utterance(mind: Mind, settings: Settings) -> Mind:
-    """Put the percept into short-term memory, then recall from long-term memory what the focal points call up."""
-    situation, name, percept = mind["situation"], mind["name"], mind["percept"]
-    assert percept is not None  # perceive ran before
-    emotion = [mind["emotion"][e] for e in EMOTIONS]
-    memory = new_memory(
-        name, situation["turn"], "perception", percept["theme"], percept["keywords"], percept["importance"], emotion
-    )
-    update = await _pass_through_stm(mind, settings, [memory])
+async def remember_utterance(mind: Step, settings: Settings) -> Step:
+    """Put the percept into short-term memory, then recall from long-term memory with the focal points."""
+    update = await remember_percept(mind, settings)
+    return {**update, **await _recalled({**mind, **update}, settings)}
+
+
+async def remember_percept(mind: Step, settings: Settings) -> Step:
+    """Put the percept into short-term memory; the memory there moves to long-term memory."""
+    return await _pass_through_stm(mind, settings, [_percept(mind)])
+
+
+def remember_unembedded(mind: Step, settings: Settings) -> Step:
+    """The same without an embedding, which is made when the memory is saved or at the next recall."""
+    return _passed_through_stm(mind, settings, [_percept(mind)])[0]
+
+
+def _percept(mind: Step) -> Memory:
+    """The percept as a memory."""
+    name, percept = mind["name"], mind["percept"]
+    assert percept is not None  # it was made before
+    turn, emotion = mind["situation"]["turn"], [mind["emotion"][e] for e in EMOTIONS]
+    theme, keywords, importance = percept["theme"], percept["keywords"], percept["importance"]
+    return new_memory(name, turn, "perception", theme, keywords, importance, emotion)
+
+
+async def recall_by_words(mind: Step, settings: Settings) -> Step:
+    """Recall with the words just heard in place of the focal points (lean cognition)."""
+    words: Step = {"focal_points": [mind["heard"]["text"]]}
+    return {**words, **await _recalled({**mind, **words}, settings)}
+
+
+async def _recalled(mind: Step, settings: Settings) -> Step:
+    """The memories that the focal points recall, and their new last access."""
+    situation = mind["situation"]
     recalled = await recall(
         settings,
         situation["simulation"],
-        name,
-        alive=update["alive"],
-        unsaved=update["unsaved"],
-        stm=update["stm"],
+        mind["name"],
+        alive=mind["alive"],
+        unsaved=mind.get("unsaved", []),
+        stm=mind.get("stm"),
         focal_points=mind["focal_points"],
         emotion=mind["emotion"],
         turn=situation["turn"],
     )
     now = {r["id"]: situation["turn"] for r in recalled}
-    return {**update, "recalled": recalled, "alive": {**update["alive"], **now}}
+    return {"recalled": recalled, "alive": {**mind["alive"], **now}}

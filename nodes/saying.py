@@ -1,15 +1,16 @@
-"""Saying words that are given: a moderator's, a person's, or those that a branch puts into somebody's mouth."""
+"""Saying given words: a moderator's, a person's, or those that a branch gives to a participant."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NotRequired
 
 from typing_extensions import TypedDict
 
 from persimchat.state.conversation import as_message, utterance_id
 from persimchat.state.intervention import MODERATOR
 from persimchat.state.mind import Mind, Situation, Utterance
+from persimchat.state.normalise import visible_form
 from persimchat.state.settings import Settings
 from persimchat.state.speech import addressees
 
@@ -19,18 +20,21 @@ class Given(TypedDict):
 
     situation: Situation
     needs: dict[str, int]
-    """Everybody's need to talk."""
+    """All needs to talk."""
     text: str
     heard_by: list[str] | None
-    """Who hears them beside their speaker; None for everybody."""
+    """The hearers besides the speaker; None for all."""
     mind: Mind | None
     """The participant who says them; None for the moderator."""
+    edited_by: NotRequired[str]
+    """"branch" if a branch begins with them."""
 
 
 def moderator_name(participants: Sequence[str]) -> str:
-    """The moderator's name: "Moderator", or one like it where a participant has that name already."""
+    """The moderator's name: "Moderator", or a longer one if a participant has that name already."""
     name = MODERATOR
-    while name.casefold() in {participant.casefold() for participant in participants}:
+    taken = {visible_form(participant) for participant in participants}
+    while visible_form(name) in taken:
         name = f"{name} of the conversation"
     return name
 
@@ -39,7 +43,7 @@ async def say(given: Given, settings: Settings) -> dict[str, Any]:
     """Say the words; no model is asked.
 
     Returns:
-        An update of the conversation: the message, and of a participant how often and when they spoke.
+        An update of the conversation: the message and, for a participant, how often and when they spoke.
     """
     situation, mind = given["situation"], given["mind"]
     speaker = mind["name"] if mind is not None else moderator_name(situation["present"])
@@ -57,6 +61,8 @@ async def say(given: Given, settings: Settings) -> dict[str, Any]:
     }
     if given["heard_by"] is not None:
         utterance["heard_by"] = [name for name in situation["present"] if name in given["heard_by"] and name != speaker]
+    if mind is not None and (edited_by := given.get("edited_by") or ("" if mind.get("human") else "moderator")):
+        utterance["edited_by"] = edited_by
     by_person = mind is None or bool(mind.get("human"))
     message = as_message(utterance, utterance_id(situation["simulation"], turn), by_person=by_person)
     return {"messages": [message], **({"agents": {speaker: _spoken(mind, turn)}} if mind is not None else {})}

@@ -1,8 +1,8 @@
 """Script: one model writes the whole conversation in one answer (the single_agent baseline).
 
-Source: thesis 6.1, the "single-agent zero-shot" system that multi-agent conversations are compared with. The model is
-given everybody's profile, relationships and goals, the topic and the number of utterances, and nothing happens in
-between. It may write nonsense: then it is told what is wrong and asked once more.
+Source: thesis 6.1, the "single-agent zero-shot" system that multi-agent conversations are compared with. The model gets
+all profiles, relationships and goals, the topic and the number of utterances, and writes everything at once. If it
+writes nonsense, it is told what is wrong and asked once more.
 """
 
 from __future__ import annotations
@@ -15,20 +15,21 @@ from langchain_core.messages import AIMessage, BaseMessage
 from langchain_core.runnables.config import ensure_config, set_config_context
 
 from persimchat.models.answers import answer_text, stop_problem
-from persimchat.models.exchange import Exchange, followed_by, wording
+from persimchat.models.exchange import Exchange, wording
 from persimchat.prompts import answer_blocks, blocks, render
+from persimchat.prompts.fitting import followed_by
 from persimchat.state.mind import Call, Mind, Situation, Utterance
 from persimchat.state.script import Faults, Line, faults, parse_script, shared_out
 from persimchat.state.settings import Settings
 from persimchat.state.speech import addressees
 
 WRITER: Final = "Script"
-"""Under this name the script's calls are counted."""
+"""The name under which the script's calls are counted."""
 
 _REMEDY: Final = "Try again, choose a model that follows instructions better, or lower max_messages."
 
 _SHOWN: Final = 6
-"""Names that an error gives at most."""
+"""The most names in an error."""
 
 
 @dataclass(frozen=True)
@@ -36,16 +37,14 @@ class Written:
     """A conversation as it was written.
 
     Attributes:
-        utterances: in order, as many as were asked for or fewer.
-        faults: what is still wrong with it although it was asked for twice; None where nothing is.
-        cut: how many utterances beyond those asked for were left out.
-        call: its accounting.
+        utterances: in order, at most as many as requested.
+        faults: what is still wrong after the second request; None if nothing is.
+        cut: how many surplus utterances were left out.
     """
 
     utterances: list[Utterance]
     faults: Faults | None
     cut: int
-    call: Call
 
 
 @dataclass(frozen=True)
@@ -56,15 +55,15 @@ class _Draft:
 
 
 async def write_script(people: list[tuple[Mind, Situation]], settings: Settings) -> Written:
-    """Have a whole conversation of `max_messages` utterances written.
+    """Let the model write a whole conversation of `max_messages` utterances.
 
     Args:
         people: the participants' minds, in order of listing, each with its situation.
         settings: of the simulation.
 
     Raises:
-        ModelError: twice nobody could be made out to speak in it, or somebody who does not take part; or the request
-            failed, or the answer was cut off.
+        ModelError: twice no speaker could be recognised, or a speaker does not take part; or the request failed, or
+            the answer was cut off.
     """
     names, count = [mind["name"] for mind, _ in people], settings.max_messages
     exchange = Exchange.on_behalf(settings, WRITER, "script", 0)
@@ -76,14 +75,14 @@ async def write_script(people: list[tuple[Mind, Situation]], settings: Settings)
         said = [*messages, AIMessage(text)] if text else messages
         text, more, cut = await _written(exchange, followed_by(said, wrong))
         second, seconds = _draft(text, names, settings), seconds + more
-        # One that will do, if not in every respect, is not given up for one that will not.
+        # A usable script, even with faults, is not given up for an unusable one.
         if _is_useless(draft) or not (_is_useless(second) or cut):
             draft, problem = second, cut
     if problem is not None:
         raise exchange.error(f"the script is not whole: {problem}", remedy=_REMEDY)
     if draft.faults is not None and _is_useless(draft):
         raise exchange.error(f"wrong script twice: {_in_words(draft.faults)}", remedy=_REMEDY)
-    return Written(_utterances(draft.lines, seconds, exchange.call(), names), draft.faults, draft.cut, exchange.call())
+    return Written(_utterances(draft.lines, seconds, exchange.call(), names), draft.faults, draft.cut)
 
 
 def _prompt(people: list[tuple[Mind, Situation]], settings: Settings) -> list[BaseMessage]:
@@ -95,7 +94,7 @@ def _prompt(people: list[tuple[Mind, Situation]], settings: Settings) -> list[Ba
         names=names,
         count=count,
         everybody=count >= len(names),
-        allow_repetition=settings.allow_repetition,
+        allow_repetition=settings.allow_repeated_speaker,
         closing=settings.closing != "off",
         register=settings.speech_register,
         words=settings.utterance_words,
@@ -105,7 +104,7 @@ def _prompt(people: list[tuple[Mind, Situation]], settings: Settings) -> list[Ba
 async def _written(exchange: Exchange, messages: list[BaseMessage]) -> tuple[str, float, str | None]:
     """The model's words, the seconds they took, and why they are not whole, if they are not.
 
-    They are not streamed to listeners: they are no utterances yet.
+    They are not streamed, because they are not utterances yet.
     """
     config = ensure_config()
     with set_config_context({**config, "tags": [*config["tags"], "nostream"]}) as context:
@@ -118,7 +117,7 @@ async def _written(exchange: Exchange, messages: list[BaseMessage]) -> tuple[str
 def _draft(text: str, names: list[str], settings: Settings) -> _Draft:
     count = settings.max_messages
     script = parse_script(text, names)
-    wrong = faults(script, names, count, allow_repetition=settings.allow_repetition)
+    wrong = faults(script, names, count, allow_repetition=settings.allow_repeated_speaker)
     return _Draft(script.lines[:count], wrong, max(0, len(script.lines) - count))
 
 
@@ -134,7 +133,7 @@ def _in_words(wrong: Faults) -> str:
 
 
 def _utterances(lines: list[Line], seconds: float, call: Call, names: list[str]) -> list[Utterance]:
-    """The utterances; the call's time and tokens are shared out by length, because none has any of its own."""
+    """The utterances; the call's time and tokens are divided by length, because there is only one call."""
     lengths = [len(line.text) for line in lines]
     shares = zip(
         *(shared_out(total, lengths) for total in (round(seconds * 1000), call["input_tokens"], call["output_tokens"])),

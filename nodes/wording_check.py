@@ -1,4 +1,4 @@
-"""What is wrong with a wording: the own name in front, others' words, near-repetition (specification, *Speaking*)."""
+"""Checks a wording: the speaker's own name in front, others' words, near-repetition (specification, *Speaking*)."""
 
 from __future__ import annotations
 
@@ -6,23 +6,23 @@ from dataclasses import dataclass
 from typing import Final
 
 from persimchat.memory.utterance_vectors import utterance_vectors
-from persimchat.state.mind import Mind
+from persimchat.state.mind import Step
 from persimchat.state.repetition import OTHERS_WORDS_REMOVED, OWN_NAME_REMOVED, SHORT, nearness, size
 from persimchat.state.settings import Settings
 from persimchat.state.speech import own_words
 
 NAMED: Final = 3
-"""Earlier utterances that a speaker who repeats them is told to avoid, at most; the nearest ones."""
+"""The most earlier utterances that a repeating speaker is told to avoid; the nearest ones."""
 
 
 @dataclass(frozen=True)
 class Wording:
-    """What an answer says once it is put right.
+    """An answer after its corrections.
 
     Attributes:
-        text: the speaker's own words; empty where there are none.
+        text: the speaker's own words; empty if there are none.
         corrections: what was removed, of `state.repetition.CORRECTIONS`.
-        nearness: how near it is to a repetition of something said before; 1 or more is one.
+        nearness: how near it is to repeating an earlier utterance; 1 or more is a repetition.
         repeated: the earlier utterances that it nearly repeats, nearest first.
     """
 
@@ -32,8 +32,8 @@ class Wording:
     repeated: tuple[str, ...] = ()
 
 
-async def checked(answer: str, mind: Mind, settings: Settings) -> Wording:
-    """Take the speaker's own words from an answer, and compare them with what was said.
+async def checked(answer: str, mind: Step, settings: Settings) -> Wording:
+    """Take the speaker's own words from an answer, and compare them with earlier utterances.
 
     Args:
         answer: what the model said, not empty.
@@ -41,7 +41,7 @@ async def checked(answer: str, mind: Mind, settings: Settings) -> Wording:
         settings: `repetition_*` and `embedding` count.
 
     Raises:
-        ModelError: the embedding failed (TransientModelError where trying again may help).
+        ModelError: the embedding failed (TransientModelError if trying again may help).
     """
     situation, name = mind["situation"], mind["name"]
     last = situation["recent"][-1]["speaker"] if situation["recent"] else ""

@@ -1,4 +1,4 @@
-"""The shipped personas, and finding a persona by name or path."""
+"""The shipped personas, and the search for a persona by name or path."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
-from persimchat.personas.files import SUFFIXES, load_persona
+from persimchat.personas.files import is_path, load_persona
 from persimchat.personas.names import nearest
 from persimchat.state.errors import InputError
-from persimchat.state.folding import folded
 from persimchat.state.names import matching
+from persimchat.state.normalise import folded
 from persimchat.state.persona import Persona
 
 SHIPPED: Final = Path(__file__).parent / "shipped"
@@ -43,7 +43,7 @@ def shipped() -> list[Persona]:
 
 @cache
 def judge_persona() -> Persona:
-    """Who the persona judge of debates is; it takes no part, and is not among the shipped personas."""
+    """The persona of the judge with a mind; it is no participant, and not among the shipped personas."""
     return load_persona(Path(__file__).parent / "judge.yaml")
 
 
@@ -57,10 +57,10 @@ def find_persona(name_or_path: str, base: Path | None = None, *, where: str = ""
         where: the place in words where the name was written, for the error.
 
     Raises:
-        InputError: nobody has this name, or several have; or the file is not right.
+        InputError: no persona or several have this name; or the file is invalid.
     """
     wanted = name_or_path.strip()
-    if wanted.lower().endswith(SUFFIXES) or "/" in wanted or "\\" in wanted:
+    if is_path(wanted):
         path = (base or Path()) / wanted
         if where and not path.is_file():
             raise InputError(f"there is no persona file {str(path)!r}", where=where, remedy="Check the path.")

@@ -1,7 +1,7 @@
-"""Converting foreign descriptions of people into personas: with a mapping where their fields are known, else a model.
+"""Converts foreign descriptions of people into personas: with a mapping if their fields are known, else with a model.
 
-What a mapping or a model takes is reported, and so is what it leaves out; nothing is made up to fill a field. All of it
-is read and checked before the first persona is handed over.
+The report says what a mapping or a model used and what it left out; nothing is invented to fill a field. All input is
+read and checked before the first persona is returned.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from persimchat.personas.conversion_shape import Described, described
 from persimchat.personas.mapping import find_mapping
 from persimchat.personas.names import full_name
 from persimchat.state.errors import InputError
-from persimchat.state.folding import folded
 from persimchat.state.mind import Call
 from persimchat.state.names import matching
+from persimchat.state.normalise import folded
 from persimchat.state.persona import Persona
 from persimchat.state.plain_text import quoted
 from persimchat.state.settings import Settings
@@ -28,11 +28,11 @@ from persimchat.state.settings import Settings
 
 @dataclass(frozen=True)
 class Converted:
-    """Somebody who was converted.
+    """One converted description.
 
     Attributes:
         persona: the persona.
-        draft: where it comes from, what was mapped and what was left out.
+        draft: its source, what was mapped and what was left out.
     """
 
     persona: Persona
@@ -46,12 +46,12 @@ class Converted:
 
 @dataclass(frozen=True)
 class Conversion:
-    """All that came of some files.
+    """The result of converting some files.
 
     Attributes:
         people: in the order of the files and of what is in them.
-        skipped: file → how many of its entries describe nobody, as in a database's dump.
-        calls: what the model took that read descriptions; none where mappings were enough.
+        skipped: file → how many of its entries describe no person, as in a database's dump.
+        calls: of the model that read descriptions; none if mappings were enough.
     """
 
     people: tuple[Converted, ...]
@@ -72,15 +72,15 @@ async def convert(
 
     Args:
         files: see `loading.load` for their kinds.
-        settings: which model reads what no mapping fits.
-        mapping: a ready mapping's name or a mapping file's path; None to go by the shape of each file.
-        read: have the model read everything, also what a ready mapping fits.
-        pick: names of those who are wanted, in full or in part; everybody where it is empty.
-        told: told in a line when a model begins to read, and what.
+        settings: which model reads the descriptions that no mapping fits.
+        mapping: a ready mapping's name or a mapping file's path; None to choose by the shape of each file.
+        read: let the model read everything, even descriptions that a ready mapping fits.
+        pick: full names or parts of names; only these are converted, or all if it is empty.
+        told: called with one line when a model begins to read.
 
     Raises:
         InputError: a file, mapping or name is wrong, or two people have the same name; naming place and remedy.
-        ModelError: a model fails, answers wrongly twice, or makes somebody up.
+        ModelError: a model fails, answers wrongly twice, or invents a person.
     """
     if mapping is not None and read:
         remedy = "Leave one out: a mapping needs no model."
@@ -115,13 +115,13 @@ def _described(files: Sequence[Path], mapping: str | None, read: bool) -> list[D
 
 
 def _name(one: Described) -> str:
-    """The name that a mapped record has; empty where it has none, which is an error only if it is wanted."""
+    """The name in a mapped record; empty if it has none, which is an error only if the record is picked."""
     taken = one.mapping.rules[("name",)].text(one.record.data) if one.mapping else None
     return taken.items[0] if taken and taken.items else ""
 
 
 def _mapped(found: Sequence[Described], names: Mapping[int, str], pick: Sequence[str]) -> list[Draft]:
-    """What the mappings give, of those who may be wanted; names by the identity of their records."""
+    """The drafts of the mappings, for records that may be picked; names by the identity of their records."""
     drafts: list[Draft] = []
     for one in found:
         if one.mapping is None or (pick and not any(matching(name, [names[id(one.record)]]) for name in pick)):
@@ -135,21 +135,21 @@ def _mapped(found: Sequence[Described], names: Mapping[int, str], pick: Sequence
 
 
 def _may_be(one: Described, pick: Sequence[str]) -> bool:
-    """Whether somebody who is wanted is named in a description, so that the model need not read the others."""
+    """Whether a description contains a picked name, so that the model need not read the others."""
     words = folded(one.record.text)
     return not pick or any(all(word in words for word in folded(name).split()) for name in pick)
 
 
 def _picked(known: Sequence[str], pick: Sequence[str]) -> set[str]:
-    """The full names of those who are wanted."""
+    """The full names that `pick` means."""
     if not known:
-        remedy = "Leave --pick out to convert everybody."
-        raise InputError(f"nobody is called {pick[0]!r}", where="--pick", remedy=remedy)
+        remedy = "Leave --pick out to convert all descriptions."
+        raise InputError(f"there is no description of {pick[0]!r}", where="--pick", remedy=remedy)
     return {full_name(wanted, known, what="person", where="--pick") for wanted in pick}
 
 
 def _check_names(drafts: Sequence[Draft]) -> None:
-    """Refuse two of one name: they could not take part in one conversation, nor be told apart by their files."""
+    """Refuse equal names: two such personas could not take part in one conversation, and their files would clash."""
     seen: dict[str, Draft] = {}
     for draft in drafts:
         other = seen.setdefault(folded(draft.values["name"]), draft)

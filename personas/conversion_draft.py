@@ -1,4 +1,4 @@
-"""One foreign record through one mapping: a persona, what it was made of, and what was left out."""
+"""Applies a mapping to one foreign record: a persona, its sources, and what was left out."""
 
 from __future__ import annotations
 
@@ -11,31 +11,31 @@ from pydantic import ValidationError
 from persimchat.personas.loading_record import Record
 from persimchat.personas.mapping import Mapping
 from persimchat.personas.mapping_paths import place_of, text_of, unused
-from persimchat.state.complaint import input_error, valid_fields
 from persimchat.state.document import Document, Location, dotted
 from persimchat.state.errors import InputError
 from persimchat.state.persona import Persona
 from persimchat.state.plain_text import quoted
+from persimchat.state.validation_errors import input_error, valid_fields
 
 SHOWN: Final = 60
-"""Characters of a value that the report shows."""
+"""The most characters of a value that the report shows."""
 MOST_ENTRIES: Final = 100
-"""Entries of a list that are taken."""
+"""The most entries of a list that are used."""
 _LISTS: Final = ("traits", "social_goals")
 
 
 @dataclass(frozen=True)
 class Draft:
-    """What is known of somebody so far, not yet checked.
+    """The draft of a persona, not yet checked.
 
     Attributes:
-        record: where it comes from.
+        record: its source.
         by: the mapping or the model that read it, in words.
         values: a persona's fields, as `Persona` takes them.
         mapped: field of the persona → fields of the record, dotted, that it comes from.
         left_out: field of the record → its value, shortened.
         technical: fields of the record that say nothing about a person.
-        notes: what else the user should know, a line each.
+        notes: for the user, one line each.
     """
 
     record: Record
@@ -48,10 +48,10 @@ class Draft:
 
 
 def drafted(record: Record, mapping: Mapping) -> Draft:
-    """What a mapping takes from a record.
+    """The draft that a mapping makes from a record.
 
     Raises:
-        InputError: name or description come out empty, or the knowledge level is none.
+        InputError: name or description are empty, or the knowledge level is invalid.
     """
     values: dict[str, Any] = {}
     mapped: dict[str, tuple[str, ...]] = {}
@@ -83,7 +83,7 @@ def drafted(record: Record, mapping: Mapping) -> Draft:
 
 
 def shortened(draft: Draft) -> Draft:
-    """The draft with texts and lists cut to what a persona may have, and a note for each that was cut."""
+    """The draft with texts and lists cut to a persona's limits, and a note for each cut."""
     notes: list[str] = []
 
     def cut(text: str, what: str, most: int) -> str:
@@ -113,7 +113,7 @@ def persona_of(draft: Draft) -> Persona:
     """The draft's persona.
 
     Raises:
-        InputError: a persona takes less than the draft has, for example a name of a thousand letters.
+        InputError: the draft exceeds a persona's limits, for example with a name of a thousand letters.
     """
     try:
         return Persona.model_validate(draft.values)
@@ -122,7 +122,7 @@ def persona_of(draft: Draft) -> Persona:
 
 
 def _limits() -> dict[str, int]:
-    """The greatest length of each text of a persona; of an entry, where it is a list or mapping."""
+    """The greatest length of each text of a persona; for a list or mapping, of an entry."""
     fields = Persona.model_json_schema()["properties"]
     inside = {
         "description": fields["description"],
@@ -160,7 +160,7 @@ def _level(text: str, record: Record, paths: tuple[str, ...]) -> int:
         return int(text)
     where = record.where(", ".join(paths))
     raise InputError(
-        f"{quoted(text, SHOWN)} is no knowledge level", where=where, remedy="Write 0 (none) to 5 (expert)."
+        f"{quoted(text, SHOWN)} is not a knowledge level", where=where, remedy="Write 0 (none) to 5 (expert)."
     )
 
 

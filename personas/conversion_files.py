@@ -1,4 +1,4 @@
-"""Converted people as persona files: their texts, checked to say exactly what was converted."""
+"""Converted personas as persona files: their texts, checked to read back as exactly what was converted."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from persimchat.state.errors import InputError
 from persimchat.state.persona import Persona
 
 OUT: Final = Path("converted")
-"""Where conversions are kept unless somebody says otherwise, relative to the working directory."""
+"""The default folder of conversions, relative to the working directory."""
 
 
 def new_place(files: Sequence[Path]) -> Path:
@@ -27,7 +27,7 @@ def texts_of(people: Sequence[Converted]) -> dict[str, str]:
     """File name → text, in the people's order. The head says from which file and how; no path of this machine.
 
     Raises:
-        InputError: somebody's file would not be read as it was written.
+        InputError: a file would not read back as it was written.
     """
     names = file_names([one.persona.name for one in people])
     texts: dict[str, str] = {}

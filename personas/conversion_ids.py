@@ -17,14 +17,13 @@ _ID: Final = re.compile(r"(?=.*[^\W\d_])(?=.*\d)[\w-]+")
 def with_names(draft: Draft, others: Sequence[tuple[Record, str]], ids: str) -> Draft:
     """The draft with names where its texts have ids.
 
-    Only what has a letter and a digit, and belongs to one person, is an id. Ids of the same form that are nobody's
-    stay, and are noted.
+    An id has a letter and a digit, and belongs to one record. Unknown ids of the same form stay, and are noted.
 
     Args:
-        draft: what is known of somebody.
-        others: all records that are read with the same mapping, and their names; those in other folders do not count,
-            since there the same ids are other people's.
-        ids: the field with each one's own id.
+        draft: the draft of one record.
+        others: all records that are read with the same mapping, and their names; records in other folders do not
+            count, because their ids mean others.
+        ids: the field with each record's own id.
     """
     known: list[tuple[str, str]] = []
     for record, name in others:

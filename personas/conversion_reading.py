@@ -1,4 +1,4 @@
-"""Descriptions that a model reads, because nobody has said where in them what stands."""
+"""Reads descriptions with a model, because no mapping says which field is which."""
 
 from __future__ import annotations
 
@@ -18,29 +18,31 @@ from persimchat.personas.conversion_draft import SHOWN, Draft
 from persimchat.personas.loading_record import Record
 from persimchat.personas.mapping_paths import text_of
 from persimchat.state.errors import InputError, ModelError
-from persimchat.state.folding import folded
 from persimchat.state.mind import Call
+from persimchat.state.normalise import folded
 from persimchat.state.plain_text import one_line, quoted
 from persimchat.state.settings import Settings
 
 MODULE: Final = "persona_conversion"
 LONGEST: Final = 60_000
-"""Characters of a description that a model is given, about 15,000 tokens."""
+"""The longest description that a model reads, in characters: about 15,000 tokens."""
 MOST_RECORDS: Final = 200
-"""Descriptions that a model reads at once; more are better mapped."""
+"""The most descriptions that a model reads in one conversion; use a mapping for more."""
 
 _WORD: Final = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]|[^\W\u3040-\u30ff\u3400-\u9fff]+")
 _ATTEMPTS: Final = 5
-"""Attempts of one request where it fails for a reason that may pass, as in the graph."""
+"""Attempts of one request that fails for a transient reason, as in the graph."""
 _OTHER: Final = "Try another model, or a mapping file (--mapping)."
-_REMEDY: Final = "Say in a mapping file where what stands (--mapping FILE), or name a model that reads it (--model)."
+_REMEDY: Final = (
+    "Write a mapping file that says which field is which (--mapping FILE), or name a model that reads it (--model)."
+)
 
 
 def _flat(value: Any) -> Any:
     return "" if value is None else one_line(value) if isinstance(value, str) else value
 
 
-_Line = Annotated[str, BeforeValidator(_flat), StringConstraints(max_length=1000)]
+_Line = Annotated[str, StringConstraints(max_length=1000), BeforeValidator(_flat)]
 
 
 class Fact(BaseModel):
@@ -53,10 +55,10 @@ class Fact(BaseModel):
 class ReadPerson(BaseModel):
     """Somebody whom a record describes; what it does not say is empty."""
 
-    name: Annotated[str, BeforeValidator(_flat), StringConstraints(max_length=300)] = Field(
+    name: Annotated[str, StringConstraints(max_length=300), BeforeValidator(_flat)] = Field(
         description="the name as it is written; empty where none is given"
     )
-    description: Annotated[str, BeforeValidator(_flat), StringConstraints(max_length=4000)] = Field(
+    description: Annotated[str, StringConstraints(max_length=4000), BeforeValidator(_flat)] = Field(
         description="one paragraph: who this is, from the record alone"
     )
     characteristics: list[Fact] = Field(max_length=30, description="facts that are stated")
@@ -72,12 +74,12 @@ class ReadPeople(BaseModel):
 
 
 async def check_readable(records: Sequence[Record], settings: Settings, why: str) -> None:
-    """Refuse what no model is to read, before anything is paid for.
+    """Refuse descriptions that no model should read, before anything is paid for.
 
     Args:
-        records: what is to be read.
+        records: the descriptions.
         settings: which model reads.
-        why: why no mapping does, for the error.
+        why: why no mapping fits, for the error.
 
     Raises:
         InputError: only the offline model is there, or the model's name, key or file is wrong; a text is too long, or
@@ -99,11 +101,11 @@ async def check_readable(records: Sequence[Record], settings: Settings, why: str
 
 
 async def read_all(records: Sequence[Record], settings: Settings) -> tuple[list[Draft], list[Call]]:
-    """What a model finds in descriptions: one draft a person, in the order of the records, and what it took.
+    """Let a model read descriptions: one draft per person, in the order of the records, and the calls.
 
     Raises:
-        InputError: a description is of nobody.
-        ModelError: the model fails, answers wrongly twice, or makes somebody up.
+        InputError: a description describes no person.
+        ModelError: the model fails, answers wrongly twice, or invents a person.
     """
     tasks = [asyncio.create_task(_read(record, settings)) for record in records]
     try:
@@ -136,14 +138,14 @@ async def _read(record: Record, settings: Settings) -> Answer[ReadPeople]:
     people = answer.value.people
     words = set(_words(record.text))
     if not people or not all(person.name and person.description for person in people):
-        what = "the model found nobody with a name and a description in it"
+        what = "the model found no person with a name and a description in it"
         raise InputError(what, where=record.where(), remedy="Name the person in the text, and say who it is.")
     for person in people:
         if not set(_words(person.name)) <= words:
-            what = f"it names {quoted(person.name, SHOWN)}, who is not in it"
+            what = f"the model names {quoted(person.name, SHOWN)}, who is not in it"
             raise _failed(record, what, _OTHER, settings)
     if single and len(people) > 1:
-        raise _failed(record, f"it found {len(people)} people where one is described", _OTHER, settings)
+        raise _failed(record, f"the model found {len(people)} people, but one is described", _OTHER, settings)
     return answer
 
 
@@ -157,7 +159,7 @@ def reader(settings: Settings) -> str:
 
 
 def _draft(record: Record, person: ReadPerson, model: str) -> Draft:
-    """What a model found, and what of it does not stand in the text in these words."""
+    """The draft of what a model found, with a note for each value that is not in the text in these words."""
     facts = {fact.name: fact.value for fact in person.characteristics if fact.name and fact.value}
     found: dict[str, Any] = {
         "description": person.description,
@@ -173,7 +175,7 @@ def _draft(record: Record, person: ReadPerson, model: str) -> Draft:
     words = set(_words(record.text))
     told = set(_words(" ".join([person.name, *(text for texts in given.values() for text in texts)])))
     notes = [
-        f"check {name}: {quoted(text, SHOWN)} does not stand in the text in these words"
+        f"check {name}: {quoted(text, SHOWN)} is not in the text in these words"
         for name, texts in given.items()
         for text in texts
         if not _found(text, words)
@@ -188,7 +190,7 @@ def _draft(record: Record, person: ReadPerson, model: str) -> Draft:
 
 
 def _words(text: str) -> list[str]:
-    """The words of a text in lower case; where a script puts no spaces between words, its signs."""
+    """The words of a text in lower case; its characters if a script puts no spaces between words."""
     return _WORD.findall(folded(text))
 
 

@@ -19,13 +19,13 @@ _FIELDS: Final = 200
 
 @dataclass(frozen=True)
 class Described:
-    """A description and how it is to be read.
+    """A description, and how to read it.
 
     Attributes:
         record: the description.
-        mapping: the mapping that fits; None where a model has to read it.
-        why: where a model has to, why no mapping does.
-        skipped: entries of the same file that describe nobody, counted with its first record.
+        mapping: the mapping that fits; None if a model must read it.
+        why: if a model must read it, why no mapping fits.
+        skipped: entries of the same file that describe no person, counted with its first record.
     """
 
     record: Record
@@ -39,11 +39,11 @@ def described(file: Path, mapping: Mapping | None, *, read: bool = False) -> lis
 
     Args:
         file: the file.
-        mapping: the one mapping to be used; None to choose among the ready ones.
-        read: no mapping at all, so that a model reads everything.
+        mapping: the mapping to use; None to choose among the ready ones.
+        read: use no mapping, so that a model reads everything.
 
     Raises:
-        InputError: the file cannot be read, or is not what the mapping is for.
+        InputError: the file cannot be read, or does not fit the mapping.
     """
     forms = load(file)
     if read:
@@ -61,9 +61,9 @@ def described(file: Path, mapping: Mapping | None, *, read: bool = False) -> lis
 
 
 def _fitting(forms: list[Form], mappings: list[Mapping]) -> list[Described] | None:
-    """The first mapping and form where all records fit; None where none fits any.
+    """The first mapping and form that fit all records; None if no mapping fits any record.
 
-    Where some fit and others do not, the mapping is taken all the same: it will say what is wrong with the others.
+    If a mapping fits only some records, it is used nevertheless: its errors say what is wrong with the others.
     """
     some: list[Described] | None = None
     for mapping in mappings:
@@ -78,12 +78,12 @@ def _fitting(forms: list[Form], mappings: list[Mapping]) -> list[Described] | No
 
 
 def _people(forms: list[Form]) -> Form:
-    """What is read where no mapping fits: a list's entries, else the file as it stands."""
+    """The records if no mapping fits: a list's entries, else the whole file."""
     return next((form for form in forms if not form.mixed), forms[0])
 
 
 def _listed(form: Form, mapping: Mapping) -> Form:
-    """The records in the field that the mapping says."""
+    """The records in the field that the mapping names."""
     root = form.records[0]
     found = find(root.data, mapping.records)
     entries = found[1] if found else None
@@ -95,10 +95,10 @@ def _listed(form: Form, mapping: Mapping) -> Form:
 
 
 def _refuse(record: Record, mapping: Mapping) -> None:
-    """Say that a file is not what a mapping is for, where that is plain.
+    """Refuse a file that plainly does not fit a mapping.
 
     Raises:
-        InputError: it is text without fields, or has none of those that the mapping needs.
+        InputError: it is text without fields, or has none of the fields that the mapping needs.
     """
     if not record.data:
         what = f"this is text without fields, which the mapping {mapping.name} cannot read"

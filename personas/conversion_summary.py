@@ -1,4 +1,4 @@
-"""What can be said of a conversion in a few lines: per file, or per several files of which the same is true."""
+"""The summary of a conversion in a few lines: per file, or per group of files with the same result."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from persimchat.personas.conversion import Conversion, Converted
 from persimchat.state.plain_text import one_line
 
 NAMED: Final = 6
-"""Files that a summary names."""
+"""The most files that a summary names."""
 
 
 @dataclass
 class Summary:
-    """What came of some files.
+    """The result of one or several files.
 
     Attributes:
         by: the mapping or model that read them, in words.
         files: the files.
         people: how many were converted.
-        facts: (kind, what) → of how many people it is true; kinds are "taken", "left out", "technical", "empty".
-        values: field that was left out → its first value, shortened.
-        skipped: entries that describe nobody.
+        facts: (kind, what) → for how many people it holds; kinds are "taken", "left out", "technical", "empty".
+        values: left-out field → its first value, shortened.
+        skipped: entries that describe no person.
     """
 
     by: str
@@ -36,7 +36,7 @@ class Summary:
     skipped: int = 0
 
     def add(self, one: Converted) -> None:
-        """Count somebody in."""
+        """Add one converted description."""
         draft = one.draft
         self.people += 1
         self.facts.update(
@@ -48,7 +48,7 @@ class Summary:
         self.values = {**draft.left_out, **self.values}
 
     def is_like(self, other: Summary) -> bool:
-        """Whether the same is true of both, so that one breath will do: a person a file, and the same fields."""
+        """Whether both can share one summary: one person per file, and the same fields."""
         single = self.people == len(self.files) and other.people == len(other.files)
         same = self.by == other.by and set(self.facts) == set(other.facts)
         return single and same and not self.skipped and not other.skipped
@@ -77,7 +77,7 @@ class Summary:
 
 
 def summaries(conversion: Conversion) -> list[Summary]:
-    """What can be said of a conversion, in the order of the files."""
+    """The summaries of a conversion, in the order of the files."""
     by_file: dict[tuple[Path, str], Summary] = {}
     for one in conversion.people:
         file, by = one.draft.record.file, one.draft.by

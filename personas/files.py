@@ -9,13 +9,19 @@ from typing import Any, Final
 from pydantic import ValidationError
 
 from persimchat.personas.fragments import merged_with_fragments
-from persimchat.state.complaint import input_error, refuse_unknown, valid_fields
 from persimchat.state.document import Document, Location, read_document
 from persimchat.state.errors import InputError
 from persimchat.state.persona import Persona
+from persimchat.state.validation_errors import input_error, refuse_unknown, valid_fields
 
 SUFFIXES: Final = (".yaml", ".yml", ".json")
 """Endings of the files that hold personas."""
+
+
+def is_path(name_or_path: str) -> bool:
+    """Whether a text is the path of such a file and not a name: by its ending, or a slash in it."""
+    wanted = name_or_path.strip()
+    return wanted.lower().endswith(SUFFIXES) or "/" in wanted or "\\" in wanted
 
 
 def load_persona(path: Path | str) -> Persona:
@@ -25,7 +31,7 @@ def load_persona(path: Path | str) -> Persona:
         path: a YAML or JSON file with the fields of `Persona`, and optionally `include`, a list of fragments.
 
     Raises:
-        InputError: the file, or a fragment that it includes, is not right.
+        InputError: the file, or a fragment that it includes, is invalid.
     """
     path = Path(path)
     return persona_in(read_document(path), (), path.parent)
@@ -36,11 +42,11 @@ def persona_in(document: Document, at: Location, base: Path) -> Persona:
 
     Args:
         document: the file, or the data given in code.
-        at: where in it the persona's mapping stands; () for all of it.
+        at: the place of the persona's mapping; () for the whole document.
         base: the folder from which paths of fragments count.
 
     Raises:
-        InputError: the data are no valid persona.
+        InputError: the data are not a valid persona.
     """
     data: Any = document.data
     for part in at:

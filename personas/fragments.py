@@ -1,7 +1,7 @@
-"""Fragments: what several personas share (a village, a household, a profession), written once.
+"""Fragments: fields that several personas share (a village, a household, a profession), written once.
 
-A persona file says `include: [name, …]`. What it says itself comes first and wins; a fragment adds the rest. Fragments
-may include fragments.
+A persona file says `include: [name, …]`. Its own fields come first and override those of a fragment. Fragments may
+include fragments.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ from typing import Any, Final
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from persimchat.state.complaint import input_error
 from persimchat.state.document import Document, Location, read_document
 from persimchat.state.errors import InputError, suggestion
 from persimchat.state.persona import Characteristics, KnowledgeLevel, Text
+from persimchat.state.validation_errors import input_error
 
 SHIPPED_FRAGMENTS: Final = Path(__file__).parent / "fragments"
 """The folder of the fragments that come with the package."""
@@ -41,13 +41,13 @@ def merged_with_fragments(document: Document, at: Location, data: Mapping[str, A
     """A persona's data with those of the fragments that it includes, `include` itself left out.
 
     Args:
-        document: where the data stand, for errors.
+        document: the data's document, for errors.
         at: where in the document.
-        data: the persona's own data; they win.
+        data: the persona's own data; they override the fragments'.
         base: the folder from which paths of fragments count.
 
     Raises:
-        InputError: a fragment is missing, is not right, or includes itself.
+        InputError: a fragment is missing, invalid, or includes itself.
     """
     return _merged(document, at, data, base, ())
 
@@ -93,9 +93,9 @@ def _path(name: str, base: Path, place: str) -> Path:
 
 
 def _joined(own: dict[str, Any], other: dict[str, Any]) -> dict[str, Any]:
-    """Two sets of a persona's fields as one: own values win, mappings and lists are joined, own entries first.
+    """Two sets of a persona's fields as one: own values override, mappings and lists are joined, own entries first.
 
-    What has the wrong type is left as it is, for the validator to refuse.
+    Values of the wrong type are left as they are; the validator refuses them.
     """
     joined = dict(own)
     for key, value in other.items():

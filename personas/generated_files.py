@@ -16,14 +16,14 @@ from typing import Any, Final
 import yaml
 
 from persimchat.state.errors import InputError
-from persimchat.state.folding import without_marks
+from persimchat.state.normalise import without_marks
 from persimchat.state.persona import Persona
 from persimchat.state.plain_text import one_line
 
 NOT_REAL: Final = "Invented by a program: this is no real person, and no evidence of what real people are like."
 
 GENERATED: Final = Path("generated")
-"""Where groups get a folder of their own unless somebody says otherwise, relative to the working directory."""
+"""The default folder in which each group gets its own folder, relative to the working directory."""
 
 _WIDTH: Final = 120
 _LONGEST_SLUG: Final = 60
@@ -35,7 +35,7 @@ class _Folded(str):
 
 
 class _Dumper(yaml.SafeDumper):
-    """Lists are indented under their key, as people write them."""
+    """Indents lists under their key, as in handwritten YAML."""
 
     def increase_indent(self, flow: bool = False, indentless: bool = False) -> None:
         """Indent also the items of a list."""
@@ -60,7 +60,7 @@ def persona_text(persona: Persona, notes: Sequence[str] = ()) -> str:
 
     Args:
         persona: who it is.
-        notes: comments for its head, a line each; whatever is in them stays in its line.
+        notes: comments for its head, one line each; line breaks in them are removed.
     """
     given = persona.model_dump(mode="json", exclude_defaults=True)
     data = {key: value for key, value in given.items() if value not in (None, [], {})}
@@ -72,7 +72,7 @@ def persona_text(persona: Persona, notes: Sequence[str] = ()) -> str:
 
 
 def new_folder_name(about: str) -> Path:
-    """A readable name that no folder has yet: time (UTC), a few words, four random hexadecimal digits."""
+    """A new, readable folder name: time (UTC), a few words, four random hexadecimal digits."""
     words = "-".join(_words(about)[:6])[:40].strip("-")
     parts = (datetime.now(UTC).strftime("%Y%m%d-%H%M%S"), words, secrets.token_hex(2))
     return GENERATED / "-".join(part for part in parts if part)
@@ -90,13 +90,13 @@ def file_names(names: Sequence[str]) -> list[str]:
 
 @contextmanager
 def new_folder(path: Path) -> Iterator[Path]:
-    """A folder in which files can be made; where the block fails, what was made of it is taken away again.
+    """A new folder for files; if the block fails, everything that was made is removed again.
 
     Args:
         path: a folder that does not exist yet, or is empty.
 
     Raises:
-        InputError: it holds something, or nothing can be written there.
+        InputError: it is not empty, or cannot be written.
     """
     made = [folder for folder in (path, *path.parents) if not folder.exists()]
     try:
@@ -126,7 +126,7 @@ def write_all(folder: Path, texts: Mapping[str, str]) -> list[Path]:
         texts: file name → text.
 
     Raises:
-        InputError: a file exists, or cannot be written; those written before are taken away again.
+        InputError: a file exists, or cannot be written; files written before it are removed again.
     """
     written: list[Path] = []
     try:
@@ -146,7 +146,7 @@ def write_all(folder: Path, texts: Mapping[str, str]) -> list[Path]:
 
 
 def _words(text: str) -> list[str]:
-    """What of a text is safe in a file's name, on every system."""
+    """The parts of a text that are safe in a file name on every system."""
     return re.findall(r"[a-z0-9]+", without_marks(text))
 
 

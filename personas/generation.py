@@ -1,7 +1,7 @@
-"""Generating personas: one after the other, so that each is asked to be unlike those made before it.
+"""Generates personas one after another, so that each can be made different from the previous ones.
 
-They are made one by one and not at the same time because what makes a group is that its members differ: a model that
-does not see the others gives all of them the same name and the same temper.
+They are made one by one and not at the same time because the members of a group must differ: a model that does not see
+the others gives all of them the same name and the same temper.
 """
 
 from __future__ import annotations
@@ -28,25 +28,25 @@ from persimchat.state.plain_text import one_line
 from persimchat.state.settings import Settings
 
 MOST: Final = 100
-"""Personas that are made at once."""
+"""The most personas that one generation makes."""
 LONGEST_ABOUT: Final = 1000
-"""Characters of the sentence that says who they are."""
+"""The most characters of the sentence that describes them."""
 TIMES: Final = 3
-"""How often one persona is asked for until it is unlike the others."""
+"""How often one persona is asked for until it differs from the others."""
 
 _MODULE: Final = "persona_generation"
 _ATTEMPTS: Final = 4
-"""Attempts of one request where it fails for a reason that may pass; about 1, 2 and 4 seconds lie in between."""
+"""Attempts of one request that fails for a transient reason; about 1, 2 and 4 seconds lie in between."""
 
 
 @dataclass(frozen=True)
 class Generated:
-    """What was made.
+    """A generated persona.
 
     Attributes:
         persona: the persona.
         fixed: names of the characteristics that were fixed.
-        calls: what it took to make it.
+        calls: the requests that it took.
     """
 
     persona: Persona
@@ -60,7 +60,7 @@ def model_asked(settings: Settings) -> str:
 
 
 def check_request(number: int, about: str) -> None:
-    """Refuse what cannot be made.
+    """Refuse an impossible request.
 
     Raises:
         InputError: the number is outside 1 to `MOST`; the sentence is too long.
@@ -68,7 +68,7 @@ def check_request(number: int, about: str) -> None:
     if not 1 <= number <= MOST:
         raise InputError(f"{number} personas cannot be made", where="--n", remedy=f"Ask for 1 to {MOST}.")
     if len(about) > LONGEST_ABOUT:
-        what = f"the sentence has {len(about):,} characters"
+        what = f"the sentence is too long: {len(about):,} characters"
         raise InputError(what, where="--about", remedy=f"Say it in at most {LONGEST_ABOUT:,}.")
 
 
@@ -84,14 +84,14 @@ async def generate(
 
     Args:
         number: how many, 1 to `MOST`.
-        settings: which model is asked, and the seed: it also says who gets which part of a quota.
-        about: who they are, in a sentence; any people where it is empty.
+        settings: which model is asked, and the seed, which also decides who gets which part of a quota.
+        about: a sentence that describes them; no restriction if it is empty.
         quotas: shares of characteristics, which the personas will have exactly.
-        made: told of each as soon as it is made.
+        made: called with each persona as soon as it is made.
 
     Raises:
         InputError: the number, the sentence or the model's name is wrong.
-        ModelError: the model fails for good, answers wrongly twice, or makes the same person again and again.
+        ModelError: the model fails permanently, answers wrongly twice, or repeats the same persona.
     """
     check_request(number, about)
     slots = persons(quotas, number, settings.seed)
@@ -130,7 +130,7 @@ async def _unlike(
         if not wrong:
             return Generated(persona, tuple(fixed), tuple(calls))
     raise ModelError(
-        f"persona {len(others) + 1} of {total} could not be used {TIMES} times: {wrong[0]}",
+        f"persona {len(others) + 1} of {total} was unusable {TIMES} times: {wrong[0]}",
         model=model_asked(settings),
         module=_MODULE,
         remedy="Try another seed, fewer personas, or a model that follows instructions better.",
@@ -138,7 +138,7 @@ async def _unlike(
 
 
 async def _asked(schema: type[BaseModel], settings: Settings, **values: Any) -> Answer[BaseModel]:
-    """One answer; a request that fails for a reason that may pass is made again, a little later each time."""
+    """One answer; a request that fails for a transient reason is made again, a little later each time."""
 
     async def once(_: object) -> Answer[BaseModel]:
         return await ask(_MODULE, schema, settings=settings, agent="", module=_MODULE, turn=0, **values)

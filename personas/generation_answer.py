@@ -1,4 +1,4 @@
-"""What a model is asked for when a persona is generated: everything but what is fixed.
+"""The answer of a model that generates a persona: all fields except the fixed ones.
 
 The schema has no field for a fixed characteristic, so there is no room to change it.
 """
@@ -14,7 +14,7 @@ from typing import Annotated, Any, Final
 from pydantic import AfterValidator, BaseModel, BeforeValidator, Field, StringConstraints, create_model
 
 from persimchat.personas.quota_ages import OLDEST, YOUNGEST
-from persimchat.state.folding import folded
+from persimchat.state.normalise import folded
 from persimchat.state.persona import Persona
 from persimchat.state.plain_text import one_line
 
@@ -49,12 +49,12 @@ def _all_different(values: list[str]) -> list[str]:
 
 
 def _text(least: int, most: int) -> Any:
-    return Annotated[str, BeforeValidator(_flat), StringConstraints(min_length=least, max_length=most)]
+    return Annotated[str, StringConstraints(min_length=least, max_length=most), BeforeValidator(_flat)]
 
 
 _Value = _text(1, 300)
 _Years = Annotated[int, Field(ge=YOUNGEST, le=OLDEST, description="in years")]
-_Trait = Annotated[str, BeforeValidator(_flat), StringConstraints(min_length=1, max_length=120)]
+_Trait = Annotated[str, StringConstraints(min_length=1, max_length=120), BeforeValidator(_flat)]
 _Traits = Annotated[
     list[_Trait], Field(min_length=LEAST_TRAITS, max_length=MOST_TRAITS), AfterValidator(_all_different)
 ]
@@ -85,7 +85,7 @@ def answer_schema(fixed: frozenset[str]) -> type[BaseModel]:
     """The schema of an answer.
 
     Args:
-        fixed: names of the characteristics, in lower case, that are not asked for.
+        fixed: names of the fixed characteristics, in lower case; the answer has no fields for them.
     """
     asked = {field(name): about for name, about in CHARACTERISTICS.items() if name not in fixed}
     fields: dict[str, Any] = {

@@ -1,4 +1,4 @@
-"""What is wrong with a generated persona: it contradicts itself, or is too much like one made before."""
+"""Checks a generated persona: it must not contradict itself, or be too similar to an earlier one."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from typing import Final, Literal
 import numpy as np
 
 from persimchat.memory.lexical import LexicalEmbeddings
-from persimchat.state.folding import folded
+from persimchat.state.normalise import folded
 from persimchat.state.persona import Persona
 
 MOST_OVERLAP: Final = 0.3
-"""Part of a description's runs of four words that may stand in another one."""
+"""The greatest share of a description's runs of four words that another description may have, too."""
 MOST_SIMILARITY: Final = 0.85
-"""Cosine that the lexical embeddings of two descriptions may have, names left out."""
+"""The greatest cosine of the lexical embeddings of two descriptions, names left out."""
 _RUN: Final = 4
 
 _SHE: Final = frozenset({"she", "her", "hers", "herself"})
@@ -32,7 +32,7 @@ class Problem:
     Attributes:
         kind: what is wrong.
         value: the part of the persona that is wrong.
-        other: the name of the persona that it is too much like, or what the part should have agreed with.
+        other: the name of the too similar persona, or the value that the part should agree with.
     """
 
     kind: Literal["name", "traits", "description", "age", "gender"]
@@ -62,9 +62,9 @@ def problems(persona: Persona, others: Sequence[Persona]) -> list[Problem]:
 
 
 def _contradictions(persona: Persona) -> list[Problem]:
-    """Where the description plainly says another age or gender than the characteristics.
+    """Contradictions between the description and the characteristics in age or gender.
 
-    Only what cannot mean anybody else counts: the age right after the person's own name, and pronouns of one gender
+    Only unambiguous statements count: the age right after the persona's own name, and pronouns of one gender
     throughout.
     """
     found = []
@@ -82,7 +82,7 @@ def _contradictions(persona: Persona) -> list[Problem]:
 
 
 def _likenesses(persona: Persona, others: Sequence[Persona]) -> list[Problem]:
-    """What the persona has in common with another and should not."""
+    """Similarities between the persona and an earlier one."""
     found = []
     traits = {folded(trait) for trait in persona.traits}
     for other in others:
@@ -97,7 +97,7 @@ def _likenesses(persona: Persona, others: Sequence[Persona]) -> list[Problem]:
 
 
 def overlap(text: str, other: str) -> float:
-    """The part of a text's runs of four words that also stand in another text, 0 to 1."""
+    """The share of a text's runs of four words that another text has, too, 0 to 1."""
     runs, known = (_runs(words) for words in (text, other))
     return len(runs & known) / len(runs) if runs else 0.0
 
@@ -114,6 +114,6 @@ def _runs(text: str) -> set[tuple[str, ...]]:
 
 
 def _nameless(persona: Persona) -> str:
-    """The description without the person's own names, which are always different."""
+    """The description without the persona's own names, which always differ."""
     own = "|".join(re.escape(part) for part in persona.name.split())
     return re.sub(rf"\b(?:{own})\b", "", persona.description)

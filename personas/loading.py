@@ -22,7 +22,7 @@ _PROSE: Final = "text"
 
 
 def load(path: Path) -> list[Form]:
-    """The ways to see a file as descriptions of people, the most literal first; there is at least one.
+    """The ways to read a file as descriptions of people, the most literal first; at least one.
 
     Args:
         path: a file that ends in .csv, .tsv, .json, .jsonl, .txt, .md or .pdf.
@@ -39,7 +39,7 @@ def load(path: Path) -> list[Form]:
     if loader is None:
         persona = path.suffix.lower() in (".yaml", ".yml")
         remedy = "A persona file needs no conversion: give it to run." if persona else f"Use {', '.join(_LOADERS)}."
-        raise InputError("no description is read from a file of this kind", where=str(path), remedy=remedy)
+        raise InputError("files of this kind cannot be converted", where=str(path), remedy=remedy)
     return loader(path)
 
 
@@ -47,14 +47,14 @@ def _text(path: Path) -> list[Form]:
     """Lines such as `Name: …` as fields, one record for every name; any other text as a single record of text."""
     from langchain_community.document_loaders import TextLoader
 
-    contents(path)  # says in which line the encoding is wrong
+    contents(path)  # names the line with the wrong encoding
     text = TextLoader(path, encoding="utf-8-sig").load()[0].page_content
     labelled = _labelled(text, path)
     return [Form(tuple(labelled)), *_whole(text, path)] if labelled else _whole(text, path)
 
 
 def _pdf(path: Path) -> list[Form]:
-    raw_contents(path)  # the loader takes what is no file for an address, and would fetch it
+    raw_contents(path)  # the loader would take a missing file for an address, and fetch it
     if find_spec("pypdf") is None:
         raise MissingExtraError(f"reading the PDF {path}", "pdf")
     from langchain_community.document_loaders import PyPDFLoader
@@ -82,10 +82,10 @@ def _whole(text: str, path: Path) -> list[Form]:
 
 
 def _labelled(text: str, path: Path) -> list[Record]:
-    """Records of labelled lines; none where the text does not begin with a name, so that a model has to read it.
+    """Records of labelled lines; none if the text does not begin with a name: then a model must read it.
 
-    A line without a label goes on with the value above it, or, after an empty line, is part of the field "text". Every
-    further name begins another person.
+    A line without a label continues the value above it or, after an empty line, belongs to the field "text". Every
+    further name begins another record.
     """
     if text.lstrip().partition(":")[0].casefold() not in _NAMES:
         return []

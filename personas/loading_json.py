@@ -1,7 +1,7 @@
-"""Descriptions from JSON and JSON Lines, and what in a file may be the people.
+"""Descriptions from JSON and JSON Lines, and the ways to find them in a file.
 
-LangChain's JSONLoader is not used: it needs the library jq to walk what is walked here in a few lines, passes every
-number through floating point, and an error could name neither entry nor field.
+LangChain's JSONLoader is not used: it needs the library jq for what takes a few lines here, it passes every number
+through floating point, and its errors could name neither entry nor field.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ _TOO_DEEP: Final = "Keep to 100 levels and to ordinary numbers."
 
 
 def load_json(path: Path) -> list[Form]:
-    """The ways to see a JSON file as records, the most literal first.
+    """The ways to read a JSON file as records, the most literal first.
 
-    They are: the whole as one record; a list's entries; the values of a mapping (a dump, by key); and the same of the
-    one list or mapping that the root holds, as in {"agents": [...]}.
+    These are: the whole as one record; a list's entries; the values of a mapping (a dump, by key); and the same for the
+    only list or mapping inside the root, as in {"agents": [...]}.
 
     Raises:
-        InputError: it cannot be read, is not JSON, or holds nothing that could be a record.
+        InputError: it cannot be read, is not JSON, or has nothing that could be a record.
     """
     root = _parsed(contents(path), path, 1)
     forms = _forms(root, path)
@@ -33,7 +33,7 @@ def load_json(path: Path) -> list[Form]:
     if len(inner) == 1:
         forms += _forms(inner[0], path)[isinstance(inner[0], Mapping) :]
     if not forms:
-        what = "the file lists nobody" if root in ([], {}) else "the file holds no fields"
+        what = "the file lists no one" if root in ([], {}) else "the file holds no fields"
         raise InputError(
             what, where=str(path), remedy='A description is a mapping such as {"name": …}, or a list of such.'
         )
@@ -41,10 +41,10 @@ def load_json(path: Path) -> list[Form]:
 
 
 def load_json_lines(path: Path) -> list[Form]:
-    """The records of a JSON Lines file, one a line.
+    """The records of a JSON Lines file, one per line.
 
     Raises:
-        InputError: it cannot be read, or a line is no mapping in JSON.
+        InputError: it cannot be read, or a line is not a JSON mapping.
     """
     records = []
     for number, line in enumerate(contents(path).split("\n"), start=1):
@@ -52,18 +52,18 @@ def load_json_lines(path: Path) -> list[Form]:
             continue
         data = _parsed(line, path, number)
         if not isinstance(data, Mapping):
-            raise InputError("the line is no mapping", where=f"{path}:{number}", remedy='Write {"name": …} in it.')
+            raise InputError("the line is not a mapping", where=f"{path}:{number}", remedy='Write {"name": …} in it.')
         records.append(Record(path, line=number, data=data))
     return [Form(tuple(records))]
 
 
 def _forms(data: Any, path: Path) -> list[Form]:
-    """A list's entries; or a mapping as one record, then its values where all of them are mappings."""
+    """A list's entries; or a mapping as one record, then its values if all of them are mappings."""
     if isinstance(data, list):
         for number, entry in enumerate(data, start=1):
             if not isinstance(entry, Mapping):
                 where = f"{path}, entry {number}"
-                raise InputError("the entry is no mapping", where=where, remedy='List mappings such as {"name": …}.')
+                raise InputError("the entry is not a mapping", where=where, remedy='List mappings such as {"name": …}.')
         records = tuple(Record(path, f"entry {n}", data=entry) for n, entry in enumerate(data, start=1))
         return [Form(records)] if records else []
     if not isinstance(data, Mapping) or not data:

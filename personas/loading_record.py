@@ -1,4 +1,4 @@
-"""A foreign description as it was read: its fields, or only its text, and where it stands."""
+"""A foreign description as it was read: its fields, or only its text, and its place in the file."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ class Record:
     """One foreign description.
 
     Attributes:
-        file: the file that it stands in.
-        place: where in it, in words ("entry 3"); empty where a line says it, or the whole file is meant.
-        line: the line that it begins in, from 1; None where that is not known.
-        data: its fields; empty where there is only text.
-        written: the text, where there are no fields to make one from.
+        file: the file.
+        place: its place in the file, in words ("entry 3"); empty if the line says it, or for the whole file.
+        line: its first line, from 1; None if unknown.
+        data: its fields; empty if there is only text.
+        written: the text, if there are no fields.
     """
 
     file: Path
@@ -46,11 +46,11 @@ class Record:
 
 @dataclass(frozen=True)
 class Form:
-    """One way to see a file as records: the whole as one, or what it lists.
+    """One way to read a file as records: the whole as one, or the entries of a list.
 
     Attributes:
         records: the descriptions, in the file's order.
-        mixed: whether it may hold other things beside descriptions of people, as a database's dump does.
+        mixed: whether it may hold other things besides descriptions of people, like a database's dump.
     """
 
     records: tuple[Record, ...]
@@ -70,7 +70,7 @@ def contents(path: Path) -> str:
         line = raw[: error.start].count(b"\n") + 1
         raise InputError("the file is not UTF-8 text", where=f"{path}:{line}", remedy="Save it as UTF-8.") from None
     if not text.strip():
-        raise InputError("the file is empty", where=str(path), remedy="Name a file that describes somebody.")
+        raise InputError("the file is empty", where=str(path), remedy="Name a file that describes a person.")
     return text
 
 
@@ -78,6 +78,6 @@ def raw_contents(path: Path) -> bytes:
     """The bytes of a file of descriptions.
 
     Raises:
-        InputError: it is missing, no file, not readable, or larger than `MAX_BYTES`.
+        InputError: it is missing, not a file, not readable, or larger than `MAX_BYTES`.
     """
     return read_bytes(path, MAX_BYTES)

@@ -8,13 +8,14 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
+from persimchat.personas.files import is_path
 from persimchat.personas.mapping_paths import place_of
 from persimchat.personas.mapping_reading import read_rule
 from persimchat.personas.mapping_rules import Rule
-from persimchat.state.complaint import refuse_unknown, valid_fields
 from persimchat.state.document import Document, Location, read_document
 from persimchat.state.errors import InputError, suggestion
 from persimchat.state.persona import Persona
+from persimchat.state.validation_errors import refuse_unknown, valid_fields
 
 READY: Final = Path(__file__).parent / "mappings"
 """The folder of the mappings that come with the package."""
@@ -22,7 +23,6 @@ READY: Final = Path(__file__).parent / "mappings"
 ORDER: Final = ("generative_agents", "tinytroupe", "tinytroupe_old", "sotopia", "agentgroupchat", "plain")
 """The ready mappings, in the order in which a record's shape is compared with them."""
 
-_SUFFIXES: Final = (".yaml", ".yml", ".json")
 _OWN: Final = ("about", "recognise", "records", "technical", "ids")
 
 
@@ -33,9 +33,9 @@ class Mapping:
     Attributes:
         name: the ready mapping's name, else the file's.
         rules: the rule of each field of a persona, by its place in a persona.
-        about: what it is for, in one line.
-        recognise: fields that a record of this shape has; where none are given, one that gives name and description.
-        records: the field of the file in which the records are listed; "" where the file's shape says it.
+        about: its purpose, in one line.
+        recognise: fields that a record of this shape has; by default, those that give name and description.
+        records: the field of the file that lists the records; "" if the file's shape shows it.
         technical: fields that say nothing about a person; they are left out without their values being shown.
         ids: the field with an id by which other records of the same folder name this person; "" for none.
     """
@@ -49,7 +49,7 @@ class Mapping:
     ids: str = ""
 
     def recognises(self, data: Fields[str, Any]) -> bool:
-        """Whether a record has the shape that this mapping is for."""
+        """Whether a record has the shape of this mapping."""
         if self.recognise:
             return all(place_of(data, path) is not None for path in self.recognise)
         return all(self.rules[(key,)].text(data).items for key in ("name", "description"))
@@ -72,7 +72,7 @@ def find_mapping(name_or_path: str) -> Mapping:
         InputError: there is none of this name, or the file is not right.
     """
     wanted = name_or_path.strip()
-    if wanted.lower().endswith(_SUFFIXES) or "/" in wanted or "\\" in wanted:
+    if is_path(wanted):
         return load_mapping(Path(wanted))
     found = ready().get(wanted.casefold().replace("-", "_"))
     if found is None:
@@ -89,7 +89,9 @@ def load_mapping(path: Path) -> Mapping:
     """
     document = read_document(path)
     data = document.data
-    targets = [field for field in valid_fields(Persona) if field != "human"]  # no record says who will take a part
+    targets = [
+        field for field in valid_fields(Persona) if field != "human"
+    ]  # no record says who will be a human participant
     refuse_unknown(document, (), data, [*targets, *_OWN])
     for key in ("name", "description"):
         if key not in data:
@@ -102,7 +104,7 @@ def load_mapping(path: Path) -> Mapping:
             continue
         if not isinstance(data[key], Fields) or not data[key]:
             remedy = "Write lines such as 'age: years' under it: our name, then the field."
-            raise InputError("characteristics are no mapping", where=document.where((key,)), remedy=remedy)
+            raise InputError("characteristics are not a mapping", where=document.where((key,)), remedy=remedy)
         rules |= {(key, name): read_rule(document, (key, name)) for name in data[key]}
     return Mapping(
         path.stem if path.parent == READY else path.name,
@@ -118,7 +120,7 @@ def load_mapping(path: Path) -> Mapping:
 def _text(document: Document, key: str) -> str:
     value = document.data.get(key, "")
     if not isinstance(value, str):
-        raise InputError(f"{key} is no text", where=document.where((key,)), remedy="Write one line of text.")
+        raise InputError(f"{key} is not text", where=document.where((key,)), remedy="Write one line of text.")
     return value.strip()
 
 
@@ -126,5 +128,5 @@ def _listed(document: Document, key: str) -> tuple[str, ...]:
     value = document.data.get(key, [])
     if not isinstance(value, list) or not all(isinstance(item, str) and item.strip() for item in value):
         where = document.where((key,))
-        raise InputError(f"{key} is no list of fields", where=where, remedy=f"Write {key}: [one, another].")
+        raise InputError(f"{key} is not a list of fields", where=where, remedy=f"Write {key}: [one, another].")
     return tuple(value)

@@ -6,12 +6,12 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from persimchat.state.document import Location
-from persimchat.state.folding import folded
+from persimchat.state.normalise import folded
 from persimchat.state.plain_text import one_line
 
 
 def find(data: Mapping[str, Any], path: str) -> tuple[Location, Any] | None:
-    """The first field that a path means and that holds something, with where it is; None where there is none.
+    """The first field with a value that a path means, with its place; None if there is none.
 
     Args:
         data: the record.
@@ -29,7 +29,7 @@ def find(data: Mapping[str, Any], path: str) -> tuple[Location, Any] | None:
 
 
 def place_of(data: Any, path: str) -> Location | None:
-    """Where a field is, whether or not it holds something; None where there is none of this name."""
+    """The place of a field, with or without a value; None if there is none of this name."""
     key = _key(data, path)
     if key is not None:
         return (key,)
@@ -61,7 +61,7 @@ def value_at(data: Any, location: Location) -> Any:
 
 
 def is_empty(value: Any) -> bool:
-    """Whether a value says nothing: none, blank text, or a list or mapping of nothing else."""
+    """Whether a value is empty: none, blank text, or a list or mapping of empty values."""
     if isinstance(value, Mapping):
         return all(is_empty(item) for item in value.values())
     if isinstance(value, list):
@@ -93,7 +93,7 @@ def text_of(value: Any, join: str = "") -> str:
 
 
 def unused(data: Any, used: set[Location], at: Location = ()) -> Iterator[tuple[Location, Any]]:
-    """The fields of a record that say something and were not used, the outermost of which nothing was used."""
+    """The unused fields of a record that have a value; of nested ones, the outermost that is wholly unused."""
     if at in used or is_empty(data):
         return
     if at and not any(location[: len(at)] == at for location in used):

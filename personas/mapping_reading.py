@@ -7,9 +7,9 @@ from typing import Final
 
 from persimchat.personas.mapping_paths import text_of, value_at
 from persimchat.personas.mapping_rules import Rule, holes
-from persimchat.state.complaint import refuse_unknown
 from persimchat.state.document import Document, Location
 from persimchat.state.errors import InputError
+from persimchat.state.validation_errors import refuse_unknown
 
 KINDS: Final = ("field", "text", "each", "value", "first", "all")
 _OPTIONS: Final = ("split", "join", "missing")
@@ -17,10 +17,10 @@ _REMEDY: Final = "Write a field's name, a list of such, or one of the forms in d
 
 
 def read_rule(document: Document, at: Location) -> Rule:
-    """The rule that stands at a place of a mapping file.
+    """The rule at a place of a mapping file.
 
     Raises:
-        InputError: it is none; naming file, line, field and remedy.
+        InputError: there is no valid rule; naming file, line, field and remedy.
     """
     given = value_at(document.data, at)
     where = document.where(at)
@@ -29,17 +29,17 @@ def read_rule(document: Document, at: Location) -> Rule:
     if isinstance(given, list) and given:
         return Rule("all", parts=tuple(read_rule(document, (*at, n)) for n in range(len(given))))
     if not isinstance(given, Mapping):
-        raise InputError("this says not where the value comes from", where=where, remedy=_REMEDY)
+        raise InputError("this rule does not say where the value comes from", where=where, remedy=_REMEDY)
     refuse_unknown(document, at, given, (*KINDS, *_OPTIONS))
     kinds = [kind for kind in KINDS if kind in given]
     if kinds != ["text", "each"] and len(kinds) != 1:
-        what = f"a rule has one of {', '.join(KINDS)}, and this has {' and '.join(kinds) or 'none'}"
+        what = f"a rule needs exactly one of {', '.join(KINDS)}; this one has {' and '.join(kinds) or 'none'}"
         raise InputError(what, where=where, remedy=_REMEDY)
     kind = kinds[-1]
     parts: tuple[Rule, ...] = ()
     if kind in ("first", "all"):
         if not isinstance(given[kind], list) or not given[kind]:
-            raise InputError(f"{kind} is no list", where=document.where((*at, kind)), remedy="List rules under it.")
+            raise InputError(f"{kind} is not a list", where=document.where((*at, kind)), remedy="List rules under it.")
         parts = tuple(read_rule(document, (*at, kind, n)) for n in range(len(given[kind])))
     words = {"each": "text", "text": "text", "value": "value"}.get(kind, "")
     rule = Rule(
@@ -52,18 +52,18 @@ def read_rule(document: Document, at: Location) -> Rule:
         missing=_missing(document, (*at, "missing")) if "missing" in given else (),
     )
     if words == "text" and not holes(rule.words):
-        remedy = "Put a field's name into braces; words without one are a value."
+        remedy = "Put a field's name in braces, or write the words as a value."
         raise InputError("the text has no field in it", where=document.where((*at, "text")), remedy=remedy)
     return rule
 
 
 def _written(document: Document, at: Location, *, blank: bool = False) -> str:
-    """A text of a mapping file; `blank` says whether it may be nothing but spaces."""
+    """A text of a mapping file; `blank` says whether spaces alone are allowed."""
     if at[-1] not in value_at(document.data, at[:-1]):
         raise InputError(f"{at[-1]} is missing", where=document.where(at[:-1]), remedy=_REMEDY)
     value = value_at(document.data, at)
     if not isinstance(value, str | int | float) or not str(value) or not (blank or str(value).strip()):
-        raise InputError(f"{at[-1]} is no text", where=document.where(at), remedy="Write text, in quotes.")
+        raise InputError(f"{at[-1]} is not text", where=document.where(at), remedy="Write text, in quotes.")
     return str(value)
 
 
@@ -71,5 +71,5 @@ def _missing(document: Document, at: Location) -> tuple[str, ...]:
     value = value_at(document.data, at)
     values = value if isinstance(value, list) else [value]
     if not values or not all(isinstance(item, str | int | float) for item in values):
-        raise InputError("missing is no list of values", where=document.where(at), remedy="Write missing: [n/a, 0].")
+        raise InputError("missing is not a list of values", where=document.where(at), remedy="Write missing: [n/a, 0].")
     return tuple(text_of(item) for item in values)

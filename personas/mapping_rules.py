@@ -1,17 +1,17 @@
-"""What a mapping says of one field of a persona: from which fields of a foreign record its value comes, and how.
+"""The rules of a mapping: from which fields of a foreign record the value of a persona's field comes, and how.
 
 A rule is one of these, as docs/personas.md shows:
 
-- `path`: the value of a field; `a|b` is the first of several that holds something.
-- `[rule, rule]`, or `{all: [rule, rule]}`: all of them, one after the other.
-- `{first: [rule, rule]}`: the first that gives something.
+- `path`: the value of a field; `a|b` is the first of several that has a value.
+- `[rule, rule]`, or `{all: [rule, rule]}`: all of them, one after another.
+- `{first: [rule, rule]}`: the first that gives a value.
 - `{field: path}`: as the path alone, with options.
-- `{text: "{first} {last}"}`: words with fields in them; nothing where one of the fields is missing.
+- `{text: "{first} {last}"}`: words with fields in them; nothing if one of the fields is missing.
 - `{each: path, text: "{name}, {age}"}`: such words for every entry of a list.
-- `{value: words}`: the same words for everybody.
+- `{value: words}`: the same words for all records.
 
-Options: `split` (a text into entries at these characters), `join` (entries into a text with these characters between
-them), `missing` (values that mean that there is none). Nothing of a record is ever read as a rule, path or template.
+Options: `split` (split a text into entries at these characters), `join` (join entries into a text with these characters
+between them), `missing` (values that mean that there is none). A record is never read as a rule, path or template.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _HOLE: Final = re.compile(r"\{\{|\}\}|\{([^{}]+)\}")
 
 @dataclass(frozen=True)
 class Taken:
-    """What a rule took from a record: texts, and the places of the fields that they came from."""
+    """The result of a rule: texts, and the places of their fields in the record."""
 
     items: tuple[str, ...] = ()
     used: frozenset[Location] = frozenset()
@@ -59,7 +59,7 @@ class Rule:
     missing: tuple[str, ...] = ()
 
     def text(self, data: Mapping[str, Any]) -> Taken:
-        """The record's value as one text; `NOTHING` where it has none."""
+        """The record's value as one text; `NOTHING` if it has none."""
         match self.kind:
             case "all":
                 found = [part.text(data) for part in self.parts]
@@ -77,7 +77,7 @@ class Rule:
                 return self._joined(list(found[0].items), found, ", " if self.kind == "field" else " ")
 
     def items(self, data: Mapping[str, Any]) -> Taken:
-        """The record's value as entries of a list; `NOTHING` where it has none."""
+        """The record's value as entries of a list; `NOTHING` if it has none."""
         match self.kind:
             case "all":
                 found = [part.items(data) for part in self.parts]
@@ -110,7 +110,7 @@ class Rule:
         return Taken(((self.join or otherwise).join(items),), used) if items else NOTHING
 
     def _filled(self, data: Any, at: Location) -> Taken:
-        """The words with the fields of a record in them, which stands at this place of the whole."""
+        """The words with fields filled in from the record at this place of the whole."""
         used: set[Location] = set()
         values: dict[str, str] = {}
         for path in holes(self.words):

@@ -1,4 +1,4 @@
-"""The participants that somebody means by a name, and errors that help where it is nobody's."""
+"""Finds the participant that a name means, with errors that suggest the nearest name."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import Final
 
 from persimchat.state.errors import InputError, nearest_word
-from persimchat.state.folding import folded
 from persimchat.state.names import matching
+from persimchat.state.normalise import folded, visible_form
 from persimchat.state.plain_text import quoted
 from persimchat.state.settings import Settings
 
@@ -20,11 +20,11 @@ def full_name(wanted: str, names: Sequence[str], *, what: str, where: str = "") 
     Args:
         wanted: a full name or part of it.
         names: all full names.
-        what: what stands there, for the error, for example "participant".
+        what: the kind of name, for the error, for example "participant".
         where: the place in words, for the error.
 
     Raises:
-        InputError: it means nobody, or several.
+        InputError: it means no name, or several.
     """
     found = matching(wanted, names)
     if len(found) == 1:
@@ -36,8 +36,25 @@ def full_name(wanted: str, names: Sequence[str], *, what: str, where: str = "") 
     raise InputError(f"there is no {what} {quoted(wanted, _MOST_SHOWN)}", where=where, remedy=nearest(wanted, names))
 
 
+def refuse_second(name: str, others: Sequence[str], *, where: str) -> None:
+    """Refuse a participant whose name looks like another's.
+
+    Raises:
+        InputError: there is such a name, even if the two differ in invisible characters or in their encoding.
+    """
+    form = visible_form(name)
+    twin = next((other for other in others if visible_form(other) == form), None)
+    if twin is not None:
+        unlike = "" if twin.casefold() == name.casefold() else ", apart from similar or invisible characters"
+        raise InputError(
+            f"two participants are called {ascii(name) if unlike else repr(name)}{unlike}",
+            where=where,
+            remedy="Remove one, or give each a name of its own.",
+        )
+
+
 def nearest(wanted: str, names: Sequence[str]) -> str:
-    """A remedy naming the nearest name, whole or in part, or all of them where none is near."""
+    """A remedy with the nearest name, whole or in part, or with all names if none is near."""
     forms = {form: name for name in names for form in (*folded(name).split(), folded(name))}
     near = nearest_word(folded(wanted), forms)
     return f"Choose one of: {', '.join(names)}." if near is None else f"Did you mean {forms[near]!r}?"
@@ -51,7 +68,7 @@ def with_full_names(settings: Settings, names: Sequence[str]) -> Settings:
         names: the participants' full names.
 
     Raises:
-        InputError: `agent_models` names somebody who does not take part.
+        InputError: a name in `agent_models` is not a participant's.
     """
     if not settings.agent_models:
         return settings

@@ -10,11 +10,12 @@ from pydantic import ValidationError
 
 from persimchat.personas.catalogue import find_persona, shipped
 from persimchat.personas.files import persona_in
+from persimchat.personas.names import refuse_second
 from persimchat.personas.people import refuse_nobody_but_people
-from persimchat.state.complaint import input_error, refuse_unknown
 from persimchat.state.document import Document, Location
 from persimchat.state.errors import InputError
 from persimchat.state.persona import Persona
+from persimchat.state.validation_errors import input_error, refuse_unknown
 
 _ENTRY = ("persona", "model", "social_goals", "human")
 """Keys of a participant who is named, not written out."""
@@ -43,12 +44,7 @@ def participants_in(document: Document, base: Path) -> tuple[list[Persona], dict
     for index, entry in enumerate(entries):
         at: Location = ("participants", index)
         persona, model = _participant(document, at, entry, base)
-        if any(persona.name.casefold() == other.name.casefold() for other in personas):
-            raise InputError(
-                f"two participants are called {persona.name!r}",
-                where=document.where(at),
-                remedy="Remove one, or give each a name of its own.",
-            )
+        refuse_second(persona.name, [other.name for other in personas], where=document.where(at))
         personas.append(persona)
         if model is not None:
             models[persona.name] = model
@@ -87,7 +83,7 @@ def _participant(document: Document, at: Location, entry: Any, base: Path) -> tu
 
 def _model_of_person(document: Document, at: Location, name: str) -> InputError:
     return InputError(
-        f"{name} is a person, and no model is asked for them",
+        f"{name} is a person, and people have no model",
         where=document.where((*at, "model")),
         remedy="Remove either model or human.",
     )

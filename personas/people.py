@@ -1,4 +1,4 @@
-"""People among a scenario's participants: those who take a part over, and those who join."""
+"""People among a scenario's participants: some take over a persona's part, others join."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from typing import Any
 from pydantic import ValidationError
 
 from persimchat.personas.names import full_name
-from persimchat.state.complaint import input_error
 from persimchat.state.document import Document
 from persimchat.state.errors import InputError
-from persimchat.state.folding import folded
 from persimchat.state.names import matching
+from persimchat.state.normalise import folded
 from persimchat.state.persona import Persona
-from persimchat.state.plain_text import one_line, quoted
+from persimchat.state.plain_text import quoted
 from persimchat.state.scenario import Scenario
+from persimchat.state.validation_errors import input_error
 
 _WHERE = "option --human"
 _SHOWN = 60
@@ -30,21 +30,21 @@ def with_people(scenario: Scenario, names: Sequence[str]) -> Scenario:
             that one a person, who keeps persona and relationships; any other name joins, at the end of the list.
 
     Raises:
-        InputError: a name means several participants, is given twice, or is none; or nobody would be left to a model.
+        InputError: a name means several participants, is given twice, or is invalid; or no agent would be left.
     """
     if not names:
         return scenario
     known = [persona.name for persona in scenario.participants]
     taken: list[str] = []
     joining: list[Persona] = []
-    for wanted in map(one_line, names):
+    for wanted in (" ".join(name.split()) for name in names):
         if matching(wanted, known):
             name = full_name(wanted, known, what="participant", where=_WHERE)
         else:
             joining.append(_newcomer(wanted))
             name = joining[-1].name
         if any(name == other or folded(name) == folded(other) != "" for other in taken):
-            raise InputError(f"{quoted(name, _SHOWN)} is named twice", where=_WHERE, remedy="Name everybody once.")
+            raise InputError(f"{quoted(name, _SHOWN)} is named twice", where=_WHERE, remedy="Name each person once.")
         taken.append(name)
     participants = [p.model_copy(update={"human": True}) if p.name in taken else p for p in scenario.participants]
     participants += joining
@@ -57,14 +57,16 @@ def with_people(scenario: Scenario, names: Sequence[str]) -> Scenario:
 
 
 def refuse_nobody_but_people(participants: Sequence[Persona], *, where: str) -> None:
-    """Refuse a conversation in which no model has a part.
+    """Refuse a conversation without agents.
 
     Raises:
-        InputError: all of them are people.
+        InputError: all participants are people.
     """
     if all(persona.human for persona in participants):
         raise InputError(
-            "all participants are people", where=where, remedy="Leave at least one of them to a model, or add one."
+            "all participants are people",
+            where=where,
+            remedy="Leave at least one of them to a model, or add an agent.",
         )
 
 
@@ -77,7 +79,7 @@ def _newcomer(name: str) -> Persona:
 
 
 def _without_models(settings: dict[str, Any], people: Sequence[str]) -> dict[str, Any]:
-    """A scenario's settings without models for those whom nobody asks a model for."""
+    """A scenario's settings without models for people."""
     models = settings.get("agent_models")
     if not models:
         return settings

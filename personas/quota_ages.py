@@ -27,7 +27,7 @@ class Ages:
     oldest: int
 
     def drawn(self, number: int, rng: random.Random) -> list[int]:
-        """So many ages in this band: all different as long as there are different ones."""
+        """Draw this many ages from the band, without repeats as long as possible."""
         found: list[int] = []
         years = range(self.youngest, self.oldest + 1)
         while len(found) < number:
@@ -47,10 +47,10 @@ def ages_in(text: str, where: str) -> Ages:
     """
     found = _AGES.fullmatch(text)
     if not found:
-        raise InputError(f"{quoted(text, 40)} is no age", where=where, remedy="Write 34, 18-29 or 65+.")
+        raise InputError(f"{quoted(text, 40)} is not an age", where=where, remedy="Write 34, 18-29 or 65+.")
     youngest = int(found[1])
     oldest = max(OPEN_END, youngest) if found[3] else int(found[2] or youngest)
     if not YOUNGEST <= youngest <= oldest <= OLDEST:
-        what = "the younger age comes first" if oldest < youngest else f"ages are from {YOUNGEST} to {OLDEST}"
+        what = "the younger age must come first" if oldest < youngest else f"ages must be from {YOUNGEST} to {OLDEST}"
         raise InputError(f"{what}, not {text}", where=where, remedy="Write 34, 18-29 or 65+.")
     return Ages(youngest, oldest)

@@ -1,7 +1,7 @@
-"""From quotas to single persons, exactly: no count differs from its share by one or more.
+"""From quotas to single personas, exactly: no count differs from its share by one or more.
 
-Every division of the group (see `quotas.py`) is dealt out by itself, in an order of its own that the seed gives. So two
-characteristics have to do with each other only where cells say so.
+Every division of the group (see `quotas.py`) is dealt out independently, in its own order that the seed gives. So two
+characteristics depend on each other only if cells say so.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from persimchat.personas.quotas import Cell, Quotas
 
 
 def counts(shares: Sequence[Fraction], number: int, rng: random.Random) -> list[int]:
-    """How many of so many persons belong to each share, by the method of the largest remainder.
+    """How many of `number` personas belong to each share, by the method of the largest remainder.
 
     Args:
         shares: parts that sum to one.
-        number: how many persons there are.
+        number: how many personas there are.
         rng: decides between equal remainders.
 
     Returns:
@@ -35,15 +35,15 @@ def counts(shares: Sequence[Fraction], number: int, rng: random.Random) -> list[
 
 
 def persons(quotas: Quotas | None, number: int, seed: int) -> list[dict[str, str]]:
-    """The fixed characteristics of so many persons.
+    """The fixed characteristics of `number` personas.
 
     Args:
-        quotas: what the group is to be; None where nothing is fixed.
-        number: how many persons.
-        seed: who of them gets what, and which age of a band.
+        quotas: the group's shares; None if nothing is fixed.
+        number: how many personas.
+        seed: decides which persona gets what, and which age of a band.
 
     Returns:
-        Characteristic → value for each person; empty where nothing is fixed.
+        Characteristic → value for each persona; empty if nothing is fixed.
     """
     made: list[dict[str, str]] = [{} for _ in range(number)]
     for name, cells in (quotas.divisions if quotas else {}).items():
@@ -56,7 +56,7 @@ def persons(quotas: Quotas | None, number: int, seed: int) -> list[dict[str, str
 
 
 def _dealt(cells: Sequence[Cell], numbers: Sequence[int], rng: random.Random) -> list[dict[str, str]]:
-    """What each person of a division is given, cell by cell."""
+    """The characteristics of each persona in a division, cell by cell."""
     dealt: list[dict[str, str]] = []
     for cell, number in zip(cells, numbers, strict=True):
         ages = cell.ages.drawn(number, rng) if cell.ages else []

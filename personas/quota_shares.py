@@ -1,4 +1,4 @@
-"""Shares in quotas: exact fractions, so that a third is a third and a sum is one or is not."""
+"""Shares in quotas: exact fractions, so that a third is exactly a third and sums are exact."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from persimchat.state.errors import InputError
 from persimchat.state.plain_text import quoted
 
 ANY: Final = "any"
-"""The value that leaves a characteristic open: it is for the model to decide."""
+"""The value that leaves a characteristic open: the model decides it."""
 
 _DECIMAL: Final = re.compile(r"(\d{1,9}(?:\.\d{1,12})?)\s*(%?)")
 _RATIO: Final = re.compile(r"(\d{1,9})\s*/\s*0*([1-9]\d{0,8})")
@@ -26,7 +26,7 @@ def share_of(value: Any, where: str) -> Fraction:
         where: the place in words, for the error.
 
     Raises:
-        InputError: it is no number from 0 to 1.
+        InputError: it is not a number from 0 to 1.
     """
     text = str(value).strip()
     decimal, ratio = _DECIMAL.fullmatch(text), _RATIO.fullmatch(text)
@@ -36,7 +36,7 @@ def share_of(value: Any, where: str) -> Fraction:
     elif ratio:
         share = Fraction(int(ratio[1]), int(ratio[2]))
     if isinstance(value, bool) or not 0 <= share <= 1:
-        raise InputError(f"a share is a number from 0 to 1, not {quoted(value, 40)}", where=where, remedy=_HOW)
+        raise InputError(f"a share must be a number from 0 to 1, not {quoted(value, 40)}", where=where, remedy=_HOW)
     return share
 
 
@@ -47,7 +47,7 @@ def require_whole(shares: Iterable[Fraction], name: str, where: str, *, spare: s
         shares: all shares of one division.
         name: what is divided, for the error.
         where: the place in words, for the error.
-        spare: how the rest is left open, with `{}` in the place of the missing share.
+        spare: how to leave the rest open, with `{}` in place of the missing share.
 
     Raises:
         InputError: the sum is more or less than one; it says by how much.
@@ -63,6 +63,6 @@ def require_whole(shares: Iterable[Fraction], name: str, where: str, *, spare: s
 
 
 def shown(share: Fraction) -> str:
-    """A share as a decimal number where that is exact in six digits, else as a fraction."""
+    """A share as a decimal number if that is exact in six digits, else as a fraction."""
     decimal = f"{float(share):.6f}".rstrip("0").rstrip(".")
     return decimal if Fraction(decimal) == share else f"{share.numerator}/{share.denominator}"

@@ -1,7 +1,7 @@
-"""Quotas: which shares of a group have which characteristics, as people write them in YAML.
+"""Quotas: which shares of a group have which characteristics, as written in YAML.
 
-Under `quotas`, each characteristic stands by itself, with its values and their shares. Under `cells`, a list, stand
-characteristics that belong together, with the share of those who have them all. `examples/quotas.yaml` shows both.
+`quotas` has independent characteristics, each with its values and their shares. `cells` is a list of characteristics
+that belong together, each entry with the share of those who have them all. `examples/quotas.yaml` shows both.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from typing import Any, Final
 
 from persimchat.personas.quota_ages import Ages, ages_in
 from persimchat.personas.quota_shares import ANY, require_whole, share_of
-from persimchat.state.complaint import refuse_unknown
 from persimchat.state.document import Document, Location, read_document
 from persimchat.state.errors import InputError
-from persimchat.state.folding import folded
+from persimchat.state.normalise import folded
 from persimchat.state.persona import Persona
 from persimchat.state.plain_text import one_line, quoted
+from persimchat.state.validation_errors import refuse_unknown
 
 LONGEST: Final = 300
 """Characters of a characteristic's name or value."""
@@ -30,12 +30,12 @@ _CELLS: Final = "Write a list of {share: 1/2, age: 18-29, occupation: student}."
 
 @dataclass(frozen=True)
 class Cell:
-    """A share of the group, and what is the same for all in it.
+    """A share of the group, and the characteristics that all in it have.
 
     Attributes:
         share: its part of the group, 0 to 1.
-        fixed: characteristic (in lower case) → value; what is left open is not among them.
-        ages: the ages that are possible; None where the age is left open.
+        fixed: characteristic (in lower case) → value; without those that are left open.
+        ages: the possible ages; None if the age is left open.
     """
 
     share: Fraction
@@ -97,7 +97,7 @@ def _single(document: Document) -> dict[str, tuple[Cell, ...]]:
 
 
 def _joint(document: Document) -> dict[str, tuple[Cell, ...]]:
-    """The division by characteristics that belong together; none where the file has no cells."""
+    """The division by characteristics that belong together; none if the file has no cells."""
     if "cells" not in document.data:
         return {}
     given, where = document.data["cells"], document.where(("cells",))
@@ -132,7 +132,7 @@ def _name(key: str, where: str) -> str:
     name = one_line(key).lower()
     if not 0 < len(name) <= LONGEST:
         remedy = f"Give a name of 1 to {LONGEST} characters."
-        raise InputError(f"{quoted(key, 40)} is no name of a characteristic", where=where, remedy=remedy)
+        raise InputError(f"{quoted(key, 40)} is not a valid name of a characteristic", where=where, remedy=remedy)
     if name.replace(" ", "_") in Persona.model_fields:
         remedy = "Give characteristics, for example age, gender, residence, occupation, education."
         raise InputError(f"{name} is not a characteristic of a persona", where=where, remedy=remedy)
@@ -158,7 +158,7 @@ def _cell(document: Document, share: Fraction, values: Mapping[str, tuple[Locati
 
 
 def _refuse_twice(document: Document, at: Location, values: list[str], cells: list[Cell]) -> None:
-    """Refuse a value that is written in two ways, and ages that stand in two bands: whose share would hold?"""
+    """Refuse a value that is written in two ways, and an age in two bands: it would be unclear which share counts."""
     for n, value in enumerate(values):
         if folded(value) in {folded(other) for other in values[:n]}:
             where = document.where((*at, value))
@@ -167,6 +167,6 @@ def _refuse_twice(document: Document, at: Location, values: list[str], cells: li
     known.sort(key=lambda pair: (pair[0].youngest, pair[0].oldest))
     for (first, one), (second, other) in zip(known, known[1:], strict=False):
         if second.youngest <= first.oldest:
-            remedy = "Let every age stand in one band only, as in 18-29 and 30-44."
+            remedy = "Put every age in one band only, as in 18-29 and 30-44."
             where = document.where((*at, other))
             raise InputError(f"the ages {one} and {other} overlap", where=where, remedy=remedy)

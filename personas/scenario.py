@@ -11,16 +11,18 @@ from pydantic import ValidationError
 from persimchat.personas.catalogue import shipped
 from persimchat.personas.participants import participants_in
 from persimchat.personas.ties import by_full_name, relationships_in
-from persimchat.state.complaint import input_error, refuse_unknown, valid_fields
+from persimchat.state.configuration import current_names
 from persimchat.state.document import Document, Location, read_document
 from persimchat.state.errors import InputError
+from persimchat.state.normalise import is_visible
 from persimchat.state.persona import Persona
 from persimchat.state.relationship import Relationship
 from persimchat.state.scenario import Scenario
 from persimchat.state.settings import PART, Settings
+from persimchat.state.validation_errors import input_error, refuse_unknown, valid_fields
 
 DEFAULT_NUMBER: Final = 4
-"""How many of the shipped personas talk where nobody says how many."""
+"""The default number of shipped personas that talk."""
 
 
 def load_scenario(path: Path | str, *, topic: str | None = None) -> Scenario:
@@ -54,14 +56,14 @@ def make_scenario(
     settings: Mapping[str, Any] | None = None,
     base: Path | None = None,
 ) -> Scenario:
-    """Make a scenario from what code, a command line or a form gives.
+    """Make a scenario from the arguments of code, a command line or a form.
 
     Args:
         topic: what the conversation is about.
         participants: as in a scenario file; also `Persona` objects.
         relationships: as in a scenario file; also `Relationship` objects.
         social_goals: participant's name: goals.
-        rules: rules that everybody knows.
+        rules: rules that all participants know.
         settings: settings that the scenario asks for.
         base: the folder from which paths count; the current one where it is None.
 
@@ -80,15 +82,15 @@ def make_scenario(
 
 
 def default_participants(number: int = DEFAULT_NUMBER) -> list[Persona]:
-    """The first shipped personas; those who talk where nobody says who.
+    """The first shipped personas: the default participants.
 
     Raises:
-        InputError: fewer than one are asked for, or more than there are.
+        InputError: the number is below one, or above the number of shipped personas.
     """
     everybody = shipped()
     if not 1 <= number <= len(everybody):
         raise InputError(
-            f"{number} participants are asked for, and {len(everybody)} personas are shipped",
+            f"{number} participants were requested, but {len(everybody)} personas are shipped",
             where="field participants",
             remedy=f"Ask for 2 to {len(everybody)}, or name personas of your own.",
         )
@@ -99,7 +101,7 @@ def _scenario(document: Document, base: Path) -> Scenario:
     data = document.data
     refuse_unknown(document, (), data, valid_fields(Scenario))
     topic = data.get("topic")
-    if topic is None or (isinstance(topic, str) and not topic.strip()):
+    if topic is None or (isinstance(topic, str) and not is_visible(topic)):
         what = "topic is empty" if "topic" in data else "topic is missing"
         raise InputError(what, where=document.where(("topic",)), remedy="Say what the conversation is about.")
     personas, models = participants_in(document, base)
@@ -131,7 +133,9 @@ def _settings(document: Document, personas: Sequence[Persona], models: dict[str,
     if given is not None and not isinstance(given, Mapping):
         where = document.where(("settings",))
         raise InputError("settings are not a mapping", where=where, remedy="Write lines 'name: value' under it.")
-    settings = dict(given or {})
+    if given:
+        document = current_names(document, "settings")
+    settings = dict(document.data.get("settings") or {})
     if settings:
         try:
             Settings.model_validate(settings, context=PART)
@@ -142,6 +146,6 @@ def _settings(document: Document, personas: Sequence[Persona], models: dict[str,
     for key, name in zip(settings.get("agent_models") or {}, named, strict=True):
         if name in people:
             where = document.where(("settings", "agent_models", key))
-            raise InputError(f"{name} is a person, and no model is asked for them", where=where, remedy="Remove it.")
+            raise InputError(f"{name} is a person, and people have no model", where=where, remedy="Remove it.")
     agent_models = {**named, **models}
     return {**settings, "agent_models": agent_models} if agent_models else settings

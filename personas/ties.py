@@ -1,4 +1,4 @@
-"""What a scenario says of its participants by name: relationships, goals, models. First names become full names."""
+"""The parts of a scenario that name participants: relationships, goals, models. First names become full names."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from typing import Any
 from pydantic import ValidationError
 
 from persimchat.personas.names import full_name
-from persimchat.state.complaint import input_error
 from persimchat.state.document import Document, Location
 from persimchat.state.errors import InputError
 from persimchat.state.relationship import ONE_SIDED, Relationship
+from persimchat.state.validation_errors import input_error
 
 
 def by_full_name(document: Document, at: Location, names: list[str]) -> dict[str, Any]:
-    """A mapping whose keys are participants, with their full names as keys; empty where there is none.
+    """A mapping from participants, with their full names as keys; empty if there is none.
 
     Args:
         document: the scenario.
@@ -23,7 +23,7 @@ def by_full_name(document: Document, at: Location, names: list[str]) -> dict[str
         names: the participants' full names.
 
     Raises:
-        InputError: it is no mapping, or names somebody who does not take part, or one participant twice.
+        InputError: it is not a mapping, or has an unknown name, or one participant twice.
     """
     given: Any = document.data
     for part in at:
@@ -51,7 +51,7 @@ def relationships_in(document: Document, names: list[str]) -> list[Relationship]
         names: the participants' full names.
 
     Raises:
-        InputError: one is not right, names somebody who does not take part, or a pair that already has one.
+        InputError: one is invalid, has an unknown name, or a pair that already has a relationship.
     """
     given = document.data.get("relationships") or []
     at: Location = ("relationships",)
@@ -90,5 +90,5 @@ def _check_pair(one: Relationship, others: list[Relationship], where: str) -> No
 
 
 def _pair(one: Relationship) -> Hashable:
-    """Whom it is between; what only one feels, the other may feel, too."""
+    """The pair of a relationship; for a one-sided one, its direction counts."""
     return (one.from_, one.to) if one.type in ONE_SIDED else frozenset((one.from_, one.to))

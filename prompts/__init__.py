@@ -1,4 +1,4 @@
-"""What models are asked: one Jinja2 template a module, blocks of items, and `render()`."""
+"""The prompts: one Jinja2 template per module, blocks of items, and `render()`."""
 
 from persimchat.prompts.rendering import prompt_hash, render
 

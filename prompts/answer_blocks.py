@@ -1,4 +1,4 @@
-"""What the baselines' prompts show beside the common blocks: the answers of a round, and everybody's profile."""
+"""Blocks for the baselines' prompts: the answers of a round, and all profiles."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from persimchat.state.voting import Tally
 
 
 def answers(given: Sequence[Utterance], name: str, sides: Mapping[str, str] | None = None) -> Block:
-    """The answers of the last round with their reasons, one item an answer, as `name` is shown them.
+    """The answers of the last round with their reasons, one item per answer, as `name` sees them.
 
     Args:
-        given: the answers, in the order in which they are shown.
-        name: who is shown them; one's own is marked as such.
-        sides: who debates on which side, where there are sides.
+        given: the answers, in their order in the prompt.
+        name: who sees them; their own answer is marked as such.
+        sides: each participant's side, if there are sides.
     """
     return Block("answers", tuple(_answer(utterance, name, sides or {}) for utterance in given))
 
@@ -48,7 +48,7 @@ def _answer(utterance: Utterance, name: str, sides: Mapping[str, str]) -> Item:
 
 
 def people(minds: Sequence[tuple[Mind, Situation]]) -> list[Block]:
-    """Everybody's profile, relationships and goals, for the one who writes them all: blocks a person, in order.
+    """All profiles, relationships and goals, for the model that writes all of them: blocks per participant, in order.
 
     Args:
         minds: each with its own situation, from which its relationships are taken.

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from persimchat.state.emotion import EMOTIONS
 from persimchat.state.knowledge import field_levels, knowledge_level
 from persimchat.state.memory import Memory
 from persimchat.state.mind import Mind, Situation, Utterance
 from persimchat.state.persona import Persona
+from persimchat.state.plain_text import shortened
 from persimchat.state.verdict import answer_description
 
 
@@ -23,9 +24,9 @@ class Item:
     """One piece of information in a prompt.
 
     Attributes:
-        kind: which words it is put into (a branch of `templates/_item.jinja`).
+        kind: which words it gets (a branch of `templates/_item.jinja`).
         values: the data, as pairs of name and value; given as a mapping. Hashable, so that the same block is worded
-            once, however many prompts it stands in.
+            only once, even if it is in many prompts.
         prunable: whether pruning may remove it; the name, the topic and the last utterances stay.
     """
 
@@ -42,9 +43,15 @@ class Item:
         return dict(self.values)[name]
 
 
+_PLAIN: Final = frozenset({str, int, type(None), bool, float})
+"""The usual types of values, which are recognised fast."""
+
+
 def _hashable(value: Any) -> Any:
+    if type(value) in _PLAIN:
+        return value
     if isinstance(value, Mapping):
-        return tuple((key, _hashable(item)) for key, item in value.items())
+        return tuple([(key, item if type(item) in _PLAIN else _hashable(item)) for key, item in value.items()])
     return tuple(map(_hashable, value)) if isinstance(value, list | tuple) else value
 
 
@@ -57,7 +64,7 @@ class Block:
 
 
 def basic_information(persona: Persona, *, knowledge: bool = False) -> Block:
-    """Block b: who I am. With `knowledge`, also what somebody of this persona's knowledge level can talk about."""
+    """Block b: who I am. With `knowledge`, also the subjects that fit this persona's knowledge level."""
     items = [Item("name", {"name": persona.name}, prunable=False), Item("description", {"text": persona.description})]
     items += [Item("characteristic", {"name": k, "value": v}) for k, v in persona.characteristics.items()]
     items += [Item("trait", {"text": trait}) for trait in persona.traits]
@@ -70,7 +77,7 @@ def basic_information(persona: Persona, *, knowledge: bool = False) -> Block:
 
 
 def needs_and_emotions(mind: Mind) -> Block:
-    """Block n: need to talk and emotional state; what is not known yet is left out."""
+    """Block n: need to talk and emotional state; without values that are not known yet."""
     items = []
     if "need_to_talk" in mind:
         items.append(Item("need_to_talk", {"score": mind["need_to_talk"]}))
@@ -82,12 +89,12 @@ def needs_and_emotions(mind: Mind) -> Block:
 
 
 def relationships(situation: Situation) -> Block:
-    """Block r: one item a relationship."""
+    """Block r: one item per relationship."""
     return Block("relationships", tuple(Item("relationship", dict(r)) for r in situation["relationships"]))
 
 
 def memories(recalled: Iterable[Memory]) -> Block:
-    """Block m: one item a memory, numbered from 1 in the order given (best first)."""
+    """Block m: one item per memory, numbered from 1 in the order given (best first)."""
     return Block(
         "memories",
         tuple(
@@ -107,65 +114,96 @@ def short_term_memory(stm: dict[str, Any] | None) -> Block:
     return Block("short_term_memory", (Item("stm", dict(stm)),) if stm else ())
 
 
+def goals(mind: Mind) -> Block:
+    """Social goals, which stay the same in a run."""
+    return Block("goals", tuple(Item("goal", {"text": goal}) for goal in mind.get("goals", [])))
+
+
+def plan(mind: Mind) -> Block:
+    """Identity, intended reaction and plan; empty before there is a plan."""
+    made = mind.get("plan")
+    if not made:
+        return Block("plan", ())
+    return Block(
+        "plan",
+        (
+            Item("identity", {"text": made["identity"]}),
+            Item("reaction", {"text": made["reaction"], "react": made["react"]}),
+            Item("plan", {"text": made["theme"]}),
+        ),
+    )
+
+
 def plan_and_identity(mind: Mind) -> Block:
     """Block p: identity, intended reaction, plan, social goals."""
-    plan = mind.get("plan")
-    items = []
-    if plan:
-        items.append(Item("identity", {"text": plan["identity"]}))
-        items.append(Item("reaction", {"text": plan["reaction"], "react": plan["react"]}))
-        items.append(Item("plan", {"text": plan["theme"]}))
-    items += [Item("goal", {"text": goal}) for goal in mind.get("goals", [])]
-    return Block("plan_and_identity", tuple(items))
+    return Block("plan_and_identity", (*plan(mind).items, *goals(mind).items))
 
 
-def environment(situation: Situation, name: str, *, spoken: int | None = None) -> Block:
-    """Block e: topic, who is present, how far the conversation is, what it is to come to, and its rules."""
+def scene(situation: Situation, name: str) -> Block:
+    """What stays the same in a run: topic, participants, the expected result, and the rules."""
     items = [
         Item("topic", {"text": situation["topic"]}, prunable=False),
         Item("present", {"others": [other for other in situation["present"] if other != name]}),
-        Item("progress", {"turn": situation["turn"], "limit": situation["max_messages"]}),
     ]
-    if spoken is not None:
-        items.append(Item("spoken", {"count": spoken}))
     debate = situation["debate"]
     if debate is not None:
         form = answer_description(debate["format"], debate["choices"])
-        items.append(Item("debate", {"form": form}, prunable=False))
+        items.append(Item("debate", {"form": form, **debate}, prunable=False))
+    items += [Item("rule", {"text": rule}) for rule in situation["rules"]]
+    return Block("scene", tuple(items))
+
+
+def progress(situation: Situation, *, spoken: int | None = None) -> Block:
+    """The progress of the conversation: utterances so far, one's own utterances, whether the end is near."""
+    items = [Item("progress", {"turn": situation["turn"], "limit": situation["max_messages"]})]
+    if spoken is not None:
+        items.append(Item("spoken", {"count": spoken}))
     if situation["closing"]:
         items.append(Item("closing", prunable=False))
-    items += [Item("rule", {"text": rule}) for rule in situation["rules"]]
-    return Block("environment", tuple(items))
+    return Block("progress", tuple(items))
+
+
+def environment(situation: Situation, name: str, *, spoken: int | None = None) -> Block:
+    """Block e: the scene and the progress of the conversation."""
+    return Block("environment", (*scene(situation, name).items, *progress(situation, spoken=spoken).items))
+
+
+LONGEST_UTTERANCE = 8_000
+"""The most characters of an utterance that a mind sees, about 2,000 tokens: as many as a person may say at once."""
 
 
 def last_utterances(recent: Sequence[Utterance], name: str = "") -> Block:
-    """Block c: the last utterances word by word, oldest first; whispers are marked, as `name` hears them."""
+    """Block c: the last utterances word by word, oldest first; whispers are marked, as `name` hears them.
+
+    One that is longer than `LONGEST_UTTERANCE` ends with an ellipsis.
+    """
     return Block("last_utterances", tuple(_line(u, name) for u in recent))
 
 
 AVOIDED_CHARACTERS = 600
-"""So much of an utterance that is to be avoided is shown: it tells which one is meant."""
+"""The number of characters of an utterance to avoid that are shown: enough to recognise it."""
 
 
 def avoid(texts: Iterable[str]) -> Block:
-    """What was said before and is not to be said again; nothing at a first request."""
+    """Earlier words that should not be said again; empty at a first request."""
     shown = (t if len(t) <= AVOIDED_CHARACTERS else f"{t[:AVOIDED_CHARACTERS]}…" for t in texts)
     return Block("avoid", tuple(Item("avoid", {"text": text}, prunable=False) for text in shown))
 
 
 def _line(utterance: Utterance, name: str) -> Item:
-    values = {"speaker": utterance["speaker"], "text": utterance["text"], "whispered": _whispered(utterance, name)}
+    text = shortened(utterance["text"], LONGEST_UTTERANCE)
+    values = {"speaker": utterance["speaker"], "text": text, "whispered": _whispered(utterance, name)}
     return Item("utterance", values, prunable=False)
 
 
 def _whispered(utterance: Utterance, name: str) -> list[str]:
-    """Whom a whisper was for, `name` first and as "me"; empty for what everybody heard."""
+    """The hearers of a whisper, `name` first and as "me"; empty if all heard it."""
     hearers = [hearer for hearer in utterance.get("heard_by") or [] if hearer != utterance["speaker"]]
     return [*(["me"] if name in hearers else []), *(hearer for hearer in hearers if hearer != name)]
 
 
 def observed(recent: Sequence[Utterance]) -> Block:
-    """The last utterances word by word with their speakers' emotional states, for those who look on."""
+    """The last utterances word by word and whole with their speakers' emotional states, for onlookers."""
     return Block(
         "last_utterances",
         tuple(
@@ -180,11 +218,11 @@ def observed(recent: Sequence[Utterance]) -> Block:
 
 
 def group(members: Iterable[Mapping[str, Any]]) -> Block:
-    """How everybody stands, for those who look on: one item a participant.
+    """The state of each participant, for onlookers: one item per participant.
 
     Args:
-        members: minds; `name`, `need_to_talk`, `openness`, `utterances` and `last_spoke` are shown where known. People
-            have no openness, and a need to talk only where they are asked for it.
+        members: minds; `name`, `need_to_talk`, `openness`, `utterances` and `last_spoke` are shown if known. People
+            have no openness, and a need to talk only if they are asked for it.
     """
     shown = ("name", "need_to_talk", "openness")
     return Block(
@@ -202,12 +240,12 @@ def group(members: Iterable[Mapping[str, Any]]) -> Block:
 
 
 def heard(utterance: Utterance, name: str, present: Sequence[str] = ()) -> Block:
-    """The utterance that was just made, as `name` hears it.
+    """The last utterance, as `name` hears it.
 
     Args:
         utterance: as it was made; a whisper speaks to those who hear it.
-        name: who hears it; empty for onlookers.
-        present: everybody's names, where it is to be told that the speaker takes no part: the moderator.
+        name: who hears it; empty for onlookers, who see all of it, however long it is.
+        present: all participants' names, to mark a speaker who is no participant: the moderator.
     """
     speaker = utterance["speaker"]
     addressees = utterance.get("heard_by") or utterance["addressees"]
@@ -215,7 +253,7 @@ def heard(utterance: Utterance, name: str, present: Sequence[str] = ()) -> Block
         "speaker": speaker,
         "addressees": addressees,
         "emotion": utterance["emotion"],
-        "text": utterance["text"],
+        "text": shortened(utterance["text"], LONGEST_UTTERANCE) if name else utterance["text"],
         "own": speaker == name,
         "addressed": name in addressees,
         "whispered": _whispered(utterance, name),
@@ -225,7 +263,7 @@ def heard(utterance: Utterance, name: str, present: Sequence[str] = ()) -> Block
 
 
 LEAST_MEMORY_COST = 13
-"""Estimated tokens of the shortest memory in a prompt: what stands around its text, and one."""
+"""Estimated tokens of the shortest memory in a prompt: the words around its text, and one."""
 
 
 def memory_cost(memory: Memory) -> int:
@@ -234,12 +272,12 @@ def memory_cost(memory: Memory) -> int:
 
 
 def estimated_tokens(text: str) -> int:
-    """Tokens estimated from length: a quarter of the UTF-8 bytes, at least 1. Used where a server reports none."""
+    """Tokens estimated from length: a quarter of the UTF-8 bytes, at least 1. Used if a server reports none."""
     return max(1, (len(text.encode()) + 3) // 4)
 
 
 def within_budget(recalled: Sequence[Memory], tokens: int) -> list[Memory]:
-    """The best memories that fit a token budget, best first; at least one where there is any."""
+    """The best memories that fit a token budget, best first; at least one if there is any."""
     kept: list[Memory] = []
     spent = 0
     for memory in recalled:

@@ -1,16 +1,17 @@
 """Rendering templates to messages. Text from personas, people and models is data and cannot leave its delimiters.
 
-A template has two blocks, `system` and `user`. Values are put in as they are, but for three things: anything that
-looks like one of the prompts' own tags loses its angle bracket, control characters go, and nothing in a value is ever
-treated as template syntax.
+A template has two blocks, `system` and `user`. Values are inserted as they are, with three exceptions: anything
+that looks like one of the prompts' own tags loses its angle bracket, control characters are removed, and a value is
+never treated as template syntax.
 """
 
 from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from functools import cache, lru_cache
 from importlib.resources import files
 from typing import Any, Final
@@ -19,6 +20,7 @@ from jinja2 import DictLoader, StrictUndefined, TemplateError, TemplateSyntaxErr
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 from langchain_core.messages import BaseMessage, HumanMessage, SystemMessage
 from markupsafe import Markup
+from pydantic import PrivateAttr
 
 from persimchat.prompts.blocks import Block, Item
 from persimchat.state.errors import PerSimChatError
@@ -30,7 +32,11 @@ TAGS: Final = (
     "relationships",
     "memories",
     "plan_and_identity",
+    "goals",
+    "plan",
     "environment",
+    "scene",
+    "progress",
     "topic",
     "last_utterances",
     "heard",
@@ -42,15 +48,16 @@ TAGS: Final = (
     "record",
     "request",
     "others",
+    "parts",
     "task",
 )
 """The prompts' own delimiters. What looks like one of them inside data is defused by `neutralise`."""
 
-_TAG = re.compile(rf"<(?=\s*/?\s*(?:{'|'.join(TAGS)})\b)", re.IGNORECASE)
+_TAG = re.compile(rf"<(?=\s*(?:/\s*)?(?:{'|'.join(TAGS)})\b)", re.IGNORECASE)
 
 
 def neutralise(text: str) -> str:
-    """Text that is safe between the prompts' delimiters: no control characters and no delimiter of theirs."""
+    """Text that is safe between the prompts' delimiters: without control characters and without delimiters."""
     return _TAG.sub("‹", clean(text))
 
 
@@ -83,26 +90,25 @@ def _environment() -> ImmutableSandboxedEnvironment:
     )
     environment.filters["line"] = lambda value: Markup(one_line(str(value)))
     environment.filters["listed"] = lambda values: Markup(", ".join(one_line(str(v)) for v in values))
-    environment.globals["block"] = _block
-    environment.globals["item"] = _item
+    environment.globals["item"] = worded_item
     return environment
 
 
 @contextmanager
 def _named(template: str) -> Iterator[None]:
-    """Say of a mistake in a template which one it is in."""
+    """Name the template in errors about it."""
     try:
         yield
     except TemplateError as error:
         line = f", line {error.lineno}" if isinstance(error, TemplateSyntaxError) else ""
         raise PerSimChatError(
             f"the template {template}{line} cannot be filled in: {error.message}",
-            remedy="Put the template right; templates are in prompts/templates.",
+            remedy="Correct the template; templates are in prompts/templates.",
         ) from error
 
 
 @lru_cache(maxsize=8192)
-def _item(item: Item) -> Markup:
+def worded_item(item: Item) -> Markup:
     """An item in words. Most items stand in many prompts; each is worded once."""
     with _named("_item.jinja"):
         worded = _environment().get_template("_item.jinja").render(kind=item.kind, v=dict(item.values))
@@ -110,29 +116,77 @@ def _item(item: Item) -> Markup:
 
 
 def _block(block: Block) -> Markup:
-    """A block in words, between its delimiters; nothing where it has no items."""
+    """A block in words, between its delimiters; empty if it has no items."""
     if not block.items:
         return Markup("")
-    return Markup(f"<{block.tag}>\n{''.join(map(_item, block.items))}</{block.tag}>\n")
+    return Markup(f"<{block.tag}>\n{''.join(map(worded_item, block.items))}</{block.tag}>\n")
+
+
+@dataclass(frozen=True)
+class Source:
+    """What a message was rendered from.
+
+    Attributes:
+        template: its name without ending.
+        blocks: those that the message shows, in its order.
+        values: what the template was given.
+    """
+
+    template: str
+    blocks: tuple[Block, ...] = ()
+    values: Mapping[str, Any] = field(default_factory=dict)
+
+
+class RenderedMessage(HumanMessage):
+    """A user's message that knows what it was rendered from, for the offline model, which reads no text.
+
+    To all others it is a HumanMessage: what is sent, traced or written of it has its text alone.
+    """
+
+    _source: Source | None = PrivateAttr(default=None)
+
+    @classmethod
+    def of(cls, source: Source, text: str) -> RenderedMessage:
+        """The message with this text."""
+        message = cls(content=text)
+        message._source = source
+        return message
+
+    @property
+    def source(self) -> Source | None:
+        """What it was rendered from; None where the message was written out and read back."""
+        return self._source
+
+    @classmethod
+    def lc_id(cls) -> list[str]:
+        """The class under which LangChain serialises it."""
+        return HumanMessage.lc_id()
 
 
 def render(template: str, /, **values: Any) -> list[BaseMessage]:
-    """Render a template to a system and a user message.
+    """Render a template to a system and a user message; the latter is a `RenderedMessage`.
 
     Args:
         template: its name without ending, for example "perception".
         **values: what the template needs.
 
     Raises:
-        PerSimChatError: the template is none that can be filled in, for example because a value is missing.
+        PerSimChatError: the template cannot be filled in, for example because a value is missing.
     """
+    shown: list[Block] = []
+
+    def block(data: Block) -> Markup:
+        shown.append(data)
+        return _block(data)
+
     with _named(f"{template}.jinja"):
         loaded = _environment().get_template(f"{template}.jinja")
         parts = {
-            name: re.sub(r"\n{3,}", "\n\n", "".join(block(loaded.new_context(values)))).strip()
-            for name, block in loaded.blocks.items()
+            name: re.sub(r"\n{3,}", "\n\n", "".join(part(loaded.new_context({**values, "block": block})))).strip()
+            for name, part in loaded.blocks.items()
         }
-    return [SystemMessage(parts["system"]), HumanMessage(parts["user"])]
+    source = Source(template, tuple(data for data in shown if data.items), values)
+    return [SystemMessage(parts["system"]), RenderedMessage.of(source, parts["user"])]
 
 
 @cache

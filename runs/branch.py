@@ -7,10 +7,11 @@ import shutil
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import aclosing
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from langgraph.types import StateSnapshot
 
+from persimchat.graph import phases
 from persimchat.memory.store import held_store
 from persimchat.nodes.saying import moderator_name
 from persimchat.personas.names import full_name
@@ -35,13 +36,14 @@ from persimchat.runs.lines import Asides
 from persimchat.runs.manifest import first_manifest
 from persimchat.runs.reading import read_run
 from persimchat.runs.rebuild import rebuild
+from persimchat.runs.resources import Replaying, RunResources, open_resources, store_of
 from persimchat.runs.running import Running
-from persimchat.runs.workplace import Replaying, Workplace, store_of, workplace
-from persimchat.state.errors import InputError
+from persimchat.state.errors import InputError, MachineError, PerSimChatError
 from persimchat.state.intervention import Floor, Say, words
-from persimchat.state.settings import Settings
+from persimchat.state.normalise import visible_form
+from persimchat.state.settings import ABOUT, Settings
 
-_STAYS: Final = frozenset({"mode", "baseline", "embedding", "choices", "answer_format", "judge", "social_goals"})
+_STAYS: Final = frozenset(name for name, about in ABOUT.items() if about.changes == "never")
 """Settings on which the shared past rests, so that a branch cannot have others."""
 
 _COPIED: Final = (MINDS, JUDGE_MIND, SILENCES)
@@ -78,9 +80,10 @@ async def branch_run(
     present = [person["name"] for person in manifest["scenario"]["participants"]]
     wanted: list[dict[str, Any]] = []
     if say is not None:
-        moderator = say[0].strip().casefold() == moderator_name(present).casefold()
+        moderator = visible_form(say[0]) == visible_form(moderator_name(present))
         speaker = "" if moderator else full_name(say[0], present, what="participant")
-        wanted.append(Say(text=words(say[1]), speaker=speaker).model_dump())
+        edited_by: Literal["branch"] | None = "branch" if speaker else None
+        wanted.append(Say(text=words(say[1]), speaker=speaker, edited_by=edited_by).model_dump())
     changed = {"say": {"speaker": say[0], "text": words(say[1])}} if say is not None else {}
     branch = {"of": manifest["run"], "turn": turn, "why": "branch", "changed": changed}
     async with aclosing(_branched(folder, manifest, branch, changes or {}, wanted, out, run, control)) as events:
@@ -160,7 +163,7 @@ async def _branched(
             remedy=f"Branch {own['of']} instead.",
         )
     run = run or new_run_id(scenario.topic, now())
-    async with workplace(manifest["run"], settings_of(manifest, {}), source) as origin:
+    async with open_resources(manifest["run"], settings_of(manifest, {}), source) as origin:
         snapshot = await state_at(origin.graph, origin.config, turn)
         _check_limit(turn, settings, source)
         begun = first_manifest(
@@ -172,9 +175,16 @@ async def _branched(
         )
         state = _state_of(snapshot, run, wanted, changed)
         folder, asides = await prepared(origin, source, out or source.parent, begun, state, settings)
-    async with aclosing(go_on_from(state, folder, asides, begun, settings, control)) as events:
-        async for event in events:
-            yield event
+    begins = False
+    try:
+        async with aclosing(go_on_from(state, folder, asides, begun, settings, control)) as events:
+            async for event in events:
+                begins = True
+                yield event
+    except PerSimChatError:
+        if not begins:
+            await asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True)
+        raise
 
 
 async def go_on_from(
@@ -201,8 +211,8 @@ async def go_on_from(
     Raises:
         PerSimChatError: as `branch_run`.
     """
-    async with workplace(manifest["run"], settings, folder, attended=True, replay=replay) as place:
-        await place.graph.aupdate_state(place.config, state, as_node="intervene")
+    async with open_resources(manifest["run"], settings, folder, attended=True, replay=replay) as place:
+        await place.graph.aupdate_state(place.config, state, as_node=phases.OUTSIDE)
         kept = await asyncio.to_thread(RunFolder.reopened, folder, asides)
         past = await past_of(folder)
         running = Running(place, manifest, kept, control, state=state, complete=state["turn"])
@@ -212,7 +222,7 @@ async def go_on_from(
 
 
 async def prepared(
-    origin: Workplace,
+    origin: RunResources,
     source: Path,
     out: Path,
     manifest: Mapping[str, Any],
@@ -259,7 +269,7 @@ def _check_changes(changed: Mapping[str, Any], settings: Settings, source: Path)
     kept = sorted(changed.keys() & _STAYS)
     if kept:
         raise InputError(
-            f"a branch shares its past, which rests on {kept[0]}={settings.model_dump(mode='json')[kept[0]]} no more",
+            f"a branch cannot change {kept[0]}: its shared history depends on it",
             where=str(source),
             remedy=f"Leave {kept[0]} as it is, or start a new run.",
         )
@@ -276,15 +286,22 @@ def _check_limit(turn: int, settings: Settings, source: Path) -> None:
 
 def _new_folder(out: Path, run: str, manifest: Mapping[str, Any]) -> Path:
     folder = RunFolder(out, run)
-    folder.manifest(manifest)
+    try:
+        folder.manifest(manifest)
+    except MachineError as error:
+        folder.discard()
+        raise error.before_the_start() from error
     folder.close()
     return folder.path
 
 
 def _copy_files(source: Path, folder: Path) -> None:
-    for name in _COPIED:
-        if (source / name).is_file():
-            shutil.copyfile(source / name, folder / name)
+    try:
+        for name in _COPIED:
+            if (source / name).is_file():
+                shutil.copyfile(source / name, folder / name)
+    except OSError as error:
+        raise MachineError.caused_by(error, "the run's past cannot be copied", str(folder)) from error
 
 
 def _state_of(snapshot: StateSnapshot, run: str, wanted: Sequence[Mapping[str, Any]], changed: Any) -> dict[str, Any]:
@@ -296,7 +313,7 @@ def _state_of(snapshot: StateSnapshot, run: str, wanted: Sequence[Mapping[str, A
     return state
 
 
-def _copy_memories(origin: Workplace, state: Mapping[str, Any], source: str, run: str, location: str) -> None:
+def _copy_memories(origin: RunResources, state: Mapping[str, Any], source: str, run: str, location: str) -> None:
     """Give everybody the memories that they had. Blocks.
 
     Raises:
@@ -304,7 +321,7 @@ def _copy_memories(origin: Workplace, state: Mapping[str, Any], source: str, run
     """
     settings = origin.settings
     with held_store(settings.store) as theirs, held_store(location) as ours:
-        for mind in (*state["agents"].values(), *state["judge_mind"].values()):
+        for mind in state["agents"].values():
             unsaved = {whole["id"] for whole in mind["unsaved"]}
             ids = [memory for memory in remembered(mind) if memory not in unsaved]
             lost = theirs.copy_to(ours, source, run, mind["name"], settings.embedding, ids)

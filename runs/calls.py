@@ -6,22 +6,25 @@ They are the run's accounts, also when it is resumed, and the record from which 
 from __future__ import annotations
 
 import json
+from base64 import b64decode
 from collections.abc import Iterator, Mapping
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any, BinaryIO, Final
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import TypeAdapter
 from typing_extensions import TypedDict
 
-from persimchat.models.recording import Record, Row
-from persimchat.state.errors import InputError
-from persimchat.state.plain_text import clean
+from persimchat.models.recording import Record, Row, as_line, from_line, from_record
+from persimchat.runs.jsonl import DAMAGED, Line, checked, fitting, is_torn, json_lines
+from persimchat.runs.recorded import RecordedCall
+from persimchat.state.errors import InputError, MachineError
 
 CALLS, EMBEDDINGS = "calls.jsonl", "embeddings.jsonl"
 """Requests to models; texts that a server embedded."""
 
-_DAMAGED: Final = "The file is damaged; take it from a backup, or run the conversation again."
+_FLOAT: Final = 4
+"""Bytes of a vector's number."""
 
 
 class EmbeddedText(TypedDict):
@@ -34,7 +37,7 @@ class EmbeddedText(TypedDict):
 
 
 class CallsFile:
-    """Adds a run's requests to its files; what a killed process left of a line is taken away first.
+    """Adds a run's requests to its files; what a killed process left of a line is taken away before the first of them.
 
     Each line is one write to the operating system, which takes some ten microseconds, so this is called in an event
     loop too.
@@ -43,22 +46,36 @@ class CallsFile:
         folder: the run's.
 
     Raises:
-        InputError: calls.jsonl cannot be written.
+        MachineError: calls.jsonl cannot be written.
     """
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._files: dict[str, BinaryIO] = {}
         self._closed = False
+        self._mended = False
         self._open(CALLS)
+
+    def mend(self) -> None:
+        """Take away what a killed process left of a line.
+
+        Raises:
+            MachineError: a file cannot be written.
+        """
+        for name in (CALLS, EMBEDDINGS):
+            try:
+                _mend(self._folder / name)
+            except OSError as error:
+                raise _unwritable(self._folder / name, error) from error
+        self._mended = True
 
     def call(self, row: Row) -> None:
         """Write one request.
 
         Raises:
-            InputError: it cannot be written.
+            MachineError: it cannot be written.
         """
-        self._line(CALLS, row)
+        self._line(CALLS, as_line(row))
 
     def embedding(self, text: str, vector: str) -> None:
         """Write one embedded text; the file is made with the first one.
@@ -68,7 +85,7 @@ class CallsFile:
             vector: float32 values as base64.
 
         Raises:
-            InputError: it cannot be written.
+            MachineError: it cannot be written.
         """
         self._line(EMBEDDINGS, {"text": text, "vector": vector})
 
@@ -82,15 +99,19 @@ class CallsFile:
         if name not in self._files:
             path = self._folder / name
             try:
-                _mend(path)
                 self._files[name] = path.open("ab", buffering=0)
             except OSError as error:
                 raise _unwritable(path, error) from error
         return self._files[name]
 
     def _line(self, name: str, value: Mapping[str, Any]) -> None:
-        # Every character outside ASCII is escaped: an answer may hold what no encoding takes.
-        line = memoryview(json.dumps(value).encode() + b"\n")
+        try:
+            text = json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode()
+        except UnicodeEncodeError:  # an answer may hold what no encoding takes
+            text = json.dumps(value, separators=(",", ":")).encode()
+        line = memoryview(text + b"\n")
+        if not self._mended:
+            self.mend()
         file = self._open(name)
         try:
             while line:
@@ -101,18 +122,23 @@ class CallsFile:
             self.close()
 
 
-def calls_in(folder: Path) -> Iterator[Row]:
+def calls_in(folder: Path, lost: list[str] | None = None) -> Iterator[Row]:
     """A run's requests in the order in which they ended, one by one; none where there is no file.
 
+    Args:
+        folder: the run's.
+        lost: where it is to be told what could not be read, which is then left out.
+
     Raises:
-        InputError: a line is damaged; file and line are named. A torn last line is left out.
+        InputError: the file cannot be read, or, without `lost`, a line is damaged; file and line are named. A torn last
+            line is left out.
     """
-    yield from _rows(folder / CALLS, Row)
+    return json_lines(folder / CALLS, _request, notes=lost, lenient=lost is not None)
 
 
-def read_vectors(folder: Path) -> dict[str, str]:
+def read_vectors(folder: Path, lost: list[str] | None = None) -> dict[str, str]:
     """What a server embedded for a run: a text's digest → its vector, as recorded; see `calls_in`."""
-    embedded: Iterator[EmbeddedText] = _rows(folder / EMBEDDINGS, EmbeddedText)
+    embedded = json_lines(folder / EMBEDDINGS, _embedded, notes=lost, lenient=lost is not None)
     return {line["text"]: line["vector"] for line in embedded}
 
 
@@ -139,37 +165,32 @@ def _adapter(kind: Any) -> TypeAdapter[Any]:
     return TypeAdapter(kind)
 
 
-def _rows(path: Path, kind: Any) -> Iterator[Any]:
-    try:
-        with path.open("rb") as file:
-            for number, line in enumerate(file, start=1):
-                where = f"{path}, line {number}"
-                try:
-                    value = json.loads(line)
-                except (ValueError, RecursionError) as error:
-                    if not line.endswith(b"\n"):
-                        return
-                    raise InputError("this is not JSON", where=where, remedy=_DAMAGED) from error
-                yield _checked(value, kind, where)
-    except FileNotFoundError:
-        return
-    except OSError as error:
-        raise InputError(
-            f"cannot be read: {error.strerror}", where=str(path), remedy="Check the file's kind and permissions."
-        ) from error
+def _request(line: Line) -> Row:
+    """A line of calls.jsonl, with an answer that can be given again and figures in their ranges."""
+    value = from_line(line.value)
+    row: Row = fitting(partial(_adapter(Row).validate_python, strict=True), value, line.where)
+    checked(RecordedCall, value, line.where)
+    if row["answer"] is not None:
+        fitting(_answer, row["answer"], f"{line.where}, field answer")
+    return row
 
 
-def _checked(value: Any, kind: Any, where: str) -> Any:
+def _answer(answer: dict[str, Any]) -> None:
     try:
-        return _adapter(kind).validate_python(value, strict=True)
-    except ValidationError as error:
-        first = error.errors(include_url=False, include_input=False, include_context=False)[0]
-        field = clean(".".join(map(str, first["loc"])))
-        raise InputError(
-            f"{first['msg'][:1].lower()}{first['msg'][1:]}",
-            where=f"{where}, field {field}" if field else where,
-            remedy=_DAMAGED,
-        ) from error
+        from_record(answer)
+    except TypeError as error:
+        raise InputError(f"this is no message: {error}", remedy=DAMAGED) from error
+
+
+def _embedded(line: Line) -> EmbeddedText:
+    """A line of embeddings.jsonl."""
+    embedded: EmbeddedText = fitting(_adapter(EmbeddedText).validate_python, line.value, line.where)
+    try:
+        if len(b64decode(embedded["vector"], validate=True)) % _FLOAT:
+            raise ValueError("a number is cut off")
+    except ValueError as error:
+        raise InputError(f"this is no vector: {error}", where=line.where, remedy=DAMAGED) from error
+    return embedded
 
 
 def _mend(path: Path) -> None:
@@ -184,15 +205,11 @@ def _mend(path: Path) -> None:
             whole, last = whole + len(last), line
         if not last or last.endswith(b"\n"):
             return
-        try:
-            json.loads(last)
-        except (ValueError, RecursionError):
+        if is_torn(last):
             file.truncate(whole)
         else:
             file.write(b"\n")
 
 
-def _unwritable(path: Path, error: OSError) -> InputError:
-    return InputError(
-        f"cannot be written: {error.strerror}", where=str(path), remedy="Check the disk's space and permissions."
-    )
+def _unwritable(path: Path, error: OSError) -> MachineError:
+    return MachineError.caused_by(error, "cannot be written", str(path))

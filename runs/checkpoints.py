@@ -8,18 +8,17 @@ from __future__ import annotations
 import asyncio
 import sqlite3
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, closing
+from contextlib import asynccontextmanager, suppress
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
 from persimchat.models.redaction import scrub, short
-from persimchat.state.errors import InputError, MissingExtraError, PerSimChatError, suggestion
+from persimchat.state.errors import InputError, MachineError, MissingExtraError, suggestion
 
 if TYPE_CHECKING:
     from langgraph.checkpoint.base import BaseCheckpointSaver
-    from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 
 CHECKPOINTS: Final = "checkpoint.sqlite"
 """The file in a run's folder."""
@@ -99,13 +98,15 @@ async def opened(location: str, folder: Path | None) -> AsyncIterator[BaseCheckp
     Raises:
         InputError: the location is none, the server does not answer, or the file is no database.
         MissingExtraError: PostgreSQL is asked for, and the extra is not installed.
-        PerSimChatError: while the run went on, checkpoints could not be written or read any more.
+        MachineError: while the run went on, checkpoints could not be written or read any more.
     """
     check_location(location)
     if location == MEMORY:
         from langgraph.checkpoint.memory import InMemorySaver
 
-        yield InMemorySaver(serde=_serializer())
+        from persimchat.runs.checkpoint_values import Serializer
+
+        yield InMemorySaver(serde=Serializer("this process"))
     elif is_server(location):
         async with _server(location) as saver:
             yield saver
@@ -116,27 +117,17 @@ async def opened(location: str, folder: Path | None) -> AsyncIterator[BaseCheckp
             yield saver
 
 
-def _serializer() -> JsonPlusSerializer:
-    """Plain values and LangChain's messages are all that our channels hold; nothing else is made from a file's bytes.
-
-    A failed step leaves its error beside them, of which the text is kept.
-    """
-    from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
-
-    class Serializer(JsonPlusSerializer):
-        def dumps_typed(self, obj: Any) -> tuple[str, bytes]:
-            return super().dumps_typed(str(obj) if isinstance(obj, BaseException) else obj)
-
-    return Serializer(allowed_msgpack_modules=None)
-
-
 @asynccontextmanager
 async def _file(path: Path) -> AsyncIterator[BaseCheckpointSaver[str]]:
     import aiosqlite
-    from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
+
+    from persimchat.runs.checkpoint_dictionary import Dictionaries
+    from persimchat.runs.checkpoint_file import FileSaver, check_file
+    from persimchat.runs.checkpoint_values import Serializer, damaged
 
     try:
-        await asyncio.to_thread(_try_out, path)
+        # By itself: aiosqlite's thread outlives a connection that could not be made.
+        await asyncio.to_thread(check_file, path, _WAIT_S)
     except sqlite3.DatabaseError as error:
         raise InputError(
             f"the run's checkpoints cannot be opened: {short(str(error))}",
@@ -145,7 +136,7 @@ async def _file(path: Path) -> AsyncIterator[BaseCheckpointSaver[str]]:
         ) from error
     try:
         async with aiosqlite.connect(path, timeout=_WAIT_S) as connection:
-            saver = AsyncSqliteSaver(connection, serde=_serializer())
+            saver = FileSaver(connection, Serializer(str(path), Dictionaries()))
             await saver.setup()  # with a write-ahead log
             # Safe whenever the process is killed; only a power failure can cost the last checkpoints.
             await connection.execute("PRAGMA synchronous=NORMAL")
@@ -156,25 +147,18 @@ async def _file(path: Path) -> AsyncIterator[BaseCheckpointSaver[str]]:
                 # closed in the middle of one keeps the database locked while its cursor lives.
                 async with saver.lock:
                     await connection.rollback()
+                    if connection.total_changes:  # what steps that are over took stays within the pages
+                        with suppress(sqlite3.Error):
+                            await connection.execute("VACUUM")
                     await connection.close()
     except sqlite3.OperationalError as error:
-        raise PerSimChatError(
+        raise MachineError(
             f"checkpoints cannot be kept: {short(str(error))}",
             where=str(path),
-            remedy="Check free space and permissions; the run can be resumed.",
+            remedy="Check free space and permissions.",
         ) from error
     except sqlite3.DatabaseError as error:
-        raise InputError(
-            f"the run's checkpoints are damaged: {short(str(error))}",
-            where=str(path),
-            remedy="The run can be shown and exported, but not go on.",
-        ) from error
-
-
-def _try_out(path: Path) -> None:
-    """Open a database and close it: aiosqlite's thread outlives a connection that could not be made."""
-    with closing(sqlite3.connect(path, timeout=_WAIT_S)) as connection:
-        connection.execute("PRAGMA schema_version").fetchone()
+        raise damaged(short(str(error)), str(path)) from error
 
 
 @asynccontextmanager
@@ -182,6 +166,8 @@ async def _server(location: str) -> AsyncIterator[BaseCheckpointSaver[str]]:
     import psycopg
     from langgraph.checkpoint.postgres.aio import AsyncPostgresSaver
     from psycopg.rows import dict_row
+
+    from persimchat.runs.checkpoint_values import Serializer
 
     where = f"setting checkpoints={without_password(location)}"
     try:
@@ -197,15 +183,15 @@ async def _server(location: str) -> AsyncIterator[BaseCheckpointSaver[str]]:
         ) from None
     try:
         async with connection:
-            saver = AsyncPostgresSaver(conn=connection, serde=_serializer())
+            saver = AsyncPostgresSaver(conn=connection, serde=Serializer(where))
             await saver.setup()
             yield saver
     except psycopg.Error as error:
         scrub(error)
-        raise PerSimChatError(
+        raise MachineError(
             f"checkpoints cannot be kept: {_told(error, location)}",
             where=where,
-            remedy="Is the PostgreSQL server still running? The run can be resumed.",
+            remedy="Is the PostgreSQL server still running?",
         ) from error
 
 

@@ -17,7 +17,7 @@ DIFF_VERSION: Final = 1
 class Difference(Part):
     """Something that was set up differently; null where a run does not have it."""
 
-    what: str = Field(description="such as settings.temperature or scenario.participants.Eva.traits")
+    what: str = Field(description="such as settings.selection_temperature or scenario.participants.Eva.traits")
     a: Any
     b: Any
 

@@ -7,8 +7,10 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from persimchat.runs.events import Uttered
+from persimchat.runs.mind_record import MindRecord
 from persimchat.runs.reading import Record
-from persimchat.runs.recorded import RecordedIntervention, RecordedUtterance, WholeMind
+from persimchat.runs.recorded import RecordedIntervention
 
 Why = Literal["end", "again", "given", "intervention", "speaker", "audience", "words"]
 """Why two runs part, as far as it is known."""
@@ -27,6 +29,11 @@ class Said(Part):
     text: str
     heard_by: list[str] | None = Field(description="a whisper: who heard it; null for everybody")
     given: bool = Field(description="whether a person gave the words")
+    edited_by: str | None = Field(
+        default=None,
+        exclude_if=lambda value: value is None,
+        description="who put the words into the speaker's mouth: branch or moderator; left out where nobody did",
+    )
 
 
 class Need(Part):
@@ -83,7 +90,7 @@ def shared(a: Record, b: Record) -> int:
     return count
 
 
-def _key(said: RecordedUtterance) -> tuple[Any, ...]:
+def _key(said: Uttered) -> tuple[Any, ...]:
     return said.turn, said.speaker, said.text, said.heard_by
 
 
@@ -129,14 +136,16 @@ def _branched(record: Record, place: int) -> Literal["again", "given"] | None:
     return "given" if isinstance(branch.changed, dict) and "say" in branch.changed else None
 
 
-def _at(record: Record, place: int) -> RecordedUtterance | None:
+def _at(record: Record, place: int) -> Uttered | None:
     return record.utterances[place] if place < len(record.utterances) else None
 
 
-def _said(said: RecordedUtterance | None) -> Said | None:
+def _said(said: Uttered | None) -> Said | None:
     if said is None:
         return None
-    return Said(speaker=said.speaker, text=said.text, heard_by=said.heard_by, given=said.is_given)
+    return Said(
+        speaker=said.speaker, text=said.text, heard_by=said.heard_by, given=said.is_given, edited_by=said.edited_by
+    )
 
 
 def _done(record: Record, place: int) -> list[dict[str, Any]]:
@@ -148,12 +157,12 @@ def _plain(done: RecordedIntervention) -> dict[str, Any]:
     return {key: value for key, value in done.model_dump().items() if value is not None}
 
 
-def _needs(a: Record, b: Record, one: RecordedUtterance, other: RecordedUtterance) -> list[Need]:
+def _needs(a: Record, b: Record, one: Uttered, other: Uttered) -> list[Need]:
     needs_a, needs_b = _known_needs(a, one), _known_needs(b, other)
     return [Need(agent=name, a=needs_a.get(name), b=needs_b.get(name)) for name in dict.fromkeys([*needs_a, *needs_b])]
 
 
-def _known_needs(record: Record, said: RecordedUtterance) -> Mapping[str, int]:
+def _known_needs(record: Record, said: Uttered) -> Mapping[str, int]:
     """Everybody's need to talk before an utterance: as it was recorded with it, else as the minds had it."""
     if said.need_to_talk:
         return said.need_to_talk
@@ -175,9 +184,8 @@ def _recall(a: Record, b: Record, turn: int, agent: str) -> Recall | None:
     )
 
 
-def _mind(record: Record, turn: int, agent: str) -> WholeMind | None:
-    found = (mind for mind in record.minds if mind.turn == turn and mind.agent == agent)
-    return next((mind for mind in found if isinstance(mind, WholeMind)), None)
+def _mind(record: Record, turn: int, agent: str) -> MindRecord | None:
+    return next((mind for mind in record.minds if mind.turn == turn and mind.agent == agent), None)
 
 
 def first_other_minds(a: Record, b: Record) -> list[MindDifference]:

@@ -27,7 +27,7 @@ from persimchat.personas.catalogue import judge_persona
 from persimchat.runs.estimate_calls import Course, Floats, calls_of_mind, calls_of_onlookers
 from persimchat.runs.estimate_content import Typical
 from persimchat.runs.estimate_lengths import lengths
-from persimchat.runs.estimate_prompts import prompt_of_mind, prompt_of_onlooker, schema_tokens
+from persimchat.runs.estimate_prompts import judgements, prompt_of_mind, prompt_of_onlooker, schema_tokens
 from persimchat.runs.events import Totals
 from persimchat.runs.totals import totals, totals_by
 from persimchat.state.errors import InputError
@@ -115,7 +115,8 @@ def estimate(scenario: Scenario, settings: Settings, *, utterances: int | None =
             remedy="Leave it out; a baseline takes far fewer calls, one a participant and round (single_agent: one).",
         )
     typical = Typical(scenario, settings, lengths())
-    course = Course(len(scenario.participants), made, typical.lengths.reflecting)
+    people = sum(persona.human for persona in scenario.participants)
+    course = Course(len(scenario.participants), made, typical.lengths.reflecting, people)
     points = _looked_at(made, course.participants, settings)
     ledger = _Ledger(typical, points)
     for persona in (persona for persona in scenario.participants if not persona.human):
@@ -177,10 +178,11 @@ class _Ledger:
         lengths_ = np.interp(np.arange(len(calls)), points, [prompt(point) for point in points])
         total = float(calls.sum())
         given = float(calls @ lengths_) + total * schema_tokens(self._typical, task, name)
-        answer = self._typical.lengths.answered(
-            task, participants=len(self._typical.names), words=self._typical.settings.utterance_words
+        number, words = len(self._typical.names), self._typical.settings.utterance_words
+        made = total * sum(
+            self._typical.lengths.answered(part, participants=number, words=words)
+            for part in judgements(self._typical, task)
         )
-        made = total * answer
         prices = self._typical.settings.prices
         self.rows.append(
             {
@@ -202,7 +204,7 @@ def _looked_at(utterances: int, participants: int, settings: Settings) -> list[i
     step = _CLOSELY
     while (step := round(step * 1.5)) < utterances:
         points.add(step)
-    for window in (settings.recent_utterances, settings.window_size, participants):
+    for window in (settings.recent_utterances, settings.judge_window, participants):
         points |= {window, window + 1}
     leaving = settings.max_messages - leave_takers(participants, settings.max_messages)
     points |= {leaving - 1, leaving, leaving + 1}

@@ -12,14 +12,16 @@ from persimchat.models import ladder
 from persimchat.models.exchange import wording
 from persimchat.models.naming import ModelName
 from persimchat.models.schemas import prompt_schema
+from persimchat.nodes.at_once import AT_ONCE, parts_of, prompt_values
 from persimchat.nodes.context import common_blocks
-from persimchat.nodes.natural_language import BLOCK_ORDER
+from persimchat.nodes.judge import judge_blocks
+from persimchat.nodes.natural_language import in_order
 from persimchat.nodes.selector import selection_schema
 from persimchat.prompts import blocks, render
 from persimchat.prompts.blocks import Item, estimated_tokens
 from persimchat.runs.estimate_content import Typical
 from persimchat.state import judgement
-from persimchat.state.mind import Mind
+from persimchat.state.mind import Step, in_step
 from persimchat.state.persona import Persona
 from persimchat.state.verdict import answer_description, majority_schema, verdict_schema
 
@@ -37,7 +39,7 @@ _SCHEMAS: Final[dict[str, type[BaseModel]]] = {
 }
 _BEFORE_IT_IS_MADE: Final = ("utterance", "reflection", "planning", "selector")
 """Tasks that are set while an utterance is made: those who do them know the ones before it."""
-_RECALL_NOTHING: Final = ("perception", "focal_points")
+_RECALL_NOTHING: Final = ("perception", "focal_points", "hearing")
 _SIMILARITY: Final = 0.5
 
 
@@ -69,6 +71,9 @@ def prompt_of_mind(typical: Typical, persona: Persona, task: str, turn: int, *, 
     if task == "reflection" and turn:
         shown = [typical.memory("perception", known), *shown]
     common = common_blocks(mind, shown, knowledge=task == "utterance")
+    if task in AT_ONCE:
+        parts = parts_of(task, mind, typical.settings)
+        return tokens_of(render("parts", **prompt_values(task, parts, common)))
     if task == "utterance":
         return tokens_of(_utterance(typical, mind, common))
     more: dict[str, Any] = {}
@@ -89,6 +94,15 @@ def prompt_of_onlooker(typical: Typical, task: str, turn: int, *, judge: Persona
     return tokens_of(_ONLOOKERS[task](typical, turn, judge))
 
 
+def judgements(typical: Typical, task: str) -> tuple[str, ...]:
+    """The judgements that an answer to a task holds: several where a mind gives several at once, else its own."""
+    if task not in AT_ONCE:
+        return (task,)
+    name = typical.names[0]
+    mind: Step = {"name": name, "situation": typical.situation(name, 1), "heard": typical.utterance(1)}
+    return parts_of(task, mind, typical.settings)
+
+
 def schema_tokens(typical: Typical, task: str, model: ModelName) -> int:
     """Tokens of an answer's schema in the prompt: 0 for a model that is given it in a way of its own, or none.
 
@@ -102,19 +116,20 @@ def schema_tokens(typical: Typical, task: str, model: ModelName) -> int:
         "majority": lambda: majority_schema(names, settings.answer_format, tuple(settings.choices)),
         "selector": lambda: selection_schema(names),
     }
+    made |= dict.fromkeys(AT_ONCE, lambda: judgement.in_parts(*judgements(typical, task)))
     schema = _SCHEMAS[task] if task in _SCHEMAS else made[task]()
     return estimated_tokens(wording("json_answer", schema=prompt_schema(schema)))
 
 
-def _mind(typical: Typical, persona: Persona, turn: int, *, speaks: bool = True) -> Mind:
-    return {**typical.mind(persona, turn, speaks=speaks), "situation": typical.situation(persona.name, turn)}
+def _mind(typical: Typical, persona: Persona, turn: int, *, speaks: bool = True) -> Step:
+    return in_step(typical.mind(persona, turn, speaks=speaks), situation=typical.situation(persona.name, turn))
 
 
-def _utterance(typical: Typical, mind: Mind, common: dict[str, Any]) -> list[BaseMessage]:
+def _utterance(typical: Typical, mind: Step, common: dict[str, Any]) -> list[BaseMessage]:
     situation, settings = mind["situation"], typical.settings
     return render(
         "utterance",
-        blocks=[*(common[tag] for tag in BLOCK_ORDER), blocks.avoid(())],
+        blocks=[*in_order(common, settings.prompt_order), blocks.avoid(())],
         name=mind["name"],
         debate=situation["debate"] is not None,
         closing=situation["closing"],
@@ -126,15 +141,14 @@ def _utterance(typical: Typical, mind: Mind, common: dict[str, Any]) -> list[Bas
 def _judging(task: str) -> Callable[[Typical, int, Persona | None], list[BaseMessage]]:
     def prompt(typical: Typical, turn: int, judge: Persona | None) -> list[BaseMessage]:
         settings = typical.settings
-        situation = typical.situation("", turn, window=settings.window_size)
+        situation = typical.situation("", turn, window=settings.judge_window)
         standing = blocks.group(_minds(typical, turn))
         if judge is None:
             shown = [blocks.environment(situation, ""), standing, blocks.observed(situation["recent"])]
         else:
-            mind: Mind = {**typical.mind(judge, turn, speaks=False), "situation": situation}
+            mind = in_step(typical.mind(judge, turn, speaks=False), situation=situation)
             common = common_blocks(mind, typical.memories(turn, speaks=False))
-            kept = ("basic_information", "needs_and_emotions", "memories", "short_term_memory", "plan_and_identity")
-            shown = [*(common[tag] for tag in kept), blocks.environment(situation, judge.name), standing]
+            shown = judge_blocks(common, standing)
         return render(task, blocks=shown, form=answer_description(settings.answer_format, settings.choices))
 
     return prompt
@@ -148,7 +162,7 @@ def _selector(typical: Typical, turn: int, judge: Persona | None) -> list[BaseMe
         environment=blocks.environment(situation, ""),
         group=blocks.group({k: v for k, v in mind.items() if k in shown} for mind in _minds(typical, turn - 1)),
         last_utterances=blocks.observed(situation["recent"]),
-        candidates=typical.names[1:] if turn > 1 and not typical.settings.allow_repetition else typical.names,
+        candidates=typical.names[1:] if turn > 1 and not typical.settings.allow_repeated_speaker else typical.names,
     )
 
 

@@ -13,62 +13,14 @@ from typing import Annotated, Any, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
+from persimchat.runs.mind_record import MindRecord as MindRecord
+from persimchat.runs.mind_record import RecalledMemory as RecalledMemory
+from persimchat.runs.stored import Counts, Levels, Points, Seconds, Share, Spoken, Stored, Turn, is_empty, is_none
+from persimchat.runs.totals import Totals as Totals
+
 EVENTS_VERSION: Final = 1
 
 StopReason = Literal["message_limit", "consensus", "closed", "budget", "stopped", "error"]
-
-
-class Totals(BaseModel):
-    """What a run has used so far."""
-
-    model_config = ConfigDict(frozen=True)
-
-    calls: int = 0
-    input_tokens: int = 0
-    output_tokens: int = 0
-    estimated: bool = Field(default=False, description="true where some of the token counts are estimates")
-    cost_usd: float | None = Field(default=0.0, description="null where a price is not known")
-
-
-class RecalledMemory(BaseModel):
-    """A recalled memory, and the weighted components of its score."""
-
-    model_config = ConfigDict(frozen=True)
-
-    id: str
-    kind: str
-    turn: int = Field(description="when it was made")
-    theme: str
-    focal_point: int = Field(description="index of the focal point that called it up best")
-    score: float
-    recency: float
-    importance: float
-    relevance: float
-    emotional: float
-    stm_relevance: float
-
-
-class MindRecord(BaseModel):
-    """One agent's mind after it has heard an utterance: one line of minds.jsonl."""
-
-    model_config = ConfigDict(frozen=True)
-
-    turn: int = Field(description="utterances so far; 0 before the first")
-    agent: str
-    did: str = Field(description="what it did while this utterance was made: speak, reflect, plan or nothing (empty)")
-    percept: dict[str, Any] | None = Field(description="theme, keywords, importance; null at turn 0")
-    focal_points: list[str]
-    recalled: list[RecalledMemory] = Field(description="best first")
-    short_term_memory: dict[str, Any] | None
-    long_term_memories: int = Field(description="memories alive")
-    need_to_talk: int | None = Field(default=None, description="0–10; null for the judge's mind, which never speaks")
-    need_reasoning: str | None = None
-    openness: int | None = Field(default=None, description="openness to consensus, 0–10; null in discussions")
-    openness_reasoning: str | None = None
-    action: str = Field(description="what it will do while the next utterance is made, unless it speaks")
-    emotion: dict[str, int]
-    plan: dict[str, Any] | None = Field(default=None, description="the plan made during this turn")
-    insights: list[dict[str, Any]] = Field(default=[], description="the insights drawn during this turn")
 
 
 class _Event(BaseModel):
@@ -111,84 +63,146 @@ class Token(_Event):
     text: str
 
 
-class Uttered(_Event):
+class Uttered(Stored, _Event):
     """An utterance is complete: the fields of one line of transcript.jsonl."""
 
     event: Literal["utterance"] = "utterance"
-    turn: int
+    turn: Spoken
     speaker: str
     text: str
-    addressees: list[str] = Field(description="whom it addresses by name; empty for nobody in particular")
+    addressees: list[str] = Field(default=[], description="whom it addresses by name; empty for nobody in particular")
     heard_by: list[str] | None = Field(
         default=None, description="a whisper: who hears it beside its speaker; null for everybody"
     )
-    emotion: dict[str, int] = Field(description="the speaker's; empty for people and baselines")
-    need_to_talk: dict[str, int] = Field(description="everybody's when the speaker was chosen")
-    response_time_s: float = Field(description="seconds until it was worded; 0 for people")
-    tokens: dict[str, int] = Field(description="of the call that worded it: input, output")
+    edited_by: str | None = Field(
+        default=None,
+        exclude_if=is_none,
+        description="who put the words into the speaker's mouth: branch or moderator; left out where nobody did",
+    )
+    emotion: Levels = Field(default={}, description="the speaker's; empty for people and baselines")
+    need_to_talk: Levels = Field(default={}, description="everybody's when the speaker was chosen")
+    response_time_s: Seconds = Field(default=0.0, description="seconds until it was worded; 0 for people")
+    tokens: Counts = Field(default={}, description="of the call that worded it: input, output")
     corrections: list[str] = Field(
         default=[], description="what was wrong with the first wording, and what became of it"
     )
     answer: str | None = Field(default=None, description="debate baselines: the answer that it gives")
-    confidence: float | None = Field(default=None, description="debate baselines: how sure the speaker is of it, 0–1")
+    conditional: str | None = Field(
+        default=None,
+        exclude_if=is_none,
+        description="debate baselines: the conditions under which it gives that answer; left out where it names none",
+    )
+    confidence: Share | None = Field(default=None, description="debate baselines: how sure the speaker is of it, 0–1")
+
+    @property
+    def is_given(self) -> bool:
+        """Whether a person gave the words: a moderator, a participant who is a person, or somebody in one's name."""
+        made = self.tokens.get("input", 0), self.tokens.get("output"), self.response_time_s
+        return made == (0, 0, 0)
+
+    @property
+    def took_s(self) -> float | None:
+        """Seconds until it was worded; None where a person gave the words, and where that is not known."""
+        return self.response_time_s or None
 
 
-class Position(BaseModel):
+class Position(Stored):
     """What a participant of a debate holds, as the judge sees it."""
 
-    model_config = ConfigDict(frozen=True)
-
     agent: str
-    position: str
+    position: str = ""
     agrees: bool = Field(description="with the answer, or without consensus with what most hold")
 
 
-class Judged(_Event):
+class Judged(Stored, _Event):
     """The judge of a debate has looked at an utterance: the fields of one line of verdicts.jsonl."""
 
     event: Literal["verdict"] = "verdict"
-    turn: int
-    reasoning: str
+    turn: Turn
+    reasoning: str = ""
     consensus: bool
-    answer: str = Field(description="the answer agreed on; empty without consensus")
-    positions: list[Position]
-    progress: str = Field(description="progressing or circling")
-    overruled: str = Field(description="why a verdict of consensus was not accepted; empty where none was turned down")
+    answer: str = Field(default="", description="the answer agreed on; empty without consensus")
+    conditional: str | None = Field(
+        default=None,
+        exclude_if=is_none,
+        description="the conditions under which they agree; left out where there are none",
+    )
+    positions: list[Position] = []
+    progress: str = Field(default="", description="progressing or circling")
+    overruled: str = Field(
+        default="", description="why a verdict of consensus was not accepted; empty where none was turned down"
+    )
 
 
-class Analysed(_Event):
+class Analysed(Stored, _Event):
     """An utterance was scored: the fields of one line of analysis.jsonl. Scores are 0–10 with one decimal."""
 
     event: Literal["analysis"] = "analysis"
-    turn: int
+    turn: Spoken
     speaker: str
-    reasoning: str | None
-    coherence: float | None
-    sentiment: float | None
-    engagement: float | None
+    reasoning: str | None = None
+    coherence: Points | None = None
+    sentiment: Points | None = None
+    engagement: Points | None = None
     failed: str = Field(default="", description="why it could not be scored; empty where it was")
 
+    @property
+    def is_scored(self) -> bool:
+        """Whether it has scores."""
+        return not self.failed and None not in (self.coherence, self.sentiment, self.engagement)
 
-class Concluded(BaseModel):
+
+class Standing(Stored):
+    """Where a participant stood when a debate came to a conclusion that holds under conditions."""
+
+    agent: str
+    position: str = Field(
+        default="", description="as the judge sees it, or as it was answered; empty where nobody said"
+    )
+    words: str = Field(default="", description="the last thing that they said to everybody")
+
+
+class Concluded(Stored):
     """What a debate came to."""
-
-    model_config = ConfigDict(frozen=True)
 
     answer: str = Field(description="the common answer, or the position of the majority")
     consensus: bool
-    reasoning: str
-    supporters: list[str] = Field(description="agents who hold it, in order of listing")
-    by: str = Field(description="who says so: the judge, or the baseline's name")
+    reasoning: str = ""
+    supporters: list[str] = Field(default=[], description="agents who hold it, in order of listing")
+    by: str = Field(default="", description="who says so: the judge, or the baseline's name")
+    conditional: str | None = Field(
+        default=None,
+        exclude_if=is_none,
+        description="the conditions under which the answer holds; left out where there are none",
+    )
+    positions: list[Standing] = Field(
+        default=[],
+        exclude_if=is_empty,
+        description="where everybody stands; left out where there are no conditions",
+    )
 
 
-class Silenced(_Event):
+class Silenced(Stored, _Event):
     """An agent's model has failed for good, and it is silent for a turn: one line of silences.jsonl."""
 
     event: Literal["silenced"] = "silenced"
-    turn: int = Field(description="number of the utterance that it did not hear or did not make")
+    turn: Turn = Field(description="number of the utterance that it did not hear or did not make")
     agent: str
-    step: Literal["hear", "think", "speak"]
-    why: str = Field(description='what the model\'s error says; "passed" for a person who passed')
+    step: Literal["awaken", "hear", "think", "speak"]
+    why: str = Field(default="", description='what the model\'s error says; "passed" for a person who passed')
+
+
+class Shortened(_Event):
+    """A prompt did not fit the model's context, and something was left out of it; told once in a run."""
+
+    event: Literal["shortened"] = "shortened"
+    turn: int = Field(description="utterances so far")
+    agent: str = Field(description="whose prompt")
+    module: str
+    model: str
+    context_tokens: int = Field(description="tokens of the model's context, for prompt and answer together")
+    memories: int = Field(description="memories left out, those with the lowest scores")
+    utterances: int = Field(description="utterances left out, the oldest ones")
 
 
 class Asked(_Event):
@@ -232,6 +246,15 @@ class Continued(_Event):
     turn: int
 
 
+class Waiting(_Event):
+    """A model's server refused a request and asked to be left alone; what needs it waits."""
+
+    event: Literal["waiting"] = "waiting"
+    model: str
+    asked_s: float = Field(description="seconds that the server asked for")
+    wait_s: float = Field(description="seconds after which it is asked again, whatever it asked for")
+
+
 class MindChanged(_Event):
     """An agent has heard an utterance."""
 
@@ -264,7 +287,7 @@ class Stopped(_Event):
     source: str = Field(
         default="",
         description="whose rule that was: message_limit, closing, judge, a baseline's name, a budget's; "
-        "or user, moderator, person, record, error",
+        "or answers (of no use to anybody), user, moderator, person, record, error",
     )
     detail: str = Field(default="", description="the rule's own words; for an error what went wrong; one line")
     conclusion: Concluded | None = Field(default=None, description="what a debate came to; null in discussions")
@@ -280,11 +303,13 @@ Event = Annotated[
     | Token
     | Uttered
     | Silenced
+    | Shortened
     | Asked
     | HandRaised
     | TopicChanged
     | Paused
     | Continued
+    | Waiting
     | Analysed
     | Judged
     | MindChanged

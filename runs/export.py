@@ -16,7 +16,6 @@ from persimchat.runs.export_rows import rows_of
 from persimchat.runs.export_tables import RARE, TABLES
 from persimchat.runs.export_writing import need, writer
 from persimchat.runs.reading import read_run
-from persimchat.runs.recorded import WholeMind
 from persimchat.state.errors import InputError
 
 _REMEDY = "Choose another folder with --out, or add --force to replace what is there."
@@ -108,7 +107,7 @@ def _write(
             writers[table] = writer(form, stage / name, TABLES[table], bom=bom)
             open_files.callback(writers[table].close)
         for folder in folders:
-            record = read_run(folder, WholeMind)
+            record = read_run(folder, whole=True)
             if eyes is not None:
                 record = seen_by(record, eyes)
             run = record.manifest.run

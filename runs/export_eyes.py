@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import Final
 
 from persimchat.personas.names import full_name
+from persimchat.runs.events import Uttered
 from persimchat.runs.export_tables import Row
 from persimchat.runs.reading import Record
 from persimchat.runs.recorded import (
@@ -17,7 +18,6 @@ from persimchat.runs.recorded import (
     RecordedIntervention,
     RecordedScenario,
     RecordedSettings,
-    RecordedUtterance,
 )
 from persimchat.state.visibility import is_heard
 
@@ -72,21 +72,28 @@ def _manifest(manifest: Manifest) -> Manifest:
     )
 
 
-def _marked(said: RecordedUtterance) -> dict[str, object]:
+def _marked(said: Uttered) -> dict[str, object]:
     return {"speaker": said.speaker, "heard_by": said.heard_by}
 
 
-def _said(said: RecordedUtterance, name: str) -> RecordedUtterance:
+def _said(said: Uttered, name: str) -> Uttered:
     """An utterance as it was heard; of one's own also what one felt and needed."""
-    heard = RecordedUtterance(
-        turn=said.turn, speaker=said.speaker, text=said.text, addressees=said.addressees, heard_by=said.heard_by
+    heard = Uttered(
+        turn=said.turn,
+        speaker=said.speaker,
+        text=said.text,
+        addressees=said.addressees,
+        heard_by=said.heard_by,
+        edited_by=said.edited_by,
     )
     if said.is_given:  # there is nothing in these figures, but that a person gave the words
         heard = heard.model_copy(update={"tokens": said.tokens, "response_time_s": said.response_time_s})
     if said.speaker != name:
         return heard
     own = {key: level for key, level in said.need_to_talk.items() if key == name}
-    return heard.model_copy(update={"emotion": said.emotion, "need_to_talk": own, "answer": said.answer})
+    return heard.model_copy(
+        update={"emotion": said.emotion, "need_to_talk": own, "answer": said.answer, "conditional": said.conditional}
+    )
 
 
 def _done(done: RecordedIntervention) -> RecordedIntervention | None:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
+from persimchat.runs.events import Standing
 from persimchat.runs.export_tables import TABLES, Row
-from persimchat.runs.reading import Record, calls_of, checked
-from persimchat.runs.recorded import WholeMind
+from persimchat.runs.jsonl import checked
+from persimchat.runs.mind_record import MindRecord
+from persimchat.runs.reading import Record, calls_of
+from persimchat.runs.recorded import JudgementCounts
 from persimchat.runs.summary import count_words
 from persimchat.state.emotion import EMOTIONS
 
@@ -64,13 +67,17 @@ def _run(record: Record) -> Iterator[tuple[str, dict[str, Any]]]:
             "utterances": len(record.utterances),
             "consensus": conclusion.consensus if conclusion else None,
             "answer": conclusion.answer if conclusion else None,
+            "conditional": conclusion.conditional if conclusion else None,
+            "standings": _standings(conclusion.positions) if conclusion else None,
             "supporters": conclusion.supporters if conclusion else None,
             "concluded_by": conclusion.by if conclusion else None,
             "calls": total.calls if total else None,
             "input_tokens": total.input_tokens if total else None,
             "output_tokens": total.output_tokens if total else None,
+            "cached_tokens": total.cached_tokens if total else None,
             "tokens_estimated": total.estimated if total else None,
             "cost_usd": total.cost_usd if total else None,
+            **_judgements(manifest.judgements.values()),
             "prompt_hash": manifest.prompt_hash,
             "persimchat_version": manifest.versions.get("persimchat"),
             "branch_of": manifest.branch.of if manifest.branch else None,
@@ -82,8 +89,18 @@ def _run(record: Record) -> Iterator[tuple[str, dict[str, Any]]]:
     )
 
 
+def _judgements(counts: Collection[JudgementCounts]) -> dict[str, int | None]:
+    parts = {"": "asked", "_first_try": "valid", "_corrected": "corrected", "_failed": "failed"}
+    sums = {part: sum(getattr(row, part) for row in counts) if counts else None for part in parts.values()}
+    return {f"judgements{of}": sums[part] for of, part in parts.items()}
+
+
 def _emotions(emotion: Mapping[str, int]) -> dict[str, int | None]:
     return {name: emotion.get(name) for name in EMOTIONS}
+
+
+def _standings(positions: Sequence[Standing]) -> dict[str, Any] | None:
+    return {held.agent: held.model_dump(exclude={"agent"}) for held in positions} or None
 
 
 def _utterances(record: Record) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -91,17 +108,20 @@ def _utterances(record: Record) -> Iterator[tuple[str, dict[str, Any]]]:
         yield (
             "utterances",
             {
-                **said.model_dump(include={"turn", "speaker", "text", "addressees", "heard_by", "corrections"}),
+                **said.model_dump(
+                    include={"turn", "speaker", "text", "addressees", "heard_by", "edited_by", "corrections"}
+                ),
                 "given": said.is_given,
-                "response_time_s": None if said.is_given else said.response_time_s,
+                "response_time_s": said.took_s,
                 "words": count_words(said.text),
                 "need_to_talk": said.need_to_talk.get(said.speaker),
                 "needs_to_talk": said.need_to_talk,
                 **_emotions(said.emotion),
                 # Nothing was read for an utterance only where nothing is known of its call (old versions).
-                "input_tokens": said.tokens.input or None,
-                "output_tokens": None if said.is_given else said.tokens.output,
+                "input_tokens": said.tokens.get("input") or None,
+                "output_tokens": None if said.is_given else said.tokens.get("output"),
                 "answer": said.answer,
+                "conditional": said.conditional,
                 "confidence": said.confidence,
             },
         )
@@ -116,17 +136,20 @@ def _minds(record: Record) -> Iterator[tuple[str, dict[str, Any]]]:
             yield "memories", {**whose, "memory": memory.id, "made": memory.turn, **recalled}
 
 
-def _whole(record: Record) -> Iterator[tuple[str, WholeMind]]:
+def _whole(record: Record) -> Iterator[tuple[str, MindRecord]]:
     """Role and mind, in the order in which they were written."""
     for role, minds in (("participant", record.minds), ("judge", record.judge_minds)):
-        yield from ((role, mind) for mind in minds if isinstance(mind, WholeMind))
+        yield from ((role, mind) for mind in minds)
 
 
-def _mind(role: str, mind: WholeMind) -> dict[str, Any]:
+def _mind(role: str, mind: MindRecord) -> dict[str, Any]:
     percept = mind.percept
     kept = {"turn", "agent", "did", "action", "need_to_talk", "need_reasoning", "openness", "openness_reasoning"}
     return {
         **mind.model_dump(include=kept),
+        "listened": mind.listened,
+        "failed": mind.failed,
+        "corrected": mind.corrected,
         "role": role,
         **_emotions(mind.emotion),
         "percept_theme": percept.theme if percept else None,
@@ -146,7 +169,7 @@ def _verdicts(record: Record) -> Iterator[tuple[str, dict[str, Any]]]:
         yield (
             "verdicts",
             {
-                **verdict.model_dump(exclude={"positions"}),
+                **verdict.model_dump(exclude={"event", "version", "positions"}),
                 "agree": sum(position.agrees for position in verdict.positions),
                 "positions": len(verdict.positions),
             },
@@ -157,7 +180,7 @@ def _verdicts(record: Record) -> Iterator[tuple[str, dict[str, Any]]]:
 
 def _scores(record: Record) -> Iterator[tuple[str, dict[str, Any]]]:
     for score in record.scores:
-        yield "scores", score.model_dump()
+        yield "scores", score.model_dump(exclude={"event", "version", "failed"})
 
 
 def _calls(record: Record) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -165,12 +188,12 @@ def _calls(record: Record) -> Iterator[tuple[str, dict[str, Any]]]:
         for row in record.manifest.usage.rows:
             yield "calls", {**row.model_dump(exclude={"model"}), "kind": "sum", "called_model": row.model}
     for call in calls_of(record):
-        yield "calls", {**call.model_dump(exclude={"model"}), "kind": "request", "calls": 1, "called_model": call.model}
+        yield "calls", {**call.model_dump(exclude={"model"}), "kind": "request", "called_model": call.model}
 
 
 def _silences(record: Record) -> Iterator[tuple[str, dict[str, Any]]]:
     for silence in record.silences:
-        yield "silences", silence.model_dump()
+        yield "silences", silence.model_dump(exclude={"event", "version"})
 
 
 def _interventions(record: Record) -> Iterator[tuple[str, dict[str, Any]]]:

@@ -11,7 +11,7 @@ from typing import Annotated, Any, Final, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
-from persimchat.runs.recorded import Count, Points, Seconds, Share, Turn
+from persimchat.runs.stored import Count, Points, Seconds, Share, Turn
 from persimchat.state.emotion import Level
 from persimchat.state.settings import Settings
 
@@ -86,13 +86,22 @@ class RunRow(Row):
     utterances: Count | None = _column("utterances made", "utterances")
     consensus: bool | None = _column("debates: whether everybody agreed at the end")
     answer: str | None = _column("debates: the common answer, or without consensus the majority's position")
+    conditional: str | None = _column("debates: the conditions under which the answer holds; empty: there are none")
+    standings: JsonObject | None = _column(
+        "debates whose answer holds under conditions: everybody's position and last words, by name"
+    )
     supporters: list[str] | None = _column("debates: who holds the answer")
     concluded_by: str | None = _column("debates: who says so, the judge or a baseline")
     calls: Count | None = _column("requests to models; empty while the run goes on", "requests")
     input_tokens: Count | None = _column("tokens read by models", "tokens")
     output_tokens: Count | None = _column("tokens written by models", "tokens")
+    cached_tokens: Count | None = _column("of the tokens read, those that servers took from their caches", "tokens")
     tokens_estimated: bool | None = _column("whether some token counts are estimates")
     cost_usd: Seconds | None = _column("what the requests cost; empty where a price is not known", "USD")
+    judgements: Count | None = _column("judgements of minds that were asked for; empty where not known", "judgements")
+    judgements_first_try: Count | None = _column("of them, those that were right at first try", "judgements")
+    judgements_corrected: Count | None = _column("of them, those of which something was put right", "judgements")
+    judgements_failed: Count | None = _column("of them, those that were of no use twice", "judgements")
     prompt_hash: str | None = _column("hash of all prompt templates: equal where the prompts were equal")
     persimchat_version: str | None = _column("version of PerSimChat that made the run")
     branch_of: str | None = _column("the run from which it has its past; empty for a run of its own")
@@ -112,6 +121,9 @@ class UtteranceRow(Row):
     addressees: list[str] = _column("agents addressed by name; none means the whole group")
     heard_by: list[str] | None = _column("a whisper: who heard it beside its speaker; empty: everybody did")
     given: bool = _column("whether a person gave the words, so that no model made them")
+    edited_by: str | None = _column(
+        "who put the words into the speaker's mouth: branch, or moderator; empty: they are the speaker's own"
+    )
     need_to_talk: Level | None = _column(f"the speaker's need to talk when it was chosen; {_LEVEL}", "level")
     needs_to_talk: dict[str, Level] | None = _column(
         f"everybody's need to talk when the speaker was chosen, by name; {_LEVEL}", "level"
@@ -127,6 +139,7 @@ class UtteranceRow(Row):
     output_tokens: Count | None = _column("tokens written by the call that worded it", "tokens")
     corrections: list[str] = _column("what was wrong with the first wording and was put right; none in most rows")
     answer: str | None = _column("debate baselines: the answer that it gives")
+    conditional: str | None = _column("debate baselines: the conditions under which it gives it; empty: there are none")
     confidence: Share | None = _column("debate baselines: how sure the speaker is of it", "share")
 
 
@@ -157,6 +170,11 @@ class MindRow(Row):
     long_term_memories: Count | None = _column("memories alive in long-term memory", "memories")
     plan: str | None = _column("the plan made during this turn; empty where none was")
     insights: list[str] | None = _column("the insights drawn during this turn; none where it did not reflect")
+    listened: bool | None = _column(
+        "listeners=K: whether its model was asked about the utterance; false: it remembers the words; empty: all were"
+    )
+    failed: list[str] = _column("modules whose answers were of no use twice, so that things stayed as they were")
+    corrected: list[str] = _column("modules of which a number was moved into its range, or a list put right")
 
 
 class MemoryRow(Row):
@@ -185,6 +203,7 @@ class VerdictRow(Row):
     turn: Turn = _column("the utterance after which the judge was asked", "utterances")
     consensus: bool = _column("whether the judge found consensus")
     answer: str | None = _column("the answer agreed on; empty without consensus")
+    conditional: str | None = _column("the conditions under which they agree; empty: there are none")
     progress: str | None = _column("whether the debate is progressing or circling")
     agree: Count = _column("participants who agree with the answer, or with what most hold", "participants")
     positions: Count = _column("participants whose position is given; each has its row in positions", "participants")
@@ -231,6 +250,7 @@ class CallRow(Row):
     seconds: Seconds | None = _column("request: how long it took", "seconds")
     input_tokens: Count = _column("tokens read", "tokens")
     output_tokens: Count = _column("tokens written", "tokens")
+    cached_tokens: Count = _column("of the tokens read, those that the server took from its cache", "tokens")
     estimated: bool = _column("whether some of these token counts are estimates")
     cost_usd: Seconds | None = _column("what they cost; empty where the model's price is not known", "USD")
     failed: str | None = _column("request: why there was no answer of use; empty where there was one")
@@ -241,7 +261,7 @@ class SilenceRow(Row):
 
     turn: Turn = _column("number of the utterance that was not heard or not made", "utterances")
     agent: str = _column("who was silent")
-    step: str | None = _column("what was not done: hear, think or speak")
+    step: str | None = _column("what was not done: awaken, hear, think or speak")
     why: str | None = _column("what the model's error says; passed for a person who passed")
 
 

@@ -3,38 +3,72 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Final
+from typing import Annotated, Any, Final
 
-from pydantic import ValidationError
+from pydantic import AfterValidator, BaseModel, Field, ValidationError
 
 from persimchat.memory.chroma_client import EPHEMERAL
 from persimchat.models.naming import default_model_name
 from persimchat.personas.names import with_full_names
 from persimchat.runs.checkpoints import CHECKPOINTS
-from persimchat.runs.events import Event
+from persimchat.runs.events import Event, Started
 from persimchat.runs.folder import MANIFEST, RUN_FORMAT, TRANSCRIPT
 from persimchat.runs.history import states_at
-from persimchat.runs.manifest import STATE_VERSION
+from persimchat.runs.jsonl import checked
+from persimchat.runs.manifest import STATE_VERSION, STATE_VERSIONS
 from persimchat.runs.past import past_events
-from persimchat.runs.reading import read_manifest, read_run
+from persimchat.runs.reading import manifest_in, read_run
 from persimchat.runs.rebuild import Rebuilt, add_minds
+from persimchat.runs.recorded import Manifest, with_current_settings
 from persimchat.runs.records import mind_records
-from persimchat.runs.workplace import Workplace
+from persimchat.runs.resources import RunResources
+from persimchat.runs.stored import Count, Turn
 from persimchat.state.configuration import load_settings
 from persimchat.state.errors import InputError
 from persimchat.state.scenario import Scenario
 from persimchat.state.settings import Settings
 
-NO_END: Final = {"stop_reason": "", "stop_source": "", "stop_detail": "", "conclusion": None}
-"""The channels of a conversation that has not ended."""
+NO_END: Final = {"stop_reason": "", "stop_source": "", "stop_detail": "", "conclusion": None, "streaks": None}
+"""The channels of a conversation that has not ended; modules that failed get another chance."""
 NO_LEAVE: Final = {"closing": "", "closing_since": 0}
 """Those of one in which nobody takes leave."""
 
-_NEEDED: Final = ("state_version", "scenario", "settings", "turn", "resumed", "branch", "stop_reason", "silences")
-"""What run.json has to say for a run to go on."""
+
+def _no_path(run: str) -> str:
+    """A run's id, which is a folder's name where the run is made again."""
+    if run in ("", ".", "..") or set(run) & {"/", "\\", "\0"}:
+        raise ValueError("this is no run's id")
+    return run
+
+
+class _Resumed(BaseModel):
+    turn: Turn
+    changed: dict[str, Any]
+    before: dict[str, Any]
+
+
+class _Branch(BaseModel):
+    of: str
+    turn: Turn
+    why: str
+    changed: Any = None
+
+
+class _Needed(BaseModel):
+    """What run.json has to say for a run to go on; of what else is in it, `Manifest` has looked at the form."""
+
+    run: Annotated[str, Field(max_length=200), AfterValidator(_no_path)]
+    state_version: Annotated[int, Field(strict=True)]
+    scenario: dict[str, Any]
+    settings: dict[str, Any]
+    turn: Turn
+    resumed: list[_Resumed]
+    branch: _Branch | None
+    stop_reason: str | None
+    silences: Count
+
 
 _FIRST_KEPT: Final = 2
 """The first format of a run's folder with checkpoints."""
@@ -46,12 +80,14 @@ def manifest_of(folder: Path) -> dict[str, Any]:
     Raises:
         InputError: this is no run's folder, or one of a version from which nothing goes on, or it kept no checkpoints.
     """
-    read_manifest(folder)  # says what is wrong with it
-    manifest: dict[str, Any] = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
-    if manifest["format"] >= _FIRST_KEPT and (missing := [key for key in _NEEDED if key not in manifest]):
-        raise InputError(
-            f"{missing[0]} is missing", where=str(folder / MANIFEST), remedy="Take the file from a backup."
-        )
+    manifest: dict[str, Any] = with_current_settings(manifest_in(folder))
+    checked(Manifest, manifest, str(folder / MANIFEST))  # says what is wrong with it
+    if manifest["format"] >= _FIRST_KEPT:
+        if missing := [key for key in _Needed.model_fields if key not in manifest]:
+            raise InputError(
+                f"{missing[0]} is missing", where=str(folder / MANIFEST), remedy="Take the file from a backup."
+            )
+        checked(_Needed, manifest, str(folder / MANIFEST))
     by = f"PerSimChat {(manifest.get('versions') or {}).get('persimchat', 'of another version')}"
     if manifest["format"] < _FIRST_KEPT:
         raise InputError(
@@ -59,13 +95,13 @@ def manifest_of(folder: Path) -> dict[str, Any]:
             where=str(folder),
             remedy="Start a new run with its scenario and settings.",
         )
-    if manifest["format"] > RUN_FORMAT or manifest["state_version"] != STATE_VERSION:
+    if manifest["format"] > RUN_FORMAT or manifest["state_version"] not in STATE_VERSIONS:
         raise InputError(
             f"the run's state has version {manifest['state_version']}, and only {STATE_VERSION} is known here",
             where=str(folder),
             remedy=f"Go on with the version that made it: {by}.",
         )
-    kept = manifest["settings"]["checkpoints"]
+    kept = manifest["settings"].get("checkpoints")
     if kept == "memory" or (kept == "run" and has_begun(folder, manifest) and not (folder / CHECKPOINTS).is_file()):
         raise InputError(
             "the run kept no checkpoints that outlived its process"
@@ -125,7 +161,7 @@ def settings_of(manifest: Mapping[str, Any], changes: Mapping[str, Any]) -> Sett
     """
     recorded = dict(manifest["settings"])
     server = recorded.get("checkpoints", "")
-    if "://" in server and "checkpoints" not in changes:
+    if isinstance(server, str) and "://" in server and "checkpoints" not in changes:
         own = load_settings().checkpoints
         recorded["checkpoints"] = own if "://" in own else server
     settings = load_settings(environment={}, scenario=recorded, **changes)
@@ -134,7 +170,11 @@ def settings_of(manifest: Mapping[str, Any], changes: Mapping[str, Any]) -> Sett
 
 
 def changed_settings(before: Mapping[str, Any], settings: Settings) -> dict[str, Any]:
-    """Those settings that are not as run.json says, with their new values."""
+    """Those settings that are not as run.json says, with their new values.
+
+    A setting that run.json does not name yet had, in effect, its default.
+    """
+    before = {**Settings().model_dump(mode="json"), **before}
     return {
         name: value
         for name, value in settings.model_dump(mode="json").items()
@@ -142,9 +182,20 @@ def changed_settings(before: Mapping[str, Any], settings: Settings) -> dict[str,
     }
 
 
-async def complete_minds(folder: Path, place: Workplace, rebuilt: Rebuilt) -> None:
-    """Write what minds.jsonl and judge_mind.jsonl lack, from the states of then."""
-    lacking = {False: rebuilt.minds, True: rebuilt.judge_minds}
+async def complete_minds(folder: Path, place: RunResources, rebuilt: Rebuilt, *, since: int = 0) -> list[int]:
+    """Write what minds.jsonl and judge_mind.jsonl lack, from the states of then.
+
+    Args:
+        folder: the run's.
+        place: what holds the states.
+        rebuilt: what is lacking.
+        since: the first turn of which there is a state: a branch has none of the past that it shares.
+
+    Returns:
+        The turns that stay lacking.
+    """
+    every = {False: rebuilt.minds, True: rebuilt.judge_minds}
+    lacking = {judge: [turn for turn in missing if turn >= since] for judge, missing in every.items()}
     turns = {turn for missing in lacking.values() for turn in missing}
     states = await states_at(place.graph, place.config, turns, first=True) if turns else {}
     for judge, missing in lacking.items():
@@ -155,14 +206,21 @@ async def complete_minds(folder: Path, place: Workplace, rebuilt: Rebuilt) -> No
         ]
         if records:
             await asyncio.to_thread(add_minds, folder, records, judge=judge)
+    return sorted({turn for missing in every.values() for turn in missing if turn < since})
 
 
-async def past_of(folder: Path) -> list[Event]:
-    """A run's past as events, without `stopped`."""
+async def past_of(folder: Path, *, notice: str = "") -> list[Event]:
+    """A run's past as events, without `stopped`.
+
+    Args:
+        folder: the run's.
+        notice: what `started` says to people.
+    """
 
     def read() -> list[Event]:
         record = read_run(folder)
-        return list(past_events(record, upto=record.utterances[-1].turn if record.utterances else 0))
+        past = list(past_events(record, upto=record.utterances[-1].turn if record.utterances else 0))
+        return [e.model_copy(update={"notice": notice}) if isinstance(e, Started) else e for e in past]
 
     return await asyncio.to_thread(read)
 

@@ -13,7 +13,7 @@ from typing import Any, Final
 from pydantic import BaseModel
 
 from persimchat.runs.events import Silenced, Uttered
-from persimchat.state.plain_text import clean
+from persimchat.state.plain_text import clean, one_line
 
 DISCLAIMER: Final = (
     "This is a simulation. Nobody in it is a real person, and what simulated people say is no evidence of what real "
@@ -23,19 +23,26 @@ DISCLAIMER: Final = (
 _NO_CONSENSUS: Final = {"mad_judge": "The judge's decision", "reconcile": "The weighted vote"}
 """What stands for the answer without consensus, by who says so; elsewhere it is the majority's position."""
 
+CONDITION: Final = "Conditions"
+"""What stands in front of a conclusion's conditions."""
+
 _SILENT: Final = {
     "speak": "is silent",
+    "awaken": "begins without a first feeling",
     "hear": "did not hear this",
     "think": "had no thoughts meanwhile",
 }
 """What is said of an agent whose model failed, by step."""
+
+_EDITED: Final = {"branch": "words put in for a branch", "moderator": "words put in by the moderator"}
+"""Whose words an utterance has that are not its speaker's, by its `edited_by`."""
 
 PASSED: Final = "passed"
 """Why a person is silent who does not want to speak."""
 
 
 def data_line(record: BaseModel) -> str:
-    """One line of transcript.jsonl (an `Uttered`), minds.jsonl, verdicts.jsonl, analysis.jsonl or silences.jsonl."""
+    """One line of transcript.jsonl (an `Uttered`), verdicts.jsonl, analysis.jsonl or silences.jsonl."""
     absent = isinstance(record, Uttered)  # what an utterance does not have is left out
     return _json(record.model_dump(exclude={"event", "version"}, exclude_none=absent))
 
@@ -55,9 +62,16 @@ def head(topic: str, participants: Iterable[str]) -> str:
 
 
 def spoken(uttered: Uttered) -> str:
-    """An utterance in transcript.md; of a whisper, who hears it."""
+    """An utterance in transcript.md; of a whisper, who hears it; whether somebody put the words in."""
     whispered = "" if uttered.heard_by is None else f"*(to {_listed(uttered.heard_by)} only)* "
-    return f"**{text(uttered.speaker)}:** {whispered}{text(uttered.text)}\n\n"
+    put_in = edited(uttered.edited_by)
+    marked = f"*({text(put_in)})* " if put_in else ""
+    return f"**{text(uttered.speaker)}:** {whispered}{marked}{text(uttered.text)}\n\n"
+
+
+def edited(by: str | None) -> str:
+    """That an utterance's words are not its speaker's own, by its `edited_by`; empty where they are."""
+    return "" if by is None else _EDITED.get(by, f"words put in by {by}")
 
 
 def silence(silenced: Silenced) -> str:
@@ -77,7 +91,16 @@ def conclusion(came_to: Mapping[str, Any]) -> str:
     """In transcript.md, what a debate came to."""
     heading = conclusion_heading(came_to["consensus"], came_to["by"])
     holders = ", ".join(map(text, came_to["supporters"]))
-    return f"**{heading}:** {text(came_to['answer'])}" + (f" (held by {holders})" if holders else "") + "\n\n"
+    said = f"**{heading}:** {text(came_to['answer'])}" + (f" (held by {holders})" if holders else "") + "\n\n"
+    if not came_to.get("conditional"):
+        return said
+    stands = [
+        f"- {text(one['agent'])}: {text(one_line(one['position']))} “{text(one_line(one['words']))}”\n"
+        for one in came_to.get("positions", [])
+    ]
+    return f"{said}**{CONDITION}:** {text(one_line(came_to['conditional']))}\n\n" + "".join(
+        [*stands, "\n"] if stands else []
+    )
 
 
 def last_words(why: str) -> str:
@@ -98,7 +121,7 @@ def conclusion_heading(consensus: bool, by: str) -> str:
 def text(given: str) -> str:
     """Text as Markdown shows it word by word: nothing in it is markup, also not what stands at the start of a line."""
     escaped = re.sub(r"([\\`*_\[\]<>#|~])", r"\\\1", clean(given))
-    return re.sub(r"^(\s*\d*)([-=+.)])", r"\1\\\2", escaped, flags=re.MULTILINE)
+    return re.sub(r"^([^\S\n]*\d*)([-=+.)])", r"\1\\\2", escaped, flags=re.MULTILINE)
 
 
 def _listed(names: list[str]) -> str:

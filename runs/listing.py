@@ -21,7 +21,7 @@ from persimchat.runs.lock import check_free, is_held
 from persimchat.runs.reading import read_manifest
 from persimchat.runs.recorded import Manifest
 from persimchat.state.errors import InputError, PerSimChatError
-from persimchat.state.folding import folded
+from persimchat.state.normalise import folded
 from persimchat.state.settings import Settings
 
 UNFINISHED: Final = "unfinished"

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
@@ -44,10 +44,12 @@ def held(folder: Path) -> Iterator[None]:
         ) from error
     note = folder / PID
     try:
-        note.write_text(f"{os.getpid()}\n", encoding="utf-8")
+        with suppress(OSError):  # it is for people; whoever finds it empty is told of another process
+            note.write_text(f"{os.getpid()}\n", encoding="utf-8")
         yield
     finally:
-        note.unlink(missing_ok=True)
+        with suppress(OSError):
+            note.unlink(missing_ok=True)
         lock.release()
 
 

@@ -18,8 +18,10 @@ from persimchat.state.plain_text import without_credentials
 from persimchat.state.scenario import Scenario
 from persimchat.state.settings import MODULES, OUTSIDE, Settings
 
-STATE_VERSION: Final = 1
-"""Version of what a run's checkpoints hold (state/conversation.py); a run of another one cannot be resumed."""
+STATE_VERSION: Final = 2
+"""Version of what a run's checkpoints hold (state/conversation.py)."""
+STATE_VERSIONS: Final = (1, STATE_VERSION)
+"""Versions from which a run goes on (graph/earlier.py)."""
 
 _PACKAGES: Final = ("persimchat", "langgraph", "langchain-core", "langchain-openai", "chromadb", "openai", "numpy")
 
@@ -95,7 +97,13 @@ def first_manifest(
 
 
 def resumed_manifest(
-    manifest: Mapping[str, Any], *, at: str, turn: int, settings: Settings, changed: Mapping[str, Any]
+    manifest: Mapping[str, Any],
+    *,
+    at: str,
+    turn: int,
+    settings: Settings,
+    changed: Mapping[str, Any],
+    reopened: bool = False,
 ) -> dict[str, Any]:
     """The manifest of a run that goes on: it has not ended, and says that it was resumed.
 
@@ -105,11 +113,14 @@ def resumed_manifest(
         turn: utterances so far.
         settings: with which it goes on.
         changed: those of the settings that are not as they were, with their new values.
+        reopened: whether it goes on as it was beyond an end that its own rules had found.
     """
     before = {name: manifest["settings"].get(name) for name in changed}
-    resumed = [*manifest["resumed"], {"at": at, "turn": turn, "changed": public(changed), "before": before}]
+    again = {"at": at, "turn": turn, "changed": public(changed), "before": before}
+    resumed = [*manifest["resumed"], {**again, "reopened": True} if reopened else again]
     open_end = {"ended": None, "stop_reason": None, "stop_source": "", "detail": "", "conclusion": None}
-    return {**manifest, **open_end, "settings": public(settings.model_dump(mode="json")), "resumed": resumed}
+    now = {"state_version": STATE_VERSION, "settings": public(settings.model_dump(mode="json")), "resumed": resumed}
+    return {**manifest, **open_end, **now}
 
 
 def manifest_in_progress(
@@ -119,6 +130,7 @@ def manifest_in_progress(
     rows: Iterable[Mapping[str, Any]],
     corrections: Mapping[str, int],
     silences: int,
+    judgements: Mapping[str, Mapping[str, int]],
 ) -> dict[str, Any]:
     """The manifest of a run while it goes on, after every turn: a killed run has told what it used.
 
@@ -128,13 +140,21 @@ def manifest_in_progress(
         rows: what was used so far, as accounting rows.
         corrections: how often what was put right in an utterance.
         silences: how often somebody was silent for a turn.
+        judgements: by module, how the judgements of minds came out (`outcomes.by_module`); empty where there are none.
     """
     used = {"corrections": dict(sorted(corrections.items())), "silences": silences}
-    return {**manifest, "turn": turn, **used, "usage": _usage(rows)}
+    judged = {"judgements": {name: dict(row) for name, row in judgements.items()}} if judgements else {}
+    return {**manifest, "turn": turn, **used, **judged, "usage": _usage(rows)}
 
 
 def last_manifest(
-    manifest: Mapping[str, Any], *, ended: str, stopped: Stopped, corrections: Counter[str], silences: int = 0
+    manifest: Mapping[str, Any],
+    *,
+    ended: str,
+    stopped: Stopped,
+    corrections: Counter[str],
+    silences: int = 0,
+    judgements: Mapping[str, Mapping[str, int]],
 ) -> dict[str, Any]:
     """The manifest of a run that is over.
 
@@ -144,9 +164,15 @@ def last_manifest(
         stopped: the run's last event.
         corrections: how often what was put right in an utterance.
         silences: how often somebody was silent for a turn.
+        judgements: as for `manifest_in_progress`.
     """
     last = manifest_in_progress(
-        manifest, turn=stopped.turn, rows=stopped.usage, corrections=corrections, silences=silences
+        manifest,
+        turn=stopped.turn,
+        rows=stopped.usage,
+        corrections=corrections,
+        silences=silences,
+        judgements=judgements,
     )
     return {
         **last,

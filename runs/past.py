@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import chain
 from pathlib import Path
-from typing import Any, Final, Generic, TypeVar
-
-from pydantic import BaseModel
+from typing import Final, Generic, TypeVar
 
 from persimchat.runs.events import (
     Analysed,
-    Concluded,
     Event,
     Judged,
     JudgeMindChanged,
@@ -26,35 +22,19 @@ from persimchat.runs.events import (
     TurnEnded,
     Uttered,
 )
-from persimchat.runs.folder import ANALYSIS, JUDGE_MIND, MANIFEST, MINDS, SILENCES, TRANSCRIPT, VERDICTS
-from persimchat.runs.reading import Record, checked, read_manifest
-from persimchat.state.errors import InputError
+from persimchat.runs.folder import ANALYSIS, JUDGE_MIND, MANIFEST, MINDS
+from persimchat.runs.jsonl import checked, json_lines
+from persimchat.runs.mind_lines import MindLines
+from persimchat.runs.reading import Record, read_manifest
 
 Line = TypeVar("Line", Uttered, Silenced, Analysed, Judged, MindRecord)
+Kept = TypeVar("Kept", Analysed, MindRecord)
 
 UNKNOWN: Final = Totals(calls=0, input_tokens=0, output_tokens=0, estimated=True, cost_usd=None)
 """The totals of a past `turn_ended`: a folder does not say what had been used at each turn."""
 
 _OWN_ENDS: Final = frozenset({"message_limit", "consensus", "closed", "budget"})
 """Reasons to stop with which the last turn was ended as well."""
-
-_NOT_WRITTEN: Final[dict[type[BaseModel], dict[str, Any]]] = {
-    Uttered: {"addressees": [], "emotion": {}, "need_to_talk": {}, "response_time_s": 0.0, "tokens": {}},
-    Silenced: {},
-    Analysed: {"reasoning": None, "coherence": None, "sentiment": None, "engagement": None},
-    Judged: {"reasoning": "", "answer": "", "positions": [], "progress": "", "overruled": ""},
-    MindRecord: {
-        "did": "",
-        "percept": None,
-        "focal_points": [],
-        "recalled": [],
-        "short_term_memory": None,
-        "long_term_memories": 0,
-        "action": "",
-        "emotion": {},
-    },
-}
-"""What stands for a field that is null or that an older version did not write: nothing."""
 
 
 def past_events(record: Record, *, upto: int | None = None) -> Iterator[Event]:
@@ -113,17 +93,15 @@ def stopped_event(folder: Path) -> Stopped:
         InputError: this is no run's folder, it is damaged, or its run has not ended.
     """
     about = read_manifest(folder)
-    manifest = json.loads((folder / MANIFEST).read_bytes())  # all of it
-    conclusion = about.conclusion
     given = {
         "run": about.run,
         "reason": about.stop_reason,
         "source": about.stop_source,
         "detail": about.detail,
-        "conclusion": Concluded.model_validate(conclusion.model_dump()) if conclusion else None,
-        "turn": manifest.get("turn"),
+        "conclusion": about.conclusion,
+        "turn": about.turn,
         "totals": about.usage.total or UNKNOWN,
-        "usage": manifest.get("usage", {}).get("rows", []),
+        "usage": [row.model_dump() for row in about.usage.rows],
         "folder": str(folder),
     }
     return checked(Stopped, given, str(folder / MANIFEST))
@@ -132,9 +110,9 @@ def stopped_event(folder: Path) -> Stopped:
 def _turns(record: Record, started: Started, end: int, last: int) -> Iterator[Event]:
     """Between `started` and `stopped`: a conversation of minds."""
     path = record.path
-    said, silences = _Lines(path / TRANSCRIPT, Uttered), _Lines(path / SILENCES, Silenced)
-    scores, verdicts = _Lines(path / ANALYSIS, Analysed), _Lines(path / VERDICTS, Judged)
-    minds, judges = _Lines(path / MINDS, MindRecord), _Lines(path / JUDGE_MIND, MindRecord)
+    said, silences = _Lines(record.utterances), _Lines(record.silences)
+    scores, verdicts = _Lines(_read(path / ANALYSIS, Analysed)), _Lines(record.verdicts)
+    minds, judges = _Lines(_read(path / MINDS, MindRecord)), _Lines(_read(path / JUDGE_MIND, MindRecord))
     topics = _topics(record, started.topic)
     awake = judging = 0
     for turn in range(end + 1):
@@ -144,6 +122,8 @@ def _turns(record: Record, started: Started, end: int, last: int) -> Iterator[Ev
             before = [one for one in silent if one.step != "hear"] if any(one.step == "speak" for one in silent) else []
             yield from chain(before, said.upto(turn), (one for one in silent if one not in before))
             yield from chain(scores.upto(turn), verdicts.upto(turn))
+        else:
+            yield from silences.upto(0)
         changed, judged = list(minds.upto(turn)), list(judges.upto(turn))
         yield from (MindChanged(record=mind) for mind in changed)
         yield from (JudgeMindChanged(record=mind) for mind in judged)
@@ -175,8 +155,8 @@ def _topics(record: Record, first: str) -> dict[int, list[TopicChanged]]:
 def _rounds(record: Record, started: Started, end: int) -> Iterator[Event]:
     """Between `started` and `stopped`: a baseline. A round is analysed beside what opens the next one."""
     path = record.path
-    said, scores = _Lines(path / TRANSCRIPT, Uttered), _Lines(path / ANALYSIS, Analysed)
-    silences, verdicts = _Lines(path / SILENCES, Silenced), _Lines(path / VERDICTS, Judged)
+    said, scores = _Lines(record.utterances), _Lines(_read(path / ANALYSIS, Analysed))
+    silences, verdicts = _Lines(record.silences), _Lines(record.verdicts)
     people = len(started.participants)
     size = max(1, len(record.utterances) if started.baseline == "single_agent" else people)
     opening = (size + 1) // 2 if started.baseline == "mad_judge" else size
@@ -190,20 +170,23 @@ def _rounds(record: Record, started: Started, end: int) -> Iterator[Event]:
     yield from scores.upto(end)
 
 
+def _read(path: Path, kind: type[Kept]) -> Iterator[Kept]:
+    """A file's lines, one by one; none where it is missing."""
+    told = MindLines()
+    if not path.is_file():
+        return iter(())
+    return json_lines(path, lambda line: checked(kind, told.read(line).value, line.where))
+
+
 class _Lines(Generic[Line]):
-    """A JSON Lines file that is read as far as a turn, and then further.
+    """Records in order of turns, taken as far as a turn, and then further."""
 
-    Args:
-        path: the file; one that is missing has no lines.
-        kind: what a line holds.
-    """
-
-    def __init__(self, path: Path, kind: type[Line]) -> None:
-        self._lines: Iterator[Line] = self._read(path, kind)
+    def __init__(self, lines: Iterable[Line]) -> None:
+        self._lines: Iterator[Line] = iter(lines)
         self._next: Line | None = None
 
     def upto(self, turn: int) -> Iterator[Line]:
-        """The lines up to a turn that were not taken yet."""
+        """Those up to a turn that were not taken yet."""
         while True:
             if self._next is None:
                 self._next = next(self._lines, None)
@@ -211,23 +194,3 @@ class _Lines(Generic[Line]):
                 return
             line, self._next = self._next, None
             yield line
-
-    @staticmethod
-    def _read(path: Path, kind: type[Line]) -> Iterator[Line]:
-        if not path.is_file():
-            return
-        with path.open("rb") as file:
-            for number, row in enumerate(file, start=1):
-                where = f"{path}, line {number}"
-                try:
-                    value = json.loads(row)
-                except (ValueError, RecursionError) as error:
-                    if next(file, b"").strip():
-                        raise InputError(
-                            "this is not JSON", where=where, remedy="The file is damaged; take it from a backup."
-                        ) from error
-                    return  # the last line, cut off when it was written
-                if isinstance(value, dict):
-                    known = {key: item for key, item in value.items() if item is not None}
-                    value = {**_NOT_WRITTEN[kind], **known}
-                yield checked(kind, value, where)

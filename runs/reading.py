@@ -1,42 +1,50 @@
 """Reading a run's folder back: every line checked, whatever version of the folder, however the run ended.
 
 A run that was killed may have left its last line torn; such a line is left out, and `notes` says so. Everything else
-that is not as it should be is an error that names file, line and field.
+that is not as it should be is an error that names file, line and field; but for the requests, of which what can be read
+is taken (`runs/jsonl.py`).
 """
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+import os
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from operator import attrgetter
 from pathlib import Path
 from stat import S_ISDIR
 from typing import Any, Final, TypeVar
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel
 
 from persimchat.runs.calls import CALLS
-from persimchat.runs.folder import ANALYSIS, CONTROL, JUDGE_MIND, MINDS, RUN_FORMAT, SILENCES, TRANSCRIPT, VERDICTS
+from persimchat.runs.events import Analysed, Judged, Silenced, Uttered
+from persimchat.runs.folder import (
+    ANALYSIS,
+    CONTROL,
+    JUDGE_MIND,
+    MANIFEST,
+    MINDS,
+    RUN_FORMAT,
+    SILENCES,
+    TRANSCRIPT,
+    VERDICTS,
+)
+from persimchat.runs.jsonl import Line as JsonLine
+from persimchat.runs.jsonl import checked, json_lines, parsed, unreadable
+from persimchat.runs.mind_lines import MindLines
+from persimchat.runs.mind_record import WHOLE_ONLY, MindRecord
 from persimchat.runs.recorded import (
     Manifest,
     RecordedCall,
     RecordedIntervention,
-    RecordedMind,
-    RecordedScore,
-    RecordedSilence,
-    RecordedUtterance,
-    RecordedVerdict,
 )
 from persimchat.state.errors import InputError
-from persimchat.state.plain_text import clean, quoted
+from persimchat.state.plain_text import quoted
 
 Line = TypeVar("Line", bound=BaseModel)
 
-_DAMAGED: Final = "The file is damaged; take it from a backup, or run the conversation again."
 _MOST_SHOWN: Final = 60
-_TORN: Final = "The last line of {} was cut off when it was written, and is left out."
-_NO_JSON: Final = (ValueError, RecursionError)
 _turn: Final = attrgetter("turn")
 
 
@@ -60,23 +68,23 @@ class Record:
 
     path: Path
     manifest: Manifest
-    utterances: list[RecordedUtterance]
-    minds: Sequence[RecordedMind]
-    judge_minds: Sequence[RecordedMind]
-    verdicts: list[RecordedVerdict]
-    scores: list[RecordedScore]
-    silences: list[RecordedSilence]
+    utterances: list[Uttered]
+    minds: Sequence[MindRecord]
+    judge_minds: Sequence[MindRecord]
+    verdicts: list[Judged]
+    scores: list[Analysed]
+    silences: list[Silenced]
     interventions: list[RecordedIntervention]
     calls: Path | None
     notes: list[str]
 
 
-def read_run(path: Path, mind: type[RecordedMind] = RecordedMind) -> Record:
+def read_run(path: Path, *, whole: bool = False) -> Record:
     """Read a run's folder.
 
     Args:
         path: the folder.
-        mind: what is read of a mind; `WholeMind` for what it recalled, too, which is most of a run.
+        whole: whether minds are read with what they recalled and why they felt so, too, which is most of a run.
 
     Raises:
         InputError: it is no run's folder, a file is missing or damaged, or another version wrote it.
@@ -84,12 +92,12 @@ def read_run(path: Path, mind: type[RecordedMind] = RecordedMind) -> Record:
     _check_folder(path)
     notes: list[str] = []
     manifest = read_manifest(path)
-    utterances = _lines(path / TRANSCRIPT, RecordedUtterance, notes)
+    utterances = _lines(path / TRANSCRIPT, Uttered, notes)
     if utterances is None:
         raise InputError(
             "the run's transcript is missing", where=str(path / TRANSCRIPT), remedy="Give a whole run's folder."
         )
-    minds = _lines(path / MINDS, mind, notes)
+    minds = _lines(path / MINDS, MindRecord, notes, _minds(whole))
     if minds is None:
         notes.append(f"{MINDS} is missing: nothing is known of emotions, needs and thoughts between utterances.")
     return Record(
@@ -97,10 +105,10 @@ def read_run(path: Path, mind: type[RecordedMind] = RecordedMind) -> Record:
         manifest,
         sorted(utterances, key=_turn),
         minds or [],
-        _lines(path / JUDGE_MIND, mind, notes) or [],
-        sorted(_lines(path / VERDICTS, RecordedVerdict, notes) or [], key=_turn),
-        sorted(_lines(path / ANALYSIS, RecordedScore, notes, unless="failed") or [], key=_turn),
-        sorted(_lines(path / SILENCES, RecordedSilence, notes) or [], key=_turn),
+        _lines(path / JUDGE_MIND, MindRecord, notes, _minds(whole)) or [],
+        sorted(_lines(path / VERDICTS, Judged, notes) or [], key=_turn),
+        sorted(_scores(path / ANALYSIS, notes), key=_turn),
+        sorted(_lines(path / SILENCES, Silenced, notes) or [], key=_turn),
         sorted(_lines(path / CONTROL, RecordedIntervention, notes) or [], key=_turn),
         _calls(path / CALLS, notes),
         notes,
@@ -110,43 +118,30 @@ def read_run(path: Path, mind: type[RecordedMind] = RecordedMind) -> Record:
 def calls_of(record: Record) -> Iterator[RecordedCall]:
     """The requests to models one by one, in the order in which they were written; never all of them in memory.
 
+    A damaged line is left out, which the record's notes say: a run's accounts are not what was said in it.
+
     Raises:
-        InputError: a line is damaged.
+        InputError: the file cannot be read.
     """
-    path = record.calls
-    if path is None:
-        return
-    try:
-        with path.open("rb") as file:
-            for number, row in enumerate(file, start=1):
-                where = f"{path}, line {number}"
-                try:
-                    value = json.loads(row)
-                except _NO_JSON as error:
-                    if not row.endswith(b"\n"):  # torn, which `notes` says
-                        return
-                    raise InputError("this is not JSON", where=where, remedy=_DAMAGED) from error
-                yield checked(RecordedCall, value, where)
-    except OSError as error:
-        raise _unreadable(path, error) from error
+    if record.calls is not None:
+        yield from calls_in_file(record.calls)
+
+
+def calls_in_file(path: Path, notes: list[str] | None = None) -> Iterator[RecordedCall]:
+    """The requests of a file of calls, as `calls_of` gives them; `notes` says at the end what was left out.
+
+    Raises:
+        InputError: it cannot be read.
+    """
+    return json_lines(path, lambda line: checked(RecordedCall, line.value, line.where), notes=notes, lenient=True)
 
 
 def _calls(path: Path, notes: list[str]) -> Path | None:
-    """The file of single requests, looked through for a torn last line; None where there is no such file."""
-    last = b"\n"
-    try:
-        with path.open("rb") as file:
-            for row in file:
-                last = row
-    except (FileNotFoundError, NotADirectoryError):
+    """The file of single requests, looked through for damaged lines; None where there is no such file."""
+    if not os.path.lexists(path):
         return None
-    except OSError as error:
-        raise _unreadable(path, error) from error
-    if not last.endswith(b"\n"):
-        try:
-            json.loads(last)
-        except _NO_JSON:
-            notes.append(_TORN.format(path.name))
+    for _ in calls_in_file(path, notes):
+        pass
     return path
 
 
@@ -169,7 +164,16 @@ def read_manifest(folder: Path) -> Manifest:
     Raises:
         InputError: this is no run's folder, or run.json is damaged or of another version.
     """
-    path = folder / "run.json"
+    return checked(Manifest, manifest_in(folder), str(folder / MANIFEST))
+
+
+def manifest_in(folder: Path) -> Any:
+    """What a run's run.json says, of a version that is known here, to be checked.
+
+    Raises:
+        InputError: this is no run's folder, or run.json is no JSON or of another version.
+    """
+    path = folder / MANIFEST
     data = _bytes(path)
     if data is None:
         raise InputError(
@@ -177,18 +181,17 @@ def read_manifest(folder: Path) -> Manifest:
             where=str(folder),
             remedy="Give the folder of a run, its id, or latest.",
         )
-    try:
-        value = json.loads(data)
-    except _NO_JSON as error:
-        raise InputError("this is not JSON", where=str(path), remedy=_DAMAGED) from error
+    value = parsed(data, str(path))
     form = value.get("format") if isinstance(value, dict) else None
     if isinstance(value, dict) and (type(form) is not int or not 1 <= form <= RUN_FORMAT):
+        made = value.get("versions")
+        by = made.get("persimchat") if isinstance(made, dict) else None
         raise InputError(
             f"format {quoted(form, _MOST_SHOWN)} of a run's folder is not known here, only 1 to {RUN_FORMAT}",
             where=f"{path}, field format",
-            remedy="Read it with the version of PerSimChat that wrote it, or a newer one.",
+            remedy=f"Read it with the version of PerSimChat that wrote it{f' ({quoted(by, 20)})' if by else ''}.",
         )
-    return checked(Manifest, value, str(path))
+    return value
 
 
 def _bytes(path: Path) -> bytes | None:
@@ -198,68 +201,45 @@ def _bytes(path: Path) -> bytes | None:
     except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError as error:
-        raise _unreadable(path, error) from error
+        raise unreadable(path, error) from error
 
 
-def _unreadable(path: Path, error: OSError) -> InputError:
-    return InputError(
-        f"cannot be read: {error.strerror}", where=str(path), remedy="Check the file's kind and permissions."
-    )
+def _scores(path: Path, notes: list[str]) -> list[Analysed]:
+    """What was scored; how much was not, goes into `notes`."""
+    every = _lines(path, Analysed, notes) or []
+    scored = [score for score in every if score.is_scored]
+    if len(scored) < len(every):
+        notes.append(f"{len(every) - len(scored)} of {len(every)} lines of {path.name} say that there is no score.")
+    return scored
 
 
-def _lines(path: Path, kind: type[Line], notes: list[str], *, unless: str = "") -> list[Line] | None:
+def _minds(whole: bool) -> Callable[[JsonLine], JsonLine]:
+    """How the lines of a file of minds are read."""
+
+    def short(line: JsonLine) -> JsonLine:
+        if not isinstance(line.value, dict):
+            return line
+        return replace(line, value={key: item for key, item in line.value.items() if key not in WHOLE_ONLY})
+
+    return MindLines().read if whole else short
+
+
+def _lines(
+    path: Path, kind: type[Line], notes: list[str], read: Callable[[JsonLine], JsonLine] | None = None
+) -> list[Line] | None:
     """The lines of a JSON Lines file; None where there is no such file. A torn last line goes into `notes`.
 
     Args:
         path: the file.
         kind: what a line holds.
         notes: what the reader should know; added to.
-        unless: a field that says of a line, where it holds something, that there is nothing in it to read.
+        read: makes of a line what is checked; nothing is changed where it is None.
     """
-    data = _bytes(path)
-    if data is None:
+    if not os.path.lexists(path):
         return None
-    rows = data.split(b"\n")
-    last = len(rows) - (0 if rows[-1].strip() else 1)
-    found: list[Line] = []
-    left_out = 0
-    for number, row in enumerate(rows[:last], start=1):
-        where = f"{path}, line {number}"
-        try:
-            value = json.loads(row)
-        except _NO_JSON as error:
-            if number == last:
-                notes.append(_TORN.format(path.name))
-                break
-            raise InputError("this is not JSON", where=where, remedy=_DAMAGED) from error
-        if unless and isinstance(value, dict) and value.get(unless):
-            left_out += 1
-            continue
-        found.append(checked(kind, value, where))
-    if left_out:
-        notes.append(f"{left_out} of {last} lines of {path.name} say that there is no score.")
-    return found
 
+    def record(line: JsonLine) -> Line:
+        line = read(line) if read is not None else line
+        return checked(kind, line.value, line.where)
 
-def checked(kind: type[Line], value: Any, where: str) -> Line:
-    """A recorded value as what it should be.
-
-    Args:
-        kind: what it should be.
-        value: as JSON has it.
-        where: file and line, for the error.
-
-    Raises:
-        InputError: it does not fit; file, line and field are named.
-    """
-    try:
-        return kind.model_validate(value)
-    except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        field = clean(".".join(str(part) for part in first["loc"]))
-        given = "" if first["type"] == "missing" else f": {quoted(first['input'], _MOST_SHOWN)}"
-        raise InputError(
-            f"{first['msg'][:1].lower()}{first['msg'][1:]}{given}",
-            where=f"{where}, field {field}" if field else where,
-            remedy=_DAMAGED,
-        ) from error
+    return list(json_lines(path, record, notes=notes))

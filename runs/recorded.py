@@ -8,153 +8,37 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from persimchat.runs.events import RecalledMemory, Totals
-from persimchat.state.emotion import Level
-
-Count = Annotated[int, Field(ge=0)]
-Turn = Annotated[int, Field(ge=0, le=10_000_000)]
-Seconds = Annotated[float, Field(ge=0, le=1e9, allow_inf_nan=False)]
-Points = Annotated[float, Field(ge=0, le=10, allow_inf_nan=False)]
-Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
+from persimchat.runs.events import Concluded
+from persimchat.runs.stored import Count, Seconds, Stored, Turn
+from persimchat.runs.totals import Totals
+from persimchat.state.setting import with_current_names
+from persimchat.state.settings import FORMER_NAMES
 
 
-def _known(value: Any) -> Any:
-    return {key: item for key, item in value.items() if item is not None} if isinstance(value, dict) else value
+def with_current_settings(manifest: Any) -> Any:
+    """What run.json says, with the settings by their current names; anything else as it is."""
+
+    def current(value: Any, *keys: str) -> Any:
+        if not isinstance(value, dict):
+            return value
+        named = {
+            key: with_current_names(value[key], FORMER_NAMES, hint=False)
+            for key in keys
+            if isinstance(value.get(key), dict)
+        }
+        return {**value, **named}
+
+    found = current(manifest, "settings")
+    if isinstance(found, dict) and isinstance(found.get("resumed"), list):
+        found["resumed"] = [current(entry, "changed", "before") for entry in found["resumed"]]
+    if isinstance(found, dict) and "branch" in found:
+        found["branch"] = current(found["branch"], "changed")
+    return found
 
 
-Levels = Annotated[dict[str, Level], BeforeValidator(_known)]
-"""Levels by name; those that are null are left out."""
-
-
-class _Recorded(BaseModel):
-    """Base of all: null says the same as a field that is not there."""
-
-    model_config = ConfigDict(frozen=True, extra="ignore")
-
-    @model_validator(mode="before")
-    @classmethod
-    def _null_is_absent(cls, value: Any) -> Any:
-        return _known(value)
-
-
-class Tokens(_Recorded):
-    """Tokens of the call that worded an utterance."""
-
-    input: Count = 0
-    output: Count | None = None
-
-
-class RecordedUtterance(_Recorded):
-    """One line of transcript.jsonl."""
-
-    turn: Annotated[int, Field(ge=1, le=10_000_000)]
-    speaker: str
-    text: str
-    addressees: list[str] = []
-    heard_by: list[str] | None = None
-    """A whisper: who hears it beside its speaker; None for everybody."""
-    emotion: Levels = {}
-    need_to_talk: Levels = {}
-    response_time_s: Seconds | None = None
-    tokens: Tokens = Tokens()
-    corrections: list[str] = []
-    answer: str | None = None
-    confidence: Share | None = None
-
-    @property
-    def is_given(self) -> bool:
-        """Whether a person gave the words: a moderator, a participant who is a person, or somebody in one's name."""
-        tokens = self.tokens
-        return tokens.input == 0 and tokens.output == 0 and not self.response_time_s
-
-
-class Thought(_Recorded):
-    """What is shown of a memory, a plan or an insight."""
-
-    theme: str = ""
-    turn: Turn | None = None
-    identity: str = ""
-    reaction: str = ""
-    importance: int | None = None
-
-
-class RecordedMind(_Recorded):
-    """One line of minds.jsonl, without what was recalled."""
-
-    turn: Turn
-    agent: str
-    did: str = ""
-    short_term_memory: Thought | None = None
-    long_term_memories: Count | None = None
-    need_to_talk: Level | None = None
-    openness: Level | None = None
-    emotion: Levels = {}
-    plan: Thought | None = None
-    insights: list[Thought] = []
-
-
-class RecordedPercept(_Recorded):
-    """What an agent took from an utterance."""
-
-    theme: str = ""
-    keywords: list[str] = []
-    importance: Level | None = None
-
-
-class WholeMind(RecordedMind):
-    """One line of minds.jsonl, with what was recalled and why it felt so."""
-
-    action: str = ""
-    need_reasoning: str = ""
-    openness_reasoning: str = ""
-    percept: RecordedPercept | None = None
-    focal_points: list[str] = []
-    recalled: list[RecalledMemory] = []
-
-
-class Position(_Recorded):
-    """What one participant holds, by a verdict."""
-
-    agent: str
-    position: str = ""
-    agrees: bool
-
-
-class RecordedVerdict(_Recorded):
-    """One line of verdicts.jsonl (state/verdict.py)."""
-
-    turn: Turn
-    reasoning: str = ""
-    consensus: bool
-    answer: str = ""
-    positions: list[Position] = []
-    progress: str = ""
-    overruled: str = ""
-
-
-class RecordedScore(_Recorded):
-    """One line of analysis.jsonl."""
-
-    turn: Annotated[int, Field(ge=1, le=10_000_000)]
-    speaker: str
-    reasoning: str = ""
-    coherence: Points
-    sentiment: Points
-    engagement: Points
-
-
-class RecordedSilence(_Recorded):
-    """One line of silences.jsonl: an agent that was silent for a turn."""
-
-    turn: Turn
-    agent: str
-    step: str = ""
-    why: str = ""
-
-
-class RecordedIntervention(_Recorded):
+class RecordedIntervention(Stored):
     """One line of control.jsonl: what somebody did to the conversation, with whatever belongs to it."""
 
     model_config = ConfigDict(frozen=True, extra="allow")
@@ -168,7 +52,7 @@ class RecordedIntervention(_Recorded):
         return dict(self.model_extra or {})
 
 
-class RecordedCall(_Recorded):
+class RecordedCall(Stored):
     """One line of calls.jsonl: a request to a model, without what was asked and answered."""
 
     turn: Turn | None = None
@@ -176,25 +60,17 @@ class RecordedCall(_Recorded):
     module: str
     model: str
     n: Count | None = None
+    calls: Annotated[int, Field(ge=0, le=1)] = 1
     seconds: Seconds | None = None
     input_tokens: Count = 0
     output_tokens: Count = 0
+    cached_tokens: Count = 0
     estimated: bool = False
     cost_usd: Seconds | None = None
     failed: str | None = None
 
 
-class RecordedConclusion(_Recorded):
-    """What a debate came to (state/verdict.py)."""
-
-    answer: str
-    consensus: bool
-    reasoning: str = ""
-    supporters: list[str] = []
-    by: str = ""
-
-
-class Participant(_Recorded):
+class Participant(Stored):
     """Who took part."""
 
     model_config = ConfigDict(frozen=True, extra="allow")
@@ -204,7 +80,7 @@ class Participant(_Recorded):
     human: bool = False
 
 
-class RecordedScenario(_Recorded):
+class RecordedScenario(Stored):
     """What a run was about; what is not named here is kept as it is."""
 
     model_config = ConfigDict(frozen=True, extra="allow")
@@ -213,7 +89,7 @@ class RecordedScenario(_Recorded):
     participants: list[Participant]
 
 
-class RecordedSettings(_Recorded):
+class RecordedSettings(Stored):
     """How a run was made; the settings that are not named here are kept as they are."""
 
     model_config = ConfigDict(frozen=True, extra="allow")
@@ -236,11 +112,22 @@ class UsageRow(BaseModel):
     calls: Count
     input_tokens: Count
     output_tokens: Count
+    cached_tokens: Count = Field(default=0, exclude_if=lambda value: not value)
     estimated: bool
     cost_usd: float | None = None
 
 
-class Usage(_Recorded):
+class JudgementCounts(Stored):
+    """How often a module of minds was asked for a judgement, and how they came out."""
+
+    asked: Count = Field(description="judgements asked for")
+    valid: Count = Field(default=0, description="right at first try")
+    again: Count = Field(default=0, description="right when it was asked for again")
+    corrected: Count = Field(default=0, description="a number was moved into its range, or a list put right")
+    failed: Count = Field(default=0, description="of no use twice, so that things stayed as they were")
+
+
+class Usage(Stored):
     """What a run used; empty while it goes on."""
 
     total: Totals | None = None
@@ -249,7 +136,7 @@ class Usage(_Recorded):
     rows: list[UsageRow] = []
 
 
-class Branch(_Recorded):
+class Branch(Stored):
     """Where a run has its past from."""
 
     of: str
@@ -258,7 +145,7 @@ class Branch(_Recorded):
     changed: Any = None
 
 
-class Resumed(_Recorded):
+class Resumed(Stored):
     """When a run was taken up again after it had stopped."""
 
     at: str = ""
@@ -267,7 +154,7 @@ class Resumed(_Recorded):
     """Settings that are no longer as they were, with their new values."""
 
 
-class Manifest(_Recorded):
+class Manifest(Stored):
     """run.json."""
 
     run: str
@@ -276,6 +163,7 @@ class Manifest(_Recorded):
     stop_reason: str | None = None
     stop_source: str = ""
     detail: str = ""
+    turn: Turn = 0
     seed: int | None = None
     scenario: RecordedScenario
     settings: RecordedSettings = RecordedSettings()
@@ -283,11 +171,17 @@ class Manifest(_Recorded):
     outside_models: dict[str, Any] = {}
     prompt_hash: str = ""
     versions: dict[str, str] = {}
-    conclusion: RecordedConclusion | None = None
+    conclusion: Concluded | None = None
     usage: Usage = Usage()
+    judgements: dict[str, JudgementCounts] = {}
     state_version: int | None = None
     branch: Branch | None = None
     resumed: list[Resumed] = []
+
+    @model_validator(mode="before")
+    @classmethod
+    def _current(cls, value: Any) -> Any:
+        return with_current_settings(value)
 
     @property
     def people(self) -> list[str]:

@@ -7,14 +7,15 @@ from typing import Any
 
 from persimchat.memory.recollection import memories_of
 from persimchat.runs.events import MindRecord, RecalledMemory
-from persimchat.state.conversation import utterances
+from persimchat.state.conversation import judge_mind, participants, utterances
+from persimchat.state.listening import was_asked
+from persimchat.state.mind import Mind
+from persimchat.state.outcomes import Weak
 from persimchat.state.settings import Settings
 from persimchat.state.visibility import is_heard
 
 
-async def mind_record(
-    simulation: str, turn: int, mind: dict[str, Any], settings: Settings, *, heard: bool = True
-) -> MindRecord:
+async def mind_record(simulation: str, turn: int, mind: Mind, settings: Settings, *, heard: bool = True) -> MindRecord:
     """The record of one mind after it has heard utterance `turn`, with the texts of what it recalled.
 
     Args:
@@ -24,8 +25,12 @@ async def mind_record(
         settings: of the simulation.
         heard: whether it has heard the utterance; a whisper to others is not heard, nor is anything by a failing model.
     """
-    recalled = mind["recalled"]
+    listened = was_asked(mind, turn)
+    recalled = mind["recalled"] if listened is not False else []  # what is in mind still was recalled before
     found = await memories_of(settings, simulation, mind["name"], [r["id"] for r in recalled], mind["unsaved"])
+    weak: Weak | None = mind.get("weak")
+    weak = weak if weak and weak["turn"] == turn else None
+    failed = weak["failed"] if weak else []
     planned, reflected = mind["did"] == "plan" and turn, mind["did"] == "reflect" and turn
     return MindRecord(
         turn=turn,
@@ -45,8 +50,11 @@ async def mind_record(
         openness_reasoning=mind.get("openness_reasoning"),
         action=mind["action"],
         emotion=mind["emotion"],
-        plan=mind["plan"] if planned else None,
+        plan=mind["plan"] if planned and "planning" not in failed else None,
         insights=mind["insights"] if reflected else [],
+        listened=listened,
+        failed=failed,
+        corrected=weak["corrected"] if weak else [],
     )
 
 
@@ -58,11 +66,14 @@ async def mind_records(state: dict[str, Any], settings: Settings, *, judge: bool
         settings: of the simulation.
         judge: the persona judge's mind in place of the participants'.
     """
-    minds = [mind for mind in state["judge_mind" if judge else "agents"].values() if mind["emotion"]]
+    own = judge_mind(state)
+    listed = ([own] if own else []) if judge else list(participants(state).values())
+    minds = [mind for mind in listed if mind["emotion"]]
     turn, said = state["turn"], utterances(state["messages"][-1:])
 
-    def has_heard(mind: dict[str, Any]) -> bool:
-        deaf = mind.get("silent") and mind["silent"]["step"] == "hear" and mind["silent"]["turn"] == turn
+    def has_heard(mind: Mind) -> bool:
+        silent = mind.get("silent")
+        deaf = silent and silent["step"] == "hear" and silent["turn"] == turn
         return not deaf and all(is_heard(utterance, "" if judge else mind["name"]) for utterance in said)
 
     return list(

@@ -16,14 +16,16 @@ from persimchat.runs.events import Event, Stopped, TurnEnded
 from persimchat.runs.folder import CONTROL, RunFolder, now
 from persimchat.runs.going_on import manifest_of, scenario_of, settings_of
 from persimchat.runs.history import states_at
+from persimchat.runs.jsonl import DAMAGED, Line, checked, json_lines
 from persimchat.runs.manifest import first_manifest
-from persimchat.runs.rebuild import records
+from persimchat.runs.recorded import RecordedIntervention
 from persimchat.runs.recorded_control import RecordedControl
 from persimchat.runs.replay_comparison import Comparison, compared
+from persimchat.runs.resources import Replaying, open_resources
 from persimchat.runs.resume import go_on
 from persimchat.runs.simulation import begin_run, started
-from persimchat.runs.workplace import Replaying, workplace
-from persimchat.state.errors import InputError
+from persimchat.state.errors import InputError, ModelError
+from persimchat.state.intervention import intervention
 from persimchat.state.settings import Settings
 
 _OWN: Final = {"checkpoints": "run", "store": "run"}
@@ -58,17 +60,23 @@ class Replay:
         replay = Replaying(await asyncio.to_thread(Answers.read, self._folder))
         with TemporaryDirectory(prefix="persimchat-replay-", ignore_cleanup_errors=True) as temporary:
             out = self._out or Path(temporary)
-            async with aclosing(self._parts(manifest, out, replay)) as events:
-                async for event in events:
-                    yield event
+            failed: ModelError | None = None
+            try:
+                async with aclosing(self._parts(manifest, out, replay)) as events:
+                    async for event in events:
+                        yield event
+            except ModelError as error:  # as the run's did, or in the course of a replay that differs
+                failed = error
             prompts = {found for ledger in replay.ledgers for found in ledger.differences}
             self.comparison = await asyncio.to_thread(
                 compared, self._folder, out / manifest["run"], manifest, sorted(prompts)
             )
+            if failed is not None:
+                raise failed
 
     async def _parts(self, manifest: Mapping[str, Any], out: Path, replay: Replaying) -> AsyncGenerator[Event, None]:
         """The run's parts one after the other; there are several where it was resumed with other settings."""
-        control = RecordedControl(await asyncio.to_thread(records, self._folder / CONTROL))
+        control = RecordedControl(await asyncio.to_thread(_deeds, self._folder / CONTROL, manifest))
         parts = parts_of(manifest)
         for number, (settings, until) in enumerate(parts):
             if number:
@@ -99,7 +107,7 @@ class Replay:
     ) -> AsyncGenerator[Event, None]:
         """From where the run parted from the one of which it is a branch."""
         scenario, turn = scenario_of(manifest, self._folder), manifest["branch"]["turn"]
-        async with workplace(manifest["run"], settings_of(manifest, {}), self._folder) as origin:
+        async with open_resources(manifest["run"], settings_of(manifest, {}), self._folder) as origin:
             states = await states_at(origin.graph, origin.config, {turn}, first=True)
             state = {name: value for name, value in states[turn].values.items() if name != "usage"}
             at = now().isoformat(timespec="seconds")
@@ -109,10 +117,35 @@ class Replay:
         return go_on_from(state, folder, asides, begun, settings, control, replay=replay)
 
 
+def _deeds(path: Path, manifest: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """What people did, as control.jsonl has it. Blocks.
+
+    Raises:
+        InputError: the file is damaged.
+    """
+    taking_part = manifest["scenario"]["participants"]
+    present = [person["name"] for person in taking_part]
+    people = [person["name"] for person in taking_part if person.get("human")]
+
+    def deed(line: Line) -> dict[str, Any]:
+        done = checked(RecordedIntervention, line.value, line.where)
+        rest = {key: value for key, value in line.value.items() if key != "turn"}
+        try:
+            if done.do != "answer":
+                intervention(rest, present, people)
+            elif not all(isinstance(rest.get(key), str) for key in ("agent", "what")):
+                raise InputError("it is not said who was asked for what")
+        except InputError as error:
+            raise InputError(error.what, where=line.where, remedy=DAMAGED) from error
+        return {"turn": done.turn, **rest}
+
+    return list(json_lines(path, deed))
+
+
 def parts_of(manifest: Mapping[str, Any]) -> list[tuple[Settings, int | None]]:
     """The settings of a run's parts, each with the number of utterances after which the next one begins.
 
-    A run has one part, and one more for every time that it was resumed with other settings.
+    A run has one part, and one more for every time that it was resumed with other settings or beyond its end.
 
     Args:
         manifest: its run.json.
@@ -124,9 +157,9 @@ def parts_of(manifest: Mapping[str, Any]) -> list[tuple[Settings, int | None]]:
     until: int | None = None
     later = dict(manifest)
     for resumed in [*reversed(manifest["resumed"]), None]:
-        if resumed is None or resumed["changed"]:
+        if resumed is None or resumed["changed"] or resumed.get("reopened"):
             parts.insert(0, (settings_of(later, _OWN), until))
-        if resumed is not None and resumed["changed"]:
+        if resumed is not None and (resumed["changed"] or resumed.get("reopened")):
             until = resumed["turn"]
             later = {**later, "settings": {**later["settings"], **resumed["before"]}}
     return parts

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,7 +10,10 @@ from typing import Any, Final
 from persimchat.prompts import prompt_hash
 from persimchat.runs.calls import calls_in
 from persimchat.runs.folder import ANALYSIS, CONTROL, JUDGE_MIND, MINDS, READABLE, SILENCES, TRANSCRIPT, VERDICTS
+from persimchat.runs.jsonl import Line, parsed
 from persimchat.runs.manifest import versions
+from persimchat.runs.mind_lines import MindLines
+from persimchat.state.errors import InputError
 
 _COMPARED: Final = (TRANSCRIPT, MINDS, VERDICTS, JUDGE_MIND, ANALYSIS, SILENCES, CONTROL, READABLE)
 
@@ -63,7 +65,7 @@ def compared(
     """
     whole = manifest["stop_reason"] not in (None, "stopped", "error", "budget")
     parts = [part for name in _COMPARED if (part := _part(run / name, replay / name, whole))]
-    then, now = manifest["versions"], versions()
+    then, now = manifest.get("versions") or {}, versions()
     return Comparison(
         whole=whole,
         utterances=len(_lines(run / TRANSCRIPT)),
@@ -72,7 +74,7 @@ def compared(
         parts=parts,
         prompts=sorted(prompts),
         versions={name: (then.get(name, "none"), now[name]) for name in now if then.get(name) != now[name]},
-        other_prompts=manifest["prompt_hash"] != prompt_hash(),
+        other_prompts=manifest.get("prompt_hash") != prompt_hash(),
     )
 
 
@@ -81,12 +83,25 @@ def _lines(path: Path) -> list[bytes]:
     return path.read_bytes().split(b"\n")[:-1] if path.is_file() else []
 
 
+def _minds(path: Path) -> list[bytes]:
+    """The lines of a file of minds, each with all that it says of what was recalled, whatever version wrote it."""
+    told, found = MindLines(), []
+    for row in _lines(path):
+        try:
+            mind = told.read(Line(str(path), row, parsed(row, str(path)))).value
+            found.append(MindLines().written(mind).encode())
+        except (InputError, KeyError, TypeError):
+            found.append(row)  # damaged
+    return found
+
+
 def _part(then: Path, now: Path, whole: bool) -> str:
     """Where two files part, in a sentence; empty where they do not.
 
     Of a run that had not come to its end, the replay may be ahead or behind by what was under way.
     """
-    old, new = _lines(then), _lines(now)
+    content = _minds if then.name in (MINDS, JUDGE_MIND) else _lines
+    old, new = content(then), content(now)
     if not whole:
         if then.name == READABLE:
             return ""  # the same words as in transcript.jsonl, and an end of its own
@@ -103,9 +118,12 @@ def _part(then: Path, now: Path, whole: bool) -> str:
 def _what(one: bytes, other: bytes) -> str:
     """Turn, agent and fields of two lines that differ, as far as they tell."""
     try:
-        then, now = json.loads(one), json.loads(other)
-    except ValueError:
+        then, now = parsed(one, ""), parsed(other, "")
+    except InputError:
+        return " is another one"
+    if not (isinstance(then, dict) and isinstance(now, dict)):
         return " is another one"
     fields = sorted(name for name in then.keys() | now.keys() if then.get(name) != now.get(name))
+    fields = [name for name in fields if name != "memories"] or ["recalled"]
     who = f" of {then.get('agent') or then.get('speaker')}" if then.get("agent") or then.get("speaker") else ""
     return f" (turn {then.get('turn')}{who}): {', '.join(fields)}"

@@ -17,7 +17,7 @@ from jinja2 import DictLoader, Environment, StrictUndefined
 from markupsafe import Markup
 
 from persimchat.runs import report_words as words
-from persimchat.runs.lines import DISCLAIMER, conclusion_heading
+from persimchat.runs.lines import CONDITION, DISCLAIMER, conclusion_heading, edited
 from persimchat.runs.reading import Record
 from persimchat.runs.report_asides import asides
 from persimchat.runs.report_insights import (
@@ -46,6 +46,7 @@ _SOURCES: Final = {
 }
 _WORDS: Final = (
     words.cost,
+    words.came_out,
     words.corrections,
     words.count,
     words.decimal,
@@ -80,6 +81,7 @@ def _environment() -> Environment:
     )
     environment.filters.update({word.__name__: word for word in _WORDS})
     environment.filters["one_line"] = one_line
+    environment.filters["edited"] = edited
     environment.filters["emotion_style"] = emotion_style
     environment.filters["verdict_style"] = verdict_style
     return environment
@@ -101,6 +103,7 @@ def report_html(record: Record) -> str:
             past=words.lineage(summary.branch, summary.resumed),
             alone=[] if record.utterances else asides(record),
             heading=conclusion_heading,
+            condition=CONDITION,
             disclaimer=DISCLAIMER,
             chunks=folded(entries(record, who)),
             faces=FACES,

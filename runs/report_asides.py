@@ -6,14 +6,20 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final
 
+from persimchat.runs.events import Silenced
 from persimchat.runs.reading import Record
-from persimchat.runs.recorded import RecordedIntervention, RecordedSilence
+from persimchat.runs.recorded import RecordedIntervention
 from persimchat.runs.report_words import compact, spaced
 
 _SPOKEN: Final = ("say", "answer")
 """What has its utterance in the transcript, and needs no second mention."""
 
-_NOT_DONE: Final = {"hear": "did not hear this", "think": "had no thoughts meanwhile", "speak": "is silent"}
+_NOT_DONE: Final = {
+    "awaken": "begins without a first feeling",
+    "hear": "did not hear this",
+    "think": "had no thoughts meanwhile",
+    "speak": "is silent",
+}
 
 
 @dataclass(frozen=True)
@@ -38,7 +44,7 @@ def asides(record: Record) -> list[Aside]:
     return sorted([*silent, *done], key=lambda aside: aside.turn)
 
 
-def _silence(silence: RecordedSilence) -> Aside:
+def _silence(silence: Silenced) -> Aside:
     turn = silence.turn if silence.step != "speak" else max(0, silence.turn - 1)  # as in transcript.md
     if silence.why == "passed":
         return Aside(turn, "silence", f"{silence.agent} passes.")

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Final
 
+from persimchat.runs.events import Judged
+from persimchat.runs.mind_record import MindRecord
 from persimchat.runs.reading import Record
-from persimchat.runs.recorded import RecordedMind, RecordedVerdict
 from persimchat.runs.report_charts import Scale, bin_size, step_for, ticks
 from persimchat.runs.report_people import Person, emotion_style
 from persimchat.runs.report_plots import MOST_POINTS, WIDTH, Bar, Plot, Series, level_plot, turn_ticks
@@ -21,9 +22,9 @@ _MOST_INITIALS: Final = 20
 _MOST_VERDICTS: Final = 70
 
 
-def minds_by_agent(record: Record) -> dict[str, list[RecordedMind]]:
+def minds_by_agent(record: Record) -> dict[str, list[MindRecord]]:
     """Everybody's minds in order of turns; people have none."""
-    found: dict[str, list[RecordedMind]] = {}
+    found: dict[str, list[MindRecord]] = {}
     for mind in minds_of(record):
         found.setdefault(mind.agent, []).append(mind)
     return found
@@ -92,14 +93,14 @@ def openness_plot(record: Record, people: People) -> Plot | None:
     return level_plot("Openness to consensus", series, labels=48, marks=marks, note=note)
 
 
-def verdict_style(verdict: RecordedVerdict) -> str:
+def verdict_style(verdict: Judged) -> str:
     """How a verdict is marked: consensus, overruled, circling or progressing."""
     if verdict.consensus:
         return "consensus"
     return "overruled" if verdict.overruled else verdict.progress if verdict.progress == "circling" else "progressing"
 
 
-def verdict_title(verdict: RecordedVerdict) -> str:
+def verdict_title(verdict: Judged) -> str:
     """A verdict in a few words."""
     said = "consensus" if verdict.consensus else "consensus overruled" if verdict.overruled else "no consensus"
     return f"Judge after utterance {verdict.turn}: {said}" + (f", {verdict.progress}" if verdict.progress else "")
@@ -118,11 +119,7 @@ def score_plot(record: Record) -> Plot | None:
 
 def response_plot(record: Record, people: People) -> Plot | None:
     """Response times as bars in their speakers' colours, and their mean as a line; None where they are not known."""
-    timed = [
-        (u.turn, u.response_time_s, u.speaker)
-        for u in record.utterances
-        if u.response_time_s is not None and not u.is_given
-    ]
+    timed = [(u.turn, u.took_s, u.speaker) for u in record.utterances if u.took_s is not None]
     if not timed:
         return None
     size = bin_size(len(timed), MOST_POINTS)

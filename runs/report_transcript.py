@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from math import inf
 from typing import Final
 
+from persimchat.runs.events import Analysed, Judged, Uttered
+from persimchat.runs.mind_record import MindRecord, Thought
 from persimchat.runs.reading import Record
-from persimchat.runs.recorded import RecordedMind, RecordedScore, RecordedUtterance, RecordedVerdict, Thought
 from persimchat.runs.report_asides import Aside, asides
 from persimchat.runs.report_people import Person
 from persimchat.runs.report_words import listed
@@ -50,18 +51,20 @@ class Entry:
         score: of the analysis.
         verdict: of the judge after it.
         heard_by: a whisper: who heard it, in words; empty for what everybody heard.
+        listened: whose model was asked about it, in words; empty where nobody was left out.
         before: what happened before it; only of the first utterance.
         after: what happened after it, before the next one.
     """
 
-    utterance: RecordedUtterance
+    utterance: Uttered
     person: Person
     emotions: list[tuple[str, int]]
     need: int | None
     words: int
-    score: RecordedScore | None
-    verdict: RecordedVerdict | None
+    score: Analysed | None
+    verdict: Judged | None
     heard_by: str
+    listened: str
     before: Sequence[Aside]
     after: Sequence[Aside]
 
@@ -81,6 +84,7 @@ class Mindful:
 
     Attributes:
         person: whose.
+        asked: about how many utterances its model was asked, and how many it heard; None where nobody was left out.
         memories: alive in long-term memory at the end.
         short_term: the memory in short-term memory at the end.
         emotions: felt at the end, strongest first.
@@ -89,6 +93,7 @@ class Mindful:
     """
 
     person: Person
+    asked: tuple[int, int] | None
     memories: int | None
     short_term: Thought | None
     emotions: list[tuple[str, int]]
@@ -109,6 +114,10 @@ def entries(record: Record, people: Mapping[str, Person]) -> list[Entry]:
     scores = {score.turn: score for score in record.scores}
     verdicts = {verdict.turn: verdict for verdict in record.verdicts}
     between = asides(record)
+    listened: dict[int, list[str]] = {}
+    for mind in record.minds:
+        if mind.listened:
+            listened.setdefault(mind.turn, []).append(one_line(mind.agent))
     turns = [utterance.turn for utterance in record.utterances]
     next_turns = [*turns[1:], inf]
     return [
@@ -121,6 +130,7 @@ def entries(record: Record, people: Mapping[str, Person]) -> list[Entry]:
             score=scores.get(utterance.turn),
             verdict=verdicts.get(utterance.turn),
             heard_by="" if utterance.heard_by is None else listed([one_line(name) for name in utterance.heard_by]),
+            listened=listed(listened.get(utterance.turn, [])),
             before=[aside for aside in between if aside.turn < utterance.turn] if place == 0 else [],
             after=[aside for aside in between if utterance.turn <= aside.turn < next_turns[place]],
         )
@@ -141,7 +151,7 @@ def folded(transcript: Sequence[Entry]) -> list[Chunk]:
     ]
 
 
-def mindful(person: Person, minds: Sequence[RecordedMind]) -> Mindful:
+def mindful(person: Person, minds: Sequence[MindRecord]) -> Mindful:
     """What went on in one mind, from its records in order of turns (at least one)."""
     thoughts = [
         thought
@@ -152,8 +162,10 @@ def mindful(person: Person, minds: Sequence[RecordedMind]) -> Mindful:
         ]
     ]
     last = minds[-1]
+    listened = [mind.listened for mind in minds if mind.listened is not None]
     return Mindful(
         person=person,
+        asked=(sum(listened), len(listened)) if listened else None,
         memories=last.long_term_memories,
         short_term=last.short_term_memory,
         emotions=strongest(last.emotion, len(EMOTIONS)),

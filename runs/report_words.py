@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from datetime import UTC, datetime
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from persimchat.runs.events import Totals
-from persimchat.runs.recorded import Branch, Resumed
+from persimchat.runs.recorded import Branch, JudgementCounts, Resumed
 from persimchat.runs.summary import Summary
 from persimchat.state.settings import BASELINES
 
@@ -142,6 +143,12 @@ def compact(value: Any) -> str:
     if isinstance(value, list):
         return ", ".join(map(compact, value))
     return json.dumps(value)
+
+
+def came_out(counts: Mapping[str, JudgementCounts], outcome: Literal["failed", "corrected"]) -> str:
+    """Modules whose judgements came out so, and how often: "emotion 3 of 15, planning 1 of 8"; empty for none."""
+    shown = {name: (getattr(row, outcome), row.asked) for name, row in counts.items()}
+    return ", ".join(f"{spaced(name)} {number:,} of {asked:,}" for name, (number, asked) in shown.items() if number)
 
 
 def corrections(counts: dict[str, int]) -> str:

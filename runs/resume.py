@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Collection, Mapping
 from contextlib import aclosing
-from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
+from persimchat.graph import phases
 from persimchat.graph.ending import ending
 from persimchat.memory.recollection import memories_of
-from persimchat.runs.calls import calls_in
+from persimchat.runs.calls import CALLS
 from persimchat.runs.checks import check
 from persimchat.runs.control import Control
 from persimchat.runs.events import Event
@@ -29,34 +29,18 @@ from persimchat.runs.going_on import (
     scenario_of,
     settings_of,
 )
-from persimchat.runs.history import complete_turn
-from persimchat.runs.manifest import resumed_manifest
+from persimchat.runs.history import brought_up, complete_turn
+from persimchat.runs.manifest import STATE_VERSION, resumed_manifest
+from persimchat.runs.reading import read_manifest
 from persimchat.runs.rebuild import rebuild
+from persimchat.runs.resources import Replaying, RunResources, open_resources
 from persimchat.runs.running import Running
 from persimchat.runs.simulation import input_of
-from persimchat.runs.workplace import Replaying, Workplace, workplace
 from persimchat.state.conversation import utterances
 from persimchat.state.errors import InputError
-from persimchat.state.settings import BUDGETS, Settings
+from persimchat.state.settings import ABOUT, BUDGETS, Settings
 
-MAY_CHANGE: Final = frozenset(
-    {
-        "max_messages",
-        "rounds",
-        *BUDGETS,
-        "human_turns",
-        "model",
-        "agent_models",
-        "module_models",
-        "model_temperature",
-        "prices",
-        "concurrent",
-        "max_concurrency",
-        "requests_per_second",
-        "timeout_s",
-        "checkpoints",
-    }
-)
+MAY_CHANGE: Final = frozenset(name for name, about in ABOUT.items() if about.changes == "resume")
 """Settings with which the same run may go on: how far, by whose answers, at what cost. Others make another run."""
 
 _OPEN_END: Final = {**NO_END, **NO_LEAVE, "quiet": 0}
@@ -114,17 +98,18 @@ async def go_on(
     """
     scenario, run = scenario_of(manifest, folder), manifest["run"]
     changed = changed_settings(manifest["settings"], settings)
-    earlier = partial(calls_in, folder)
-    async with workplace(run, settings, folder, attended=True, earlier=earlier, replay=replay) as place:
+    async with open_resources(run, settings, folder, attended=True, earlier=True, replay=replay) as place:
         again = await asyncio.to_thread(manifest_of, folder)  # now that nobody else works on it
         if any(again[key] != manifest[key] for key in ("settings", "resumed")):
             raise InputError("the run has gone on meanwhile", where=str(folder), remedy="Try again.")
         manifest = again
+        earlier = settings.baseline is None and manifest["state_version"] != STATE_VERSION
+        known = not earlier or await brought_up(place.graph, place.config)
         snapshot = await place.graph.aget_state(place.config)
         if snapshot.created_at is not None:  # by its id: as the step began, without what was done of it
             snapshot = await place.graph.aget_state(snapshot.config)
-        state, given = dict(snapshot.values), None
-        if snapshot.created_at is None:  # killed before anything was kept
+        state, given, reopened = dict(snapshot.values) if known else {}, None, False
+        if snapshot.created_at is None or not known:  # killed before anything was kept from which it could go on
             if await asyncio.to_thread(has_begun, folder, manifest):
                 raise InputError(
                     "the checkpoints know nothing of this run",
@@ -139,21 +124,30 @@ async def go_on(
                 )
             given = input_of(scenario, run)
         # Where run.json does not know of the end, the run was killed at it, and is to be ended properly.
-        elif not snapshot.next and (changed or manifest["stop_reason"] == state["stop_reason"]):
+        elif reopened := not snapshot.next and bool(
+            changed or replay or manifest["stop_reason"] == state["stop_reason"]
+        ):
             await _reopen(place, state, settings, folder)
             state |= _OPEN_END
         await _check_remembered(place, state)
         said = len(utterances(state.get("messages", [])))
         manifest = resumed_manifest(
-            manifest, at=now().isoformat(timespec="seconds"), turn=said, settings=settings, changed=changed
+            manifest,
+            at=now().isoformat(timespec="seconds"),
+            turn=said,
+            settings=settings,
+            changed=changed,
+            reopened=reopened and not changed,
         )
         complete = complete_turn(snapshot)
-        rebuilt = await asyncio.to_thread(rebuild, folder, manifest, state, complete)
-        await complete_minds(folder, place, rebuilt)
+        rebuilt = await asyncio.to_thread(rebuild, folder, manifest, state, complete, earlier=earlier)
+        since = manifest["branch"]["turn"] if manifest["branch"] else 0
+        gone = await complete_minds(folder, place, rebuilt, since=since)
         manifest["silences"] = rebuilt.silences
         kept = await asyncio.to_thread(RunFolder.reopened, folder, rebuilt.asides)
         await asyncio.to_thread(kept.manifest, manifest)
-        past = await past_of(folder) if tell_past else []
+        notice = " ".join(filter(None, [rebuilt.lost, await asyncio.to_thread(_lost, place, folder, gone)]))
+        past = await past_of(folder, notice=notice) if tell_past else []
         running = Running(place, manifest, kept, control, state=state, complete=complete)
         async with aclosing(running.follow(given, past)) as events:
             async for event in events:
@@ -176,13 +170,33 @@ def _check_changes(manifest: Mapping[str, Any], changed: Mapping[str, Any], fold
         )
 
 
-async def _check_remembered(place: Workplace, state: Mapping[str, Any]) -> None:
+def _lost(place: RunResources, folder: Path, gone: Collection[int]) -> str:
+    """What is not known any more of a run's past, for people; empty where all is known.
+
+    Args:
+        place: where the run goes on.
+        folder: the run's, whose run.json says how many requests were made.
+        gone: turns of which minds are lacking.
+    """
+    lost = list(place.lost)
+    known, total = sum(row["calls"] for row in place.ledger.rows()), read_manifest(folder).usage.total
+    made = total.calls if total else 0
+    if known < made:
+        lost.append(f"{CALLS} holds {known} of {made} requests.")
+    if lost:
+        lost.append("What was used before is known in part: budgets count what is known, and a replay may be refused.")
+    if gone:
+        lost.append(f"Minds of {len(gone)} turns of the past that the branch shares are lost; the other run has them.")
+    return " ".join(lost)
+
+
+async def _check_remembered(place: RunResources, state: Mapping[str, Any]) -> None:
     """Refuse to go on where somebody's memories are gone, before anything is written."""
-    for mind in (*state.get("agents", {}).values(), *state.get("judge_mind", {}).values()):
+    for mind in state.get("agents", {}).values():
         await memories_of(place.settings, state["simulation"], mind["name"], remembered(mind), mind["unsaved"])
 
 
-async def _reopen(place: Workplace, state: dict[str, Any], settings: Settings, folder: Path) -> None:
+async def _reopen(place: RunResources, state: dict[str, Any], settings: Settings, folder: Path) -> None:
     """Let a conversation that has come to its end go on, where its rules allow that with these settings."""
     if settings.baseline is not None:
         raise InputError(
@@ -200,4 +214,4 @@ async def _reopen(place: Workplace, state: dict[str, Any], settings: Settings, f
             else "Let it go on with a higher --messages, or branch it at an earlier turn.",
         )
     # The end is looked for once more, and is not there.
-    await place.graph.aupdate_state(place.config, _OPEN_END, as_node="intervene")
+    await place.graph.aupdate_state(place.config, _OPEN_END, as_node=phases.OUTSIDE)

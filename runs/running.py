@@ -11,10 +11,11 @@ from typing import Any, Final
 from langchain_core.runnables import RunnableConfig
 from langgraph.types import Command
 
-from persimchat.graph.edges import heard_by_nobody
+from persimchat.graph import phases
+from persimchat.graph.edges import nobody_took_part
 from persimchat.models.ledger import NotRecorded
 from persimchat.models.redaction import redact
-from persimchat.runs.changes import intervened, silences
+from persimchat.runs.changes import intervened, shortened, silences, too_weak
 from persimchat.runs.control import Control
 from persimchat.runs.events import (
     Analysed,
@@ -36,22 +37,20 @@ from persimchat.runs.folder import RunFolder, now
 from persimchat.runs.in_thread import in_thread
 from persimchat.runs.manifest import last_manifest, manifest_in_progress
 from persimchat.runs.records import mind_records
+from persimchat.runs.resources import RunResources
 from persimchat.runs.steps import steps
 from persimchat.runs.totals import totals
 from persimchat.runs.tracing import Trace
-from persimchat.runs.workplace import Workplace
 from persimchat.state.conversation import utterances
-from persimchat.state.errors import BudgetExhausted, PerSimChatError
+from persimchat.state.errors import BudgetExhausted, MachineError, ModelError, PerSimChatError
 from persimchat.state.mind import Utterance
+from persimchat.state.outcomes import by_module
 
 _WHY: Final = {
     "stopped": "The conversation was stopped before its end.",
     "error": "The conversation ended with an error.",
 }
 """What the transcript says where no rule of the conversation's own has ended it."""
-
-_LISTENED: Final = frozenset({"hear", "think", "speak", "person_speaks"})
-"""Nodes after which somebody may be silent."""
 
 
 class Running:
@@ -68,7 +67,7 @@ class Running:
 
     def __init__(
         self,
-        place: Workplace,
+        place: RunResources,
         manifest: dict[str, Any],
         folder: RunFolder | None,
         control: Control | None,
@@ -104,24 +103,32 @@ class Running:
         Raises:
             PerSimChatError: after the `stopped` event that tells of it.
         """
+        self.place.begun = True
         try:
             for event in begin:
                 yield event
-            reason: StopReason | None = None
-            detail = source = ""
-            async with aclosing(self._conversation(given)) as events:
-                async for event in events:
-                    yield event
-            if not self.last.get("stop_reason"):
-                reason, source, detail = "stopped", *self._left()
-        except BudgetExhausted as spent:
-            over = bool(self.last.get("stop_reason"))
-            detail = f"{self.last['stop_detail']} {_UNWORDED}" if over else str(spent)
-            yield await self._end("budget" if not over else self.last["stop_reason"], spent.budget, detail)
-            return
-        except NotRecorded as missing:
-            yield await self._end("stopped", "record", f"The record has no answer for {missing.where or 'a text'}.")
-            return
+            end: tuple[StopReason | None, str, str] = (None, "", "")
+            weak: ModelError | None = None
+            try:
+                async with aclosing(self._conversation(given)) as events:
+                    async for event in events:
+                        yield event
+                if not self.last.get("stop_reason"):
+                    end = ("stopped", *self._left())
+                weak = too_weak(self.last, self.place.settings, self.manifest["run"])
+                if weak is not None:
+                    end = ("error", self.last["stop_source"], str(weak))
+            except BudgetExhausted as spent:
+                over = bool(self.last.get("stop_reason"))
+                detail = f"{self.last['stop_detail']} {_UNWORDED}" if over else str(spent)
+                end = ("budget" if not over else self.last["stop_reason"], spent.budget, detail)
+            except NotRecorded as missing:
+                end = ("stopped", "record", f"The record has no answer for {missing.where or 'a text'}.")
+            stopped = await self._end(*end, weak)
+        except OSError as error:
+            failure = MachineError.caused_by(error, "the run cannot go on", "")
+            yield await self._end("error", "error", str(failure), failure)
+            raise failure from error
         except PerSimChatError as error:
             yield await self._end("error", "error", str(error), error)
             raise
@@ -132,7 +139,9 @@ class Running:
             self._finish(self._stopped("stopped", "user", ""))
             await self.trace.end({"reason": "stopped", "source": "user"})
             raise
-        yield await self._end(reason, source, detail)
+        yield stopped
+        if weak is not None:
+            raise weak
 
     def _left(self) -> tuple[str, str]:
         """Who has stopped the run where no rule has, and in which words."""
@@ -147,7 +156,12 @@ class Running:
             await self.place.ledger.settled()  # requests that were given up have told what they took
         finally:
             stopped = self._stopped(reason, source, detail)
-            await in_thread(self._finish, stopped)
+            try:
+                await in_thread(self._finish, stopped)
+            except MachineError:
+                if error is None:
+                    raise
+                # The run ends with an error as it is, and resuming it writes what is missing now.
         told = {"reason", "source", "detail", "conclusion", "totals"}
         await self.trace.end(stopped.model_dump(include=told), error)
         return stopped
@@ -187,6 +201,7 @@ class Running:
             stopped=stopped,
             corrections=self.corrections,
             silences=self.silences,
+            judgements=by_module(self.last.get("judgements") or {}),
         )
         self.folder.end(manifest, _WHY.get(stopped.reason, stopped.detail))
 
@@ -204,10 +219,10 @@ class Running:
                     if isinstance(payload, dict):
                         for event in await self._after(nodes, payload):
                             yield event
-                        if "end_check" in nodes and not payload["stop_reason"]:
+                        if phases.TURN_END in nodes and not payload["stop_reason"]:
                             async for event in self._paused():
                                 yield event
-                            turned = self.place.kept and self.control.wanted(self.turn)
+                            turned = self.place.resumable and self.control.wanted(self.turn)
                             if turned and not self.trace.on:  # else it stops by itself
                                 break
                     else:
@@ -221,7 +236,7 @@ class Running:
                     async for event in self._ask(question, answers):
                         yield event
                 if not answers:
-                    if self.place.kept and self.control.wanted(self.turn) and not self.control.stopped:
+                    if self.place.resumable and self.control.wanted(self.turn) and not self.control.stopped:
                         await self._intervene()  # what was asked for meanwhile waits for whoever resumes the run
                     return
                 given = Command(resume=answers)
@@ -249,7 +264,7 @@ class Running:
         """Hand what people want to the conversation, between two turns."""
         wanted = self.control.take(self.turn)
         waiting = [*self.last.get("interventions", []), *wanted]
-        await self.place.graph.aupdate_state(await self._config(), {"interventions": waiting}, as_node="intervene")
+        await self.place.graph.aupdate_state(await self._config(), {"interventions": waiting}, as_node=phases.OUTSIDE)
         self.last = {**self.last, "interventions": waiting}
 
     async def _ask(self, question: Any, answers: dict[str, Any]) -> AsyncGenerator[Event, None]:
@@ -262,7 +277,7 @@ class Running:
             return
         answers[question.id] = answer
 
-    def _later(self, write: Callable[[Any], None], record: Any) -> None:
+    def _queue_write(self, write: Callable[[Any], None], record: Any) -> None:
         """Remember what is to be written; it is written at the end of the superstep, in a thread."""
         self._writes.append(lambda: write(record))
 
@@ -275,26 +290,29 @@ class Running:
         """The events of a superstep that is over: which nodes ran, and the state that they left."""
         before, self.last = self.last, state
         events: list[Event] = [self._uttered(utterance) for utterance in self._new_utterances(state)]
-        if nodes & _LISTENED and not ("hear" in nodes and heard_by_nobody(state)):
-            events += self._silenced(state)  # where nobody has heard, everybody hears again or the run ends
-        if "intervene" in nodes:
+        request, self.place.ledger.shortened = self.place.ledger.shortened, None
+        if request is not None:
+            events.append(shortened(request))
+        if phases.may_silence(nodes) and not (phases.may_meet_again(nodes) and nobody_took_part(state)):
+            events += self._silenced(state)  # where nobody has awoken or heard, all try again or the run ends
+        if phases.INTERVENE in nodes:
             events += intervened(before, state, self.turn)
-        if "analyse" in nodes:
+        if phases.ANALYSE in nodes:
             fresh = list(takewhile(lambda score: score["turn"] > self.scored, reversed(state["scores"])))
             events += [self._analysed(score) for score in reversed(fresh)]
-        if "judge" in nodes:
+        if phases.JUDGE in nodes:
             judged = Judged.model_validate(state["verdicts"][-1])
             events.append(judged)
             if self.folder:
-                self._later(self.folder.verdict, judged)
-        if "end_check" in nodes and self.turn > self.complete:
+                self._queue_write(self.folder.verdict, judged)
+        if phases.TURN_END in nodes and self.turn > self.complete:
             self.complete = self.turn
             events += await self._turn_ended(state)
         done = state.get("carried_out", [])[self._carried_out :]
         self._carried_out += len(done)
         if self.folder:
             for record in done:
-                self._later(self.folder.control, record)
+                self._queue_write(self.folder.control, record)
         if self._writes:
             await in_thread(self._write)
         return events
@@ -314,7 +332,7 @@ class Running:
         self.turn = uttered.turn
         self.corrections.update(uttered.corrections)
         if self.folder:
-            self._later(self.folder.utterance, uttered)
+            self._queue_write(self.folder.utterance, uttered)
         return uttered
 
     def _silenced(self, state: dict[str, Any]) -> list[Event]:
@@ -325,7 +343,7 @@ class Running:
                 events.append(silenced)
                 self.silences += 1
                 if self.folder:
-                    self._later(self.folder.silence, silenced)
+                    self._queue_write(self.folder.silence, silenced)
         self._silent = set(silences(state))
         return events
 
@@ -333,7 +351,7 @@ class Running:
         analysed = Analysed.model_validate(score)
         self.scored = analysed.turn
         if self.folder:
-            self._later(self.folder.score, analysed)
+            self._queue_write(self.folder.score, analysed)
         return analysed
 
     async def _turn_ended(self, state: dict[str, Any]) -> list[Event]:
@@ -342,9 +360,9 @@ class Running:
         judges = await mind_records(state, settings, judge=True)
         if self.folder:
             for record in records:
-                self._later(self.folder.mind, record)
+                self._queue_write(self.folder.mind, record)
             for record in judges:
-                self._later(self.folder.judge_mind, record)
+                self._queue_write(self.folder.judge_mind, record)
         events: list[Event] = [MindChanged(record=record) for record in records]
         events += [JudgeMindChanged(record=record) for record in judges]
         rows = self.place.ledger.rows()
@@ -352,9 +370,14 @@ class Running:
             events.append(TurnEnded(turn=self.turn, max_messages=settings.max_messages, totals=totals(rows)))
         if self.folder:
             manifest = manifest_in_progress(
-                self.manifest, turn=self.turn, rows=rows, corrections=self.corrections, silences=self.silences
+                self.manifest,
+                turn=self.turn,
+                rows=rows,
+                corrections=self.corrections,
+                silences=self.silences,
+                judgements=by_module(state.get("judgements") or {}),
             )
-            self._later(self.folder.manifest, manifest)
+            self._queue_write(self.folder.manifest, manifest)
         return events
 
 

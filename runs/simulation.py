@@ -15,8 +15,9 @@ from persimchat.runs.control import Control
 from persimchat.runs.events import Event, Started
 from persimchat.runs.folder import RunFolder, new_run_id, now
 from persimchat.runs.manifest import first_manifest
+from persimchat.runs.resources import Replaying, open_resources
 from persimchat.runs.running import Running
-from persimchat.runs.workplace import Replaying, workplace
+from persimchat.state.errors import PerSimChatError
 from persimchat.state.scenario import Scenario
 from persimchat.state.settings import Settings
 
@@ -103,10 +104,17 @@ async def begin_run(
     manifest = first_manifest(run, scenario, settings, now().isoformat(timespec="seconds"))
     attended = control is not None or bool(first.people)
     path = folder.path if folder else None
-    if folder:  # first of all, so that it is a run's folder whatever happens
-        await asyncio.to_thread(folder.begin, manifest)
-    async with workplace(run, settings, path, attended=attended, replay=replay) as place:
-        running = Running(place, manifest, folder, control)
-        async with aclosing(running.follow(input_of(scenario, run), [first])) as events:
-            async for event in events:
-                yield event
+    begun = False
+    try:
+        if folder:  # first of all, so that it is a run's folder whatever happens
+            await asyncio.to_thread(folder.begin, manifest)
+        async with open_resources(run, settings, path, attended=attended, replay=replay) as place:
+            running = Running(place, manifest, folder, control)
+            async with aclosing(running.follow(input_of(scenario, run), [first])) as events:
+                async for event in events:
+                    begun = True
+                    yield event
+    except PerSimChatError:
+        if folder and not begun:
+            await asyncio.to_thread(folder.discard)
+        raise

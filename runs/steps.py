@@ -9,12 +9,13 @@ from typing import Any, cast
 from langchain_core.messages import AIMessageChunk
 from langchain_core.runnables import RunnableConfig
 
-from persimchat.runs.events import Speaking, Token
-from persimchat.runs.workplace import Workplace
+from persimchat.graph import phases
+from persimchat.runs.events import Speaking, Token, Waiting
+from persimchat.runs.resources import RunResources
 
 
 async def steps(
-    place: Workplace, given: Any, config: RunnableConfig, *, by_turns: bool
+    place: RunResources, given: Any, config: RunnableConfig, *, by_turns: bool
 ) -> AsyncGenerator[tuple[set[str] | None, Any], None]:
     """Live events, and after every superstep which nodes ran, with the state that they left.
 
@@ -31,8 +32,8 @@ async def steps(
         config,
         context=place.settings,
         stream_mode=["messages", "updates", "values", "custom"],
-        durability="sync" if place.kept else None,
-        interrupt_after=["end_check"] if by_turns else None,  # each turn is told as one run
+        durability="sync" if place.resumable else None,
+        interrupt_after=[phases.TURN_END] if by_turns else None,  # each turn is told as one run
     )  # type: ignore[assignment]
     nodes: set[str] = set()
     speaking: Speaking | None = None
@@ -41,7 +42,7 @@ async def steps(
         async for mode, payload in parts:
             if mode == "messages":
                 message, metadata = payload
-                spoken = isinstance(message, AIMessageChunk) and metadata.get("langgraph_node") == "speak"
+                spoken = isinstance(message, AIMessageChunk) and metadata.get("langgraph_node") == phases.SPEAK
                 if speaking is None or not spoken:
                     continue
                 if streamed and message.id != streamed:  # the first words were of no use and are asked for again
@@ -49,6 +50,8 @@ async def steps(
                 streamed = message.id
                 if message.text:
                     yield set(), Token(turn=speaking.turn, speaker=speaking.speaker, text=str(message.text))
+            elif mode == "custom" and "waiting" in payload:
+                yield set(), Waiting.model_validate(payload["waiting"])
             elif mode == "custom":
                 speaking, streamed = Speaking.model_validate(payload), None
                 yield set(), speaking

@@ -9,20 +9,17 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from statistics import fmean, linear_regression
-from typing import Final
+from typing import Any, Final
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, field_serializer
 
-from persimchat.runs.events import Totals
+from persimchat.runs.events import Analysed, Concluded, Judged, Totals, Uttered
+from persimchat.runs.mind_record import MindRecord
 from persimchat.runs.reading import Record
 from persimchat.runs.recorded import (
     Branch,
-    RecordedConclusion,
+    JudgementCounts,
     RecordedIntervention,
-    RecordedMind,
-    RecordedScore,
-    RecordedUtterance,
-    RecordedVerdict,
     Resumed,
 )
 
@@ -135,7 +132,7 @@ class Summary(_Part):
     stop_reason: str | None = Field(description="null while the run goes on, and where it was killed")
     stop_source: str
     stop_detail: str
-    conclusion: RecordedConclusion | None
+    conclusion: Concluded | None
     total: Speech
     most_active: list[str] = Field(description="who spoke most often; several where they are equal")
     highest_coherence: Best | None
@@ -143,6 +140,9 @@ class Summary(_Part):
     verdicts: list[VerdictSummary]
     whispers: int = Field(description="utterances that not everybody heard")
     silences: dict[str, int] = Field(description="who was silent for a turn, and how often")
+    judgements: dict[str, JudgementCounts] = Field(
+        default={}, description="by module, how the judgements of minds came out; empty where that is not known"
+    )
     interventions: dict[str, int] = Field(
         description="what people did to the conversation, and how often; words: lines that were given to a participant"
     )
@@ -151,23 +151,27 @@ class Summary(_Part):
     usage_by_agent: dict[str, Totals] = Field(description="participants first, then those who look on")
     notes: list[str] = Field(description="what was left out or is missing in the folder")
 
+    @field_serializer("conclusion")
+    def _with_all_fields(self, concluded: Concluded | None) -> dict[str, Any] | None:
+        return {name: getattr(concluded, name) for name in Concluded.model_fields} if concluded else None
+
 
 def course(values: Sequence[float]) -> Course:
     """Last value, mean and trend of a measure."""
     return Course(last=values[-1], mean=mean(values), trend=slope(values)) if values else Course()
 
 
-def speech(said: Sequence[RecordedUtterance], scores: Sequence[RecordedScore]) -> Speech:
+def speech(said: Sequence[Uttered], scores: Sequence[Analysed]) -> Speech:
     """The figures of these utterances and their scores, both in order of turns."""
     last = said[-1] if said else None
     length = Length(
         last_words=count_words(last.text) if last else None,
-        last_tokens=last.tokens.output if last and not last.is_given else None,
+        last_tokens=last.tokens.get("output") if last and not last.is_given else None,
         mean_words=mean(count_words(utterance.text) for utterance in said),
     )
     return Speech(
         utterances=len(said),
-        response_time_s=course([u.response_time_s for u in said if u.response_time_s is not None and not u.is_given]),
+        response_time_s=course([u.took_s for u in said if u.took_s is not None]),
         length=length,
         scored=len(scores),
         **{name: course([getattr(score, name) for score in scores]) for name in SCORES},
@@ -176,7 +180,7 @@ def speech(said: Sequence[RecordedUtterance], scores: Sequence[RecordedScore]) -
 
 
 def agent_summary(
-    name: str, said: Sequence[RecordedUtterance], minds: Sequence[RecordedMind], scores: Sequence[RecordedScore]
+    name: str, said: Sequence[Uttered], minds: Sequence[MindRecord], scores: Sequence[Analysed]
 ) -> AgentSummary:
     """One agent's figures, from its own utterances, minds and scores, all in order of turns."""
     openness = [mind.openness for mind in minds if mind.openness is not None]
@@ -204,7 +208,7 @@ def moderators_of(record: Record) -> set[str]:
     return {said.speaker for said in record.utterances if said.is_given} - listed
 
 
-def minds_of(record: Record) -> list[RecordedMind]:
+def minds_of(record: Record) -> list[MindRecord]:
     """The participants' minds; people have none that anybody could look into."""
     people = set(record.manifest.people)
     return [mind for mind in record.minds if mind.agent not in people]
@@ -217,13 +221,13 @@ def most_active(agents: Iterable[AgentSummary]) -> list[str]:
     return [name for name, number in counts.items() if number == most > 0]
 
 
-def highest_coherence(scores: Iterable[RecordedScore]) -> Best | None:
+def highest_coherence(scores: Iterable[Analysed]) -> Best | None:
     """The utterance that was found most coherent, the first among equals; None where nothing was analysed."""
-    best = max(scores, key=lambda score: (score.coherence, -score.turn), default=None)
-    return Best(turn=best.turn, speaker=best.speaker, value=best.coherence) if best else None
+    found = (Best(turn=s.turn, speaker=s.speaker, value=s.coherence) for s in scores if s.coherence is not None)
+    return max(found, key=lambda best: (best.value, -best.turn), default=None)
 
 
-def verdict_summary(verdict: RecordedVerdict) -> VerdictSummary:
+def verdict_summary(verdict: Judged) -> VerdictSummary:
     """One verdict in short."""
     return VerdictSummary(
         turn=verdict.turn,
@@ -288,6 +292,7 @@ def summarise(record: Record) -> Summary:
         verdicts=[verdict_summary(verdict) for verdict in record.verdicts],
         whispers=sum(utterance.heard_by is not None for utterance in record.utterances),
         silences=dict(Counter(silence.agent for silence in record.silences)),
+        judgements=manifest.judgements,
         interventions=dict(Counter(map(_deed, record.interventions))),
         usage=manifest.usage.total,
         usage_by_module=manifest.usage.by_module,

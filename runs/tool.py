@@ -15,6 +15,7 @@ from persimchat.graph.node import wait_for
 from persimchat.nodes.assembling import scenario_of
 from persimchat.personas.catalogue import shipped
 from persimchat.runs.api import asimulate
+from persimchat.runs.lines import CONDITION
 from persimchat.runs.result import Result
 from persimchat.state.configuration import load_settings
 from persimchat.state.conversation import Conversation
@@ -134,6 +135,8 @@ def report(topic: str, result: Result) -> str:
     if result.conclusion is not None:
         come_to = "Everybody agrees on" if result.conclusion.consensus else "No consensus. The majority's position"
         lines += [f"{come_to}: {one_line(result.conclusion.answer)}", f"Why: {one_line(result.conclusion.reasoning)}"]
+        if result.conclusion.conditional:
+            lines += [f"{CONDITION}: {one_line(result.conclusion.conditional)}"]
     if result.verdicts:
         lines += ["Positions:"]
         for held in result.verdicts[-1].positions:

@@ -1,27 +1,37 @@
-"""Sums over the accounting of a run."""
+"""What a run has used: sums over its accounting."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import reduce
 from typing import Any
 
-from persimchat.runs.events import Totals
+from pydantic import BaseModel, ConfigDict, Field
+
+from persimchat.models.usage import summed
+from persimchat.runs.stored import is_empty
+
+
+class Totals(BaseModel):
+    """What a run has used so far."""
+
+    model_config = ConfigDict(frozen=True)
+
+    calls: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cached_tokens: int = Field(
+        default=0,
+        description="of `input_tokens` those that servers took from their caches; not there where there were none",
+        exclude_if=is_empty,
+    )
+    estimated: bool = Field(default=False, description="true where some of the token counts are estimates")
+    cost_usd: float | None = Field(default=0.0, description="null where a price is not known")
 
 
 def totals(rows: Iterable[dict[str, Any]]) -> Totals:
     """The sum of accounting rows; the cost is unknown (None) as soon as one part of it is."""
-    calls = input_tokens = output_tokens = 0
-    estimated = False
-    cost: float | None = 0.0
-    for row in rows:
-        calls += row["calls"]
-        input_tokens += row["input_tokens"]
-        output_tokens += row["output_tokens"]
-        estimated = estimated or row["estimated"]
-        cost = None if cost is None or row["cost_usd"] is None else cost + row["cost_usd"]
-    return Totals(
-        calls=calls, input_tokens=input_tokens, output_tokens=output_tokens, estimated=estimated, cost_usd=cost
-    )
+    return Totals.model_validate(reduce(summed, rows, Totals().model_dump()))
 
 
 def totals_by(rows: Iterable[dict[str, Any]], field: str) -> dict[str, Totals]:

@@ -17,6 +17,7 @@ from langchain_core.runnables import RunnableConfig
 from langchain_core.runnables.config import ensure_config
 from langsmith.utils import tracing_is_enabled
 
+from persimchat.graph.langgraph_compat import is_inside_node
 from persimchat.graph.redacting import redact_told
 
 TRACE_CAP: Final = 25_000
@@ -26,9 +27,6 @@ RUNS_OF_A_MIND: Final = 56
 them may be made four times (a form that is refused, an answer that has to be repaired, a server that is busy)."""
 RUNS_OF_A_TURN: Final = 40
 """Runs of a turn beside those of minds: the turn itself, speaking, publishing, judging, analysis, the end check."""
-
-_NESTED: Final = "__pregel_task_id"
-"""LangGraph's mark of what runs inside a node of another graph."""
 
 
 def turns_in_a_trace(minds: int) -> int:
@@ -73,7 +71,7 @@ class Trace:
     def __init__(self, manifest: Mapping[str, Any], *, on: bool) -> None:
         around = ensure_config()
         inside = getattr(around.get("callbacks"), "parent_run_id", None) is not None
-        self.on = on and not inside and _NESTED not in around.get("configurable", {})
+        self.on = on and not inside and not is_inside_node(around.get("configurable", {}))
         settings, scenario = manifest["settings"], manifest["scenario"]
         people = scenario["participants"]
         minds = sum(not person.get("human") for person in people)

@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 from typing import Final, Literal
 
-from persimchat.state.folding import folded
+from persimchat.state.normalise import folded
 
 AnswerFormat = Literal["free", "yesno", "choice", "number"]
 

@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, Self
 
-from pydantic import AfterValidator, Field, StringConstraints, create_model
+from pydantic import AfterValidator, Field, ModelWrapValidatorHandler, create_model, model_validator
 
 from persimchat.state.answer_format import AnswerFormat
-from persimchat.state.judgement import Judgement
+from persimchat.state.condition import Condition, with_condition
+from persimchat.state.judgement import Explanation, Judgement
 from persimchat.state.mind import Utterance
 from persimchat.state.verdict import answer_description, answer_type
 
 LONGEST: Final = 6000
-"""Characters of an answer, and of its reasons; what the others are given of them bounds the length of their prompts."""
-
-Reasons = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=LONGEST)]
-"""Reasons, step by step where the matter needs it."""
+"""Characters of an answer: one that is longer is asked for again, since a part of it would be another answer."""
 
 _ANSWER: Final = "\nAnswer: "
 
@@ -24,8 +22,14 @@ _ANSWER: Final = "\nAnswer: "
 class Answering(Judgement):
     """One participant's answer; made for one debate by `answering_schema`."""
 
-    reasoning: Reasons = Field(description="your reasons, in the first person, as you say them to the others")
+    reasoning: Explanation = Field(description="your reasons, in the first person, as you say them to the others")
     answer: str
+    conditional: Condition = None
+
+    @model_validator(mode="wrap")
+    @classmethod
+    def _keeps_condition(cls, data: Any, handler: ModelWrapValidatorHandler[Self]) -> Self:
+        return with_condition(handler(data), data)
 
 
 class ConfidentAnswering(Answering):

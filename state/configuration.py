@@ -13,16 +13,26 @@ from typing import Any, Final
 
 from pydantic import ValidationError
 
-from persimchat.state.complaint import expected, input_error, valid_fields
 from persimchat.state.document import Document, Location, parse_value, read_document
 from persimchat.state.errors import InputError, suggestion
-from persimchat.state.settings import PART, Settings
+from persimchat.state.setting import hint_at, with_current_names
+from persimchat.state.settings import FORMER_NAMES, PART, Settings
+from persimchat.state.validation_errors import expected, input_error, valid_fields
 
 PREFIX: Final = "PERSIMCHAT_"
 """Environment variables of this prefix are settings."""
 
-NOT_SETTINGS: Final = frozenset({"PERSIMCHAT_SHARED", "PERSIMCHAT_TEST_POSTGRES", "PERSIMCHAT_API_KEY"})
-"""Variables of the prefix that are read elsewhere: by tests (a folder of data, a server), and a model server's key."""
+NOT_SETTINGS: Final = frozenset(
+    {
+        "PERSIMCHAT_SHARED",
+        "PERSIMCHAT_TEST_POSTGRES",
+        "PERSIMCHAT_API_KEY",
+        "PERSIMCHAT_MODELS",
+        "PERSIMCHAT_LOCAL_LOG",
+    }
+)
+"""Variables of the prefix that are read elsewhere: by tests (a folder of data, a server), a model server's key, the
+folder of model files, and the file for what llama.cpp prints."""
 
 
 def load_settings(
@@ -53,7 +63,8 @@ def load_settings(
     sources += _from_environment(os.environ if environment is None else environment)
     sources += _from_arguments(arguments)
     merged: dict[str, Any] = {}
-    for document, where in sources:
+    for given, where in sources:
+        document = current_names(given)
         _check(document, where)
         merged = _joined(merged, document.data)
     try:
@@ -77,7 +88,35 @@ def parse_assignment(text: str) -> tuple[str, Any]:
         raise InputError(f"{text!r} is not a setting", remedy="Write name=value, for example max_messages=20.")
     path = _path(name)
     _require_known(path, f"setting {name}")
-    return name, _typed(value, path, f"setting {name}")
+    return ".".join(path), _typed(value, path, f"setting {name}")
+
+
+def current_names(document: Document, under: str = "") -> Document:
+    """A document whose settings have their current names; old names are told of (`RenamedSetting`).
+
+    Args:
+        document: the data.
+        under: the field under which the settings stand; empty where they are the whole document.
+
+    Raises:
+        InputError: one setting is given by several names.
+    """
+    at: Location = (under,) if under else ()
+    given = document.data[under] if under else document.data
+    if not FORMER_NAMES.keys() & given.keys():
+        return document
+    try:
+        settings = with_current_names(given, FORMER_NAMES)
+    except ValueError as error:
+        what, _, remedy = str(error).partition("; ")
+        raise InputError(what, where=document.where(at), remedy=f"{remedy.capitalize()}.") from None
+
+    def current(place: Location) -> Location:
+        inside = place[: len(at)] == at and len(place) > len(at)
+        return (*at, FORMER_NAMES.get(str(place[len(at)]), place[len(at)]), *place[len(at) + 1 :]) if inside else place
+
+    lines = {current(place): line for place, line in document.lines.items()}
+    return Document({**document.data, under: settings} if under else settings, document.source, lines)
 
 
 def _from_environment(environment: Mapping[str, str]) -> Iterator[tuple[Document, str]]:
@@ -87,8 +126,8 @@ def _from_environment(environment: Mapping[str, str]) -> Iterator[tuple[Document
             continue
         where = f"environment variable {variable}"
         head, *inner = variable[len(PREFIX) :].split("__")
-        path: tuple[str, ...] = (head.lower(), *inner)
-        if head.lower() not in Settings.model_fields:
+        path: tuple[str, ...] = (_current(head.lower()), *inner)
+        if path[0] not in Settings.model_fields:
             known = {f"{PREFIX}{field.upper()}" for field in Settings.model_fields}
             raise InputError(
                 f"{variable} is not a setting", where="environment", remedy=suggestion(variable.upper(), sorted(known))
@@ -111,10 +150,19 @@ def _from_arguments(arguments: Mapping[str, Any]) -> Iterator[tuple[Document, st
 def _path(name: str) -> tuple[str, ...]:
     """A dotted name in parts. What is in a mapping of any names is one part: `prices.gpt-4.1`."""
     head, dot, rest = name.partition(".")
+    head = _current(head)
     if not dot:
         return (head,)
     anything = not valid_fields(Settings, (head,)) and expected(Settings, (head,)).startswith("a mapping")
     return (head, rest) if anything else (head, *rest.split("."))
+
+
+def _current(name: str) -> str:
+    """A setting's current name; an old one is told of."""
+    current = FORMER_NAMES.get(name, name)
+    if current != name:
+        hint_at(name, current)
+    return current
 
 
 def _require_known(path: tuple[str, ...], where: str) -> None:

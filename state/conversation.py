@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Annotated, Any, Final, cast
 
 from langchain_core.messages import AIMessage, AnyMessage, BaseMessage, HumanMessage, convert_to_messages
@@ -12,7 +12,8 @@ from pydantic import Field, TypeAdapter
 from pydantic.json_schema import SkipJsonSchema
 from typing_extensions import TypedDict
 
-from persimchat.state.mind import Utterance
+from persimchat.state.mind import Mind, Utterance
+from persimchat.state.outcomes import Streak, add_outcomes, add_to_streaks
 from persimchat.state.persona import Persona
 from persimchat.state.relationship import RELATIONSHIP_TYPES, Relationship
 from persimchat.state.verdict import Conclusion, VerdictRecord
@@ -54,7 +55,7 @@ def _message(given: Any) -> AnyMessage:
     return cast(AnyMessage, convert_to_messages([given])[0])
 
 
-def merge_minds(minds: dict[str, dict[str, Any]], writes: Sequence[Any]) -> dict[str, dict[str, Any]]:
+def merge_minds(minds: dict[str, Any], writes: Sequence[Any]) -> dict[str, Any]:
     """Reducer of `agents`: a write replaces only the keys that it names, of the minds that it names.
 
     Args:
@@ -72,31 +73,19 @@ def merge_minds(minds: dict[str, dict[str, Any]], writes: Sequence[Any]) -> dict
     return result
 
 
-def add_usage(usage: dict[str, dict[str, Any]], writes: Sequence[Any]) -> dict[str, dict[str, Any]]:
-    """Reducer of `usage`: sums per "module|agent|model"; a cost becomes None as soon as one part of it is unknown.
+def latest_usage(usage: dict[str, dict[str, Any]], writes: Sequence[Any]) -> dict[str, dict[str, Any]]:
+    """Reducer of `usage`: of every row the one that counts the most requests, whatever the order of parallel steps.
 
     Args:
-        usage: the sums so far; not changed.
-        writes: lists of calls, or sums as this reducer makes them, oldest first.
+        usage: rows by "module|agent|model"; not changed.
+        writes: rows in the same form. Lists, which an earlier version wrote, say nothing: its runs have records.
     """
-    result = {key: dict(row) for key, row in usage.items()}
+    result = dict(usage)
     for write in writes:
-        for row in write.values() if isinstance(write, dict) else write:
-            _add_row(result, row)
+        for key, row in write.items() if isinstance(write, dict) else ():
+            if key not in result or row["calls"] >= result[key]["calls"]:
+                result[key] = row
     return result
-
-
-def _add_row(usage: dict[str, dict[str, Any]], row: dict[str, Any]) -> None:
-    key = f"{row['module']}|{row['agent']}|{row['model']}"
-    old = usage.get(key)
-    if old is None:
-        usage[key] = {k: v for k, v in row.items() if k != "turn"}
-        return
-    for field in ("calls", "input_tokens", "output_tokens"):
-        old[field] += row[field]
-    old["estimated"] = old["estimated"] or row["estimated"]
-    unknown = old["cost_usd"] is None or row["cost_usd"] is None
-    old["cost_usd"] = None if unknown else old["cost_usd"] + row["cost_usd"]
 
 
 def by_turn(records: Sequence[Any], writes: Sequence[Any]) -> list[dict[str, Any]]:
@@ -133,11 +122,13 @@ Messages = Annotated[
     Field(description="the utterances, oldest first; what a person writes before the first one is the topic"),
     DeltaChannel(append_messages, snapshot_frequency=SNAPSHOT),
 ]
-Minds = Annotated[dict[str, dict[str, Any]], DeltaChannel(merge_minds, snapshot_frequency=SNAPSHOT)]
+Minds = Annotated[dict[str, Mind], DeltaChannel(merge_minds, snapshot_frequency=SNAPSHOT)]
 Verdicts = Annotated[list[VerdictRecord], DeltaChannel(by_turn, snapshot_frequency=SNAPSHOT)]
 Scores = Annotated[list[dict[str, Any]], DeltaChannel(by_turn, snapshot_frequency=SNAPSHOT)]
 CarriedOut = Annotated[list[dict[str, Any]], DeltaChannel(append_records, snapshot_frequency=SNAPSHOT)]
-Usage = Annotated[dict[str, dict[str, Any]], DeltaChannel(add_usage, snapshot_frequency=SNAPSHOT)]
+Judgements = Annotated[dict[str, dict[str, int]], DeltaChannel(add_outcomes, snapshot_frequency=SNAPSHOT)]
+Streaks = Annotated[dict[str, Streak], DeltaChannel(add_to_streaks, snapshot_frequency=SNAPSHOT)]
+Usage = Annotated[dict[str, dict[str, Any]], DeltaChannel(latest_usage, snapshot_frequency=SNAPSHOT)]
 
 
 # What a form is made of (Studio's), and no more: what a conversation is given is checked when it is assembled.
@@ -187,7 +178,7 @@ class Conversation(ConversationInput, total=False):
     """The outer graph's channels. Everything in them is plain values and LangChain messages."""
 
     agents: Minds
-    """Minds by agent's name, in order of listing (state/mind.py)."""
+    """Minds by agent's name, in order of listing (state/mind.py); in debates a persona judge's comes last."""
     turn: int
     """Utterances so far: the simulation's clock."""
     stop_reason: str
@@ -196,8 +187,6 @@ class Conversation(ConversationInput, total=False):
     """Whose rule that was: "message_limit", "closing", "judge", or the baseline's name; empty while it goes on."""
     stop_detail: str
     """The rule's own words on it, one sentence; empty while it goes on."""
-    judge_mind: Minds
-    """The persona judge's mind, by its name; empty with other judges and in discussions."""
     verdicts: Verdicts
     """What the judge said, one an utterance judged (state/verdict.py)."""
     conclusion: Conclusion | None
@@ -219,6 +208,11 @@ class Conversation(ConversationInput, total=False):
     interventions: list[dict[str, Any]]
     """What people from outside have asked for and what is still to be done, in order (state/intervention.py)."""
     usage: Usage
+    """What requests took so far, by "module|agent|model"; empty where a run's own record holds that."""
+    judgements: Judgements
+    """How often the judgements of minds came out how, by "module|model" (state/outcomes.py)."""
+    streaks: Streaks
+    """By module: how long it has failed for all participants."""
 
 
 class ConversationOutput(TypedDict, total=False):
@@ -233,6 +227,16 @@ class ConversationOutput(TypedDict, total=False):
     verdicts: Verdicts
     scores: Scores
     usage: Usage
+
+
+def participants(state: Mapping[str, Any]) -> dict[str, Mind]:
+    """The minds of those who take part, by name, in order of listing; a persona judge's is not among them."""
+    return {name: mind for name, mind in state.get("agents", {}).items() if mind.get("role") != "judge"}
+
+
+def judge_mind(state: Mapping[str, Any]) -> Mind | None:
+    """The persona judge's mind; None with other judges and in discussions."""
+    return next((mind for mind in state.get("agents", {}).values() if mind.get("role") == "judge"), None)
 
 
 def as_message(utterance: Utterance, message_id: str, *, by_person: bool = False) -> AIMessage | HumanMessage:

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
-from pydantic import Field, create_model, model_validator
+from pydantic import Field, ModelWrapValidatorHandler, create_model, model_validator
 
 from persimchat.state.answer_format import AnswerFormat
-from persimchat.state.answering import Reasons
-from persimchat.state.judgement import Judgement
+from persimchat.state.condition import Condition, joined, or_none, positions_of, with_condition
+from persimchat.state.judgement import Explanation, Judgement
 from persimchat.state.mind import Utterance
-from persimchat.state.verdict import Conclusion, VerdictRecord, answer_description, answer_type, or_none
+from persimchat.state.verdict import Conclusion, VerdictRecord, answer_description, answer_type, with_conditions
 from persimchat.state.voting import Vote, is_same, tallied
 
 Side = Literal["affirmative", "negative"]
@@ -26,13 +26,19 @@ def sides(names: Sequence[str]) -> dict[str, Side]:
 class Decision(Judgement):
     """What the judge of mad_judge says after a round; made for one debate by `decision_schema`."""
 
-    reasoning: Reasons = Field(description="what speaks for and against each answer")
+    reasoning: Explanation = Field(description="what speaks for and against each answer")
     decided: bool = Field(description="true where one answer is clearly right")
     side: Side | None
     answer: str | None
+    conditional: Condition = None
+
+    @model_validator(mode="wrap")
+    @classmethod
+    def _keeps_condition(cls, data: Any, handler: ModelWrapValidatorHandler[Self]) -> Self:
+        return with_condition(handler(data), data)
 
     @model_validator(mode="after")
-    def _consistent(self) -> Decision:
+    def _consistent(self) -> Self:
         if self.decided and (self.answer is None or self.side is None):
             missing = "answer" if self.answer is None else "side"
             raise ValueError(f"decided is true, but there is no {missing}: give it, or set decided to false")
@@ -87,13 +93,16 @@ def conclusion_of(
 
     Arguments as for `supporters`.
     """
-    return {
+    holders = supporters(decision, answers, names, form)
+    conclusion: Conclusion = {
         "answer": decision.answer or "",
         "consensus": _all_hold(decision, answers, form),
         "reasoning": decision.reasoning,
-        "supporters": supporters(decision, answers, names, form),
+        "supporters": holders,
         "by": "mad_judge",
     }
+    conditions = decision.conditional or joined(holders, answers)
+    return with_conditions(conclusion, conditions, names, positions_of(answers), answers)
 
 
 def _all_hold(decision: Decision, answers: Sequence[Utterance], form: AnswerFormat) -> bool:
@@ -125,12 +134,15 @@ def verdict_of(
         agreeing = tallied([Vote(name, by_name[name]) for name in names], form)[0].supporters
     agreed = decision.decided and _all_hold(decision, answers, form)
     moved = not before or any(not is_same(by_name[name], before[name], form) for name in names)
+    conditions = decision.conditional or joined(agreeing, answers) if agreed else ""
+    held = positions_of(answers)
     return {
         "turn": turn,
         "reasoning": decision.reasoning,
         "consensus": agreed,
         "answer": decision.answer or "" if agreed else "",
-        "positions": [{"agent": n, "position": by_name[n], "agrees": n in agreeing} for n in names],
+        "positions": [{"agent": n, "position": held[n], "agrees": n in agreeing} for n in names],
         "progress": "progressing" if moved else "circling",
         "overruled": "",
+        **({"conditional": conditions} if conditions else {}),  # type: ignore[typeddict-item]
     }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Annotated, Final
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
@@ -16,8 +17,10 @@ def _no_bool(value: object) -> object:
     return value
 
 
-Level = Annotated[int, BeforeValidator(_no_bool), Field(ge=0, le=10)]
-"""An intensity or a score: an integer from 0 to 10."""
+Level = Annotated[int, Field(ge=0, le=10), BeforeValidator(_no_bool)]
+"""An intensity or a score: an integer from 0 to 10.
+
+The bounds stand before the validator: behind it, JSON schemas would have no `minimum` and `maximum`."""
 
 
 class EmotionalState(BaseModel):
@@ -38,5 +41,14 @@ class EmotionalState(BaseModel):
 
     def dominant(self) -> str:
         """The strongest emotion's name (the first in the order of `EMOTIONS` among equals), or "calm" if all are 0."""
-        values = self.vector()
-        return EMOTIONS[values.index(max(values))] if any(values) else "calm"
+        return dominant(self.model_dump())
+
+
+def dominant(emotion: Mapping[str, int]) -> str:
+    """The strongest emotion's name (the first in the order of `EMOTIONS` among equals), or "calm" if all are 0.
+
+    Args:
+        emotion: intensities by name; one that is missing is not felt.
+    """
+    strongest = max(EMOTIONS, key=lambda name: emotion.get(name, 0))
+    return strongest if emotion.get(strongest, 0) > 0 else "calm"

@@ -6,8 +6,11 @@ ordinary Python exceptions.
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterable
 from difflib import get_close_matches
+from pathlib import Path
+from typing import Self
 
 
 class PerSimChatError(Exception):
@@ -70,6 +73,50 @@ class ModelError(PerSimChatError):
         self.agent, self.module, self.model, self.turn = agent, module, model, turn
         parts = {"agent": agent, "module": module, "model": model, "turn": "" if turn is None else str(turn)}
         super().__init__(what, where=", ".join(f"{k} {v}" for k, v in parts.items() if v), remedy=remedy)
+
+
+class MachineError(PerSimChatError):
+    """The machine stopped what was under way: no room, no right to write any more, a database or a server that is gone.
+
+    What was done before is kept. Where nothing had begun, the same is an `InputError`.
+    """
+
+    exit_code = 4
+
+    @classmethod
+    def caused_by(cls, error: OSError, what: str, where: str, *, remedy: str = "") -> Self:
+        """What the operating system refused.
+
+        Args:
+            error: as the operating system says it.
+            what: what could not be done.
+            where: the file or folder, where the error itself names none.
+            remedy: what to do about it; free space and permissions are looked at where it is empty.
+        """
+        why = error.strerror or type(error).__name__
+        return cls(
+            f"{what}: {why}", where=str(error.filename or where), remedy=remedy or "Check free space and permissions."
+        )
+
+    def before_the_start(self) -> InputError:
+        """The same where nothing had begun: somewhere was asked for that cannot be used."""
+        return InputError(self.what, where=self.where, remedy=self.remedy)
+
+    def resumable(self, folder: Path) -> Self:
+        """The same, with the command with which the run goes on.
+
+        Args:
+            folder: the run's.
+        """
+        remedy = f"{self.remedy} Then go on with: persimchat resume {shlex.quote(str(folder))}"
+        return type(self)(self.what, where=self.where, remedy=remedy.strip())
+
+
+class PromptTooLong(ModelError):
+    """A prompt that does not fit the model's context and must not, or cannot, be shortened: nothing was asked.
+
+    Its text begins with "too long".
+    """
 
 
 def nearest_word(word: str, valid: Iterable[str], *, cutoff: float = 0.6) -> str | None:

@@ -6,7 +6,6 @@ Whatever reaches that channel is checked here, whoever wrote it: the command lin
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Iterable, Sequence
 from typing import Annotated, Any, Final, Literal
 
@@ -22,6 +21,8 @@ from pydantic import (
 )
 
 from persimchat.state.errors import InputError, suggestion
+from persimchat.state.names import as_listed
+from persimchat.state.normalise import is_visible
 from persimchat.state.plain_text import clean, one_line, quoted
 from persimchat.state.scenario import Topic
 
@@ -39,7 +40,7 @@ def _plain(value: Any) -> str:
     if not isinstance(value, str):
         raise ValueError("it is no text")
     text = clean(value).strip()
-    if not any(c.isprintable() and not c.isspace() and not unicodedata.combining(c) for c in text):
+    if not is_visible(text):
         raise ValueError("there are no words in it")
     return text
 
@@ -66,6 +67,11 @@ class Say(_Intervention):
     speaker: str = Field(default="", description="a participant; empty for the moderator, who takes no part")
     heard_by: Annotated[list[Name], Field(min_length=1), AfterValidator(_each_once)] | None = Field(
         default=None, description="who hears it beside its speaker (a whisper); null for everybody"
+    )
+    edited_by: Literal["branch"] | None = Field(
+        default=None,
+        exclude_if=lambda value: value is None,
+        description="a branch put the words into the speaker's mouth; else a moderator did, where it is an agent",
     )
 
 
@@ -121,6 +127,7 @@ def intervention(given: Any, present: Sequence[str], people: Iterable[str] = ())
         raise InputError(
             _problem(error), where="intervention", remedy="See docs/people.md for what can be done."
         ) from None
+    made = _as_listed(made, present)
     for name in _named(made):
         if name not in present:
             raise InputError(
@@ -135,6 +142,18 @@ def intervention(given: Any, present: Sequence[str], people: Iterable[str] = ())
             f"{made.agent} is no person, and raises no hand", where="intervention", remedy="Agents speak by themselves."
         )
     return made
+
+
+def _as_listed(made: AnyIntervention, present: Sequence[str]) -> AnyIntervention:
+    """The same with names as the participants write them."""
+    match made:
+        case Say(speaker=speaker, heard_by=heard_by):
+            heard = None if heard_by is None else _each_once([as_listed(name, present) for name in heard_by])
+            return made.model_copy(update={"speaker": speaker and as_listed(speaker, present), "heard_by": heard})
+        case Hand() | Floor():
+            return made.model_copy(update={"agent": as_listed(made.agent, present)})
+        case _:
+            return made
 
 
 def _named(made: AnyIntervention) -> list[str]:

@@ -1,19 +1,51 @@
 """What models answer: one schema a module, with ranges, the reason before the verdict.
 
 Field descriptions are part of what the model reads (they travel in the JSON schema), so they are written for it.
-Answers outside these shapes are asked again with the validator's words (`models/asking.py`), never repaired silently.
+Answers outside these shapes are asked again with the validator's words (`models/asking.py`), never repaired silently:
+what is put right in a mind's answer is counted (`models/mending.py`). Texts are the exception: one that is longer than
+it may be is cut and ends with an ellipsis. A model counts no characters, and what it says first is worth more than a
+second request.
 """
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from functools import cache
+from typing import Annotated, Any, Final, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints, create_model
 
 from persimchat.state.emotion import EmotionalState, Level
+from persimchat.state.plain_text import shortened
 
-Sentence = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=1000)]
-Keyword = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=80)]
+LONGEST_REASON: Final = 200
+LONGEST_SENTENCE: Final = 300
+LONGEST_EXPLANATION: Final = 1500
+LONGEST_KEYWORD: Final = 80
+"""Characters that a text of an answer has at most, by its kind."""
+
+
+def cut_to(most: int) -> BeforeValidator:
+    """A validator's first step: a text of more characters is cut to so many."""
+    return BeforeValidator(lambda value: shortened(value.strip(), most) if isinstance(value, str) else value)
+
+
+# The constraints stand before the validator: behind it, JSON schemas would not have them under their names.
+Reason = Annotated[
+    str, StringConstraints(strip_whitespace=True, min_length=1, max_length=LONGEST_REASON), cut_to(LONGEST_REASON)
+]
+"""Why a mind judges as it does: one sentence."""
+Sentence = Annotated[
+    str, StringConstraints(strip_whitespace=True, min_length=1, max_length=LONGEST_SENTENCE), cut_to(LONGEST_SENTENCE)
+]
+Explanation = Annotated[
+    str,
+    StringConstraints(strip_whitespace=True, min_length=1, max_length=LONGEST_EXPLANATION),
+    cut_to(LONGEST_EXPLANATION),
+]
+"""Reasons of those who judge a conversation or solve a problem, step by step where the matter needs it."""
+Keyword = Annotated[
+    str, StringConstraints(strip_whitespace=True, min_length=1, max_length=LONGEST_KEYWORD), cut_to(LONGEST_KEYWORD)
+]
 
 Points = Annotated[float, Field(ge=0, le=10), AfterValidator(lambda value: round(value, 1))]
 """A score from 0 to 10 with one decimal."""
@@ -42,21 +74,21 @@ class FocalPoints(Judgement):
 class Consolidation(Judgement):
     """Whether the memory that leaves short-term memory is kept in long-term memory (memory filtering)."""
 
-    reasoning: Sentence = Field(description="one sentence: why it is worth keeping or not")
+    reasoning: Reason = Field(description="one sentence: why it is worth keeping or not")
     keep: bool = Field(description="true to keep it in long-term memory, false to forget it")
 
 
 class NeedToTalk(Judgement):
     """How much an agent wants to speak next."""
 
-    reasoning: Sentence = Field(description="one sentence: why this much")
+    reasoning: Reason = Field(description="one sentence: why this much")
     need_to_talk: Level = Field(description="0 nothing to say to 10 cannot hold it back")
 
 
 class Openness(Judgement):
     """How open an agent is to a common answer (debates)."""
 
-    reasoning: Sentence = Field(description="one sentence: why this much")
+    reasoning: Reason = Field(description="one sentence: why this much")
     openness: Level = Field(
         description="0 accepts no common answer within sight to 10 agrees with what is on the table"
     )
@@ -65,14 +97,14 @@ class Openness(Judgement):
 class Action(Judgement):
     """What an agent will do while somebody else speaks."""
 
-    reasoning: Sentence = Field(description="one sentence: why this")
+    reasoning: Reason = Field(description="one sentence: why this")
     action: Literal["reflect", "plan"] = Field(description="reflect on what was experienced, or plan what to do")
 
 
 class Feeling(Judgement):
     """An agent's new emotional state."""
 
-    reasoning: Sentence = Field(description="one sentence: what changed and why")
+    reasoning: Reason = Field(description="one sentence: what changed and why")
     happiness: Level = Field(description="0–10")
     sadness: Level = Field(description="0–10")
     anger: Level = Field(description="0–10")
@@ -118,7 +150,29 @@ class Plan(Judgement):
 class Score(Judgement):
     """How one utterance does in its conversation (analysis; thesis, 5.3)."""
 
-    reasoning: Sentence = Field(description="one sentence: what stands out")
+    reasoning: Explanation = Field(description="one sentence: what stands out")
     coherence: Points = Field(description="0.0 beside the point to 10.0 follows from what was said and from the topic")
     sentiment: Points = Field(description="0.0 hostile or despairing, 5.0 neutral, 10.0 warm or delighted")
     engagement: Points = Field(description="0.0 absent or empty phrases to 10.0 deeply involved")
+
+
+PARTS: Final[dict[str, type[Judgement]]] = {
+    "perception": Percept,
+    "focal_points": FocalPoints,
+    "emotion": Feeling,
+    "need_to_talk": NeedToTalk,
+    "action": Action,
+    "openness": Openness,
+}
+"""What an agent judges when it hears something, by module, in the order in which one answer holds several of them."""
+
+
+@cache
+def in_parts(*modules: str) -> type[Judgement]:
+    """The judgements of several modules in one answer (the setting `cognition`): one field a module, in this order.
+
+    Args:
+        modules: names of `PARTS`.
+    """
+    fields: dict[str, Any] = {name: (PARTS[name], Field(description=PARTS[name].__doc__)) for name in modules}
+    return create_model("Parts", __base__=Judgement, __doc__="Several judgements in one answer.", **fields)

@@ -1,4 +1,4 @@
-"""One agent's mind: the state of the hearing and thinking graphs, and one entry of the conversation's `agents`.
+"""One agent's mind: one entry of the conversation's `agents`, and in a step the state of the mind's graphs.
 
 Plain values only (they are checkpointed with msgpack). What Chroma holds is not here: a mind knows which of its
 memories are alive, when each was last recalled, and how the last retrieval scored them.
@@ -7,9 +7,13 @@ memories are alive, when each was last recalled, and how the last retrieval scor
 from __future__ import annotations
 
 import operator
-from typing import Annotated, Any, Final, NotRequired
+from collections.abc import Mapping
+from typing import Annotated, Any, Final, Literal, NotRequired, cast
 
 from typing_extensions import TypedDict
+
+from persimchat.state.listening import Listening
+from persimchat.state.outcomes import Judged, Outcome, Weak
 
 
 class Utterance(TypedDict):
@@ -33,8 +37,12 @@ class Utterance(TypedDict):
     """What was wrong with the first wording and what became of it, of `state.repetition.CORRECTIONS`; often empty."""
     heard_by: NotRequired[list[str]]
     """A whisper: who hears it beside its speaker (state/visibility.py); everybody where it is missing."""
+    edited_by: NotRequired[str]
+    """Who put the words into the speaker's mouth: "branch" or "moderator"; missing where they are the speaker's own."""
     answer: NotRequired[str]
     """Debate baselines: the answer that it gives, in the form that was asked for."""
+    conditional: NotRequired[str]
+    """Debate baselines: the conditions under which it gives that answer; missing where it names none."""
     confidence: NotRequired[float]
     """Debate baselines with confidence: how sure the speaker is of it, 0–1."""
 
@@ -85,10 +93,16 @@ class Call(TypedDict):
     """Requests made: 1, or 2 where the answer had to be asked again; more where the server refused a form of answer."""
     input_tokens: int
     output_tokens: int
+    cached_tokens: NotRequired[int]
+    """Of `input_tokens` those that the server took from its cache; missing where there were none."""
     estimated: bool
     """True where the token counts are estimates."""
     cost_usd: float | None
     """None where the model's price is not known."""
+    outcome: NotRequired[Outcome]
+    """How a mind's own judgement came out; missing where something else was asked for."""
+    outcomes: NotRequired[dict[str, Outcome]]
+    """The same by module, in place of `outcome`, where one answer has the judgements of several."""
 
 
 class Silence(TypedDict):
@@ -97,15 +111,17 @@ class Silence(TypedDict):
     turn: int
     """Number of the utterance that it did not hear or did not make."""
     step: str
-    """"hear", "think" or "speak"."""
+    """"awaken", "hear", "think" or "speak"."""
     why: str
     """What its model's error says; "passed" for a person who passed."""
 
 
 class Mind(TypedDict, total=False):
-    """Everything that one agent carries from turn to turn, and what it is given for one step."""
+    """Everything that one agent carries from turn to turn."""
 
     name: str
+    role: Literal["judge"]
+    """What it is there for where it takes no part: the persona judge, which hears and thinks and never speaks."""
     persona: dict[str, Any]
     goals: list[str]
     emotion: dict[str, int]
@@ -139,15 +155,23 @@ class Mind(TypedDict, total=False):
     """What it did while the last utterance was made: "speak", "reflect", "plan" or ""."""
     thought: int
     """Number of the utterance during which it reflected or planned last."""
+    weak: Weak | None
+    """What was wrong with its judgements in the last turn in which anything was."""
     silent: Silence | None
     """Since its model failed it is silent for a turn; None while it is not."""
+    listening: Listening
+    """What it keeps of its listening, where the setting `listeners` is a number."""
     human: bool
     """A person takes this part: they are asked for their words, and no model thinks for them."""
     hand: bool
     """A person's raised hand."""
     passed: int
     """Turn at which a person was asked last and passed, 0 if never."""
-    # Given for one step, stripped by the wrappers in graph/:
+
+
+class Step(Mind, total=False):
+    """A mind in one step: what it is given for it, and what its modules hand on to each other; stored nowhere."""
+
     situation: Situation
     heard: Utterance
     needs: dict[str, int]
@@ -158,12 +182,25 @@ class Mind(TypedDict, total=False):
     """What the speaker is not to say again."""
     required: bool
     """Whether a failing model is an error now: everybody's has failed."""
+    beside: bool
+    """Given to the judge's mind: whether others take the same step, who lead the conversation on."""
     keep: bool
     """Whether the memory leaving short-term memory is kept (set by memory filtering)."""
     arriving: list[dict[str, Any]]
     """New memories on their way through short-term memory, whole."""
-    calls: Annotated[list[Call], operator.add]
+    outcomes: Annotated[list[Judged], operator.add]
+    """How its own judgements came out, of all modules that were asked."""
 
 
-GIVEN: Final = ("situation", "heard", "needs", "said", "avoid", "required", "keep", "arriving", "calls")
-"""Keys of a mind that belong to one step and are never stored in the conversation."""
+def in_step(mind: Mapping[str, Any], **given: Any) -> Step:
+    """A mind in one step.
+
+    Args:
+        mind: what it carries, or what of that the step needs.
+        **given: what it is given for the step.
+    """
+    return cast(Step, {**mind, **given})
+
+
+STORED: Final = frozenset(Mind.__annotations__)
+"""Keys of a mind that the conversation keeps."""

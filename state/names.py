@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
-from persimchat.state.folding import folded
+from persimchat.state.normalise import folded, visible_form
 
 _AROUND: Final = " \t\n.,:;!?\"'“”„*_`()[]"
 
@@ -13,14 +13,25 @@ _AROUND: Final = " \t\n.,:;!?\"'“”„*_`()[]"
 def matching(wanted: str, names: Sequence[str]) -> list[str]:
     """The names that `wanted` may mean.
 
-    Those written exactly so; else those equal but for case and diacritics; else those of which it is one word, or
-    several in a row (a first name, a surname).
+    Those written exactly so; else those that look the same; else those equal but for case and diacritics; else those
+    of which it is one word, or several in a row (a first name, a surname).
     """
-    key = folded(wanted)
-    if not key:
+    form, key = visible_form(wanted), folded(wanted)
+    if not form:
         return []
-    exact = [name for name in names if name == wanted] or [name for name in names if folded(name) == key]
+    exact = [name for name in names if name == wanted] or [name for name in names if visible_form(name) == form]
+    if exact or not key:
+        return exact
+    exact = [name for name in names if folded(name) == key]
     return exact or [name for name in names if f" {key} " in f" {folded(name)} "]
+
+
+def as_listed(wanted: str, names: Sequence[str]) -> str:
+    """The name among these that looks the same as `wanted`, as it is written there; `wanted` itself where none does."""
+    if wanted in names:
+        return wanted
+    form = visible_form(wanted)
+    return next((name for name in names if visible_form(name) == form), wanted)
 
 
 def full_names(names: Sequence[str]) -> Callable[[Any], Any]:
@@ -30,7 +41,9 @@ def full_names(names: Sequence[str]) -> Callable[[Any], Any]:
     """
 
     def full(value: Any) -> Any:
-        found = matching(value.strip(_AROUND), names) if isinstance(value, str) else []
+        if not isinstance(value, str):
+            return value
+        found = matching(value, names) or matching(value.strip(_AROUND), names)  # a name may be such marks alone
         return found[0] if len(found) == 1 else value
 
     return full

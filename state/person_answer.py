@@ -10,6 +10,7 @@ from typing_extensions import TypedDict
 
 from persimchat.state.errors import InputError, suggestion
 from persimchat.state.intervention import words
+from persimchat.state.names import as_listed
 from persimchat.state.plain_text import quoted
 
 Asked = Literal["utterance", "need_to_talk"]
@@ -59,11 +60,12 @@ def person_answer(given: Any, what: str, present: Sequence[str]) -> PersonAnswer
         return answer
     if isinstance(heard_by, str) or not isinstance(heard_by, Sequence) or not heard_by:
         raise InputError("heard_by is no list of names", where=_WHERE, remedy="Leave it out for everybody.")
-    for name in heard_by:
+    heard = [as_listed(name, present) if isinstance(name, str) else name for name in heard_by]
+    for name in heard:
         if name not in present:
             what_is_wrong = f"{quoted(name, _SHOWN)} does not take part"
             raise InputError(what_is_wrong, where=_WHERE, remedy=suggestion(str(name), present))
-    answer["heard_by"] = list(dict.fromkeys(heard_by))
+    answer["heard_by"] = list(dict.fromkeys(heard))
     return answer
 
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from typing import Annotated, Any, Final
 
 from pydantic import (
+    AfterValidator,
     BaseModel,
     BeforeValidator,
     ConfigDict,
@@ -14,14 +14,15 @@ from pydantic import (
     StringConstraints,
     TypeAdapter,
     ValidationError,
-    field_validator,
     model_validator,
 )
+
+from persimchat.state.normalise import name_as_written, seen
 
 KnowledgeLevel = Annotated[int, Field(ge=0, le=5)]
 """0 none, 1 basic awareness, 2 elementary, 3 intermediate, 4 advanced, 5 expert (thesis, 5.2.1)."""
 
-Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=4000)]
+Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=4000), AfterValidator(seen)]
 Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=300)]
 
 
@@ -63,7 +64,7 @@ class Persona(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    name: Name = Field(description="name and surname")
+    name: Annotated[Name, AfterValidator(name_as_written)] = Field(description="name and surname")
     description: Text = Field(description="one paragraph: who this is")
     characteristics: Characteristics = Field(
         default_factory=dict, description="age, gender, residence, occupation, education, … as name: value"
@@ -84,14 +85,6 @@ class Persona(BaseModel):
         if isinstance(data, dict) and "description" not in data and not _is_no(data.get("human", False)):
             return {**data, "description": "A person who takes part in the conversation."}
         return data
-
-    @field_validator("name")
-    @classmethod
-    def _one_line(cls, value: str) -> str:
-        name = " ".join(value.split())
-        if not any(c.isprintable() and not c.isspace() and not unicodedata.combining(c) for c in name):
-            raise ValueError("name has no visible character")
-        return name
 
     def characteristic(self, name: str) -> str | None:
         """The value of a characteristic, found whatever its case; None where the persona has none of that name."""

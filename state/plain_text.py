@@ -7,7 +7,8 @@ from typing import Final
 
 _SEQUENCE: Final = re.compile(
     r"(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]"  # CSI: colours, movements of the cursor
-    r"|(?:\x1b[\]PX^_]|[\x90\x98\x9d\x9e\x9f])[^\x07\x1b\x9c]*(?:\x07|\x1b\\|\x9c)"  # OSC, DCS …: titles, clipboard
+    # OSC, DCS …: titles, clipboard
+    r"|(?:\x1b[\]PX^_]|[\x90\x98\x9d\x9e\x9f])[^\x07\x1b\x90\x98\x9c-\x9f]*(?:\x07|\x1b\\|\x9c)"
     r"|\x1b[ -/]*[0-~]"
 )
 _LINE_END: Final = re.compile(r"\r\n?|[\x0b\x0c\x85\u2028\u2029]")
@@ -27,6 +28,20 @@ def clean(text: str) -> str:
 def one_line(text: str) -> str:
     """The cleaned text on a single line."""
     return " ".join(clean(text).split())
+
+
+def shortened(text: str, most: int) -> str:
+    """The text, cut between two words where that leaves most of it, of at most `most` characters with the ellipsis.
+
+    Args:
+        text: what somebody wrote; one that is short enough comes back as it is.
+        most: characters, 1 or more.
+    """
+    if len(text) <= most:
+        return text
+    cut = text[: most - 1]
+    space = cut.rfind(" ")
+    return (cut[:space] if space > most // 2 else cut).rstrip() + "…"
 
 
 def without_credentials(text: str, instead: str = "") -> str:

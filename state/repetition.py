@@ -10,7 +10,7 @@ import unicodedata
 from collections.abc import Sequence
 from typing import Final
 
-from persimchat.state.folding import without_marks
+from persimchat.state.normalise import without_marks
 
 OWN_NAME_REMOVED: Final = "own_name_removed"
 """The speaker's own name stood in front of the words and was removed."""
@@ -37,6 +37,8 @@ LEAST_WORDS: Final = 6
 SHORT: Final = 10
 """Texts with fewer words ("What do you think about the price, Eva?") say something else where one word is another: they
 repeat an earlier one only where all of their n-grams are in it."""
+COMPARED: Final = 20_000
+"""Characters of a text that are compared with others: what is longer is no utterance."""
 SIGN: Final = 0.5
 """How much of a word a sign counts for in scripts that put no spaces between words."""
 
@@ -71,8 +73,9 @@ def words(text: str) -> list[str]:
     """The words of a text for comparison, without case, diacritics and punctuation.
 
     Scripts without spaces between words give their single signs, and a text without any word (emoji, "?!") its marks.
+    Only the first `COMPARED` characters count.
     """
-    plain = without_marks(unicodedata.normalize("NFKC", text))  # 𝕊 and Ｓ are S before they are made small
+    plain = without_marks(text[:COMPARED])
     return plain.translate(_SPACING).split() or [mark for mark in plain if not mark.isspace()]
 
 

@@ -3,16 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints, field_validator, model_validator
 
 from persimchat.state.errors import suggestion
+from persimchat.state.normalise import seen, visible_form
 from persimchat.state.persona import Persona
 from persimchat.state.relationship import ONE_SIDED, Relationship
+from persimchat.state.setting import with_current_names
+from persimchat.state.settings import FORMER_NAMES
 
-Topic = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=8000)]
-Line = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=1000)]
+LONGEST_TOPIC: Final = 8_000
+"""Characters of a topic."""
+LONGEST_LINE: Final = 1_000
+"""Characters of a rule, and of a social goal."""
+
+Topic = Annotated[
+    str, StringConstraints(strip_whitespace=True, min_length=1, max_length=LONGEST_TOPIC), AfterValidator(seen)
+]
+Line = Annotated[
+    str, StringConstraints(strip_whitespace=True, min_length=1, max_length=LONGEST_LINE), AfterValidator(seen)
+]
 
 
 class Scenario(BaseModel):
@@ -33,14 +45,21 @@ class Scenario(BaseModel):
     rules: list[Line] = Field(default_factory=list, description="rules of the conversation that everybody knows")
     settings: dict[str, Any] = Field(default_factory=dict, description="settings that this scenario asks for")
 
+    @field_validator("settings")
+    @classmethod
+    def _current(cls, value: dict[str, Any]) -> dict[str, Any]:
+        """Understand old names."""
+        return with_current_names(value, FORMER_NAMES)
+
     @model_validator(mode="after")
     def _consistent(self) -> Scenario:
         names = [p.name for p in self.participants]
-        seen: set[str] = set()
+        forms: set[str] = set()
         for name in names:
-            if name.casefold() in seen:
+            form = visible_form(name)
+            if form in forms:
                 raise ValueError(f"two participants are called {name!r}; give each a name of its own")
-            seen.add(name.casefold())
+            forms.add(form)
         pairs: set[Hashable] = set()
         for relationship in self.relationships:
             for name in (relationship.from_, relationship.to):

@@ -6,7 +6,8 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
-from persimchat.state.folding import folded
+from persimchat.state.normalise import folded
+from persimchat.state.plain_text import shortened
 
 
 def addressees(text: str, speaker: str, present: list[str]) -> list[str]:
@@ -34,6 +35,18 @@ def _mentions(text: str, name: str) -> bool:
     if any(character >= "\u2e80" for character in name):  # scripts that put no spaces between words
         return name in text
     return re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text) is not None
+
+
+def whole_sentences(text: str) -> str:
+    """What of words that break off somewhere can stand: up to the end of the last whole sentence.
+
+    Where there is none, or next to nothing before its end, all but the last word, and an ellipsis.
+    """
+    text = text.strip()
+    ends = [found.end() for found in _SENTENCE_END.finditer(text)]
+    if ends and ends[-1] * 10 >= len(text):
+        return text[: ends[-1]]
+    return shortened(text, max(1, len(text) - 1))
 
 
 def without_own_name(text: str, speaker: str) -> str:
@@ -121,7 +134,8 @@ class _Stretch:
     @property
     def announces(self) -> bool:
         """Whether it only leads to what comes ("Here is what Eva says:")."""
-        return self.text.rstrip(_MARKUP).endswith((":", "："))
+        last = next((line for line in reversed(self.lines) if line.strip()), "")
+        return last.strip().rstrip(_MARKUP).endswith((":", "："))
 
 
 _MARKUP: Final = "*_ \t"
@@ -130,6 +144,7 @@ _LONGEST_LABEL: Final = 120
 _COLON: Final = re.compile("[:：]")
 _NAME: Final = re.compile(r"[\W_]*(?P<name>[^\W_].*?)[\W_]*(?:[(\[（][^()\[\]（）]*[)\]）][\W_]*)?")
 """A name among markup, quotes and list signs, and a stage direction in brackets behind it."""
+_SENTENCE_END: Final = re.compile(r"[.!?…؟۔।]+[\"'”’»)*]*(?=\s|\Z)|[。！？]+[”」』）]*")
 _SENTENCE_ENDS: Final = tuple('.!?…。！？؟۔।"”»)*')
 
 

@@ -6,15 +6,24 @@ against the form that was asked for. The reason comes before the verdict.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
-from typing import Annotated, Any, Final, Literal, cast
+from typing import Annotated, Any, Final, Literal, NotRequired, Self, cast
 
-from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema, create_model, model_validator
+from pydantic import (
+    AfterValidator,
+    BeforeValidator,
+    Field,
+    ModelWrapValidatorHandler,
+    WithJsonSchema,
+    create_model,
+    model_validator,
+)
 from typing_extensions import TypedDict
 
 from persimchat.state.answer_format import AnswerFormat, parse_answer
-from persimchat.state.judgement import Judgement, Sentence
+from persimchat.state.condition import Condition, Stand, or_none, stands, with_condition
+from persimchat.state.judgement import LONGEST_EXPLANATION, Explanation, Judgement, Sentence
 from persimchat.state.names import full_names
 
 
@@ -28,6 +37,8 @@ class VerdictRecord(TypedDict):
     """Whether it ends the debate."""
     answer: str
     """The answer agreed on; empty without consensus."""
+    conditional: NotRequired[str]
+    """The conditions under which the answer holds; missing where it holds without."""
     positions: list[dict[str, Any]]
     """`agent`, `position`, `agrees` (with the answer, or with what most hold)."""
     progress: str
@@ -47,21 +58,52 @@ class Conclusion(TypedDict):
     """Agents who hold it, in order of listing."""
     by: str
     """Who says so: "judge", or the method ("mad", "mad_judge", "reconcile")."""
+    conditional: NotRequired[str]
+    """The conditions under which the answer holds; missing where it holds without."""
+    positions: NotRequired[list[Stand]]
+    """Where everybody stands, in order of listing; missing where there are no conditions."""
+
+
+def with_conditions(
+    conclusion: Conclusion,
+    conditions: str | None,
+    names: Sequence[str],
+    positions: Mapping[str, str],
+    said: Iterable[Mapping[str, Any]],
+) -> Conclusion:
+    """A conclusion with its conditions and where everybody stands; as it is where there are no conditions.
+
+    Args:
+        conclusion: what the debate came to.
+        conditions: under which it holds; None or empty without.
+        names: the participants', in order of listing.
+        positions: by name, as far as they are known.
+        said: utterances, oldest first.
+    """
+    if not conditions:
+        return conclusion
+    return {**conclusion, "conditional": conditions, "positions": stands(names, positions, said)}
 
 
 class Verdict(Judgement):
     """The judge's verdict after an utterance; made for one debate by `verdict_schema`."""
 
-    reasoning: Sentence = Field(description="who holds what, and whether they have come to agree")
+    reasoning: Explanation = Field(description="who holds what, and whether they have come to agree")
     consensus: bool = Field(description="true only where every participant agrees with one answer")
     answer: str | None
+    conditional: Condition = None
     positions: list[Any]
     progress: Literal["progressing", "circling"] = Field(
         description="progressing: new reasons or positions move; circling: the same is said again"
     )
 
+    @model_validator(mode="wrap")
+    @classmethod
+    def _keeps_condition(cls, data: Any, handler: ModelWrapValidatorHandler[Self]) -> Self:
+        return with_condition(handler(data), data)
+
     @model_validator(mode="after")
-    def _consistent(self) -> Verdict:
+    def _consistent(self) -> Self:
         if self.consensus:
             if self.answer is None:
                 raise ValueError(
@@ -79,9 +121,15 @@ class Verdict(Judgement):
 class Majority(Judgement):
     """What most hold when a debate ends without consensus; made for one debate by `majority_schema`."""
 
-    reasoning: Sentence = Field(description="who holds what, and which position has the most supporters")
+    reasoning: Explanation = Field(description="who holds what, and which position has the most supporters")
     answer: str
+    conditional: Condition = None
     supporters: list[str]
+
+    @model_validator(mode="wrap")
+    @classmethod
+    def _keeps_condition(cls, data: Any, handler: ModelWrapValidatorHandler[Self]) -> Self:
+        return with_condition(handler(data), data)
 
 
 _ANSWERS: Final[dict[str, str]] = {
@@ -105,6 +153,8 @@ def answer_type(form: AnswerFormat, choices: Sequence[str] = ()) -> Any:
 
     allowed = {"yesno": ["yes", "no"], "choice": list(choices)}.get(form)
     shape: dict[str, Any] = {"type": "number"} if form == "number" else {"type": "string"}
+    if form == "free":
+        shape |= {"minLength": 1, "maxLength": LONGEST_EXPLANATION}
     return Annotated[str, BeforeValidator(parsed), WithJsonSchema(shape | ({"enum": allowed} if allowed else {}))]
 
 
@@ -133,7 +183,11 @@ def verdict_schema(names: tuple[str, ...], form: AnswerFormat, choices: tuple[st
         ),
         positions=(
             Annotated[list[position], AfterValidator(_everybody(names))],
-            Field(description="one entry for every participant"),
+            # Said to servers alone: the validator says whose entry is missing.
+            Field(
+                description="one entry for every participant",
+                json_schema_extra={"minItems": len(names), "maxItems": len(names)},
+            ),
         ),
     )
 
@@ -147,32 +201,13 @@ def majority_schema(names: tuple[str, ...], form: AnswerFormat, choices: tuple[s
         answer=(answer_type(form, choices), Field(description=f"its position: {answer_description(form, choices)}")),
         supporters=(
             cast(Any, list)[_one_of(names)],
-            Field(min_length=1, description="who holds it"),
+            Field(min_length=1, description="who holds it", json_schema_extra={"maxItems": len(names)}),
         ),
     )
 
 
 def _one_of(names: tuple[str, ...]) -> Any:
     return Annotated[Literal[names], BeforeValidator(full_names(names))]
-
-
-_NOTHING: Final = frozenset({"", "null", "none", "n/a"})
-
-
-def or_none(kind: Any, *, unless: Sequence[str] = ()) -> Any:
-    """This type or None, for which models also write words such as "none".
-
-    Args:
-        kind: the type.
-        unless: texts that mean themselves, as a choice that is called None.
-    """
-    kept = {text.strip().casefold() for text in unless}
-
-    def nothing(value: Any) -> Any:
-        word = value.strip().casefold() if isinstance(value, str) else None
-        return None if word in _NOTHING and word not in kept else value
-
-    return Annotated[kind | None, BeforeValidator(nothing)]
 
 
 def _everybody(names: tuple[str, ...]) -> Callable[[list[Any]], list[Any]]:

@@ -17,7 +17,18 @@ TESTED_ELSEWHERE = {"javascript": "test_events_doc.py gives it to Node.js", "mer
 OUTPUT = ("text",)
 """Languages of blocks that show what a program prints; test_readme_data.py compares those with a form of their own."""
 
+FETCHED = "needs a model that is fetched first: make real does, and tests/models/test_getting.py gets from loopback"
+HUB_FILE = "hf:bartowski/Llama-3.2-3B-Instruct-GGUF/Llama-3.2-3B-Instruct-Q4_K_M.gguf"
+
 NOT_RUN = {
+    ("README.md", "persimchat models get smollm2"): FETCHED,
+    ("README.md", 'persimchat run "Tea or coffee?" -n 2 --messages 3 --model smollm2'): FETCHED,
+    ("docs/models.md", "persimchat models get smollm2"): FETCHED,
+    ("docs/models.md", 'persimchat run "Tea or coffee?" -n 2 --messages 3 --model smollm2'): FETCHED,
+    ("docs/models.md", "persimchat models remove smollm2"): FETCHED,
+    ("docs/models.md", "persimchat models try smollm2"): FETCHED,
+    ("docs/models.md", f"persimchat models get {HUB_FILE}"): FETCHED,
+    ("docs/models.md", f'persimchat run "Tea or coffee?" --model {HUB_FILE}'): FETCHED,
     (
         "docs/start.md",
         "ollama pull llama3.1",
@@ -61,9 +72,6 @@ STANDS_FOR = {
 }
 """(document, words): what a test reads in their place. `run` are the runs in the folder, the first began first; `town`
 the files there; `receiver` takes traces; `examples` and `client` are LangSmith's, without an account."""
-
-HEAVY = ("docs/langsmith.md", "docs/people.md", "docs/runs.md")
-"""Documents that take long: `make proof` plays them, and CI."""
 
 GOES_ON = ("docs/evaluation.md",)
 """Documents in which a script goes on with the names of those before it; in all others each stands alone."""

@@ -26,7 +26,8 @@ if __name__ == "__main__":
 RUN = "a-run"
 KINDS: dict[str, dict[str, Any]] = {
     "debate": {"mode": "debate", "judge": "persona", "analysis": True, "max_messages": 7},
-    "discussion": {"max_messages": 8, "allow_repetition": True},
+    "discussion": {"max_messages": 8, "allow_repeated_speaker": True},
+    "listeners": {"max_messages": 8, "listeners": 1, "cognition": "compact"},
 }
 
 
@@ -116,17 +117,17 @@ class Strike:
 def _install(strike: Strike) -> None:
     from aiosqlite import Connection
     from chromadb import Collection
-    from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
     from persimchat.memory.store import MemoryStore
     from persimchat.models.exchange import Exchange
     from persimchat.runs import calls, folder, rebuild, resume
+    from persimchat.runs.checkpoint_file import FileSaver
     from persimchat.runs.running import Running
 
     strike.around(Exchange, "judge", "judge")
     strike.around(Exchange, "stream", "stream")
-    strike.around(AsyncSqliteSaver, "aput", "aput")
-    strike.around(AsyncSqliteSaver, "aput_writes", "aput_writes")
+    strike.around(FileSaver, "aput", "aput")
+    strike.around(FileSaver, "aput_writes", "aput_writes")
     strike.around(Connection, "commit", "commit")
     strike.around(MemoryStore, "save", "save")
     strike.around(MemoryStore, "_collection", "collection")
@@ -189,7 +190,7 @@ async def _look(out: Path) -> dict[str, Any]:
     from langchain_core.load import dumpd
 
     from persimchat.memory.store import MemoryStore
-    from persimchat.runs.workplace import workplace
+    from persimchat.runs.resources import open_resources
     from persimchat.state.settings import Settings
 
     path = out / RUN
@@ -202,10 +203,10 @@ async def _look(out: Path) -> dict[str, Any]:
         assert found.metadata
         kept[str(found.metadata["agent"])] = sorted((i, m["memory"], v.tobytes().hex()) for i, m, v in rows)
     store.close()
-    async with workplace(RUN, settings, path) as place:
+    async with open_resources(RUN, settings, path) as place:
         snapshot = await place.graph.aget_state(place.config)
     state = {name: value for name, value in snapshot.values.items() if name != "usage"}
-    minds = [*state["agents"].values(), *state["judge_mind"].values()]
+    minds = list(state["agents"].values())
     alive = {mind["name"]: [*mind["alive"]] for mind in minds}
     unsaved = {mind["name"]: [whole["id"] for whole in mind["unsaved"]] for mind in minds}
     return {

@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from persimchat.runs.folder import RUN_FORMAT
+from persimchat.runs.jsonl import json_lines
+from persimchat.runs.mind_lines import MindLines
 
 PEOPLE = ("Eva Horáková", "Bo Říha", "李雷")
 EMOTIONS = ("happiness", "sadness", "anger", "fear", "disgust", "surprise")
@@ -51,6 +53,12 @@ def mind(turn: int, agent: str, **more: Any) -> dict[str, Any]:
         "insights": [],
         **more,
     }
+
+
+def minds_in(path: Path) -> list[dict[str, Any]]:
+    """The lines of a file of minds, each with all that it says of what was recalled."""
+    lines = MindLines()
+    return list(json_lines(path, lambda line: lines.read(line).value))
 
 
 def verdict(turn: int, consensus: bool = False, **more: Any) -> dict[str, Any]:

@@ -2,8 +2,8 @@
 
 A generated part stands between two comments, `<!-- generated: NAME -->` and `<!-- end of NAME -->`.
 
-    python tools/generate_docs.py            writes what changed
-    python tools/generate_docs.py --check    changes nothing; exit code 1 where something is stale
+    python tools/generate_docs.py            writes the changes
+    python tools/generate_docs.py --check    changes nothing; exit code 1 if a part is stale
 """
 
 from __future__ import annotations
@@ -23,50 +23,55 @@ from persimchat.graph import build_conversation
 from persimchat.graph.baselines import BUILDERS
 from persimchat.graph.minds import build_hearing, build_thinking
 from persimchat.runs.events import Concluded, Event, MindRecord, Position, RecalledMemory, Totals
-from persimchat.state.settings import RetrievalWeights, Settings
+from persimchat.state.setting import GROUPS
+from persimchat.state.setting_texts import condition_in_words, default_in_words, option_name
+from persimchat.state.settings import ABOUT, RetrievalWeights, Settings
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
+CHANGES = {"resume": "resume, branch", "branch": "branch", "never": "no"}
 BOUNDS = {"minimum": "≥ {}", "exclusiveMinimum": "> {}", "maximum": "≤ {}", "exclusiveMaximum": "< {}"}
 
 
 def drawing(build: Callable[[], CompiledStateGraph[Any, Any, Any, Any]] = build_conversation, *, xray: int = 1) -> str:
-    """A graph as a Mermaid block, with its inner graphs where `xray` is 1; the conversation's."""
+    """A graph as a Mermaid block, by default the conversation's, with its inner graphs if `xray` is 1."""
     return f"```mermaid\n{build().get_graph(xray=xray).draw_mermaid().strip()}\n```"
 
 
-def settings_table() -> str:
-    """All settings as a Markdown table: name, values, default, meaning."""
-    rows = ["| setting | values | default | meaning |", "| --- | --- | --- | --- |"]
+def settings_tables() -> str:
+    """All settings as Markdown, a table a group: name, option, values, default, meaning, when it may change."""
     properties = Settings.model_json_schema()["properties"]
-    for name, field in Settings.model_fields.items():
-        if field.annotation is RetrievalWeights:
-            weights = RetrievalWeights.model_json_schema()["properties"]
-            meaning = "weight of {} in the retrieval score"
-            rows += [_row(f"{name}.{p}", schema, meaning.format(p.replace("_", " "))) for p, schema in weights.items()]
-        else:
-            rows.append(_row(name, properties[name], field.description))
-    return "\n".join(rows)
+    tables = []
+    for group, title in GROUPS.items():
+        names = [name for name, about in ABOUT.items() if about.group == group]
+        rows = [row for name in names for row in _rows(name, properties[name])]
+        head = ["| setting | values | default | meaning | may change |", "| --- | --- | --- | --- | --- |"]
+        tables.append("\n".join([f"## {title}", "", *head, *rows]))
+    return "\n\n".join(tables)
 
 
-def _row(name: str, schema: dict[str, Any], meaning: str | None) -> str:
-    return f"| `{name}` | {_values(schema)} | {_default(schema)} | {_escaped(meaning)} |"
+def _rows(name: str, schema: dict[str, Any]) -> list[str]:
+    """A setting's row, or one for each of its parts."""
+    about, field = ABOUT[name], Settings.model_fields[name]
+    if field.annotation is RetrievalWeights:
+        return [
+            f"| `{name}.{part}` | {_values(inside)} | `{inside['default']}` "
+            f"| weight of {part.replace('_', ' ')} in the retrieval score | {CHANGES[about.changes]} |"
+            for part, inside in RetrievalWeights.model_json_schema()["properties"].items()
+        ]
+    options = [option_name(name), *about.also] if about.option is not None else []
+    shown = "<br>".join(f"`{one}`" for one in (name, *options))
+    condition = condition_in_words(name)
+    meaning = f"{field.description}{f'; only with {condition}' if condition else ''}"
+    default = _escaped(default_in_words(name))
+    return [f"| {shown} | {_values(schema)} | {default} | {_escaped(meaning)} | {CHANGES[about.changes]} |"]
 
 
 def _escaped(meaning: str | None) -> str:
     return (meaning or "").replace("|", "\\|").replace("<", "&lt;").replace(">", "&gt;")
 
 
-def _default(schema: dict[str, Any]) -> str:
-    if schema.get("type") in ("object", "array"):
-        return "empty"
-    value = schema["default"]
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    return "not set" if value is None else f"`{value}`"
-
-
 def _values(schema: dict[str, Any]) -> str:
-    """What a setting may be: its choices, or its type and bounds."""
+    """The values of a setting: its choices, or its type and bounds."""
     options = [option for option in schema.get("anyOf", [schema]) if option.get("type") != "null"]
     if choices := options[0].get("enum"):
         return " · ".join(f"`{choice}`" for choice in choices)
@@ -78,8 +83,9 @@ def _values(schema: dict[str, Any]) -> str:
         "integer": "integer",
         "boolean": "yes or no",
     }
+    named = [f"`{option['const']}`" for option in options if "const" in option]
     bounds = [words.format(_number(options[0][key])) for key, words in BOUNDS.items() if key in options[0]]
-    return ", ".join([kinds[options[0]["type"]], *bounds])
+    return " · ".join([*named, ", ".join([kinds[options[0]["type"]], *bounds])])
 
 
 def _number(value: float) -> str:
@@ -121,14 +127,14 @@ def _type(schema: dict[str, Any]) -> str:
 
 PARTS = {
     ("architecture.md", "drawing"): drawing,
-    ("settings.md", "settings"): settings_table,
+    ("settings.md", "settings"): settings_tables,
     ("events.md", "events"): events_list,
     ("studio.md", "conversation"): partial(drawing, xray=0),
     ("studio.md", "hearing"): partial(drawing, build_hearing),
     ("studio.md", "thinking"): partial(drawing, build_thinking),
     ("studio.md", "mad"): partial(drawing, BUILDERS["mad"]),
 }
-"""Which document holds which generated part, and what makes it."""
+"""Document and generated part: the function that makes it."""
 
 
 def renewed(document: str, part: str) -> str:
@@ -151,7 +157,7 @@ def renewed(document: str, part: str) -> str:
 def main() -> int:
     """Write or check; see the module's docstring."""
     parser = argparse.ArgumentParser(description="Renew the generated parts of docs/.")
-    parser.add_argument("--check", action="store_true", help="change nothing; exit code 1 where something is stale")
+    parser.add_argument("--check", action="store_true", help="change nothing; exit code 1 if a part is stale")
     check = parser.parse_args().check
     stale = False
     for document, part in PARTS:

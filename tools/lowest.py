@@ -1,11 +1,10 @@
 """Test the lower bounds of pyproject.toml: a fresh virtual environment with the oldest versions they allow.
 
 Run: `make lowest`, or `python tools/lowest.py [--uv uv] [--python python3] [-- arguments for pytest]`. It needs uv and
-a package index. Everything that pyproject.toml names gets the oldest version that fits; what those ask for in turn is
+a package index. Every package that pyproject.toml names gets the oldest version that fits; their own requirements get
 the newest. The package is built and installed as a wheel, and the fast tests of the rooms run against it.
 
-A bound below the oldest version that could be installed is a bound that nobody has tried: it is named, and the exit
-status is 1.
+A bound below the oldest version that could be installed is untested: it is named, and the exit status is 1.
 """
 
 from __future__ import annotations
@@ -24,10 +23,10 @@ from packaging.utils import canonicalize_name
 from packaging.version import Version
 
 ROOT = Path(__file__).resolve().parents[1]
-NOT_TRIED = {"local", "minilm"}
-"""Extras left out: one compiles C++, the other brings PyTorch."""
+NOT_TRIED = {"minilm"}
+"""Extras left out: this one brings PyTorch."""
 HELD_BACK = ("kubernetes<36",)
-"""What Chroma brings and nothing of ours uses. Its newest version asks for newer pydantic and PyYAML than we do."""
+"""Required by Chroma, unused by our code. Its newest version asks for newer pydantic and PyYAML than we do."""
 TESTS = (
     "tests/state",
     "tests/prompts",
@@ -48,7 +47,7 @@ TESTS = (
 
 
 def bounds(project: dict[str, Any]) -> dict[str, set[Version]]:
-    """The lower bounds of all that a project's table names, extras too, by the package's normalised name.
+    """The lower bounds of all requirements in a project's table, extras included, by the package's normalised name.
 
     Raises:
         ValueError: a requirement has no lower bound.
@@ -65,13 +64,13 @@ def bounds(project: dict[str, Any]) -> dict[str, set[Version]]:
 
 
 def pinned(lines: Iterable[str]) -> dict[str, Version]:
-    """Versions by normalised name, from lines `name==version`; comments and empty lines are passed over."""
+    """Versions by normalised name, from lines `name==version`; comments and empty lines are ignored."""
     asked = [Requirement(line) for line in lines if line.strip() and not line.lstrip().startswith("#")]
     return {canonicalize_name(each.name): Version(next(iter(each.specifier)).version) for each in asked}
 
 
 def untried(project: dict[str, Any], pins: dict[str, Version]) -> list[str]:
-    """One line for every lower bound that is not the version which was installed."""
+    """One line for every lower bound that differs from the installed version."""
     return [
         f"{name}>={bound}: the oldest that could be installed is {pins.get(name, 'none')}"
         for name, least in sorted(bounds(project).items())
@@ -114,7 +113,7 @@ def main() -> int:
     left = untried(project, pinned(listed.read_text(encoding="utf-8").splitlines()))
     for line in left:
         print(f"not tried: {line}", file=sys.stderr)
-    cache = ("-p", "no:cacheprovider", "-m", "not slow and not proof")
+    cache = ("-p", "no:cacheprovider", "-m", "not proof and not real")
     tested = subprocess.run([folder / "venv" / "bin" / "pytest", "-q", *cache, *given.pytest, *TESTS], cwd=ROOT)
     return int(bool(left)) or tested.returncode
 

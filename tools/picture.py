@@ -48,7 +48,7 @@ def main() -> None:
                 break
     view.close()
     console.print(view.area())
-    svg = console.export_svg(title="persimchat run --config examples/ice_cream.yaml")
+    svg = console.export_svg(title="persimchat run --scenario examples/ice_cream.yaml")
     svg = svg.replace("<!-- Generated with Rich https://www.textualize.io -->", "")
     svg = re.sub(r"@font-face\s*\{.*?\}", "", svg, flags=re.DOTALL)
     PICTURE.parent.mkdir(exist_ok=True)

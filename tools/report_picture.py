@@ -1,7 +1,7 @@
 """Draw the README's picture of a report from a real run: `python tools/report_picture.py`.
 
 It holds examples/debate.yaml with the offline model, writes its report, and takes a picture of the page's head with
-Chromium, which has to be installed: docs/pictures/report.png.
+Chromium, which must be installed: docs/pictures/report.png.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def main() -> int:
     """Hold the debate and take the picture.
 
     Returns:
-        The exit code: 1 where there is no Chromium.
+        The exit code: 1 if there is no Chromium.
     """
     chromium = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
     if chromium is None:

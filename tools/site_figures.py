@@ -1,7 +1,7 @@
 """The figures of docs/concepts.md as SVG: boxes and arrows, drawn here, so the site needs no script to show them.
 
 python tools/site_figures.py            write docs/pictures/<name>.svg
-python tools/site_figures.py --check    change nothing; exit code 1 where one is stale
+python tools/site_figures.py --check    change nothing; exit code 1 if one is stale
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ FILLS = {"model": "#e8eaf6", "plain": "#ffffff", "store": "#e0f2f1", "end": "#ff
 
 @dataclass(frozen=True)
 class Box:
-    """One box: its centre and size in pixels, its lines of text, and what kind of thing it is (a key of `FILLS`)."""
+    """One box: its centre and size in pixels, its lines of text, and its kind (a key of `FILLS`)."""
 
     x: int
     y: int
@@ -48,13 +48,13 @@ class Figure:
 TURN = Figure(
     820,
     300,
-    "One turn: the next speaker is chosen; it speaks while the others think; everybody hears and appraises.",
+    "One turn: the next speaker is chosen; it speaks while the others think; all hear and appraise.",
     {
         "choose": Box(85, 130, "who needs most\nto talk?", width=130),
         "speak": Box(260, 70, "speak\n(one agent)", "model"),
         "think": Box(260, 190, "reflect or plan\n(all the others)", "model"),
-        "hear": Box(450, 130, "hear: perceive,\nremember, recall\n(everybody)", "model", 160, 74),
-        "appraise": Box(650, 130, "appraise: need to talk,\nopenness, action,\nemotion (everybody)", "model", 180, 74),
+        "hear": Box(450, 130, "hear: perceive,\nremember, recall\n(all)", "model", 160, 74),
+        "appraise": Box(650, 130, "appraise: need to talk,\nopenness, action,\nemotion (all)", "model", 180, 74),
         "judge": Box(650, 250, "judge\n(debates only)", "model", 180),
         "end": Box(85, 250, "end, or one\nmore turn?", "end", 130),
     },
@@ -74,7 +74,7 @@ TURN = Figure(
 MEMORY = Figure(
     820,
     320,
-    "Memory: what is new pushes the old from short-term into long-term memory; five parts make the score of recall.",
+    "Memory: a new memory pushes the old one from short-term into long-term memory; the score has five parts.",
     {
         "new": Box(100, 80, "perception, insight\nor plan", "model", 160),
         "short": Box(330, 80, "short-term memory\n(one memory)", "store", 170),
@@ -102,7 +102,7 @@ MEMORY = Figure(
 REFLECTION = Figure(
     820,
     290,
-    "A tree of reflections: insights rest on perceptions and plans, and deeper insights on insights.",
+    "A tree of reflections: perceptions and plans support insights, and insights support deeper insights.",
     {
         "top": Box(410, 55, "depth 2: “We argue about\nmoney, and mean trust.”", "model", 230),
         "left": Box(220, 145, "depth 1: “Petr counts\nwhat he may lose.”", "model", 200),
@@ -194,7 +194,7 @@ def _border(box: Box, towards: Box) -> tuple[float, float]:
 def main() -> int:
     """Write or check; see the module's docstring."""
     parser = argparse.ArgumentParser(description="Draw the figures of docs/concepts.md.")
-    parser.add_argument("--check", action="store_true", help="change nothing; exit code 1 where one is stale")
+    parser.add_argument("--check", action="store_true", help="change nothing; exit code 1 if one is stale")
     check = parser.parse_args().check
     stale = False
     for name, figure in FIGURES.items():

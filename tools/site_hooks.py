@@ -1,7 +1,8 @@
-"""What MkDocs is told beside mkdocs.yml: pages made of files outside docs/, and links that lead to them.
+"""Hooks for MkDocs: pages made from files outside docs/, and the links to them.
 
-The documents link to files of the repository (`../examples/…`, `../CONTRIBUTING.md`), which is right where the
-repository is read. In the site those files are pages: made here, and the links with them.
+The documents link to files of the repository (`../examples/…`, `../CONTRIBUTING.md`), which is right for readers
+of the repository. In the site those files are pages: the hooks make them and change the links. Code has no pages, so a
+link to code (`../graph/edges.py`) becomes its text, which names the file.
 """
 
 from __future__ import annotations
@@ -9,8 +10,6 @@ from __future__ import annotations
 import json
 import posixpath
 import re
-import sys
-import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -21,28 +20,14 @@ import persimchat
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = {"CONTRIBUTING.md": "contributing.md", "CHANGELOG.md": "changelog.md", "README.md": "index.md"}
-"""File of the repository: the page that stands for it. The README's is docs/index.md; the others are made here."""
+"""File of the repository: its page. The README's is docs/index.md; the others are made here."""
 LINK = re.compile(r"\]\((?![a-z]+:|#|/)([^)#\s]+)(#[^)\s]*)?\)")
+CODE = re.compile(r"\[([^\]]+)\]\(\.\./(?!examples/)[\w/]+\.py\)")
 MERMAID = re.compile(r"^```mermaid\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 
 
-LAID_OUT = tempfile.TemporaryDirectory(prefix="persimchat-site-")
-"""The package with its rooms inside it, as links: read from its source, it has to lie as it is imported."""
-
-
-def on_startup(**_: Any) -> None:
-    """Lay the package out for the reference; an editable install has its rooms elsewhere."""
-    package = Path(LAID_OUT.name) / "persimchat"
-    package.mkdir()
-    for file in (ROOT / "src" / "persimchat").glob("*.py"):
-        (package / file.name).symlink_to(file)
-    for room in sorted({getattr(persimchat, name).__module__.split(".")[1] for name in persimchat.__all__}):
-        (package / room).symlink_to(ROOT / room)
-    sys.path.append(LAID_OUT.name)
-
-
 def on_files(files: Files, config: MkDocsConfig, **_: Any) -> Files:
-    """Add the pages that are made of other files."""
+    """Add the pages that are made from other files."""
     made = {page: (ROOT / name).read_text(encoding="utf-8") for name, page in PAGES.items() if page != "index.md"}
     for uri, content in {**made, "examples.md": examples(), "api.md": reference()}.items():
         files.append(File.generated(config, uri, content=content))
@@ -50,7 +35,7 @@ def on_files(files: Files, config: MkDocsConfig, **_: Any) -> Files:
 
 
 def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
-    """Turn links to files of the repository into links to pages, and Mermaid drawings into text that can be opened."""
+    """Turn links to files of the repository into links to pages or, to code, into their text; fold Mermaid drawings."""
     uri = page.file.src_uri
     folder = "" if uri in PAGES.values() and uri != "index.md" else "docs"
 
@@ -58,11 +43,11 @@ def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
         target = posixpath.normpath(posixpath.join(folder, match[1]))
         return f"]({link(target, match[2] or '')})"
 
-    return MERMAID.sub(_folded, LINK.sub(renewed, markdown))
+    return MERMAID.sub(_folded, LINK.sub(renewed, CODE.sub(r"\1", markdown)))
 
 
 def link(target: str, anchor: str) -> str:
-    """Where a path of the repository is in the site; what is not there is left as it is, for MkDocs to complain of."""
+    """The address of a repository's path in the site; unknown paths are left as they are, so MkDocs reports them."""
     if target == "examples" or target.startswith("examples/"):
         return f"examples.md{'' if target == 'examples' else '#' + slug(target)}"
     if target in PAGES:
@@ -79,7 +64,7 @@ def examples() -> str:
     """The page of examples: every file of examples/, word for word."""
     parts = [
         "# Examples",
-        "Scenarios run with `persimchat run --config FILE`, scripts with `python FILE`.",
+        "Scenarios run with `persimchat run --scenario FILE`, scripts with `python FILE`.",
     ]
     root = ROOT / "examples"
     for folder in [root, *sorted(path for path in root.iterdir() if path.is_dir() and path.name != "__pycache__")]:
@@ -98,7 +83,7 @@ FORMS = {".yaml": "yaml", ".py": "python", ".ipynb": "python", ".csv": "text", "
 
 def reference() -> str:
     """The page of the Python API: everything that `persimchat` exports, from its docstrings, and the events."""
-    parts = ["# Python API", "Everything that `import persimchat` offers, made of the docstrings."]
+    parts = ["# Python API", "Everything that `import persimchat` offers, made from the docstrings."]
     for name in sorted(persimchat.__all__, key=str.lower):
         home = getattr(persimchat, name).__module__
         parts.append(f"::: {home}.{name}\n    options:\n      heading_level: 2")
@@ -118,6 +103,6 @@ def _fenced(suffix: str, text: str) -> str:
 
 
 def _folded(match: re.Match[str]) -> str:
-    """Mermaid would be fetched from another host to draw this; its text stands in a part that opens."""
+    """The drawing as text in a part that opens: to draw it, the page would have to load Mermaid from another host."""
     lines = "\n".join(f"    {line}".rstrip() for line in f"```text\n{match[1]}```".splitlines())
     return f'??? abstract "Drawing, as Mermaid text"\n\n{lines}'

@@ -1,13 +1,17 @@
-"""What is to be seen of a run: its events, sorted by what panels show. Every turn stays, so that a page can go back.
+"""A run as its events tell it, sorted by what panels show; read from the folder if the run is not live.
 
-Minds stand here as far as charts need them; the whole ones are read from the run's folder when somebody looks.
+Every turn is kept, so that a page can go back. Of minds it holds what charts need; the mind dialog reads the rest from
+the run's folder.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_right
-from typing import Literal
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any, Literal
 
+from persimchat.runs.calls import CALLS
 from persimchat.runs.events import (
     Analysed,
     Asked,
@@ -17,7 +21,9 @@ from persimchat.runs.events import (
     Judged,
     JudgeMindChanged,
     MindChanged,
+    MindRecord,
     Paused,
+    Shortened,
     Silenced,
     Speaking,
     Started,
@@ -27,13 +33,21 @@ from persimchat.runs.events import (
     Totals,
     TurnEnded,
     Uttered,
+    Waiting,
 )
+from persimchat.runs.past import UNKNOWN, past_events
+from persimchat.runs.reading import calls_in_file, calls_of, read_run
+from persimchat.runs.recorded import RecordedCall
+from persimchat.runs.totals import totals
 
 Status = Literal["running", "paused", "asked", "ended", "unfinished"]
 """How a run stands: `asked` waits for a person; `unfinished` has no end, and nobody works on it."""
 
-Line = Uttered | Silenced | TopicChanged | Judged
-"""What stands in the conversation's order beside each other."""
+Line = Uttered | Silenced | TopicChanged | Judged | Shortened
+"""What the conversation shows, in order."""
+
+_BESIDE = (HandRaised, Paused, Continued, TopicChanged, Shortened)
+"""Events that do not tell whether a server answers again."""
 
 
 class Board:
@@ -42,18 +56,21 @@ class Board:
     Attributes:
         revision: grows with every change; a page draws when it differs from what it has drawn.
         started: its first event; None before it.
-        lines: utterances, silences, changes of topic and verdicts, in order.
+        lines: utterances, silences, changes of topic, verdicts and prompts that were shortened, in order.
         utterances: the utterances; number `n` is at index `n - 1`.
         scores: by turn, where analysis is on.
         verdicts: of the judge, in order.
         needs: need to talk by turn and agent.
         emotions: intensities by turn and agent.
         openness: openness to consensus by turn and agent (debates).
+        failed: modules whose answers were of no use, one entry for each, by turn.
+        corrected: modules whose answers were put right, the same.
         totals: what was used, by turn.
         heard: the last turn that everybody has heard.
         speaking: who is speaking; None while nobody is.
         words: what they have said so far.
         asked: who is being asked for what; None while nobody is.
+        waits: a model's server that asked to be left alone; None where nothing is known to wait for one.
         hands: people who have raised a hand.
         paused: whether people have paused the run.
         stopped: its last event; None before it.
@@ -74,11 +91,14 @@ class Board:
         self.needs: dict[int, dict[str, int]] = {}
         self.emotions: dict[int, dict[str, dict[str, int]]] = {}
         self.openness: dict[int, dict[str, int]] = {}
+        self.failed: dict[int, list[str]] = {}
+        self.corrected: dict[int, list[str]] = {}
         self.totals: dict[int, Totals] = {}
         self.heard = 0
         self.speaking: Speaking | None = None
         self.words = ""
         self.asked: Asked | None = None
+        self.waits: Waiting | None = None
         self.hands: set[str] = set()
         self.paused = False
         self.stopped: Stopped | None = None
@@ -118,12 +138,13 @@ class Board:
         """What was used up to the end of a turn, as far as it is known: at the last one before it that ended."""
         if self.stopped is not None and turn >= self.turn:
             return self.stopped.totals
-        known = [number for number in self.totals if number <= turn]
-        return self.totals[max(known)] if known else Totals()
+        return next((self.totals[known] for known in range(turn, -1, -1) if known in self.totals), Totals())
 
     def take(self, event: Event) -> None:
         """Take one event in."""
         self.revision += 1
+        if not isinstance(event, _BESIDE):
+            self.waits = event if isinstance(event, Waiting) else None
         match event:
             case Started():
                 self.started = event
@@ -133,18 +154,18 @@ class Board:
                 self.words += event.text
             case Uttered():
                 self._uttered(event)
-            case Silenced() | TopicChanged() | Judged():
+            case Silenced() | TopicChanged() | Judged() | Shortened():
                 self.lines.append(event)
                 if isinstance(event, Judged):
                     self.verdicts.append(event)
                 elif isinstance(event, Silenced) and event.step == "speak":  # what was said so far is no utterance
-                    self.speaking, self.words, self.asked = None, "", None
+                    self._settle()
             case Analysed():
                 self.scores[event.turn] = event
             case MindChanged():
                 self._mind(event)
             case JudgeMindChanged():
-                pass  # nobody's need or emotion; it is read from the folder
+                self._weak(event.record)  # nobody's need or emotion; it is read from the folder
             case Asked():
                 self.asked, self.speaking, self.words = event, None, ""
             case HandRaised():
@@ -155,7 +176,8 @@ class Board:
                 self.heard, self.asked = event.turn, None
                 self.know({event.turn: event.totals})
             case Stopped():
-                self.stopped, self.speaking, self.words, self.asked, self.paused = event, None, "", None, False
+                self.stopped, self.paused = event, False
+                self._settle()
 
     def know(self, totals: dict[int, Totals]) -> None:
         """Take in what was used by the end of turns; what is known is not replaced by what is not."""
@@ -164,26 +186,70 @@ class Board:
     def fail(self, error: str) -> None:
         """The run has failed, with these words."""
         self.revision += 1
-        self.error = error
-        self.speaking, self.words, self.asked, self.paused = None, "", None, False
+        self.error, self.paused = error, False
+        self._settle()
 
     def abandon(self) -> None:
         """Nobody works on the run any more, and it has no end."""
         self.revision += 1
-        self.kept = True
-        self.speaking, self.words, self.asked, self.paused = None, "", None, False
+        self.kept, self.paused = True, False
+        self._settle()
+
+    def _settle(self) -> None:
+        """Nobody speaks, nobody is asked, and nothing waits for a server."""
+        self.waits = None
+        self.speaking, self.words, self.asked = None, "", None
 
     def _uttered(self, event: Uttered) -> None:
         self.utterances.append(event)
         self.lines.append(event)
-        self.speaking, self.words, self.asked = None, "", None
+        self._settle()
         self.hands.discard(event.speaker)
+
+    def _weak(self, mind: MindRecord) -> None:
+        if mind.failed:
+            self.failed.setdefault(mind.turn, []).extend(mind.failed)
+        if mind.corrected:
+            self.corrected.setdefault(mind.turn, []).extend(mind.corrected)
 
     def _mind(self, event: MindChanged) -> None:
         mind = event.record
+        self._weak(mind)
         if mind.need_to_talk is not None:
             self.needs.setdefault(mind.turn, {})[mind.agent] = mind.need_to_talk
         if mind.emotion:
             self.emotions.setdefault(mind.turn, {})[mind.agent] = dict(mind.emotion)
         if mind.openness is not None:
             self.openness.setdefault(mind.turn, {})[mind.agent] = mind.openness
+
+
+def earlier_totals(folder: Path, turn: int) -> dict[int, Totals]:
+    """What a run that goes on had used by the end of each of its past turns; blocks."""
+    calls = folder / CALLS
+    return totals_by_turn(calls_in_file(calls) if calls.is_file() else (), turn)
+
+
+def board_of(folder: Path) -> Board:
+    """Read a run from its folder; blocks.
+
+    Raises:
+        InputError: the folder is no run's, or is damaged.
+    """
+    record = read_run(folder)
+    board = Board(kept=True)
+    for event in past_events(record):
+        board.take(event)
+    board.totals = totals_by_turn(calls_of(record), board.turn)
+    return board
+
+
+def totals_by_turn(calls: Iterable[RecordedCall], last: int) -> dict[int, Totals]:
+    """What was used up to the end of each turn, from the journal of calls; unknown where a run has none."""
+    used: dict[int, list[dict[str, Any]]] = {}
+    for call in calls:
+        used.setdefault(min(call.turn or 0, last), []).append(call.model_dump(include=set(Totals.model_fields)))
+    found: dict[int, Totals] = {}
+    total = Totals()
+    for turn in sorted(used):
+        total = found[turn] = totals([total.model_dump(), *used[turn]])
+    return found or dict.fromkeys(range(last + 1), UNKNOWN)

@@ -48,7 +48,7 @@ class Frame:
             dark="#131c31",
             dark_page="#0b1120",
         )
-        ui.on_exception(_Faults().told)
+        ui.on_exception(_Faults().notify_once)
         ui.add_css(_style())
         ui.page_title(f"{heading} · PerSimChat")
         ui.run_javascript(f"document.documentElement.lang = '{app.storage.client['language']}'")
@@ -75,12 +75,12 @@ class _Faults:
     """Tells of a fault in the program, once a page: what is drawn again and again may fail as often."""
 
     def __init__(self) -> None:
-        self._told = False
+        self._notified = False
 
-    def told(self) -> None:
+    def notify_once(self) -> None:
         """Say where more is to be found; nothing of the fault itself, which the terminal shows."""
-        if not self._told:
-            self._told = True
+        if not self._notified:
+            self._notified = True
             close = t("common.close")
             ui.notify(
                 t("common.fault"), type="negative", position="top", multi_line=True, timeout=0, close_button=close

@@ -12,13 +12,16 @@ from urllib.parse import quote, urlencode, urlsplit
 
 from starlette.datastructures import MutableHeaders
 from starlette.requests import HTTPConnection
-from starlette.responses import PlainTextResponse, RedirectResponse, Response
+from starlette.responses import JSONResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 COOKIE: Final = "persimchat_token"
 
 MOST_BYTES: Final = 20_000_000
 """The largest body that a request may have."""
+
+_LONGEST_SIZE: Final = 20
+"""Digits of a size; a longer one is no size."""
 
 # Vue compiles templates in the browser, hence unsafe-eval; images come from here only, also those of a model's words.
 POLICY: Final = (
@@ -52,7 +55,7 @@ class Guard:
         if refused:
             await _refuse(scope, receive, send, refused)
         elif scope["type"] == "http" and (status := _too_much(connection)):
-            await PlainTextResponse("This is too much at once.", status_code=status)(scope, receive, send)
+            await _too_large(connection.url.path, status)(scope, receive, send)
         elif self.token is not None and scope["type"] == "http" and "token" in connection.query_params:
             await self._remembered(connection)(scope, receive, send)
         else:
@@ -93,7 +96,17 @@ def _too_much(connection: HTTPConnection) -> int:
         return 411
     if size is None:
         return 0
-    return 0 if size.isascii() and size.isdigit() and int(size) <= MOST_BYTES else 413
+    said = size.isascii() and size.isdigit() and len(size) < _LONGEST_SIZE
+    return 0 if said and int(size) <= MOST_BYTES else 413
+
+
+def _too_large(path: str, status: int) -> Response:
+    """The answer to such a body, for the REST API in its form (app/web/api/problems.py)."""
+    what = "the size of the body is not said" if status == 411 else "the body is too large"
+    remedy = "Send its Content-Length." if status == 411 else f"Send at most {MOST_BYTES:,} bytes."
+    if path.startswith("/api/"):
+        return JSONResponse({"error": what, "where": "body", "remedy": remedy}, status_code=status)
+    return PlainTextResponse(f"{what[0].upper()}{what[1:]}. {remedy}", status_code=status)
 
 
 def _given(connection: HTTPConnection) -> str:

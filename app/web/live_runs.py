@@ -1,4 +1,4 @@
-"""Runs belong to the server, not to a tab: they go on whether anybody looks or not."""
+"""Runs belong to the server, not to a tab: they continue while no page shows them."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from contextlib import aclosing, suppress
 from pathlib import Path
 from typing import Any, Final
 
-from persimchat.app.web.board import Board
-from persimchat.app.web.boards import board_of, earlier_totals
+from persimchat.app.web.board import Board, board_of, earlier_totals
+from persimchat.models.naming import shown
 from persimchat.models.redaction import redact
 from persimchat.runs.branch import branch_run, regenerate_run
 from persimchat.runs.broadcast import Broadcast
@@ -28,7 +28,7 @@ from persimchat.state.settings import Settings
 ENDED_KEPT: Final = 5
 """Runs that are over and stay in memory; others are read from their folders again."""
 
-Stamp = tuple[int, int]
+Stamp = tuple[tuple[int, int], ...]
 """When a run was written last (nanoseconds), and how large it is (bytes)."""
 
 
@@ -38,12 +38,12 @@ class LiveRun:
     Args:
         folder: where it is kept; its name is the one by which the server knows the run.
         control: what people do to it.
-        broadcast: its events, for whoever follows them.
+        broadcast: its events, for every follower.
         past: utterances that it has already, of a run that goes on.
 
     Attributes:
         run: its id.
-        board: what is to be seen of it.
+        board: what pages show of it.
     """
 
     def __init__(self, folder: Path, control: Control, broadcast: Broadcast, past: int = 0) -> None:
@@ -59,7 +59,7 @@ class LiveRun:
 
     @property
     def over(self) -> bool:
-        """Whether it has ended, and everything about its end is to be seen."""
+        """Whether it has ended and its board holds everything about the end."""
         return self._task.done()
 
     async def ended(self) -> None:
@@ -67,11 +67,11 @@ class LiveRun:
         await asyncio.wait([self._task])
 
     async def caught_up(self) -> None:
-        """Wait until its past stands on the board, so that nobody takes what was said before for news."""
+        """Wait until the board holds its past, so that no page announces old messages as new."""
         await self._caught_up.wait()
 
     async def left(self) -> Stamp | None:
-        """How its folder was left when it was over; None before that."""
+        """The stamp of its folder when it ended; None before that."""
         return await asyncio.shield(self._left) if self._left is not None else None
 
     async def _follow(self) -> None:
@@ -113,14 +113,15 @@ class LiveRuns:
         Raises:
             InputError: models, embeddings or stores that cannot be used; nothing has begun.
         """
+        refuse_model_files(settings.model_dump())
         control = Control()
         return await self._begin(run_simulation(scenario, settings, out=self.out, control=control), control)
 
     async def resume(self, run: str, changes: Mapping[str, Any] | None = None) -> LiveRun:
         """Go on with a run that is kept; raises InputError where that cannot be."""
+        refuse_model_files(changes or {})
         folder = self.folder(run)
-        live = self.get(run)
-        if live is not None and not live.over or live is None and await asyncio.to_thread(is_held, folder):
+        if self.going_on(run) or self.get(run) is None and await asyncio.to_thread(is_held, folder):
             raise InputError(f"run {run} is going on", remedy="Watch it, or stop it first.")
         control = Control()
         return await self._begin(resume_run(folder, changes=changes or {}, control=control), control, folder)
@@ -129,12 +130,14 @@ class LiveRuns:
         self, run: str, turn: int, *, say: tuple[str, str] | None = None, changes: Mapping[str, Any] | None = None
     ) -> LiveRun:
         """Begin a run that shares a run's past up to a turn; raises InputError where that cannot be."""
+        refuse_model_files(changes or {})
         control = Control()
         events = branch_run(self.folder(run), turn, say=say, changes=changes or {}, out=self.out, control=control)
         return await self._begin(events, control)
 
     async def regenerate(self, run: str, turn: int, changes: Mapping[str, Any] | None = None) -> LiveRun:
         """Begin a run in which an utterance is worded anew; raises InputError where that cannot be."""
+        refuse_model_files(changes or {})
         control = Control()
         events = regenerate_run(self.folder(run), turn, changes=changes or {}, out=self.out, control=control)
         return await self._begin(events, control)
@@ -142,6 +145,11 @@ class LiveRuns:
     def get(self, run: str) -> LiveRun | None:
         """A run that this server holds; None for any other."""
         return self._live.get(run)
+
+    def going_on(self, run: str) -> LiveRun | None:
+        """A run that this server holds and that goes on; None for any other."""
+        live = self.get(run)
+        return live if live is not None and not live.over else None
 
     @property
     def active(self) -> list[LiveRun]:
@@ -160,7 +168,7 @@ class LiveRuns:
         return self.out / run
 
     async def board(self, run: str) -> Board:
-        """What is to be seen of a run, live or kept.
+        """The board of a run, live or read from its folder.
 
         Raises:
             InputError: there is no such run, or its folder is damaged.
@@ -204,7 +212,7 @@ class LiveRuns:
     async def _begin(
         self, events: AsyncGenerator[Event, None], control: Control, folder: Path | None = None
     ) -> LiveRun:
-        """Whoever waits for this may go away; what has begun belongs to the server.
+        """Begin a run that belongs to the server: it goes on when the caller is cancelled.
 
         Args:
             events: of the run.
@@ -234,9 +242,28 @@ class LiveRuns:
 
 
 def _stamp(folder: Path) -> Stamp:
-    """What changes when somebody writes to a run; zeros where there is none."""
+    """A value that changes with every write to a run, even if the clock goes back; empty if there is no run."""
     stats = []
     for name in (MANIFEST, TRANSCRIPT):
-        with suppress(OSError):  # it may go at any moment; whoever reads the run says so
+        with suppress(OSError):  # the file may go at any moment; reading the run raises the error
             stats.append((folder / name).stat())
-    return (max((one.st_mtime_ns for one in stats), default=0), sum(one.st_size for one in stats))
+    return tuple((one.st_mtime_ns, one.st_size) for one in stats)
+
+
+def refuse_model_files(settings: Mapping[str, Any]) -> None:
+    """Refuse a model that is named by the path of its file.
+
+    Args:
+        settings: by name; `model`, `agent_models` and `module_models` count.
+
+    Raises:
+        InputError: one of them is `llamacpp:` and a path; what `persimchat models get` has stored goes by its name.
+    """
+    own = [*(settings.get("agent_models") or {}).values(), *(settings.get("module_models") or {}).values()]
+    for name in (settings.get("model"), *own):
+        if str(name or "").strip().lower().startswith("llamacpp:"):
+            raise InputError(
+                f"the model {shown(str(name))} is a file on the server's machine, which is not chosen from here",
+                where="setting model",
+                remedy="Store it with persimchat models get and use its name, or begin the run on the command line.",
+            )

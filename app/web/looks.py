@@ -43,11 +43,6 @@ AXIS: Final[dict[str, Any]] = {
 """Of every chart's axes; readable on light and dark."""
 
 
-def colour(name: str, participants: list[str]) -> str:
-    """The colour of somebody who speaks."""
-    return COLOURS[participants.index(name) % len(COLOURS)] if name in participants else MODERATOR
-
-
 PART_COLOURS: Final = dict(zip(COMPONENTS, ("#0284c7", "#d97706", "#6366f1", "#db2777", "#0d9488"), strict=True))
 """Of the five parts of a memory's score."""
 
@@ -72,10 +67,15 @@ _MOST_LETTERS: Final = 26
 _MARKUP: Final = str.maketrans("{|}", "｛｜｝")  # look-alikes, which mean nothing to ECharts
 
 
+def colour(name: str, participants: list[str]) -> str:
+    """The colour of a speaker."""
+    return COLOURS[participants.index(name) % len(COLOURS)] if name in participants else MODERATOR
+
+
 def chart_name(name: str) -> str:
     """A name as charts may have it: on one short line, without what ECharts takes for markup or NiceGUI for script.
 
-    It belongs into values of a chart's options, never into their keys: NiceGUI runs what stands behind a key that
+    It belongs in values of a chart's options, never into their keys: NiceGUI runs what stands behind a key that
     begins with a colon.
     """
     plain = one_line(name).translate(_MARKUP).lstrip(":").strip() or "?"

@@ -1,53 +1,150 @@
-"""The pages and their addresses."""
+"""The pages and their addresses; the page of a conversation is three panes, or one at a time on a phone."""
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
 from typing import Final
 
 from fastapi import Request, Response
 from nicegui import Client, app, ui
 
-from persimchat.app.web.conversation_page import conversation_page, new_page
-from persimchat.app.web.frame import Frame
+from persimchat.app.web.chat.chat_panel import chat_panel
+from persimchat.app.web.chat.composer import composer
+from persimchat.app.web.chat.status import run_status
+from persimchat.app.web.context import Viewing, WebContext
+from persimchat.app.web.frame import Frame, disclaimer
+from persimchat.app.web.insights.insights_panel import insights_panel
+from persimchat.app.web.past.actions import run_actions
 from persimchat.app.web.past.compare_page import compare_page
 from persimchat.app.web.past.runs_page import runs_page
+from persimchat.app.web.past.time_bar import time_bar
 from persimchat.app.web.personas.personas_page import personas_page
-from persimchat.app.web.place import Place
-from persimchat.app.web.viewing import Viewing
+from persimchat.app.web.setup.setup_panel import setup_panel
+from persimchat.app.web.setup.starting import welcome
+from persimchat.app.web.widgets import icon_button, named
 from persimchat.app.web.words import t
 from persimchat.state.errors import PerSimChatError
+
+_PANES = (("setup", "tune"), ("chat", "forum"), ("insights", "insights"))
+
 
 _DIGITS: Final = 9
 """The longest number that a turn may have in an address."""
 
 
-def register(place: Place) -> None:
+async def new_page(web: WebContext, *, like: str = "", setup: str = "") -> None:
+    """A conversation that is still to be set up.
+
+    Args:
+        web: what the pages work with.
+        like: a run whose set-up is taken over.
+        setup: a saved set-up of the library that is taken over.
+    """
+    frame = Frame(t("common.new"))
+    cols, _ = _panes("show-setup no-insights", panes=2)
+    with cols:
+        with ui.element("aside") as aside:
+            named(aside, t("common.setup"))
+            await setup_panel(web, like=like, setup=setup)
+        with ui.element("section") as section:
+            named(section, t("common.conversation"))
+            welcome(web)
+            disclaimer()
+    with frame.left:
+        icon_button("tune", t("common.setup"), _toggle(cols, "setup"))
+
+
+async def conversation_page(viewing: Viewing) -> None:
+    """A run: how it was set up, what is said, and the insights beside it."""
+    frame = Frame(viewing.board.started.topic[:80] if viewing.board.started else viewing.run)
+    cols, buttons = _panes("show-chat no-setup", panes=3)
+    with cols:
+        setup = ui.element("aside")
+        named(setup, t("common.setup"))
+        with ui.element("section") as section:
+            named(section, t("common.conversation"))
+            chat_panel(viewing)
+            time_bar(viewing)
+            composer(viewing)
+            disclaimer()
+        with ui.element("aside") as beside:
+            named(beside, t("common.insights"))
+            insights_panel(viewing)
+    draw = _once(setup, lambda: setup_panel(viewing.web, like=viewing.run))
+    buttons["setup"].on_click(draw)
+    with frame.left:
+        icon_button("tune", t("common.setup"), _toggle(cols, "setup")).on_click(draw)
+    with frame.status:
+        run_status(viewing)
+    with frame.actions:
+        run_actions(viewing)
+        icon_button("insights", t("common.insights"), _toggle(cols, "insights")).classes("wide")
+
+
+def _once(pane: ui.element, draw: Callable[[], Awaitable[None]]) -> Callable[[], Awaitable[None]]:
+    """Draw a pane when it is first wanted: the set-up is large, and few who watch a run look at it."""
+    drawn = False
+
+    async def wanted() -> None:
+        nonlocal drawn
+        if not drawn:
+            drawn = True
+            with pane:
+                await draw()
+
+    return wanted
+
+
+def _panes(classes: str, *, panes: int) -> tuple[ui.element, dict[str, ui.button]]:
+    """The grid of panes, and the buttons of the bar that chooses one on a phone."""
+    buttons: dict[str, ui.button] = {}
+    ui.query(".nicegui-content").classes("p-0 gap-0")
+    with ui.column().classes("w-full gap-0 no-wrap h-[calc(100dvh-56px)]"):
+        cols = ui.element("div").classes(f"cols {classes}")
+        with ui.element("nav").classes("nav bar w-full justify-around") as nav:
+            named(nav, t("common.views"))
+            for key, icon in _PANES[:panes]:
+                show = (
+                    "() => { const c = document.querySelector('.cols'); "
+                    f"c.className = c.className.replace(/show-\\w+/, 'show-{key}') }}"
+                )
+                name = t("common.conversation" if key == "chat" else f"common.{key}")
+                button = ui.button(name, icon=icon).props("flat stack no-caps color=grey-7 size=sm").classes("grow")
+                buttons[key] = button.on("click", js_handler=show)
+    return cols, buttons
+
+
+def _toggle(cols: ui.element, pane: str) -> Callable[[], object]:
+    return lambda: cols.classes(toggle=f"no-{pane}")
+
+
+def register(web: WebContext) -> None:
     """Register every page with NiceGUI's application."""
 
     @ui.page("/")
     async def _new(like: str = "", setup: str = "") -> None:
-        await new_page(place, like=like, setup=setup)
+        await new_page(web, like=like, setup=setup)
 
     @ui.page("/run/{run}")
     async def _run(run: str, turn: str = "") -> None:
         try:
-            board = await place.runs.board(run)
+            board = await web.runs.board(run)
         except PerSimChatError as error:
             _nothing(str(error))
             return
-        await conversation_page(Viewing(place, run, board, _turn(turn)))
+        await conversation_page(Viewing(web, run, board, _turn(turn)))
 
     @ui.page("/runs")
     async def _runs() -> None:
-        await runs_page(place)
+        await runs_page(web)
 
     @ui.page("/compare")
     async def _compare(a: str = "", b: str = "") -> None:
-        await compare_page(place, a, b)
+        await compare_page(web, a, b)
 
     @ui.page("/personas")
     async def _personas() -> None:
-        await personas_page(place)
+        await personas_page(web)
 
     @app.exception_handler(404)
     async def _missing(request: Request, _: Exception) -> Response:

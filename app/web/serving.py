@@ -1,61 +1,42 @@
-"""The server: the pages and the REST API in one application, behind the guard."""
+"""The server: pages and REST API in one application behind the guard, and the address on which it listens."""
 
 from __future__ import annotations
 
 import os
 import secrets
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+import socket
+from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
+from urllib.parse import quote
 
+import uvicorn
 from fastapi import FastAPI
 from nicegui import ui
 
-from persimchat.app.web.api import routes
+from persimchat.app.web.api.app import api_app
+from persimchat.app.web.context import WebContext
 from persimchat.app.web.guard import Guard
 from persimchat.app.web.live_runs import LiveRuns
 from persimchat.app.web.pages import register
-from persimchat.app.web.place import Place
-from persimchat.models.registry import close_models
+from persimchat.runs.folder import check_out
+from persimchat.state.errors import InputError
 
 LOOPBACK: Final = frozenset({"127.0.0.1", "::1", "localhost"})
 
 
-def api_app(place: Place) -> FastAPI:
-    """The REST API alone; runs are stopped, and can be resumed, when the application ends."""
-
-    @asynccontextmanager
-    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
-        yield
-        await place.runs.close()
-        await close_models()
-
-    api = FastAPI(
-        title="PerSimChat",
-        description="Simulated conversations: runs, their events, and what can be done to them. "
-        "Simulated people are not people.",
-        version="1",
-        docs_url=None,  # it would load its script from another host
-        redoc_url=None,
-        openapi_url="/api/openapi.json",
-        lifespan=lifespan,
-    )
-    routes.add(api, place)
-    return api
-
-
-def web_app(place: Place, *, secret: str, hosts: frozenset[str] = LOOPBACK, token: str | None = None) -> FastAPI:
+def web_app(web: WebContext, *, secret: str, hosts: frozenset[str] = LOOPBACK, token: str | None = None) -> FastAPI:
     """The whole application: REST API and pages behind the guard.
 
     Args:
-        place: what it works with.
+        web: what it works with.
         secret: signs the cookie by which a browser's choices (language, colours) are found again.
-        hosts: names by which it may be called; empty for any.
-        token: what a request has to show; None for nothing.
+        hosts: host names that it accepts; empty for any.
+        token: what a request must show; None for nothing.
     """
-    api = api_app(place)
-    register(place)
+    api = api_app(web)
+    register(web)
     ui.run_with(
         api,
         title="PerSimChat",
@@ -69,9 +50,9 @@ def web_app(place: Place, *, secret: str, hosts: frozenset[str] = LOOPBACK, toke
     return api
 
 
-def place_in(out: Path, library: Path) -> Place:
+def web_context(out: Path, library: Path) -> WebContext:
     """What the pages work with, in these folders."""
-    return Place(LiveRuns(out), library)
+    return WebContext(LiveRuns(out), library)
 
 
 def secret_in(folder: Path) -> str:
@@ -83,9 +64,70 @@ def secret_in(folder: Path) -> str:
     except FileExistsError:
         if kept := path.read_text(encoding="ascii"):
             return kept
-        path.unlink()  # whoever made it did not come to write it
+        path.unlink()  # its maker stopped before writing it
         return secret_in(folder)
     with os.fdopen(handle, "w", encoding="ascii") as file:
         made = secrets.token_urlsafe(32)
         file.write(made)
     return made
+
+
+def host_pages(host: str, port: int, out: Path, library: Path, say: Callable[[str], None]) -> None:
+    """Serve the pages until the server is stopped.
+
+    Args:
+        host: address to listen on; for others than loopback a token is asked for.
+        port: port to listen on, 0 for any that is free.
+        out: folder of runs.
+        library: folder of the user's own personas and saved set-ups.
+        say: tells a line.
+
+    Raises:
+        InputError: the address cannot be used, or one of the folders cannot be written.
+    """
+    check_out(out)
+    try:
+        secret = secret_in(library / ".web")
+    except OSError as error:
+        raise InputError(
+            f"the library cannot be written: {error.strerror}", where=str(library), remedy="Choose another: --library."
+        ) from error
+    token = None if host in LOOPBACK else os.environ.get("PERSIMCHAT_TOKEN") or secrets.token_urlsafe(24)
+    listening = _listen(host, port)
+    with listening:
+        shown = listening.getsockname()[1]
+        name = f"[{host}]" if ":" in host else host
+        web = web_context(out, library)
+        app = web_app(web, secret=secret, hosts=LOOPBACK if token is None else frozenset(), token=token)
+        query = f"?token={quote(token, safe='')}" if token else ""
+        say(f"PerSimChat: http://{name}:{shown}/{query}   (Ctrl-C stops it)")
+        config = uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=5)
+        with suppress(KeyboardInterrupt):  # raised again when everything was stopped; it is the way to end this
+            _Server(config, web.runs).run(sockets=[listening])
+
+
+class _Server(uvicorn.Server):
+    """A server that stops the runs before it waits for connections, which may follow a run to its end."""
+
+    def __init__(self, config: uvicorn.Config, runs: LiveRuns) -> None:
+        super().__init__(config)
+        self._runs = runs
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Stop everything."""
+        await self._runs.close()
+        await super().shutdown(sockets)
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    try:
+        family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        listening = socket.socket(family, kind, protocol)
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listening.bind(address)
+        listening.listen(128)
+    except OSError as error:
+        raise InputError(
+            f"nobody can listen there: {error.strerror}", where=f"{host}:{port}", remedy="Choose another --port."
+        ) from error
+    return listening

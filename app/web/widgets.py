@@ -25,7 +25,7 @@ def named(element: ui.element, name: str) -> ui.element:
 
 
 def avatar(name: str, colour: str, size: str = "36px", *, human: bool = False) -> None:
-    """Somebody's initials in their colour; decoration, as the name always stands beside it."""
+    """A participant's initials in their colour; decoration, as the name stands beside it."""
     ring = f"background:linear-gradient(135deg,{colour},color-mix(in srgb,{colour} 65%,#0f172a))"
     with (
         ui.avatar(color=None, size=size)
@@ -68,6 +68,38 @@ def chip(text: str, colour: str = "") -> ui.label:
     return label
 
 
+@contextmanager
+def menu(icon: str, name: str) -> Iterator[ui.button]:
+    """A round button that opens a menu of what is drawn inside; its name is no tooltip, which would lie on the menu."""
+    button = ui.button(icon=icon).props("flat round dense color=grey-7 aria-haspopup=menu")
+    named(button, name).props["title"] = name
+    with button, ui.menu().props("role=menu"):
+        yield button
+
+
+def item(
+    icon: str, text: str, on_click: Callable[[], Any] | None = None, *, href: str = "", target: str = ""
+) -> ui.menu_item:
+    """A line of a menu: something that is done, or a link, which can also be opened in another tab.
+
+    Args:
+        icon: its picture.
+        text: what it says.
+        on_click: what is done.
+        href: where it leads, in place of that; an address of this server.
+        target: where it is opened.
+    """
+    line = ui.menu_item(on_click=on_click).props("role=menuitem dense").classes("items-center gap-3 min-h-[40px]")
+    with line:
+        ui.icon(icon, size="20px").classes("muted").props("aria-hidden=true")
+        ui.label(text).classes("text-sm grow")
+    if href:
+        line.props["href"] = href
+    if target:
+        line.props["target"] = target
+    return line
+
+
 def explained(text: str) -> None:
     """A small question mark that explains the field beside it, also to the keyboard and a finger."""
     with ui.button(icon="help_outline").props("flat round dense size=xs color=grey-7") as button:
@@ -84,7 +116,33 @@ async def answered(dialog: ui.dialog) -> Any:
     return answer
 
 
-def told(error: Exception) -> None:
-    """Tell what was wrong; the text is shown as text."""
+def notify_error(error: Exception) -> None:
+    """Show an error as a notification, as plain text."""
     close = {"label": t("common.close"), "color": "white"}
     ui.notify(str(error), type="negative", position="top", multi_line=True, timeout=8000, actions=[close])
+
+
+def bar(share: float, colour: str) -> ui.element:
+    """A bar, as decoration beside its number.
+
+    Args:
+        share: of the whole, 0–1.
+        colour: of the palette.
+
+    Returns:
+        What `fill` is given to change it.
+    """
+    with ui.element("div").classes("meter grow").props("aria-hidden=true"):
+        inner = ui.element("div").style(f"background:{colour}")
+    fill(inner, share)
+    return inner
+
+
+def fill(inner: ui.element, share: float) -> None:
+    """Set a bar's share, 0–1."""
+    inner.style(f"width:{min(max(share, 0.0), 1.0):.1%}")
+
+
+def whole_number(value: Any) -> int | None:
+    """The whole number in a field; None where there is none."""
+    return int(value) if isinstance(value, int | float) and value == value // 1 else None

@@ -1,8 +1,8 @@
-"""An agent with a tool: it asks a focus group, reads what was said, and answers.
+"""An agent with a tool: it asks a focus group, reads the transcript, and answers.
 
-Shows `as_tool()` in LangGraph's `ToolNode`. The agent's first call is wrong on purpose: the error tells it what to put
-right. Here a scripted chat model plays the agent; any LangChain chat model that calls tools takes its place, and so
-does `langchain.agents.create_agent(model, [tool])` that of the graph.
+Shows `as_tool()` in LangGraph's `ToolNode`. The agent's first call is wrong on purpose: the error tells it what to
+correct. Here a scripted chat model plays the agent; you can replace it by any LangChain chat model that calls tools,
+and the graph by `langchain.agents.create_agent(model, [tool])`.
 
     python examples/embedding/agent.py "Should the library open on Sundays?"
 """
@@ -27,7 +27,7 @@ ask_focus_group = as_tool(Settings(model=MODEL, budget_calls=500), most_messages
 
 
 class ScriptedAgent(BaseChatModel):
-    """Asks the group about the question, for more messages than it may; then for fewer; then answers."""
+    """Asks the group about the question, with too many messages; then with fewer; then answers."""
 
     @property
     def _llm_type(self) -> str:

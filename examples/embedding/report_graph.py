@@ -1,7 +1,7 @@
 """A graph of your own with a focus group in the middle: plan ─▶ focus group ─▶ report.
 
-Shows `conversation_node()`: the graph has its own state, context and chat model, and of the conversation it keeps two
-keys. A checkpointer on the outer graph is all that is needed to stop and go on inside the conversation.
+Shows `conversation_node()`: the graph has its own state, context and chat model, and it keeps two keys of the
+conversation. With a checkpointer on the outer graph, you can stop and resume inside the conversation.
 
     python examples/embedding/report_graph.py "a shelf that folds into the wall"
 """
@@ -25,7 +25,7 @@ GROUP = Settings(mode="debate", max_messages=6, model=os.environ.get("PERSIMCHAT
 
 
 class Study(TypedDict, total=False):
-    """The graph's own state; nothing else of the conversation gets into it."""
+    """The graph's own state; it gets nothing else of the conversation."""
 
     product: str
     question: str
@@ -48,7 +48,7 @@ async def plan(state: Study, runtime: Runtime[Analyst]) -> Study:
 
 
 async def report(state: Study, runtime: Runtime[Analyst]) -> Study:
-    """Sum up, and say what it is."""
+    """Sum up, and say that it is a simulation."""
     told = await runtime.context.model.ainvoke(f"Sum up this simulated conversation:\n{state['transcript']}")
     found = state["conclusion"]
     kind = "All agree" if found["consensus"] else "Most hold"

@@ -1,7 +1,7 @@
 """A chain that holds ten conversations at once: idea ─▶ question ─▶ focus group ─▶ one line.
 
-Shows that `build_conversation()` is a runnable like any other: it stands in an LCEL chain, and `abatch` holds as many
-conversations at a time as you allow. Every one has memories of its own.
+Shows that `build_conversation()` is a runnable like any other: it works in an LCEL chain, and `abatch` holds as many
+conversations at a time as you allow. Each has its own memories.
 
     python examples/embedding/ten_groups.py
 """
@@ -46,12 +46,12 @@ class Questioner(BaseChatModel):
 
 
 def as_input(question: str) -> dict[str, Any]:
-    """What the conversation is given."""
+    """The conversation's input."""
     return {"topic": question, "participants": ["Jarmila", "Adébáyọ̀", "Rowan"]}
 
 
 def last_word(conversation: dict[str, Any]) -> str:
-    """What was said last, and by whom."""
+    """The last utterance and its speaker."""
     message = conversation["messages"][-1]
     return f"{message.name}: {message.text}"
 

@@ -9,9 +9,11 @@ from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.types import Checkpointer, Send
 
+from persimchat.graph import phases
+from persimchat.graph.compiled import ConversationGraph
 from persimchat.graph.context import Context
 from persimchat.graph.conversation import assemble
-from persimchat.graph.nested import ConversationGraph
+from persimchat.graph.langgraph_compat import recompiled
 from persimchat.graph.node import current_settings, module_node
 from persimchat.graph.retrying import TRANSIENT
 from persimchat.graph.situation import situation_of
@@ -34,16 +36,18 @@ def builder_of(modules: Mapping[str, Module]) -> Builder:
     builder: Builder = StateGraph(
         Conversation, context_schema=Context, input_schema=ConversationInput, output_schema=ConversationOutput
     )
-    for name, module in {"assemble": assemble, **modules, "analyse": analyse}.items():
-        builder.add_node(name, module_node(module), retry_policy=None if name == "assemble" else TRANSIENT)
-    builder.add_edge(START, "assemble")
-    builder.add_edge("analyse", END)
+    for name, module in {phases.ASSEMBLE: assemble, **modules, phases.ANALYSE: analyse}.items():
+        builder.add_node(
+            name, module_node(module, tells=True), retry_policy=None if name == phases.ASSEMBLE else TRANSIENT
+        )
+    builder.add_edge(START, phases.ASSEMBLE)
+    builder.add_edge(phases.ANALYSE, END)
     return builder
 
 
 def compiled(builder: Builder, name: str, checkpointer: Checkpointer) -> Graph:
     """The compiled graph, which no parent's recursion limit ends."""
-    return ConversationGraph(**vars(builder.compile(checkpointer=checkpointer, name=name)))
+    return recompiled(ConversationGraph, builder.compile(checkpointer=checkpointer, name=name))
 
 
 def analyses(state: Conversation, new: Sequence[Utterance]) -> list[Send]:
@@ -54,7 +58,10 @@ def analyses(state: Conversation, new: Sequence[Utterance]) -> list[Send]:
     situation, window = situation_of(state, "", settings), settings.recent_utterances
     said = utterances(state["messages"][-state["turn"] :])
     return [
-        Send("analyse", {"situation": {**situation, "turn": u["turn"], "recent": _upto(u, said, window)}, "heard": u})
+        Send(
+            phases.ANALYSE,
+            {"situation": {**situation, "turn": u["turn"], "recent": _upto(u, said, window)}, "heard": u},
+        )
         for u in new
     ]
 

@@ -27,8 +27,8 @@ async def count_votes(state: Conversation, settings: Settings) -> dict[str, Any]
         return update
     situation = onlooker(state, settings, update["turn"])
     answers = newest(state, participants)
-    conclusion, calls = await conclude(situation, standing(state, update), answers, settings, by="mad", weighted=False)
-    return {**update, "conclusion": conclusion, "usage": calls}
+    conclusion = await conclude(situation, standing(state, update), answers, settings, by="mad", weighted=False)
+    return {**update, "conclusion": conclusion}
 
 
 def build_mad(checkpointer: Checkpointer = None) -> Graph:

@@ -20,6 +20,7 @@ from typing import Any, Final, Literal
 from langgraph.graph import END
 from langgraph.types import Checkpointer, Send
 
+from persimchat.graph import phases
 from persimchat.graph.baselines.building import Graph, analyses, builder_of, compiled
 from persimchat.graph.baselines.rounds import (
     answer,
@@ -32,7 +33,7 @@ from persimchat.graph.baselines.rounds import (
     published,
     said,
 )
-from persimchat.graph.node import current_settings
+from persimchat.graph.node import current_settings, route
 from persimchat.nodes.answering import decide
 from persimchat.state.conversation import Conversation, utterances
 from persimchat.state.decision import Side, conclusion_of, sides, verdict_of
@@ -46,7 +47,7 @@ NAME: Final = "mad_judge"
 def affirmative(state: Conversation) -> list[Send]:
     """Route: those of the affirmative side answer, from the second round on what the other side said last."""
     before = last_round(state)
-    return _side(state, "affirm", "affirmative", before, before, first=state["turn"] + 1)
+    return _side(state, phases.AFFIRM, "affirmative", before, before, first=state["turn"] + 1)
 
 
 def negative(state: Conversation) -> list[Send]:
@@ -57,7 +58,7 @@ def negative(state: Conversation) -> list[Send]:
     if not state["turn"]:
         votes = [Vote(u["speaker"], u["answer"]) for u in opened]
         more["opposes"] = tallied(votes, current_settings().answer_format)[0].answer
-    return _side(state, "oppose", "negative", opened, before, first=state["turn"] + len(opened) + 1, **more)
+    return _side(state, phases.OPPOSE, "negative", opened, before, first=state["turn"] + len(opened) + 1, **more)
 
 
 def _side(
@@ -106,9 +107,9 @@ async def judge(state: Conversation, settings: Settings) -> dict[str, Any]:
     answers = newest(state, len(names))
     before = utterances(state["messages"][-2 * len(names) : -len(names)]) if state["turn"] else []
     situation = onlooker(state, settings, turn)
-    decision, call = await decide(situation, answers, sides(names), round=number, rounds=rounds, settings=settings)
+    decision = await decide(situation, answers, sides(names), round=number, rounds=rounds, settings=settings)
     verdict = verdict_of(decision, answers, {u["speaker"]: u["answer"] for u in before}, names, turn, form)
-    update |= {"verdicts": [verdict], "usage": [call]}
+    update |= {"verdicts": [verdict]}
     if not decision.decided:
         return update
     conclusion = conclusion_of(decision, answers, names, form)
@@ -141,12 +142,18 @@ def build_mad_judge(checkpointer: Checkpointer = None) -> Graph:
     See `persimchat.graph.conversation.build_conversation`.
     """
     builder = builder_of(
-        {"affirm": answer, "change_sides": change_sides, "oppose": answer, "judge": judge, "end_check": end_check}
+        {
+            phases.AFFIRM: answer,
+            phases.CHANGE_SIDES: change_sides,
+            phases.OPPOSE: answer,
+            phases.JUDGE: judge,
+            phases.END_CHECK: end_check,
+        }
     )
-    builder.add_conditional_edges("assemble", affirmative, ["affirm"])
-    builder.add_edge("affirm", "change_sides")
-    builder.add_conditional_edges("change_sides", negative, ["oppose"])
-    builder.add_edge("oppose", "judge")
-    builder.add_edge("judge", "end_check")
-    builder.add_conditional_edges("end_check", next_round, ["affirm", "analyse", END])
+    builder.add_conditional_edges(phases.ASSEMBLE, route(affirmative), [phases.AFFIRM])
+    builder.add_edge(phases.AFFIRM, phases.CHANGE_SIDES)
+    builder.add_conditional_edges(phases.CHANGE_SIDES, route(negative), [phases.OPPOSE])
+    builder.add_edge(phases.OPPOSE, phases.JUDGE)
+    builder.add_edge(phases.JUDGE, phases.END_CHECK)
+    builder.add_conditional_edges(phases.END_CHECK, route(next_round), [phases.AFFIRM, phases.ANALYSE, END])
     return compiled(builder, NAME, checkpointer)

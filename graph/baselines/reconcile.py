@@ -30,10 +30,8 @@ async def count_votes(state: Conversation, settings: Settings) -> dict[str, Any]
     if not agreed and update["turn"] < limit(state, settings):
         return update
     situation = onlooker(state, settings, update["turn"])
-    conclusion, calls = await conclude(
-        situation, standing(state, update), answers, settings, by="reconcile", weighted=True
-    )
-    return {**update, "conclusion": conclusion, "usage": calls}
+    conclusion = await conclude(situation, standing(state, update), answers, settings, by="reconcile", weighted=True)
+    return {**update, "conclusion": conclusion}
 
 
 def build_reconcile(checkpointer: Checkpointer = None) -> Graph:

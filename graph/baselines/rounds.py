@@ -10,8 +10,9 @@ from typing import Any, Final, Literal
 from langgraph.graph import END
 from langgraph.types import Checkpointer, Send
 
+from persimchat.graph import phases
 from persimchat.graph.baselines.building import Graph, Module, analyses, builder_of, compiled
-from persimchat.graph.node import current_settings
+from persimchat.graph.node import current_settings, route
 from persimchat.graph.situation import situation_of
 from persimchat.nodes.answering import Given, Method, give_answer
 from persimchat.state.conversation import Conversation, as_message, merge_minds, utterance_id, utterances
@@ -72,9 +73,9 @@ def answering(
 
 async def answer(given: Given, settings: Settings) -> dict[str, Any]:
     """A participant answers."""
-    utterance, call = await give_answer(given, settings)
+    utterance = await give_answer(given, settings)
     message_id = utterance_id(given["situation"]["simulation"], utterance["turn"])
-    return {"messages": [as_message(utterance, message_id)], "usage": [call]}
+    return {"messages": [as_message(utterance, message_id)]}
 
 
 def published(state: Conversation) -> dict[str, Any]:
@@ -137,13 +138,13 @@ def build_rounds(method: Literal["mad", "reconcile"], count_votes: Module, check
             return scores or "__end__"
         names = enumerate(state["agents"])
         return [
-            *(answering(state, "answer", method, name, before, number=first + place) for place, name in names),
+            *(answering(state, phases.ANSWER, method, name, before, number=first + place) for place, name in names),
             *scores,
         ]
 
-    builder = builder_of({"answer": answer, "count_votes": count_votes, "end_check": end_check})
-    builder.add_conditional_edges("assemble", next_round, ["answer"])
-    builder.add_edge("answer", "count_votes")
-    builder.add_edge("count_votes", "end_check")
-    builder.add_conditional_edges("end_check", next_round, ["answer", "analyse", END])
+    builder = builder_of({phases.ANSWER: answer, phases.COUNT_VOTES: count_votes, phases.END_CHECK: end_check})
+    builder.add_conditional_edges(phases.ASSEMBLE, route(next_round), [phases.ANSWER])
+    builder.add_edge(phases.ANSWER, phases.COUNT_VOTES)
+    builder.add_edge(phases.COUNT_VOTES, phases.END_CHECK)
+    builder.add_conditional_edges(phases.END_CHECK, route(next_round), [phases.ANSWER, phases.ANALYSE, END])
     return compiled(builder, method, checkpointer)

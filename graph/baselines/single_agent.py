@@ -13,7 +13,9 @@ from typing import Any, Literal
 from langgraph.graph import END
 from langgraph.types import Checkpointer, Send
 
+from persimchat.graph import phases
 from persimchat.graph.baselines.building import Graph, analyses, builder_of, compiled
+from persimchat.graph.node import route
 from persimchat.graph.situation import situation_of
 from persimchat.nodes.script import Written, write_script
 from persimchat.state.conversation import Conversation, as_message, utterance_id, utterances
@@ -35,7 +37,6 @@ async def write(state: Conversation, settings: Settings) -> dict[str, Any]:
         "turn": len(said),
         "agents": {name: {"utterances": counts[name], "last_spoke": spoke[name]} for name in spoke},
         "stop_detail": in_words(written, settings),
-        "usage": [written.call],
     }
 
 
@@ -65,8 +66,8 @@ def after_the_end(state: Conversation) -> list[Send] | Literal["__end__"]:
 
 def build_single_agent(checkpointer: Checkpointer = None) -> Graph:
     """The compiled conversation, assemble ─▶ write ─▶ end_check; see `graph.conversation.build_conversation`."""
-    builder = builder_of({"write": write, "end_check": end_check})
-    builder.add_edge("assemble", "write")
-    builder.add_edge("write", "end_check")
-    builder.add_conditional_edges("end_check", after_the_end, ["analyse", END])
+    builder = builder_of({phases.WRITE: write, phases.END_CHECK: end_check})
+    builder.add_edge(phases.ASSEMBLE, phases.WRITE)
+    builder.add_edge(phases.WRITE, phases.END_CHECK)
+    builder.add_conditional_edges(phases.END_CHECK, route(after_the_end), [phases.ANALYSE, END])
     return compiled(builder, NAME, checkpointer)

@@ -7,19 +7,18 @@ a choice or a yes or no is asked for, it says that it is guessing.
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 from typing import Any, Final
 
 from persimchat.models.offline import debating
 from persimchat.models.offline.answer_form import AnswerForm
 from persimchat.models.offline.grammar import capitalised, filled
-from persimchat.models.offline.items import Answered, Said
+from persimchat.models.offline.judging import is_conditional
 from persimchat.models.offline.lexicon import deck, word_pattern
 from persimchat.models.offline.opinion import Stance, kept, starting_opinion, temper_of, updated
 from persimchat.models.offline.positions import anchor, nearest, place_in, position_in
+from persimchat.models.offline.prompt import Answered, Prompt, Said
 from persimchat.models.offline.randomness import generator
-from persimchat.models.offline.sections import Prompt
 from persimchat.models.offline.situation import scene_of
 from persimchat.models.offline.topics import Topic, topic_of
 from persimchat.models.offline.utterance import reasons
@@ -29,7 +28,6 @@ _WORDS: Final = 40
 """Length of the reasons in words: more than an utterance, since all that is said of a round is said in it."""
 _APART: Final = 5
 """Places in the decks between two who answer at the same time, so that they do not use the same phrases."""
-_OPPOSED: Final = re.compile(r"The affirmative side answers: (.+)$", re.MULTILINE)
 
 
 def answering(prompt: Prompt, seed: int) -> dict[str, Any]:
@@ -42,7 +40,9 @@ def answering(prompt: Prompt, seed: int) -> dict[str, Any]:
     same = sum(_index(a, topic) == held.mine for a in others) / len(others) if others else 0.5
     sure = 0.35 + 0.3 * same + 0.15 * generator(seed, "sure", prompt.name, topic.text).random()
     answer: dict[str, Any] = {"reasoning": _reasoning(prompt, held, topic, seed), "answer": _answer(held.mine, topic)}
-    if "- confidence:" in prompt.instructions:
+    if topic.answers and is_conditional(topic.positions[held.mine]):
+        answer["conditional"] = topic.positions[held.mine]
+    if prompt.confident:
         answer["confidence"] = round(min(sure, 0.6) if topic.answers else sure, 2)
     return answer
 
@@ -82,9 +82,8 @@ def _stance(prompt: Prompt, topic: Topic, seed: int) -> Stance:
         if index is not None:
             opinion = updated(opinion, anchor(index, n), temper)
     mine = nearest(opinion, n)
-    opposed = _OPPOSED.search(prompt.instructions)
-    if opposed:
-        mine = _another(opposed.group(1), mine, opinion, topic)
+    if prompt.opposes:
+        mine = _another(prompt.opposes, mine, opinion, topic)
     return Stance(opinion, mine, before, own, temper)
 
 
@@ -111,9 +110,7 @@ def _reasoning(prompt: Prompt, held: Stance, topic: Topic, seed: int) -> str:
     rank = sorted(prompt.participants).index(prompt.name)
     # Everybody of a round speaks at once, each to another one of the others.
     spoken_to = others[rank % len(others) :] + others[: rank % len(others)] if others else []
-    shown = replace(
-        prompt, recent=(*own, *spoken_to), instructions=f"Register: neutral. About {_WORDS} words: about {_WORDS} words"
-    )
+    shown = replace(prompt, recent=(*own, *spoken_to), register="neutral", words=_WORDS)
     scene = scene_of(shown, seed, ahead=_APART * rank)
     rival = next((i for i in range(len(topic.positions)) if i != held.mine), held.mine)
     values = {**scene.values, "mine": topic.positions[held.mine]}
@@ -134,16 +131,15 @@ def mad_judge(prompt: Prompt, seed: int) -> dict[str, Any]:
     sides = {side: [a for a in prompt.answers if a.side == side] for side in ("affirmative", "negative")}
     said = {side: answers[-1] for side, answers in sides.items() if answers}
     weights = {side: sum(_weight(a) for a in answers) for side, answers in sides.items()}
-    last = "This was the last round" in prompt.instructions
     first, second = said.get("affirmative", prompt.answers[0]), said.get("negative", prompt.answers[-1])
     one, other = _given(first, topic), _given(second, topic)
     agreed = one == other
     draw = generator(seed, "mad judge", topic.text, prompt.turn)
     side = "affirmative" if agreed or weights["affirmative"] >= weights["negative"] else "negative"
     best, beaten = (one, other) if side == "affirmative" else (other, one)
-    kind = "mad_judge" if agreed else "mad_judge_last" if last else "mad_judge_open"
+    kind = "mad_judge" if agreed else "mad_judge_last" if prompt.last_round else "mad_judge_open"
     values = {"answer": best.rstrip(".") or "nothing", "other": beaten.rstrip(".") or "nothing"}
-    decided = agreed or last
+    decided = agreed or prompt.last_round
     return {
         "reasoning": capitalised(filled(draw.choice(deck("debate", kind)), values)),
         "decided": decided,

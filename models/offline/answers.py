@@ -7,15 +7,16 @@ from typing import Any, Final
 
 from persimchat.models.offline import thinking
 from persimchat.models.offline.answering import answering, mad_judge
-from persimchat.models.offline.appraisal import Appraisal, appraise, feeling, need_to_talk
+from persimchat.models.offline.appraisal import Appraisal, appraise, need_to_talk
+from persimchat.models.offline.feeling import feeling
 from persimchat.models.offline.gists import gist_of
 from persimchat.models.offline.judging import judge, majority
 from persimchat.models.offline.leaving import took_leave
 from persimchat.models.offline.lexicon import word_pattern
 from persimchat.models.offline.openness import openness
 from persimchat.models.offline.persona_making import persona_generation
+from persimchat.models.offline.prompt import Prompt
 from persimchat.models.offline.scoring import analysis
-from persimchat.models.offline.sections import Prompt
 from persimchat.models.offline.selecting import selector
 from persimchat.models.offline.words import content_words, listed, short_name, without_markup
 
@@ -149,6 +150,11 @@ def _openness(prompt: Prompt, seed: int) -> dict[str, Any]:
     return {"reasoning": reasoning, "openness": number}
 
 
+def _parts(prompt: Prompt, seed: int) -> dict[str, Any]:
+    """Several judgements in one answer: those that the task names, each as it would be by itself."""
+    return {part: TASKS[part](prompt, seed) for part in prompt.parts}
+
+
 TASKS: Final[dict[str, Callable[[Prompt, int], dict[str, Any]]]] = {
     "perception": perception,
     "focal_points": focal_points,
@@ -159,6 +165,9 @@ TASKS: Final[dict[str, Callable[[Prompt, int], dict[str, Any]]]] = {
     "reflection": reflection,
     "planning": planning,
     "openness": _openness,
+    "hearing": _parts,
+    "appraisal": _parts,
+    "reaction": _parts,
     "judge": judge,
     "majority": majority,
     "selector": selector,

@@ -1,8 +1,8 @@
-"""What an utterance means to somebody who hears it, and the scores that follow from it.
+"""What an utterance means to somebody who hears it, and the need to talk that follows from it.
 
 Events are appraised in the manner of appraisal theories of emotion: is it for or against what I hold, was it meant for
-me, how do I stand to the speaker, what do they feel. Need to talk and emotional state are arithmetic on that; the
-coefficients are this model's own and were set by hand.
+me, how do I stand to the speaker, what do they feel. Need to talk and emotional state (`feeling.py`) are arithmetic on
+that; the coefficients are this model's own and were set by hand.
 """
 
 from __future__ import annotations
@@ -14,25 +14,11 @@ from persimchat.models.offline.lexicon import word_pattern
 from persimchat.models.offline.opinion import Stance, stance
 from persimchat.models.offline.persona_facts import Facts, facts_of
 from persimchat.models.offline.positions import anchor, position_in
+from persimchat.models.offline.prompt import Prompt
 from persimchat.models.offline.randomness import generator
-from persimchat.models.offline.sections import Prompt
 from persimchat.models.offline.timeline import utterances_known
 from persimchat.models.offline.topics import Topic, topic_of
 from persimchat.models.offline.words import short_name
-from persimchat.state.emotion import EMOTIONS
-
-_BASELINES: Final = {
-    # Trait group: how it shifts the state to which somebody returns.
-    "cheerful": {"happiness": 2.5, "sadness": -0.5},
-    "warm": {"happiness": 1.0},
-    "funny": {"happiness": 1.0},
-    "gloomy": {"happiness": -1.0, "sadness": 1.5, "disgust": 0.5},
-    "irritable": {"anger": 1.5, "disgust": 0.5},
-    "anxious": {"fear": 1.8},
-    "curious": {"surprise": 0.8, "happiness": 0.4},
-    "calm": {"anger": -0.5, "fear": -0.5},
-}
-
 
 _WEARIEST: Final = 5.0
 
@@ -190,91 +176,3 @@ def _lateness(prompt: Prompt, reasons: list[str]) -> float:
     if part > 0.8:
         reasons.append("has said most of it")
     return float(3.0 * part**3)
-
-
-def feeling(prompt: Prompt, seed: int) -> tuple[dict[str, int], str]:
-    """The new emotional state, and what changed and why (one sentence).
-
-    Before the conversation the state comes from the persona and the topic alone. Later it decays towards the persona's
-    own baseline and is moved by the event; what an event asks for is approached, not reached at once.
-    """
-    a = appraise(prompt, seed)
-    base = _baseline(a.facts, prompt, seed)
-    draw = generator(seed, "feeling", prompt.name, prompt.topic, prompt.turn)
-    if not a.heard or not prompt.emotions:
-        state = {e: _stepped(base[e], draw.random()) for e in EMOTIONS}
-        return state, f"{short_name(prompt.name)} comes to it in their usual temper."
-    event = _event(a, prompt)
-    state = {}
-    for emotion in EMOTIONS:
-        before = prompt.emotions.get(emotion, 0)
-        pull = 0.3 * (base[emotion] - before)
-        push = max(-3.0, min(3.0, event[emotion]))
-        state[emotion] = _stepped(before + pull + push, draw.random())
-    return state, _reason(a, prompt)
-
-
-def _stepped(value: float, draw: float) -> int:
-    """A level from 0 to 10; the fraction decides by chance, so that slow changes are not rounded away."""
-    whole = int(value // 1)
-    return max(0, min(10, whole + (draw < value - whole)))
-
-
-def _baseline(facts: Facts, prompt: Prompt, seed: int) -> dict[str, float]:
-    draw = generator(seed, "baseline", prompt.name)
-    base = {e: 0.4 * draw.random() for e in EMOTIONS}
-    base["happiness"] += 2.4
-    for group, shifts in _BASELINES.items():
-        if group in facts.groups:
-            for emotion, shift in shifts.items():
-                base[emotion] += shift
-    for pattern, emotion in (("hurtful", "sadness"), ("frightening", "fear"), ("surprising", "surprise")):
-        if word_pattern(pattern).search(prompt.topic):
-            base[emotion] += 1.0
-    if facts.child:
-        base["happiness"] += 1.0
-        base["surprise"] += 0.6
-    return {e: max(0.0, v) for e, v in base.items()}
-
-
-def _event(a: Appraisal, prompt: Prompt) -> dict[str, float]:
-    """What the words heard do to the six emotions, before temper slows it down."""
-    event = dict.fromkeys(EMOTIONS, 0.0)
-    heard = prompt.heard
-    if heard is None or a.own:
-        return event
-    near = 1.5 if a.to_me else 1.0
-    if a.agreement > 0:
-        event["happiness"] += 1.6 * a.agreement * near
-        event["anger"] -= 1.0 * a.agreement
-    else:
-        blow = -a.agreement * near
-        sting = 1.7 if "irritable" in a.facts.groups else 0.7 if "calm" in a.facts.groups else 1.1
-        event["anger"] += sting * blow * (1.3 if a.valence < 0 else 0.8 if a.valence > 0 else 1.0)
-        event["happiness"] -= 1.1 * blow
-        event["sadness"] += (0.9 if a.valence > 0 else 0.3) * blow
-        event["fear"] += (0.8 if "anxious" in a.facts.groups else 0.1) * blow
-    if a.to_me and a.valence >= 0 and a.agreement >= 0:
-        event["happiness"] += 0.5
-    if a.to_me and a.valence < 0:
-        event["disgust"] += 0.6
-    contagion = 0.16 if a.valence > 0 else 0.08
-    for emotion, level in heard.emotion.items():
-        event[emotion] += contagion * max(-2, min(6, level - prompt.emotions.get(emotion, 0)))
-    for pattern, emotion in (("hurtful", "sadness"), ("frightening", "fear"), ("surprising", "surprise")):
-        if word_pattern(pattern).search(heard.words):
-            event[emotion] += 0.7
-    if word_pattern("hostile").search(heard.words):
-        event["disgust"] += 0.8
-    if a.stance.mine != a.stance.before:
-        event["surprise"] += 1.2
-    return event
-
-
-def _reason(a: Appraisal, prompt: Prompt) -> str:
-    speaker = short_name(prompt.heard.speaker if prompt.heard else "")
-    if a.own:
-        return f"{short_name(prompt.name)} has had their say, and the feeling settles."
-    what = "was in line with" if a.agreement > 0.15 else "went against" if a.agreement < -0.15 else "hardly touched"
-    to_me = ", and was meant for them" if a.to_me else ""
-    return f"What {speaker} said {what} what {short_name(prompt.name)} holds{to_me}."

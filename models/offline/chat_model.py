@@ -14,8 +14,9 @@ from langchain_core.messages.ai import UsageMetadata
 from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, ChatResult
 
 from persimchat.models.offline.answers import OUTSIDE, TASKS
+from persimchat.models.offline.prompt import MODEL_NAME, Prompt
+from persimchat.models.offline.reading import prompt_of
 from persimchat.models.offline.script import script
-from persimchat.models.offline.sections import MODEL_NAME, message_text, read_prompt
 from persimchat.models.offline.situation import scene_of
 from persimchat.models.offline.utterance import worded
 from persimchat.prompts.blocks import estimated_tokens
@@ -24,6 +25,8 @@ from persimchat.state.errors import ModelError, suggestion
 NOTICE: Final = "The offline model is no language model: it words set phrases by chance, persona and topic."
 """What every reader of its output should be told."""
 
+_TASK: Final = "<task name="
+"""So the task begins in the text of every prompt of this package."""
 _READING: Final = 8.0
 _WORDING: Final = 3.0
 """Words a second, for the reported response time: people read about four and speak about two and a half."""
@@ -32,10 +35,14 @@ _WORDING: Final = 3.0
 class OfflineChatModel(BaseChatModel):
     """A small stochastic model of conversation. It is no language model.
 
-    It reads the messages that any other model would be given (rendered from this package's templates), and answers
-    every task in them: judgements follow from persona, emotions, relationships and bounded-confidence opinion dynamics
-    (`opinion.py`), utterances are put together from phrase material (the YAML files beside this one). It needs no
-    network and no key, keeps no state, and gives the same answer to the same messages and seed.
+    It is given the messages that any other model would be given, and takes from them not the words but the blocks and
+    values that they were rendered from (`prompts/rendering.py`). It answers every task: judgements follow from persona,
+    emotions, relationships and bounded-confidence opinion dynamics (`opinion.py`), utterances are put together from
+    phrase material (the YAML files beside this one). It needs no network and no key, keeps no state, and gives the same
+    answer to the same messages and seed.
+
+    Text that was not rendered from this package's templates has no blocks: it is taken as a topic, and answered with an
+    utterance on it by nobody in particular.
 
     It is for trying things out, for tests and for demonstrations. What it says is no evidence about people.
     """
@@ -56,9 +63,18 @@ class OfflineChatModel(BaseChatModel):
         """The answer's text: JSON for a judging task, plain text for an utterance or a script.
 
         Raises:
-            ModelError: no message holds a task, the task is unknown, or a section that it needs is missing.
+            ModelError: there is no message of a user's, or one that is only the text of a prompt; the task is unknown,
+                or a section that it needs is missing.
         """
-        prompt = read_prompt(messages)
+        prompt = prompt_of(messages)
+        return worded(scene_of(_on_text(messages), self.seed)) if prompt is None else self.answer_to(prompt)
+
+    def answer_to(self, prompt: Prompt) -> str:
+        """The answer to what a prompt says.
+
+        Raises:
+            ModelError: the task is unknown, or a section that it needs is missing.
+        """
         if prompt.task == "utterance":
             prompt.need_section(prompt.name, "basic_information")
             prompt.need_section(prompt.topic, "environment")
@@ -76,7 +92,7 @@ class OfflineChatModel(BaseChatModel):
         return json.dumps(TASKS[prompt.task](prompt, self.seed), ensure_ascii=False)
 
     def _metadata(self, messages: list[BaseMessage], text: str) -> tuple[UsageMetadata, dict[str, Any]]:
-        read = "\n".join(message_text(m) for m in messages)
+        read = "\n".join(str(m.text) for m in messages)
         given, made = estimated_tokens(read), estimated_tokens(text)
         usage = UsageMetadata(input_tokens=given, output_tokens=made, total_tokens=given + made)
         # Most of a prompt is known from the last turn, so only a tenth of it counts as read.
@@ -139,3 +155,19 @@ class OfflineChatModel(BaseChatModel):
     def bind_tools(self, tools: Any, **kwargs: Any) -> Any:
         """Tools are accepted and not used."""
         return self.bind(tools=tools, **kwargs)
+
+
+def _on_text(messages: list[BaseMessage]) -> Prompt:
+    """A prompt for an utterance on the last text of a user's.
+
+    Raises:
+        ModelError: there is none, or it is a prompt of this package that went through other hands as text.
+    """
+    text = next((str(m.text).strip() for m in reversed(messages) if m.type == "human"), "")
+    if not text or _TASK in text:
+        raise ModelError(
+            "the prompt is mere text, from which no task can be taken" if text else "no message of a user's has words",
+            model=MODEL_NAME,
+            remedy="Give the offline model the very messages of persimchat.prompts.render, or a topic.",
+        )
+    return Prompt("utterance", topic=text)

@@ -7,6 +7,7 @@ answer, and that nobody's openness is low.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,11 +16,10 @@ from typing import Any, Final
 from persimchat.models.offline.answer_form import NUMBER
 from persimchat.models.offline.gists import known_gist
 from persimchat.models.offline.grammar import capitalised, filled, slots
-from persimchat.models.offline.items import Member
 from persimchat.models.offline.lexicon import deck, read
 from persimchat.models.offline.positions import nearest
+from persimchat.models.offline.prompt import Member, Prompt
 from persimchat.models.offline.randomness import generator
-from persimchat.models.offline.sections import Prompt
 from persimchat.models.offline.timeline import timeline, utterances_known
 from persimchat.models.offline.topics import Topic, topic_of
 from persimchat.models.offline.words import content_words, listed, short_name
@@ -71,10 +71,12 @@ def judge(prompt: Prompt, seed: int) -> dict[str, Any]:
     agreed = bool(prompt.group) and len(answers) == 1 and len(held) == len(prompt.group)
     reluctant = [m for m in prompt.group if m.openness is not None and m.openness < READY]
     consensus = agreed and not reluctant
+    conditions = conditions_of(prompt, topic, held, most)
     return {
         "reasoning": _reasoning(prompt, topic, held, agreed, reluctant, seed),
         "consensus": consensus,
         "answer": worded_answer(prompt, topic, most, held, seed) if consensus else None,
+        **({"conditional": conditions} if consensus and conditions else {}),
         "positions": [
             {
                 "agent": m.name,
@@ -103,11 +105,31 @@ def majority(prompt: Prompt, seed: int) -> dict[str, Any]:
     tied = len(ranked) > 1 and len(holders[ranked[1]]) == len(holders[best])
     words = read("debate")["judge"]["majority_tie" if tied else "majority"]
     label = _called(best, held, topic)
+    kind = "most" if 2 * len(holders[best]) > len(prompt.group) else "tie" if tied else "many"
     return {
         "reasoning": capitalised(filled(words, {"holds": _holds(prompt, topic, held, ranked), "answer": label}))[:1000],
-        "answer": worded_answer(prompt, topic, best, held, seed, "most"),
+        "answer": worded_answer(prompt, topic, best, held, seed, kind),
+        **({"conditional": conditions} if (conditions := conditions_of(prompt, topic, held, best)) else {}),
         "supporters": holders[best],
     }
+
+
+def conditions_of(prompt: Prompt, topic: Topic, held: dict[str, Held], answer: str) -> str:
+    """What the answer hangs on for those who hold it under conditions; empty where nobody does.
+
+    Only a bare yes or no loses the conditions: every other answer is worded with them.
+    """
+    if topic.kind != "polar":
+        return ""
+    holders = {m.name: held[m.name].label for m in prompt.group if m.name in held and held[m.name].answer == answer}
+    under = {name: label for name, label in holders.items() if is_conditional(label)}
+    names = f" ({listed([short_name(name) for name in under])})" if len(under) < len(holders) else ""
+    return f"{listed(list(dict.fromkeys(under.values())))}{names}" if under else ""
+
+
+def is_conditional(position: str) -> bool:
+    """Whether a position is one under conditions ("a yes with conditions")."""
+    return re.search(r"\bconditions?\b", position) is not None
 
 
 def _guess(prompt: Prompt, topic: Topic, seed: int) -> dict[str, Any]:
@@ -117,7 +139,7 @@ def _guess(prompt: Prompt, topic: Topic, seed: int) -> dict[str, Any]:
     answer = (topic.answers or topic.positions)[index]
     return {
         "reasoning": filled(read("debate")["judge"]["majority_none"], {"answer": topic.positions[index]}),
-        "answer": worded_answer(prompt, topic, answer, {}, seed, "most"),
+        "answer": worded_answer(prompt, topic, answer, {}, seed, "guess"),
         "supporters": [most.name],
     }
 
@@ -181,6 +203,8 @@ def _reasoning(
         return str(words["nothing"])
     unknown = [m for m in prompt.group if m.name not in held]
     kind = "silent" if unknown else "differ" if not agreed else "reluctant" if reluctant else "consensus"
+    if kind == "consensus" and conditions_of(prompt, topic, held, next(iter(held.values())).answer):
+        kind = "conditional"
     whom = unknown if unknown else reluctant
     values = {
         "holds": _holds(prompt, topic, held, list(dict.fromkeys(h.answer for h in held.values()))),
@@ -192,13 +216,18 @@ def _reasoning(
 
 
 def _holds(prompt: Prompt, topic: Topic, held: dict[str, Held], answers: Sequence[str]) -> str:
-    """Who holds which of the answers: "Eva and Bob for tea, Cleo for coffee"."""
-    parts = []
+    """Who holds which of the answers: "Eva and Bob for tea, Cleo for a yes with conditions"."""
+    holders: dict[str, list[str]] = {}
     for answer in answers:
-        names = [short_name(m.name) for m in prompt.group if m.name in held and held[m.name].answer == answer]
-        label = _called(answer, held, topic)
-        parts.append(filled(read("debate")["judge"]["holds"], {"names": listed(names), "answer": label}))
-    return ", ".join(parts)
+        for m in prompt.group:
+            if m.name in held and held[m.name].answer == answer:
+                label = held[m.name].label
+                holders.setdefault(label if is_conditional(label) else _called(answer, held, topic), []).append(m.name)
+    words = read("debate")["judge"]["holds"]
+    return ", ".join(
+        filled(words, {"names": listed([short_name(name) for name in names]), "answer": label})
+        for label, names in holders.items()
+    )
 
 
 def _called(answer: str, held: dict[str, Held], topic: Topic) -> str:

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from persimchat.models.offline.appraisal import Appraisal, appraise
 from persimchat.models.offline.opinion import Stance
 from persimchat.models.offline.positions import anchor, nearest
+from persimchat.models.offline.prompt import Prompt
 from persimchat.models.offline.randomness import generator
-from persimchat.models.offline.sections import Prompt
 from persimchat.models.offline.timeline import last_places, timeline
 from persimchat.models.offline.words import short_name
 

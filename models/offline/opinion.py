@@ -17,8 +17,8 @@ from typing import Final
 
 from persimchat.models.offline.lexicon import word_pattern
 from persimchat.models.offline.positions import anchor, nearest, position_in, told_positions
+from persimchat.models.offline.prompt import Prompt
 from persimchat.models.offline.randomness import generator
-from persimchat.models.offline.sections import Prompt
 from persimchat.models.offline.timeline import timeline
 from persimchat.models.offline.topics import Topic
 

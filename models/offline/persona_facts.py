@@ -9,11 +9,12 @@ from __future__ import annotations
 import re
 import unicodedata
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 
 from persimchat.models.offline.lexicon import deck, patterns, word_list, word_pattern
+from persimchat.models.offline.prompt import Prompt
 from persimchat.models.offline.randomness import permutation
-from persimchat.models.offline.sections import Prompt
 from persimchat.models.offline.words import with_article
 
 _PLAIN: Final = re.compile(r"^[^\W\d_][\w'’.-]*(?: [\w'’.&-]+){0,4}$")
@@ -95,7 +96,21 @@ def _family(values: str) -> tuple[str, ...]:
 
 def facts_of(prompt: Prompt) -> Facts:
     """The facts that a prompt tells about the person it speaks as."""
-    c = prompt.characteristics
+    told = tuple(prompt.characteristics.items())
+    return _facts(prompt.name, prompt.description, told, prompt.traits, prompt.style, prompt.knowledge)
+
+
+@lru_cache(maxsize=256)
+def _facts(
+    name: str,
+    description: str,
+    characteristics: tuple[tuple[str, str], ...],
+    traits: tuple[str, ...],
+    style: str,
+    knowledge: int | None,
+) -> Facts:
+    """The same, found once a person: their profile stands in every prompt."""
+    c = dict(characteristics)
     found = re.search(r"\d{1,3}", c.get("age", ""))
     age = int(found.group()) if found else None
     occupation = c.get("occupation", c.get("profession", c.get("job", "")))
@@ -105,13 +120,13 @@ def facts_of(prompt: Prompt) -> Facts:
         for k, v in c.items()
         if k in ("family", "family status", "marital status", "number of children", "children", "relationship status")
     )
-    character = " ".join((*prompt.traits, prompt.style))
+    character = " ".join((*traits, style))
     pieces = [p.strip(" .") for p in re.split(r"[,;]| and ", hobby_text) if p.strip()]
     hobbies = tuple(n for n, pattern in patterns("life", "hobbies") if pattern.search(hobby_text))
     spare = [p for p in pieces if _usable(p) and not any(x.search(p) for _, x in patterns("life", "hobbies"))]
-    work = occupation or prompt.description
+    work = occupation or description
     return Facts(
-        name=prompt.name,
+        name=name,
         age=age,
         child=age is not None and age < 13,
         teen=age is not None and 13 <= age < 18,
@@ -122,11 +137,11 @@ def facts_of(prompt: Prompt) -> Facts:
         pastime=spare[0][:1].lower() + spare[0][1:] if spare else "",
         place=_place(c.get("residence", c.get("city", c.get("place of residence", "")))),
         family=_family(family),
-        knowledge=prompt.knowledge if prompt.knowledge is not None else 3,
+        knowledge=knowledge if knowledge is not None else 3,
         groups=frozenset(g for g in word_list("groups") if word_pattern(g).search(character)),
-        formal=bool(word_pattern("formal_style").search(prompt.style)),
+        formal=bool(word_pattern("formal_style").search(style)),
         brief=bool(word_pattern("brief_style").search(character)),
-        onlooker="takes no part" in prompt.description,
+        onlooker="takes no part" in description,
     )
 
 

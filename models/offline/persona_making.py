@@ -17,27 +17,23 @@ from persimchat.models.offline.lexicon import deck, lines
 from persimchat.models.offline.persona_making_life import Life, life
 from persimchat.models.offline.persona_making_origin import name, origin
 from persimchat.models.offline.persona_making_phrases import Decks, slot_values
-from persimchat.models.offline.persona_making_request import Request, read_request
+from persimchat.models.offline.persona_making_request import Request
 from persimchat.models.offline.persona_making_trades import FILE, domain_of, group_of, status_of
 from persimchat.models.offline.persona_making_traits import ADULT, Trait, traits_of
+from persimchat.models.offline.prompt import Prompt
 from persimchat.models.offline.randomness import generator, permutation
-from persimchat.models.offline.sections import Prompt
 
 _WOMEN: Final = frozenset({"woman", "women", "female", "girl", "f", "w"})
 _MEN: Final = frozenset({"man", "men", "male", "boy", "m"})
 
 
-def persona(text: str, seed: int) -> dict[str, Any]:
+def persona(request: Request, seed: int) -> dict[str, Any]:
     """An invented person: what is asked for by `persona_generation.jinja`, without what is fixed.
 
     Args:
-        text: the user's part of the prompt.
-        seed: the same seed and text give the same person.
-
-    Raises:
-        ModelError: the text holds no request.
+        request: who is asked for.
+        seed: the same seed and request give the same person.
     """
-    request = read_request(text)
     rng = generator(seed, "persona", request.about, request.number, request.again)
     living = life(request, seed)
     from_ = origin(request, seed)
@@ -68,8 +64,10 @@ def persona(text: str, seed: int) -> dict[str, Any]:
 
 
 def persona_generation(prompt: Prompt, seed: int) -> dict[str, Any]:
-    """The task of this name: `persona` for a prompt that was read; what was said after it is heeded too."""
-    return persona("\n".join((prompt.text, *prompt.later)), seed)
+    """The task of this name."""
+    prompt.need_section(prompt.request, "request")
+    assert prompt.request is not None
+    return persona(prompt.request, seed)
 
 
 def _gender(request: Request, age: int, seed: int) -> tuple[str, str]:

@@ -9,7 +9,7 @@ from typing import Any, Final
 from persimchat.models.offline.lexicon import read
 from persimchat.models.offline.persona_making_request import Request
 from persimchat.models.offline.randomness import generator, permutation
-from persimchat.state.folding import folded
+from persimchat.state.normalise import folded
 
 _FILE: Final = "persona_names"
 _OLDER: Final = 50

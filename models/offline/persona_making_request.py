@@ -1,17 +1,13 @@
-"""Reading the prompt that asks for an invented person (`prompts/templates/persona_generation.jinja`)."""
+"""Who is asked for where a person is to be invented (`prompts/templates/persona_generation.jinja`)."""
 
 from __future__ import annotations
 
-import re
-from dataclasses import dataclass
-from typing import Final
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
 
-from persimchat.models.offline.sections import MODEL_NAME
-from persimchat.state.errors import ModelError
-
-_SECTION: Final = re.compile(r"^<(request|others|avoid)>\n(.*?)^</\1>[ \t]*$", re.MULTILINE | re.DOTALL)
-_PERSON: Final = re.compile(r"(\d+) of (\d+)")
-_TASK: Final = '<task name="persona_generation">'
+from persimchat.prompts.rendering import one_line
+from persimchat.state.persona import Persona
 
 
 @dataclass(frozen=True)
@@ -22,7 +18,7 @@ class Other:
         name: in full.
         age: years; 0 where it is not known.
         occupation: what they do.
-        traits: as the prompt lists them.
+        traits: as they stand in their profile.
     """
 
     name: str
@@ -43,51 +39,39 @@ class Request:
         again: what was wrong with earlier answers; empty where there were none.
     """
 
-    about: str
-    number: int
-    fixed: dict[str, str]
-    others: tuple[Other, ...]
-    again: str
+    about: str = ""
+    number: int = 1
+    fixed: Mapping[str, str] = field(default_factory=dict)
+    others: tuple[Other, ...] = ()
+    again: tuple[str, ...] = ()
 
     @property
     def shift(self) -> int:
         """How far the decks are moved on, so that another answer is another one."""
-        return 7 * (1 + self.again.count("\n")) + len(self.again) if self.again else 0
+        return 7 * len(self.again) + sum(map(len, self.again))
 
 
-def read_request(text: str) -> Request:
-    """The request in a prompt.
+def request_of(values: Mapping[str, Any], later: Sequence[str] = ()) -> Request:
+    """The request in a template's values.
 
     Args:
-        text: the user's part of the prompt; what follows the task (a correction) counts as an earlier failure.
-
-    Raises:
-        ModelError: it holds no request.
+        values: as `prompts/templates/persona_generation.jinja` is given them.
+        later: what was said after the task; it counts as what was wrong with earlier answers.
     """
-    sections = {found[1]: found[2].splitlines() for found in _SECTION.finditer(text)}
-    lines = sections.get("request", [])
-    person = next((m for line in lines if (m := _PERSON.fullmatch(line.removeprefix("- Person: ")))), None)
-    if person is None:
-        raise ModelError(
-            "the prompt has no <request> section",
-            model=MODEL_NAME,
-            module="persona_generation",
-            remedy="The offline model answers only prompts rendered from this package's templates.",
-        )
-    fixed = [line.removeprefix("- Fixed: ").partition(": ") for line in lines if line.startswith("- Fixed: ")]
-    after = text.rpartition(_TASK)[2].rpartition("</task>")[2]
+    wrong = (one_line(f"{problem.kind}: {problem.value} ({problem.other})") for problem in values["problems"])
     return Request(
-        about=next((line.removeprefix("- The group: ") for line in lines if line.startswith("- The group: ")), ""),
-        number=int(person[1]),
-        fixed={name.strip().lower(): value.strip() for name, _, value in fixed},
-        others=tuple(_other(line) for line in sections.get("others", [])),
-        again="\n".join(sections.get("avoid", [])) + after.strip(),
+        about=one_line(values["about"]),
+        number=values["number"],
+        fixed={one_line(name).lower(): one_line(value) for name, value in values["fixed"]},
+        others=tuple(_other(persona) for persona in values["others"]),
+        again=(*wrong, *later),
     )
 
 
-def _other(line: str) -> Other:
-    name, _, rest = line.removeprefix("- ").partition(": ")
-    facts, _, traits = rest.rpartition("; ")
-    age, _, doing = facts.partition(", ")
-    words = tuple(trait.strip() for trait in traits.split(", "))
-    return Other(name.strip(), int(age) if age.isdecimal() else 0, doing.partition(", ")[2], words)
+def _other(persona: Persona) -> Other:
+    return Other(
+        name=one_line(persona.name),
+        age=persona.age or 0,
+        occupation=one_line(persona.characteristic("occupation") or ""),
+        traits=tuple(map(one_line, persona.traits)),
+    )

@@ -10,8 +10,8 @@ from persimchat.models.offline.grammar import Decks, slots
 from persimchat.models.offline.lexicon import Point
 from persimchat.models.offline.opinion import Stance
 from persimchat.models.offline.persona_facts import Facts
+from persimchat.models.offline.prompt import Prompt
 from persimchat.models.offline.randomness import generator, permutation
-from persimchat.models.offline.sections import Prompt
 from persimchat.models.offline.topics import Topic
 from persimchat.models.offline.words import content_words, normalised
 

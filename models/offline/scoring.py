@@ -11,10 +11,9 @@ import re
 from typing import Any, Final
 
 from persimchat.models.offline.gists import known_gist
-from persimchat.models.offline.items import Heard
 from persimchat.models.offline.lexicon import word_pattern
 from persimchat.models.offline.positions import position_in
-from persimchat.models.offline.sections import Prompt
+from persimchat.models.offline.prompt import Heard, Prompt
 from persimchat.models.offline.topics import Topic, topic_of
 from persimchat.models.offline.words import content_words, count, overlap, short_name, spoken_to
 

@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Final
 
-from persimchat.models.offline.items import Said
 from persimchat.models.offline.persona_facts import facts_of
+from persimchat.models.offline.prompt import Prompt, Said
 from persimchat.models.offline.randomness import generator
-from persimchat.models.offline.sections import Prompt
 from persimchat.models.offline.situation import scene_of
 from persimchat.models.offline.utterance import worded
 from persimchat.models.offline.words import spoken_to
-
-_COUNT: Final = re.compile(r"from the first word to the last: (\d+) utterance")
-_LEAVE: Final = "take leave in the last utterances"
 
 
 def script(prompt: Prompt, seed: int) -> str:
@@ -24,11 +18,10 @@ def script(prompt: Prompt, seed: int) -> str:
     people = prompt.people or ((replace(prompt, answers=()),) if prompt.name else ())
     prompt.need_section(people, "basic_information")
     prompt.need_section(prompt.topic, "environment")
-    found = _COUNT.search(prompt.instructions)
-    length = int(found.group(1)) if found else max(1, prompt.limit)
+    length = prompt.length
     names = [person.name for person in people]
     # As many take leave as there are people, but no more than a quarter of all utterances.
-    leaving = min(len(names), length // 4) if _LEAVE in prompt.instructions else 0
+    leaving = min(len(names), length // 4) if prompt.takes_leave else 0
     said: list[Said] = []
     for turn in range(length):
         closing = 0 < length - turn <= leaving
@@ -46,6 +39,8 @@ def script(prompt: Prompt, seed: int) -> str:
             closing=closing,
             recent=tuple(said),
             later=prompt.later,
+            register=prompt.register,
+            words=prompt.words,
         )
         said.append(Said(speaker.name, worded(scene_of(own, seed))))
     return "\n".join(f"{s.speaker}: {s.words}" for s in said)
@@ -70,7 +65,6 @@ def _next(people: Sequence[Prompt], said: Sequence[Said], gone: set[str], prompt
         temper = 0.8 * ("talkative" in groups) - 0.8 * ("reserved" in groups)
         return 0.6 * min(waited, 6) + asked + 1.5 * (person.name in called) + due + temper + 1.5 * draw
 
-    left = _COUNT.search(prompt.instructions)
-    if left and silent and int(left.group(1)) - len(said) <= len(silent):
+    if silent and prompt.length - len(said) <= len(silent):
         return silent[0]
     return max(able, key=eager)

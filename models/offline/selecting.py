@@ -2,28 +2,18 @@
 
 from __future__ import annotations
 
-import re
-from typing import Any, Final
+from typing import Any
 
-from persimchat.models.offline.items import Member, among
+from persimchat.models.offline.prompt import Member, Prompt
 from persimchat.models.offline.randomness import generator
-from persimchat.models.offline.sections import Prompt
 from persimchat.models.offline.words import short_name, spoken_to
-
-_ONLY: Final = re.compile(r"Only these may: (.+)\.$", re.MULTILINE)
-
-
-def candidates(prompt: Prompt) -> list[str]:
-    """The names of those who may speak, as the task lists them; everybody where it lists none."""
-    names = [member.name for member in prompt.group]
-    found = _ONLY.search(prompt.instructions)
-    return [n for n in among(found.group(1), names) if n in names] if found else names
 
 
 def selector(prompt: Prompt, seed: int) -> dict[str, Any]:
     """The selector's answer: `reasoning` and `speaker`."""
     prompt.need_section(prompt.group, "group")
-    able = candidates(prompt) or [member.name for member in prompt.group]
+    names = [member.name for member in prompt.group]
+    able = [name for name in prompt.candidates if name in names] or names
     last = prompt.recent[-1] if prompt.recent else None
     called_on = spoken_to(last.words, last.speaker, prompt.participants) if last else []
     called = [name for name in able if name in called_on]

@@ -7,31 +7,26 @@ from collections.abc import Sequence
 
 from persimchat.models.offline.gists import gist_of
 from persimchat.models.offline.grammar import Decks
-from persimchat.models.offline.items import Said
 from persimchat.models.offline.lexicon import read
 from persimchat.models.offline.opinion import Stance, stance
 from persimchat.models.offline.persona_facts import Facts, address, facts_of
 from persimchat.models.offline.positions import nearest, position_in
+from persimchat.models.offline.prompt import Prompt, Said
 from persimchat.models.offline.randomness import generator
 from persimchat.models.offline.scene import Scene
-from persimchat.models.offline.sections import Prompt
 from persimchat.models.offline.timeline import last_places, timeline
 from persimchat.models.offline.topics import Topic, topic_of
 from persimchat.models.offline.words import normalised
 
 
 def _register(prompt: Prompt, facts: Facts) -> str:
-    found = re.search(r"Register: (casual|neutral|formal)\b", prompt.instructions)
-    register = found.group(1) if found else "neutral"
     if any(re.search(r"\b(formal|polite)ly\b|\bformal (language|speech)", r, re.I) for r in prompt.rules):
         return "formal"
-    return "neutral" if facts.formal and register == "casual" else register
+    return "neutral" if facts.formal and prompt.register == "casual" else prompt.register
 
 
 def _target(prompt: Prompt, facts: Facts) -> int:
-    found = re.search(r"about (\d+) words", prompt.instructions)
-    words = int(found.group(1)) if found else 25
-    rules = " ".join(prompt.rules)
+    words, rules = prompt.words, " ".join(prompt.rules)
     limit = re.search(r"(?:at most|no more than|maximum(?: of)?|up to|under) (\d+) words", rules, re.IGNORECASE)
     if limit:
         words = min(words, int(limit.group(1)))

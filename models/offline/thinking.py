@@ -9,11 +9,10 @@ from typing import Any
 from persimchat.models.offline.appraisal import Appraisal
 from persimchat.models.offline.gists import gist_of
 from persimchat.models.offline.grammar import capitalised, filled, slots
-from persimchat.models.offline.items import MemoryLine
 from persimchat.models.offline.lexicon import deck
 from persimchat.models.offline.positions import position_in
+from persimchat.models.offline.prompt import MemoryLine, Prompt
 from persimchat.models.offline.randomness import generator, permutation
-from persimchat.models.offline.sections import Prompt
 from persimchat.models.offline.topics import Topic
 from persimchat.models.offline.words import content_words, short_name
 

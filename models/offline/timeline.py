@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from persimchat.models.offline.items import MemoryLine
 from persimchat.models.offline.positions import place_in
-from persimchat.models.offline.sections import Prompt
+from persimchat.models.offline.prompt import MemoryLine, Prompt
 from persimchat.models.offline.topics import Topic
 from persimchat.state.intervention import MODERATOR
 

@@ -16,7 +16,7 @@ from persimchat.models.offline.answer_form import AnswerForm
 from persimchat.models.offline.heads import extracted_head
 from persimchat.models.offline.lexicon import Point, Theme, read, themes, word_list
 from persimchat.models.offline.options import UNCHANGED, named_options
-from persimchat.models.offline.sections import Prompt
+from persimchat.models.offline.prompt import Prompt
 from persimchat.models.offline.sides import Sides, sides_of
 from persimchat.models.offline.words import normalised
 

@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import Final
 
 from persimchat.models.offline.lexicon import word_list
-from persimchat.state.folding import folded
+from persimchat.state.normalise import folded
 from persimchat.state.speech import addressees
 
 _WORD: Final = re.compile(r"(?:[^\W_]|[\u0300-\u036f])+(?:['’-](?:[^\W_]|[\u0300-\u036f])+)*")

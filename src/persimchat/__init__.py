@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from persimchat.graph.conversation import build_conversation
-    from persimchat.graph.embedding import conversation_node
+    from persimchat.graph.subgraph_node import conversation_node
     from persimchat.personas.scenario import load_scenario
     from persimchat.runs.api import (
         abranch,
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from persimchat.runs.control import Control
     from persimchat.runs.result import Result
     from persimchat.runs.tool import as_tool
-    from persimchat.state.errors import InputError, ModelError, PerSimChatError
+    from persimchat.state.errors import InputError, MachineError, ModelError, PerSimChatError
     from persimchat.state.persona import Persona
     from persimchat.state.scenario import Scenario
     from persimchat.state.settings import Settings
@@ -44,6 +44,7 @@ __version__ = "0.1.0"
 __all__ = [
     "Control",
     "InputError",
+    "MachineError",
     "ModelError",
     "PerSimChatError",
     "Persona",
@@ -67,6 +68,7 @@ __all__ = [
 _HOME = {
     "Control": "runs.control",
     "InputError": "state.errors",
+    "MachineError": "state.errors",
     "ModelError": "state.errors",
     "PerSimChatError": "state.errors",
     "Persona": "state.persona",
@@ -80,7 +82,7 @@ _HOME = {
     "astream_events": "runs.api",
     "branch": "runs.api",
     "build_conversation": "graph.conversation",
-    "conversation_node": "graph.embedding",
+    "conversation_node": "graph.subgraph_node",
     "load_scenario": "personas.scenario",
     "resume": "runs.api",
     "simulate": "runs.api",

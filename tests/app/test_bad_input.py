@@ -28,7 +28,7 @@ WRONG = {
     "negative messages": (["run", "T", "--messages", "-1"], "-1", "Give a whole number from 1"),
     "no number": (["run", "T", "--messages", "many"], "'many' is no whole number", "See: persimchat run --help"),
     "negative seed": (["run", "T", "--seed", "-1"], "seed", "Give a whole number from 0"),
-    "cold softmax": (["run", "T", "--temperature", "0"], "temperature", "Give a number from 0.01"),
+    "cold softmax": (["run", "T", "--selection-temperature", "0"], "selection_temperature", "Give a number from 0.01"),
     "pattern": (["run", "T", "--pattern", "robin"], "'robin' is not one of", "See: persimchat run --help"),
     "option": (["run", "T", "--mesages", "3"], "no such option --mesages", "Did you mean --messages?"),
     "far option": (["run", "T", "--xyz"], "no such option: --xyz", "See: persimchat run --help"),
@@ -41,25 +41,29 @@ WRONG = {
     "missing key": (["run", "T", "--model", "openai:gpt-4o-mini"], "OPENAI_API_KEY", "Set OPENAI_API_KEY"),
     "embedding": (["run", "T", "--embedding", "lexcal"], "unknown embedding 'lexcal'", "Did you mean 'lexical'?"),
     "store": (["run", "T", "--set", "store=/proc/nowhere"], "/proc/nowhere", "Choose a folder"),
-    "file as topic": (["run", "family.yaml"], "looks like a file", "--config family.yaml"),
-    "missing file": (["run", "--config", "nowhere.yaml"], "no such file (nowhere.yaml)", "Check the path"),
+    "file as topic": (["run", "family.yaml"], "looks like a file", "--scenario family.yaml"),
+    "missing file": (["run", "--scenario", "nowhere.yaml"], "no such file (nowhere.yaml)", "Check the path"),
     "both outputs": (["run", "T", "--json", "--quiet"], "contradict each other", "Leave one"),
     "debate without a question": (["debate"], "no topic", "persimchat debate"),
     "debate alone": (["debate", "T", "--participants", "Jarmila"], "two participants, not 1", "List at least two"),
-    "no window": (["debate", "T", "--window", "0"], "window_size", "from 1 to 1000"),
-    "no choices": (["debate", "T", "--answer", "choice"], "needs two or more different choices", "--choices A,B"),
+    "no window": (["debate", "T", "--judge-window", "0"], "judge_window", "from 1 to 1000"),
+    "no choices": (
+        ["debate", "T", "--answer-format", "choice"],
+        "needs two or more different choices",
+        "--choices A,B",
+    ),
     "one choice": (
-        ["debate", "T", "--answer", "choice", "--choices", "A"],
+        ["debate", "T", "--answer-format", "choice", "--choices", "A"],
         "two or more different choices",
         "--choices A,B",
     ),
     "empty choice": (["debate", "T", "--choices", "A,,B"], "a choice is missing", "by commas"),
     "choices for nothing": (
-        ["debate", "T", "--answer", "yesno", "--choices", "A,B"],
+        ["debate", "T", "--answer-format", "yesno", "--choices", "A,B"],
         "go with answer_format=choice",
         "yesno",
     ),
-    "answer": (["debate", "T", "--answer", "maybe"], "'maybe' is not one of", "See: persimchat debate --help"),
+    "answer": (["debate", "T", "--answer-format", "maybe"], "'maybe' is not one of", "See: persimchat debate --help"),
     "judge": (["debate", "T", "--judge", "king"], "'king' is not one of", "See: persimchat debate --help"),
     "never judged": (["debate", "T", "--judge-every", "0"], "judge_every", "from 1 to 1000"),
     "closing": (["run", "T", "--closing", "late"], "'late' is not one of", "See: persimchat run --help"),
@@ -71,7 +75,7 @@ WRONG = {
         "--out",
     ),
     "no persona": (["personas", "show", "Jarmilla"], "'Jarmilla'", "Did you mean 'Jarmila"),
-    "doctor's model": (["doctor", "--set", "module_models={speaking: offline}"], "speaking", "planning"),
+    "doctor's model": (["doctor", "--set", "module_models={planing: offline}"], "planing", "planning"),
 }
 
 
@@ -99,7 +103,7 @@ def test_one_line_with_a_remedy(name: str, command: Run):
 )
 def test_a_bad_scenario_names_the_file(text: str, what: str, command: Run, tmp_path: Path):
     (tmp_path / "scenario.yaml").write_text(text, encoding="utf-8")
-    done = command("run", "--config", "scenario.yaml")
+    done = command("run", "--scenario", "scenario.yaml")
     assert done.code == 2
     assert what in done.error
     assert "scenario.yaml" in done.error
@@ -139,7 +143,6 @@ def test_a_wrong_key_is_not_shown(
     assert b'"stop_reason": "error"' in kept and b"SQLite" in kept
 
 
-@pytest.mark.slow
 @pytest.mark.proof
 def test_an_unreachable_server(finished: Run):
     """The server stays away through all five attempts, so this takes some seconds."""

@@ -31,8 +31,8 @@ def help_of(*arguments: str) -> str:
 def test_every_option_of_run_has_a_help_text():
     text = help_of("run")
     for option in (
-        "--config", "--participants", "-n", "--messages", "--pattern", "--selection", "--temperature",
-        "--allow-repetition", "--model", "--embedding", "--seed", "--out", "--set", "--json", "--quiet",
+        "--scenario", "--participants", "-n", "--messages", "--pattern", "--selection", "--selection-temperature",
+        "--allow-repeated-speaker", "--model", "--embedding", "--seed", "--out", "--set", "--json", "--quiet",
     ):  # fmt: skip
         line = next(line for line in text.splitlines() if re.search(rf"{option}\b", line) and line.startswith("│"))
         assert len(line.strip("│ ").split("  ")[-1].strip()) > 15, line
@@ -62,6 +62,7 @@ def test_help_does_not_load_the_rooms(arguments: list[str]):
         f"import sys; from persimchat.app.cli import main; main({arguments!r});"
         "heavy = ('langgraph', 'chromadb', 'openai', 'langchain_openai', 'langchain_core', 'nicegui', 'fastapi',"
         " 'uvicorn', 'persimchat.runs', 'persimchat.graph', 'persimchat.app.web');"
+        f"heavy += ('pydantic', 'yaml', 'persimchat.state.settings') if {len(arguments)} == 1 else ();"
         "print([n for n in heavy if n in sys.modules], file=sys.stderr)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

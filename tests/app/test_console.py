@@ -10,6 +10,8 @@ import pytest
 from app.conftest import environment
 from app.terminal import Terminal
 
+pytestmark = pytest.mark.proof
+
 Open = Callable[..., Terminal]
 ARGUMENTS = ("run", "Tea?", "-n", "2", "--model", "offline", "--out", "o")
 NEED, TURN = "Petr, how much do you need to talk, 0 to 10?", "Your turn, Petr."

@@ -61,7 +61,7 @@ def test_those_who_are_converted_can_talk(command: Run, write: Write, tmp_path: 
     assert {line["speaker"] for line in said} == {"Ana Mora", "Bo Říha"}
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 def test_a_real_story_is_converted_and_talked_about(command: Run, shared: Path, tmp_path: Path):
     files = sorted((shared / "data/stories/succession/initial_version/characters").glob("*.json"))
     done = command("personas", "convert", *map(str, files), "--out", "roys")
@@ -87,13 +87,13 @@ def test_a_model_reads_what_no_mapping_fits(command: Run, write: Write, serve: C
     done = command("personas", "convert", "a.txt", "--model", server.model())
     assert done.code == 0, done.err
     assert done.err == f"persimchat: {server.model()} reads 1 description\n"
-    assert "Note: Ana Mora: check traits: 'shy' does not stand in the text in these words" in done.out
+    assert "Note: Ana Mora: check traits: 'shy' is not in the text in these words" in done.out
     assert "Used: 1 model call, " in done.out
     assert "Read it: persimchat personas show converted/a/ana-mora.yaml" in done.out
     head = Path("converted/a/ana-mora.yaml").read_text(encoding="utf-8").splitlines()[:2]
     assert head == [
         f"# Converted from a.txt with the model {server.model()}.",
-        "# check traits: 'shy' does not stand in the text in these words",
+        "# check traits: 'shy' is not in the text in these words",
     ]
 
 
@@ -180,6 +180,7 @@ def test_names_that_steer_terminals_do_not(command: Run, write: Write):
     assert "  left out   zzz: '[bold]{{x}}'" in done.out
 
 
+@pytest.mark.proof
 def test_a_thousand_people_are_a_short_report(command: Run, write: Write, tmp_path: Path):
     write("a.json", json.dumps([{"name": f"Person N{n}", "bio": "b" * (n % 7 + 1)} for n in range(1000)]))
     done = command("personas", "convert", "a.json")

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from persimchat.app.debate_command import choices_in
+from persimchat.app.setting_options import choices_in
 from persimchat.state.errors import InputError
 
 Run = Callable[..., Any]
@@ -30,14 +30,14 @@ def test_a_debate_from_one_command(command: Run):
 
 def test_its_options_are_settings(command: Run):
     done = command(
-        "debate", "Where?", "-n", "2", "--answer", "choice", "--choices", "Brno, Lviv", "--judge", "persona",
-        "--window", "3", "--judge-every", "2", "--max-messages", "4", "--pattern", "round_robin", "--closing", "on",
-        "--seed", "3", "--model", "offline", "--quiet",
+        "debate", "Where?", "-n", "2", "--answer-format", "choice", "--choices", "Brno, Lviv", "--judge", "persona",
+        "--judge-window", "3", "--judge-every", "2", "--max-messages", "4", "--pattern", "round_robin",
+        "--closing", "on", "--seed", "3", "--model", "offline", "--quiet",
     )  # fmt: skip
     assert done.code == 0, done.err
     kept = manifest(done.out)
     wanted = {
-        "mode": "debate", "answer_format": "choice", "choices": ["Brno", "Lviv"], "judge": "persona", "window_size": 3,
+        "mode": "debate", "answer_format": "choice", "choices": ["Brno", "Lviv"], "judge": "persona", "judge_window": 3,
         "judge_every": 2, "max_messages": 4, "pattern": "round_robin", "closing": "on", "seed": 3,
     }  # fmt: skip
     assert {key: kept["settings"][key] for key in wanted} == wanted
@@ -50,9 +50,10 @@ def test_choices_alone_ask_for_one_of_them(command: Run):
     assert manifest(done.out)["settings"]["answer_format"] == "choice"
 
 
+@pytest.mark.proof
 def test_run_holds_a_debate_where_the_file_or_an_option_says_so(command: Run, write: Callable[..., Path]):
     file = write("d.yaml", "topic: Tea?\nparticipants: [Jarmila, Rowan]\nsettings: {mode: debate, max_messages: 2}\n")
-    for arguments in (["--config", str(file)], ["Tea?", "-n", "2", "--scenario", "debate", "--messages", "2"]):
+    for arguments in (["--scenario", str(file)], ["Tea?", "-n", "2", "--mode", "debate", "--messages", "2"]):
         done = command("run", *arguments, "--model", "offline", "--quiet")
         assert done.code == 0, done.err
         assert manifest(done.out)["conclusion"] is not None
@@ -60,7 +61,7 @@ def test_run_holds_a_debate_where_the_file_or_an_option_says_so(command: Run, wr
 
 def test_debate_holds_a_debate_whatever_the_file_says(command: Run, write: Callable[..., Path]):
     file = write("d.yaml", "topic: Tea?\nparticipants: [Jarmila, Rowan]\nsettings: {max_messages: 2}\n")
-    done = command("debate", "--config", str(file), "--model", "offline", "--quiet")
+    done = command("debate", "--scenario", str(file), "--model", "offline", "--quiet")
     assert manifest(done.out)["settings"]["mode"] == "debate"
 
 

@@ -19,6 +19,7 @@ def out(tmp_path: Path) -> Path:
     return tmp_path / "conversations"
 
 
+@pytest.mark.proof
 def test_two_seeds_of_one_conversation(command: Run, out: Path) -> None:
     for seed in ("1", "2", "1"):
         given = ("-n", "3", "--messages", "3", "--seed", seed, "--model", "offline", "--quiet")

@@ -28,8 +28,9 @@ def test_it_says_calls_tokens_and_cost_by_module_and_in_all(command: Run, tmp_pa
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.proof
 def test_a_debate_takes_so_much_at_most(command: Run) -> None:
-    done = command("estimate", TOPIC, "--scenario", "debate", "--choices", "tea,coffee", "--judge", "persona")
+    done = command("estimate", TOPIC, "--mode", "debate", "--choices", "tea,coffee", "--judge", "persona")
     assert done.code == 0, done.err
     assert "4 participants, at most 60 utterances" in done.out
     assert "openness" in done.out

@@ -18,6 +18,7 @@ def out(tmp_path: Path) -> Path:
     return tmp_path / "conversations"
 
 
+@pytest.mark.proof
 def test_from_conversation_to_table(command: Run, out: Path) -> None:
     for seed in ("1", "2"):
         done = command(

@@ -10,7 +10,9 @@ from typing import Any
 
 import pytest
 import yaml
+from langchain_core.messages import convert_to_messages
 from loopback.answering import Fault
+from loopback.reading import read_prompt
 from loopback.server import LoopbackServer
 
 from persimchat.models.offline.persona_making import persona
@@ -22,8 +24,9 @@ EXAMPLE = str(Path(__file__).resolve().parents[2] / "examples/quotas.yaml")
 
 def inventing(body: dict[str, Any]) -> dict[str, Any]:
     """A server behind which somebody invents people that are unlike each other."""
-    text = "\n".join(str(message["content"]) for message in body["messages"] if message["role"] == "user")
-    return persona(text, body.get("seed") or 0)
+    request = read_prompt(convert_to_messages(body["messages"])).request
+    assert request is not None
+    return persona(request, body.get("seed") or 0)
 
 
 @pytest.fixture
@@ -163,6 +166,7 @@ def test_a_model_that_fails_leaves_nothing(fails: Any, command: Run, serve: Run,
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.proof
 def test_interrupted_it_leaves_nothing(process: Run, serve: Run, tmp_path: Path):
     server = serve(inventing, delay_s=0.5)
     child = process("personas", "generate", "-n", "50", "--out", "town", "--model", server.model())

@@ -12,6 +12,8 @@ from typing import Any
 import pytest
 from loopback.server import LoopbackServer
 
+pytestmark = pytest.mark.proof
+
 Serve = Callable[..., LoopbackServer]
 LONG = ("run", "Tea?", "-n", "3", "--messages", "500", "--out", "o")
 
@@ -92,5 +94,5 @@ def test_a_full_disk_is_no_traceback(finished: Callable[..., Any], serve: Serve)
         pytest.skip("no /dev/full here")
     with Path("/dev/full").open("w") as full:
         done = finished("run", "Tea?", "-n", "2", "--messages", "1", "--model", serve().model(), stdout=full)
-    assert done.code == 2
+    assert done.code == 4
     assert "No space left on device" in done.error

@@ -114,6 +114,7 @@ def test_the_live_area_fits_the_terminal(width: int, height: int, others: int):
     assert all(sum(segment.cell_length for segment in line) <= width for line in lines)
 
 
+@pytest.mark.proof
 def test_in_a_terminal(terminal: Terminal, serve: Serve, plain: Callable[[str], str]):
     said = iter(["I have said it before and I say it again.", "I have said all that I have to say."])
 
@@ -139,6 +140,7 @@ def test_in_a_terminal(terminal: Terminal, serve: Serve, plain: Callable[[str], 
     assert len(pieces) > 2  # the words came one by one
 
 
+@pytest.mark.proof
 def test_without_colours(terminal: Terminal, serve: Serve, plain: Callable[[str], str]):
     arguments = ("run", "Tea?", "-n", "2", "--messages", "1", "--model", serve().model())
     code, screen = terminal(*arguments, NO_COLOR="1")
@@ -148,6 +150,7 @@ def test_without_colours(terminal: Terminal, serve: Serve, plain: Callable[[str]
     assert "\x1b[36m" not in screen
 
 
+@pytest.mark.proof
 def test_in_a_dumb_terminal_it_is_plain_lines(terminal: Terminal, serve: Serve):
     arguments = ("run", "Tea?", "-n", "2", "--messages", "1", "--model", serve().model())
     code, screen = terminal(*arguments, TERM="dumb")
@@ -156,6 +159,7 @@ def test_in_a_dumb_terminal_it_is_plain_lines(terminal: Terminal, serve: Serve):
     assert "# Ended:" in screen
 
 
+@pytest.mark.proof
 def test_in_an_ascii_terminal(terminal: Terminal, serve: Serve):
     server = serve(Scripted(utterance="Čaj – or coffee?"))
     code, screen = terminal(
@@ -167,9 +171,11 @@ def test_in_an_ascii_terminal(terminal: Terminal, serve: Serve):
     assert "?aj ? or coffee?" in screen
 
 
+@pytest.mark.proof
 def test_an_error_in_a_terminal_leaves_it_usable(terminal: Terminal, serve: Serve, plain: Callable[[str], str]):
     server = serve(Scripted(emotion="no JSON at all"))
-    code, screen = terminal("run", "Tea?", "-n", "2", "--messages", "1", "--model", server.model())
+    strict = ["--set", "strict_answers=true"]
+    code, screen = terminal("run", "Tea?", "-n", "2", "--messages", "1", "--model", server.model(), *strict)
     assert code == 3
     assert screen.rindex("\x1b[?25h") > screen.rindex("\x1b[?25l")
     assert "persimchat: error: wrong answer twice" in plain(screen)

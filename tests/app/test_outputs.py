@@ -20,6 +20,7 @@ Serve = Callable[..., LoopbackServer]
 EVENT: TypeAdapter[Any] = TypeAdapter(Event)
 
 
+@pytest.mark.proof
 def test_json_is_events_and_nothing_else(finished: Run, serve: Serve, only_run: Callable[[Path], Path], tmp_path: Path):
     done = finished("run", "Tea?", "-n", "3", "--messages", "2", "--model", serve().model(), "--out", "o", "--json")
     assert (done.code, done.err) == (0, "")
@@ -35,6 +36,7 @@ def test_json_is_events_and_nothing_else(finished: Run, serve: Serve, only_run: 
     assert [s["text"] for s in spoken] == [e.text for e in events if e.event == "utterance"]
 
 
+@pytest.mark.proof
 def test_json_survives_an_ascii_terminal_and_odd_characters(finished: Run, serve: Serve):
     server = serve(Scripted(utterance="Čaj\u2028and\x9b2J coffee – 陳."))
     arguments = ("run", "Čaj?", "-n", "2", "--messages", "1", "--model", server.model(), "--json")
@@ -66,11 +68,13 @@ def test_an_utterance_of_many_lines_is_one_line(command: Run, serve: Serve):
     assert "One. Two. Three [red]as it is[/red].\n" in done.out
 
 
+@pytest.mark.proof
 def test_colours_stay_away_from_pipes(finished: Run, serve: Serve):
     arguments = ("run", "Tea?", "-n", "2", "--messages", "1", "--model", serve().model())
     assert "\x1b" not in finished(*arguments, env={"FORCE_COLOR": "1", "TERM": "xterm-256color"}).out
 
 
+@pytest.mark.proof
 def test_an_ascii_terminal_gets_question_marks(finished: Run, serve: Serve):
     arguments = ("run", "Čaj?", "-n", "2", "--messages", "1", "--model", serve().model())
     done = finished(*arguments, env={"PYTHONIOENCODING": "ascii"})
@@ -94,6 +98,7 @@ def test_who_chose_no_model_is_told(command: Run):
         assert "No model was chosen" in getattr(done, place)
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize("command_line", [["personas", "list"], ["personas", "list", "--json"], ["graph"]])
 def test_nothing_that_is_piped_has_escape_codes(command_line: list[str], finished: Run):
     done = finished(*command_line, env={"FORCE_COLOR": "1"})

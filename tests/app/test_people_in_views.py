@@ -12,8 +12,8 @@ from rich.console import Console
 
 from persimchat.app.console_area import PLAIN, TURN, Area
 from persimchat.app.json_view import JsonView
-from persimchat.app.lead import Lead, branched, resumed
 from persimchat.app.live_view import LiveView
+from persimchat.app.past_banner import Lead, branched, resumed
 from persimchat.app.plain_view import PlainView
 from persimchat.app.quiet_view import QuietView
 from persimchat.app.transcript import Transcript

@@ -154,6 +154,7 @@ async def test_while_it_is_paused_words_are_said_next(pipe: tuple[int, int]):
     assert not control.paused
 
 
+@pytest.mark.proof
 def test_a_conversation_given_at_once(finished: Callable[..., Any], tmp_path: Path):
     given = tmp_path / "lines.txt"
     given.write_text("10\nI'd rather have cocoa.\n/foo\n0\n0\n0\n0\n0\n", encoding="utf-8")
@@ -165,6 +166,7 @@ def test_a_conversation_given_at_once(finished: Callable[..., Any], tmp_path: Pa
     assert "after 4 utterances" in done.out
 
 
+@pytest.mark.proof
 def test_who_leaves_is_waited_for_on_disk(finished: Callable[..., Any]):
     done = finished("run", "Tea?", "-n", "2", "--messages", "4", "--human", "Petr", *NEED, stdin=subprocess.DEVNULL)
     assert done.code == 0, done.err
@@ -176,6 +178,7 @@ def test_who_leaves_is_waited_for_on_disk(finished: Callable[..., Any]):
     assert resumed.err == "Petr, how much do you need to talk, 0 to 10?\n"
 
 
+@pytest.mark.proof
 def test_a_program_drives_a_run(process: Process):
     """It answers what it is asked, and the run ends while its pipe is still open."""
     child = process(
@@ -200,6 +203,7 @@ def test_a_program_drives_a_run(process: Process):
     child.stdin = None
 
 
+@pytest.mark.proof
 def test_who_takes_no_part_is_not_asked_for_lines(process: Process):
     """Standard input stays whole for others where nobody takes part."""
     reader, writer = os.pipe()

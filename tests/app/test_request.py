@@ -57,19 +57,19 @@ def test_a_topic_goes_before_the_file_s(config: Path):
 
 
 def test_participants_go_before_the_file_s_and_say_what_is_lost(config: Path):
-    scenario, notes = scenario_of(Wanted(config=config, participants="jan,Jarmila"))
+    scenario, notes = scenario_of(Wanted(scenario=config, participants="jan,Jarmila"))
     assert [p.name for p in scenario.participants] == ["Jan Dvořák", "Jarmila Dvořáčková"]
     assert [r.type for r in scenario.relationships] == ["friend"]
     assert scenario.social_goals == {"Jan Dvořák": ["Wait."]}
     assert scenario.settings["max_messages"] == 7
     assert notes == ["Relationships and goals of people who do not take part are left out."]
-    strangers, _ = scenario_of(Wanted(config=config, number=3))
+    strangers, _ = scenario_of(Wanted(scenario=config, number=3))
     assert strangers.relationships == []
     assert settings_of(Wanted(), strangers).agent_models == {}
 
 
 def test_options_go_before_environment_before_scenario(config: Path, monkeypatch: pytest.MonkeyPatch):
-    scenario, _ = scenario_of(Wanted(config=config))
+    scenario, _ = scenario_of(Wanted(scenario=config))
     assert settings_of(Wanted(), scenario).max_messages == 7
     monkeypatch.setenv("PERSIMCHAT_MAX_MESSAGES", "8")
     assert settings_of(Wanted(), scenario).max_messages == 8
@@ -85,7 +85,7 @@ def test_the_same_setting_twice():
 
 
 def test_an_agent_s_model_may_be_set_by_first_name(config: Path):
-    scenario, _ = scenario_of(Wanted(config=config))
+    scenario, _ = scenario_of(Wanted(scenario=config))
     settings = settings_of(Wanted(assignments=("agent_models.Jarmila=x@http://h/v1",)), scenario)
     assert settings.agent_models == {"Jarmila Dvořáčková": "x@http://h/v1", "Rowan Ó Dálaigh": "offline"}
 
@@ -93,6 +93,11 @@ def test_an_agent_s_model_may_be_set_by_first_name(config: Path):
 def test_a_settings_file_goes_before_the_scenario_and_behind_the_command_line(tmp_path: Path) -> None:
     file = tmp_path / "settings.yaml"
     file.write_text("seed: 3\nmax_messages: 7\nutterance_words: 40\n", encoding="utf-8")
-    scenario = make_scenario("Tea?", ["Jarmila", "Rowan"], settings={"seed": 1, "temperature": 2.0})
+    scenario = make_scenario("Tea?", ["Jarmila", "Rowan"], settings={"seed": 1, "selection_temperature": 2.0})
     settings = settings_of(Wanted(settings=file, assignments=("max_messages=9",)), scenario)
-    assert (settings.seed, settings.max_messages, settings.utterance_words, settings.temperature) == (3, 9, 40, 2.0)
+    assert (settings.seed, settings.max_messages, settings.utterance_words, settings.selection_temperature) == (
+        3,
+        9,
+        40,
+        2.0,
+    )

@@ -37,6 +37,7 @@ def test_a_budget_ends_a_run_and_a_higher_one_goes_on(spent: Any, command: Run):
     assert utterances(done.out)[: len(utterances(spent.out))] == utterances(spent.out)
 
 
+@pytest.mark.proof
 def test_branch_regenerate_and_replay(command: Run):
     first = command(*OFFLINE, "--messages", "3")
     assert first.code == 0, first.err
@@ -70,6 +71,7 @@ def test_a_resumed_run_says_where_it_goes_on(command: Run):
     assert told[place + 1] == utterances("\n".join(told))[2]
 
 
+@pytest.mark.proof
 def test_a_replay_that_differs_is_told_by_its_exit_code(command: Run, tmp_path: Path):
     assert command(*OFFLINE, "--messages", "2", "--quiet").code == 0
     (run,) = (tmp_path / "conversations").iterdir()

@@ -252,6 +252,7 @@ def test_on_a_terminal_of_eighty_columns(terminal: Callable[..., tuple[int, str]
     assert any(re.search(r"Eva Horáková +\d", line) for line in lines)
 
 
+@pytest.mark.proof
 def test_on_a_terminal_too_narrow_for_the_tables_no_name_and_no_figure_is_lost(
     terminal: Callable[..., tuple[int, str]], command: Run, out: Path, plain: Plain
 ) -> None:
@@ -280,6 +281,7 @@ def test_hostile_text_is_no_markup_and_steers_nothing(command: Run, out: Path) -
     assert text.split("\n").count("Messages") == 1
 
 
+@pytest.mark.proof
 def test_without_unicode_its_own_signs_are_plain(finished: Run, out: Path) -> None:
     write_run(out, [utterance(n, "Eva", response_time_s=float(n)) for n in (1, 2)], [])
     done = finished("show", "latest", env={"PYTHONIOENCODING": "ascii"})
@@ -287,6 +289,7 @@ def test_without_unicode_its_own_signs_are_plain(finished: Run, out: Path) -> No
     assert "^ +1.00 s" in done.out
 
 
+@pytest.mark.proof
 def test_the_same_run_gives_the_same_bytes(finished: Run, out: Path) -> None:
     write_debate(out, 9)
     assert finished("show", "latest").out == finished("show", "latest").out != ""

@@ -120,6 +120,7 @@ def client(server: LangSmithServer) -> Iterator[Client]:
     client.cleanup(timeout=5)
 
 
+@pytest.mark.proof
 def test_langsmiths_evaluate_gives_the_same_scores(client: Client, server: LangSmithServer) -> None:
     local = evaluate_locally(DATASET, make_target(**OFFLINE), EVALUATORS)
     expected = [{key: found["score"] for key, found in row["feedback"].items()} for row in local]
@@ -134,6 +135,7 @@ def test_langsmiths_evaluate_gives_the_same_scores(client: Client, server: LangS
     assert [path for path in server.paths if path.startswith("POST /runs")] == []
 
 
+@pytest.mark.proof
 async def test_langsmiths_aevaluate_takes_the_async_target(client: Client) -> None:
     results = await aevaluate(
         make_atarget(**OFFLINE), data=examples(), evaluators=[balance, correct], upload_results=False, client=client

@@ -52,7 +52,6 @@ def test_they_are_small_and_say_what_they_show() -> None:
         assert f"python examples/embedding/{path.name}" in text.partition("\n\nfrom")[0]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("path", APPS, ids=lambda p: p.name)
 @pytest.mark.proof
 def test_they_run_without_a_key_and_without_a_warning(path: Path, tmp_path: Path) -> None:

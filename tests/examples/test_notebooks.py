@@ -52,14 +52,14 @@ def executed(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Path], nbfor
     return run
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda p: p.name)
 def test_they_run_and_complain_of_nothing(path: Path, executed: Callable[[Path], nbformat.NotebookNode]) -> None:
     outputs = [output for cell in executed(path).cells for output in cell.get("outputs", [])]
     assert [o for o in outputs if o.output_type == "error" or o.get("name") == "stderr"] == []
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 def test_the_first_conversation_shows_what_it_says(executed: Callable[[Path], nbformat.NotebookNode]) -> None:
     notebook = executed(ROOT / "examples/notebooks/first_conversation.ipynb")
     transcript, needs, streamed, debate, longer, branched = texts(notebook)

@@ -80,4 +80,6 @@ def test_one_message_is_a_topic() -> None:
 
 @pytest.mark.parametrize("found", [5, {"a": "Tea?"}, {"Tea?"}])
 def test_what_is_no_topic(refused: Callable[..., str], found: Any) -> None:
-    refused(lambda: with_topic(found), f"{type(found).__name__} is no topic", "key 'asked'", "topic_from")
+    refused(
+        lambda: with_topic(found), f"the topic must be text, not {type(found).__name__}", "key 'asked'", "topic_from"
+    )

@@ -239,7 +239,7 @@ asyncio.run(main())
 """
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 @pytest.mark.parametrize("name", ["single_agent", "mad_judge"])
 def test_nothing_blocks_the_event_loop(ready: Baseline, name: str):
     """What is read at first use is read once a process, so each of these is the first in a process of its own."""

@@ -39,6 +39,7 @@ def test_only_the_method_differs(path: Path):
         assert path.stem in (settings.get("baseline"), settings.get("pattern"))
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize("path", EXAMPLES, ids=by_stem)
 def test_each_runs_and_makes_as_many_utterances(path: Path):
     names = [p.name for p in load_scenario(path).participants]

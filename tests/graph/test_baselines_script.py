@@ -73,7 +73,7 @@ def test_the_model_is_given_everybody_with_relationships_and_goals(baseline: Sta
 def test_settings_change_what_is_asked_for(baseline: Start):
     b = baseline(script="Ada: Tea.\nBo: No.")
     ties = [{"from": ADA, "to": BO, "type": "friend"}]
-    settings = {"closing": "off", "relationships": False, "social_goals": False, "allow_repetition": True}
+    settings = {"closing": "off", "relationships": False, "social_goals": False, "allow_repeated_speaker": True}
     b.hold("single_agent", given={"relationships": ties}, max_messages=2, **settings)
     (prompt,) = b.scripted.prompts("script")
     for line in ("take leave", "friend", "Be heard", "twice in a row", "at least once"):
@@ -149,7 +149,7 @@ def test_who_speaks_twice_in_a_row_is_told(baseline: Start):
     assert output["stop_detail"] == "One model wrote 4 utterances; Ada Lind spoke twice in a row."
     assert "- Ada Lind speaks twice in a row." in b.server.bodies()[1]["messages"][-1]["content"]
     free = baseline(script=script)
-    assert "twice" not in free.hold("single_agent", allow_repetition=True, **GIVEN)["stop_detail"]
+    assert "twice" not in free.hold("single_agent", allow_repeated_speaker=True, **GIVEN)["stop_detail"]
     assert len(free.server.bodies()) == 1
 
 

@@ -17,6 +17,8 @@ import pytest
 from loopback.scripted import Scripted
 from loopback.server import LoopbackServer
 
+pytestmark = pytest.mark.proof
+
 CONVERSATION = """
 import asyncio, json, sys
 from blockbuster import blockbuster_ctx

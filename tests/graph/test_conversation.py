@@ -30,6 +30,7 @@ def said(output: dict[str, Any]) -> list[tuple[str, str]]:
     return [(u["speaker"], u["text"]) for u in utterances(output["messages"])]
 
 
+@pytest.mark.proof
 def test_invoke_and_ainvoke_give_the_same_conversation() -> None:
     one = graph.invoke(TOPIC, context=SETTINGS)
     two = asyncio.run(graph.ainvoke(TOPIC, context=SETTINGS))
@@ -42,16 +43,19 @@ async def test_invoke_works_where_an_event_loop_is_running() -> None:
     assert len(said(graph.invoke(TOPIC, context=SETTINGS))) == 4
 
 
+@pytest.mark.proof
 def test_seeds_and_only_seeds_change_a_conversation() -> None:
     runs = [graph.invoke(TOPIC, context=SETTINGS.model_copy(update={"seed": s})) for s in (0, 0, 1)]
     assert said(runs[0]) == said(runs[1]) != said(runs[2])
 
 
+@pytest.mark.proof
 def test_nobody_speaks_twice_in_a_row() -> None:
     speakers = [s for s, _ in said(graph.invoke(TOPIC, context=SETTINGS.model_copy(update={"max_messages": 8})))]
     assert all(a != b for a, b in zip(speakers, speakers[1:], strict=False))
 
 
+@pytest.mark.proof
 def test_round_robin() -> None:
     settings = SETTINGS.model_copy(update={"pattern": "round_robin"})
     assert [s for s, _ in said(graph.invoke(TOPIC, context=settings))] == ["Ada Lind", "Bo Říha", "李雷", "Ada Lind"]
@@ -63,6 +67,7 @@ def test_the_last_human_message_is_the_topic() -> None:
     assert len(said(output)) == 4
 
 
+@pytest.mark.proof
 def test_messages_are_langchain_messages_with_stable_ids_and_plain_data() -> None:
     first, second = (graph.invoke(TOPIC, context=SETTINGS)["messages"] for _ in range(2))
     assert [m.id for m in first] == [m.id for m in second]
@@ -84,6 +89,7 @@ async def test_every_utterance_streams_once_and_appears_once() -> None:
     assert {m.id: m.text for m in final} == pieces
 
 
+@pytest.mark.proof
 async def test_a_checkpointed_conversation_keeps_plain_values() -> None:
     checkpointed = build_conversation(InMemorySaver())
     config: Any = {"configurable": {"thread_id": "t"}}
@@ -109,6 +115,7 @@ async def test_a_second_conversation_on_one_thread_begins_anew() -> None:
     assert set((await checkpointed.aget_state(config)).values["agents"]) == {"Ada Lind", "Bo Říha"}
 
 
+@pytest.mark.proof
 async def test_embedded_in_another_graph_its_recursion_limit_does_not_end_it() -> None:
     class Parent(TypedDict, total=False):
         topic: str
@@ -128,6 +135,7 @@ async def test_embedded_in_another_graph_its_recursion_limit_does_not_end_it() -
     assert output["answer"] == 12
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize(
     "switch", ["planning_and_reflection", "memory_filtering", "emotional_retrieval", "stm_retrieval"]
 )

@@ -21,6 +21,8 @@ from persimchat.runs.result import Result
 from persimchat.state.errors import InputError, ModelError
 from persimchat.state.settings import Settings
 
+pytestmark = pytest.mark.proof
+
 PEOPLE = [
     {"name": "Ada Lind", "description": "A baker.", "social_goals": ["Never give in to the others."]},
     {"name": "Bo Hall", "description": "A driver.", "social_goals": ["Win, whatever it takes."]},
@@ -135,7 +137,7 @@ def test_the_judge_is_asked_every_so_often(debate: Any) -> None:
 
 def test_the_window_is_what_the_judge_reads(debate: Any) -> None:
     d = debate(utterance=in_turn(*(f"Point number {n}." for n in range(1, 9))))
-    d.hold(window_size=2)
+    d.hold(judge_window=2)
     assert ["Point number 4." in p for p in d.scripted.prompts("judge")] == [False, True, True, False, False, False]
     last = d.scripted.prompts("judge")[-1]
     assert "openness 7 of 10" in last and "need to talk 5 of 10" in last and "(happiness 3, surprise 1): Point" in last
@@ -334,7 +336,7 @@ def test_nothing_of_a_debate_is_left_in_the_next_conversation_on_its_thread(deba
     output: Any = checkpointed.invoke({"topic": "Cats?", "participants": PEOPLE[:2]}, config, context=talk)
     assert (output["stop_reason"], output["conclusion"]) == ("message_limit", None)
     assert output["verdicts"] == output["scores"] == []
-    assert checkpointed.get_state(config).values["judge_mind"] == {}
+    assert "Judge" not in checkpointed.get_state(config).values["agents"]
     again: Any = checkpointed.invoke(given, config, context=settings)
     assert [verdict["turn"] for verdict in again["verdicts"]] == [3] and [s["turn"] for s in again["scores"]] == [
         1,

@@ -94,16 +94,3 @@ def test_the_judge_is_asked_at_the_limit_before_it_is_said_that_there_is_no_cons
     settings = Settings(mode="debate", judge_every=5, max_messages=10)
     assert [turn for turn in range(11) if judge_is_due(turn, 3, settings)] == [3, 8, 10]
     assert judge_is_due(2, 3, Settings(mode="debate", max_messages=2))
-
-
-def test_a_budget_ends_it_and_names_what_was_used() -> None:
-    usage = {"a": {"calls": 6, "input_tokens": 900, "output_tokens": 90, "cost_usd": 0.25}}
-    state = conversation(3, 3, 2, usage={**usage, "b": {**usage["a"], "cost_usd": None}})
-    for name, budget, words in (
-        ("budget_calls", 12, "12 calls is used up: it was 12."),
-        ("budget_tokens", 1000, "1,000 tokens is used up: it was 1,980."),
-        ("budget_usd", 0.2, "0.2 US dollars is used up: it was 0.25."),
-    ):
-        found = ending(state, Settings.model_validate({name: budget, "max_messages": 9}))
-        assert found == ("budget", name, f"The budget of {words}")
-    assert ending(state, Settings(budget_calls=13, budget_tokens=1981, budget_usd=0.26)) is None

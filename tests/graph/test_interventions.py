@@ -224,6 +224,7 @@ async def test_asynchronously() -> None:
     assert held.said[1]["speaker"] == "Moderator"
 
 
+@pytest.mark.proof
 def test_a_fork_from_the_past_leaves_the_past_alone() -> None:
     held = begun()
     go_on(held)
@@ -241,6 +242,7 @@ def test_a_fork_from_the_past_leaves_the_past_alone() -> None:
     assert [m.text for m in held.graph.get_state(last.config).values["messages"]] == before
 
 
+@pytest.mark.proof
 def test_a_judge_thinks_once_where_a_person_passes() -> None:
     held = begun(mode="debate", judge="persona", human_turns="hand", max_messages=6)
     intervene(held, {"do": "floor", "agent": LI}, {"do": "say", "text": "Then I will."})

@@ -177,6 +177,7 @@ def test_two_people_are_asked_for_their_needs_at_once_and_answer_by_id() -> None
     assert max(held.calls.asked.values()) == 1
 
 
+@pytest.mark.proof
 async def test_asynchronously_and_streamed() -> None:
     held = in_turn()
     found = [
@@ -232,6 +233,7 @@ async def test_inside_a_parent_graph(asynchronous: bool) -> None:
     assert max(held.calls.asked.values()) == 1
 
 
+@pytest.mark.proof
 def test_a_hand_is_a_turn_and_speaking_lowers_it() -> None:
     held = Held(human_turns="hand", max_messages=3)
     assert held.go() == [], "nobody with a lowered hand is asked"
@@ -251,6 +253,7 @@ def test_a_hand_is_a_turn_and_speaking_lowers_it() -> None:
     assert held.state["agents"][LI]["hand"] is False
 
 
+@pytest.mark.proof
 def test_a_person_takes_leave_by_passing() -> None:
     held = Held(closing="near_limit", max_messages=12, human_turns="hand")
     asked = held.go()

@@ -26,7 +26,7 @@ def test_the_greatest_need_speaks() -> None:
 def test_nobody_speaks_twice_in_a_row_unless_allowed() -> None:
     group = minds(A=(9, 1, 1), B=(2, 0, 0))
     assert choose_speaker(group, 1, Settings()) == "B"
-    assert choose_speaker(group, 1, Settings(allow_repetition=True)) == "A"
+    assert choose_speaker(group, 1, Settings(allow_repeated_speaker=True)) == "A"
 
 
 @pytest.mark.parametrize(
@@ -63,15 +63,16 @@ def test_softmax_follows_its_formula() -> None:
 def test_softmax_selection_draws_with_those_probabilities() -> None:
     group = minds(A=4, B=6, C=5)
     draws = Counter(
-        choose_speaker(group, turn, Settings(selection="softmax", temperature=1.0, seed=3)) for turn in range(4000)
+        choose_speaker(group, turn, Settings(selection="softmax", selection_temperature=1.0, seed=3))
+        for turn in range(4000)
     )
     expected = dict(zip("ABC", softmax([4, 6, 5], 1.0), strict=True))
     assert {name: draws[name] / 4000 for name in "ABC"} == pytest.approx(expected, abs=0.03)
 
 
-def test_softmax_respects_allow_repetition() -> None:
+def test_softmax_respects_allow_repeated_speaker() -> None:
     group = minds(A=(10, 1, 7), B=(0, 0, 0))
-    settings = Settings(selection="softmax", temperature=0.1)
+    settings = Settings(selection="softmax", selection_temperature=0.1)
     assert choose_speaker(group, 7, settings) == "B"
 
 
@@ -100,7 +101,7 @@ def test_there_is_always_somebody_who_may_speak(
     last: list[int], turn: int, since: int | None, again: bool, pattern: str
 ) -> None:
     group = {f"P{n}": {"need_to_talk": n, "utterances": 0, "last_spoke": spoke} for n, spoke in enumerate(last)}
-    settings = Settings.model_validate({"pattern": pattern, "allow_repetition": again})
+    settings = Settings.model_validate({"pattern": pattern, "allow_repeated_speaker": again})
     able = candidates(group, turn, settings, leaving_since=since)
     assert able and set(able) <= set(group)
     assert choose_speaker(group, turn, settings, leaving_since=since) in able

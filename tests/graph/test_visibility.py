@@ -54,7 +54,6 @@ def conversation(talk: list[tuple[str, list[str] | None]], options: Settings, ea
     return {
         **state,
         "agents": agents,
-        "judge_mind": next(iter(state["judge_mind"][1:]), {}),
         "messages": [*before, *topic, *messages],
         "turn": len(talk),
         "interventions": [],
@@ -77,7 +76,7 @@ def turns_heard(talk: list[tuple[str, list[str] | None]], name: str, count: int)
 def test_windows_hold_what_their_reader_hears_and_all_of_it(
     talk: list[tuple[str, list[str] | None]], recent: int, window: int, earlier: int
 ) -> None:
-    options = Settings(recent_utterances=recent, window_size=window)
+    options = Settings(recent_utterances=recent, judge_window=window)
     state = conversation(talk, options, earlier)
     for name in ("", *EVERYBODY):
         for given_window, count in ((None, recent), (window, window)):
@@ -104,8 +103,8 @@ def test_an_utterance_is_handed_to_its_hearers_alone(talk: list[tuple[str, list[
     speaker, heard_by = talk[-1]
     found = sends(talk, edges.after_publishing, mode="debate", judge="persona")
     hearing = [send.arg["name"] for send in found if send.node == "hear"]
-    assert hearing == [name for name in NAMES if hears(name, speaker, heard_by)]
-    assert any(send.node == "judge_hears" for send in found) == (heard_by is None)
+    judge = ["Judge"] if heard_by is None else []
+    assert hearing == [name for name in NAMES if hears(name, speaker, heard_by)] + judge
     assert any(send.node == "analyse" for send in found) == (heard_by is None)
     asked = [send.arg["name"] for send in found if send.node == "person_appraises"]
     assert asked == ([LI] if hears(LI, speaker, heard_by) else []), "being asked tells that something was said"

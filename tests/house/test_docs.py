@@ -11,6 +11,7 @@ import pytest
 
 from persimchat.app.cli import app
 from persimchat.runs import branch, calls, checkpoints, folder, lock
+from persimchat.runs.manifest import STATE_VERSION
 from persimchat.runs.resume import MAY_CHANGE
 from persimchat.state.settings import BUDGETS, Settings
 
@@ -65,6 +66,12 @@ def test_the_document_on_runs_names_every_file_of_a_run(root: Path):
     data += [folder.ANALYSIS, folder.SILENCES, folder.CONTROL, f"{folder.MEMORIES}/", calls.CALLS, calls.EMBEDDINGS]
     named = [*data, checkpoints.CHECKPOINTS, lock.LOCK, lock.PID]
     assert [name for name in named if not re.search(rf"^\| .*`{re.escape(name)}`.* \|", text, re.MULTILINE)] == []
+
+
+def test_the_document_on_runs_names_the_versions(root: Path):
+    text = (root / "docs/runs.md").read_text(encoding="utf-8")
+    assert f"`format`, now {folder.RUN_FORMAT}," in text
+    assert f"`state_version`, now {STATE_VERSION};" in text
 
 
 def test_the_document_on_runs_says_what_may_change(root: Path):

@@ -22,7 +22,7 @@ ROOT = Path(__file__).resolve().parents[2]
 TEXT = (ROOT / "docs/events.md").read_text(encoding="utf-8")
 EVENTS = {model.model_fields["event"].default: model for model in get_args(get_args(Event)[0])}
 BLOCKS = re.findall(r"^```(\w+)\n(.*?)^```", TEXT, re.MULTILINE | re.DOTALL)
-ANY_TIME = ("asked", "hand", "topic", "paused", "continued")
+ANY_TIME = ("asked", "hand", "topic", "paused", "continued", "waiting", "shortened")
 
 RUNS: dict[str, tuple[str, dict[str, Any]]] = {
     "discussion": ("run", {"analysis": True}),
@@ -121,7 +121,7 @@ def run(command: list[str], folder: Path, given: str = "") -> str:
     return done.stdout
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 def test_the_consumer_in_javascript(tmp_path: Path) -> None:
     node = shutil.which("node")
     if node is None:

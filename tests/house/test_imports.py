@@ -1,4 +1,7 @@
-"""Imports point one way: a room may import itself and the rooms to its left, and nothing else of the package."""
+"""Imports point one way: a room may import itself and the rooms to its left, and nothing else of the package.
+
+The areas of the page (app/web) keep the same rule among themselves.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +13,10 @@ from pathlib import Path
 import pytest
 
 ORDER = ("state", "prompts", "models", "memory", "personas", "nodes", "graph", "runs", "evaluation", "app")
+AREAS = ("shared", "minds", "insights", "personas", "setup", "chat", "past", "api")
+"""The areas of the page. Modules beside them serve all areas and stand left of them, but for those that join them."""
+JOINING = ("pages", "serving")
+WEB = ("persimchat", "app", "web")
 ROOT = Path(__file__).resolve().parents[2]
 FILES = sorted(path for room in ORDER for path in (ROOT / room).rglob("*.py"))
 
@@ -46,6 +53,27 @@ def wrong_way(source: str, package: str) -> list[str]:
     return found
 
 
+def areas_wrong_way(source: str, module: str) -> list[str]:
+    """The imports of a module of the page that point from its area to the right.
+
+    Args:
+        source: the module's text.
+        module: its name within the page, for example "chat.lines" or "board".
+    """
+    area, _, rest = module.partition(".")
+    if area in JOINING:
+        return []
+    package = ".".join((*WEB, area) if rest else WEB)
+    allowed = AREAS[: AREAS.index(area) + 1] if rest else ()
+    found = []
+    for line, name in imported(source, package):
+        parts = tuple(name.split("."))
+        to = parts[3] if parts[:3] == WEB and len(parts) > 3 else ""
+        if (to in AREAS and to not in allowed) or to in JOINING:
+            found.append(f"line {line}: {area} imports {name}")
+    return found
+
+
 def package_of(path: Path) -> str:
     return ".".join(["persimchat", *path.relative_to(ROOT).parent.parts])
 
@@ -55,9 +83,42 @@ def test_every_room_is_there():
     assert len(FILES) > len(ORDER)
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(ROOT)))
-def test_imports_point_left(path: Path):
-    assert wrong_way(path.read_text(encoding="utf-8"), package_of(path)) == []
+def test_imports_point_left():
+    found = {str(path): wrong_way(path.read_text(encoding="utf-8"), package_of(path)) for path in FILES}
+    assert {path: lines for path, lines in found.items() if lines} == {}
+
+
+def test_every_area_is_known():
+    web = ROOT / "app" / "web"
+    assert {path.parent.name for path in web.glob("*/__init__.py")} == set(AREAS)
+    assert [name for name in JOINING if not (web / f"{name}.py").is_file()] == []
+
+
+def test_areas_of_the_page_point_left():
+    web = ROOT / "app" / "web"
+    modules = {".".join(path.relative_to(web).with_suffix("").parts): path for path in web.rglob("*.py")}
+    found = {module: areas_wrong_way(path.read_text(encoding="utf-8"), module) for module, path in modules.items()}
+    assert {module: lines for module, lines in found.items() if lines} == {}
+
+
+@pytest.mark.parametrize(
+    ("source", "module", "wrong"),
+    [
+        ("from persimchat.app.web.chat.lines import put_in", "past.compare_page", 0),
+        ("from persimchat.app.web.past.actions import x", "chat.composer", 1),
+        ("from persimchat.app.web.past import actions", "setup.starting", 1),
+        ("from persimchat.app.web import past", "setup.starting", 1),
+        ("from ..chat import lines", "insights.tiles", 1),
+        ("from .figures import x", "insights.tiles", 0),
+        ("from persimchat.app.web.shared.formats import x", "minds.cards", 0),
+        ("from persimchat.app.web.board import Board", "shared.budgets", 0),
+        ("from persimchat.app.web.shared.formats import x", "board", 1),
+        ("from persimchat.app.web.pages import register", "past.actions", 1),
+        ("from persimchat.app.web.past.actions import x", "pages", 0),
+    ],
+)
+def test_the_rule_of_areas_itself(source: str, module: str, wrong: int):
+    assert len(areas_wrong_way(source, module)) == wrong
 
 
 @pytest.mark.parametrize(

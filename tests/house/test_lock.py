@@ -10,8 +10,8 @@ import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-NOT_PINNED = {"local", "minilm"}
-"""Extras left out of the lock: one compiles C++, the other brings PyTorch."""
+NOT_PINNED = {"minilm"}
+"""Extras left out of the lock: this one brings PyTorch."""
 
 
 @pytest.fixture

@@ -27,7 +27,7 @@ def test_targets_expand(target: str, tmp_path: Path):
 
 
 def test_help_lists_the_targets():
-    assert {"run", "test", "check", "quick", "lock", "dist", "docs", "benchmarks", "clean"} <= set(TARGETS)
+    assert {"run", "test", "check", "proof", "lock", "dist", "docs", "benchmarks", "clean"} <= set(TARGETS)
     shown = make().stdout
     assert [target for target in TARGETS if f"make {target} " not in shown] == []
 
@@ -45,29 +45,47 @@ def test_an_old_or_missing_python_is_named(tmp_path: Path, version: str):
     assert not (tmp_path / "venv").exists()
 
 
-def test_a_new_file_renews_the_editable_install(tmp_path: Path):
-    """A strict editable install links files one by one: without renewal mypy would not see a new one."""
+@pytest.fixture
+def bare(tmp_path: Path) -> Path:
+    """A folder with the Makefile, and a virtual environment whose pip writes down how it was called."""
     (tmp_path / "Makefile").write_text((ROOT / "Makefile").read_text(encoding="utf-8"))
-    for room in ("state", "prompts", "models", "memory", "personas", "nodes", "graph", "runs", "app", "src/persimchat"):
-        (tmp_path / room).mkdir(parents=True)
     for name in ("pyproject.toml", "requirements.lock"):
         (tmp_path / name).touch()
-    venv = tmp_path / "venv"
-    pip = venv / "bin/pip"
-    pip.parent.mkdir(parents=True)
-    pip.write_text(f'#!/bin/sh\necho "$@" >> {tmp_path}/installs\n')
-    pip.chmod(0o755)
-    (venv / ".dependencies").touch()
+    program(tmp_path / "venv/bin/python", "exit 0")
+    program(tmp_path / "venv/bin/pip", f'echo "pip $@" >> {tmp_path}/installs')
+    program(tmp_path / "venv/bin/persimchat", "exit 0")
+    program(tmp_path / "venv/bin/pytest", "exit 0")
+    return tmp_path
 
-    def installs() -> int:
-        done = make("setup", f"VENV={venv}", cwd=tmp_path)
-        assert done.returncode == 0, done.stderr
-        return len((tmp_path / "installs").read_text().splitlines())
 
-    assert installs() == 1
-    assert installs() == 1
-    (tmp_path / "state/emotion.py").touch()
-    assert installs() == 2
-    (tmp_path / "state/emotion.py").unlink()
-    assert installs() == 3
-    assert installs() == 3
+def program(path: Path, body: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(f"#!/bin/sh\n{body}\n")
+    path.chmod(0o755)
+
+
+def installed(folder: Path, target: str, uv: str = "/nowhere/uv") -> list[str]:
+    """What `make target` installed: who was asked, and for what."""
+    done = make(target, f"VENV={folder / 'venv'}", f"UV={uv}", cwd=folder)
+    assert done.returncode == 0, done.stderr
+    log = folder / "installs"
+    lines = log.read_text().splitlines() if log.exists() else []
+    log.unlink(missing_ok=True)
+    return [f"{line.split()[0]} {line.split()[-1]}" for line in lines]
+
+
+def test_running_needs_less_than_testing(bare: Path):
+    assert installed(bare, "run") == ["pip setuptools", "pip ."]
+    assert installed(bare, "run") == []
+    assert installed(bare, "test") == ["pip setuptools", "pip .[dev]"]
+    assert installed(bare, "run") == installed(bare, "test") == []
+    (bare / "requirements.lock").touch()
+    assert installed(bare, "test") == ["pip setuptools", "pip .[dev]"]
+    assert installed(bare, "run") == []
+
+
+def test_uv_is_used_where_it_is_and_pip_where_it_fails(bare: Path):
+    program(bare / "uv", f'echo "uv $@" >> {bare}/installs')
+    assert installed(bare, "run", str(bare / "uv")) == ["uv setuptools", "uv ."]
+    program(bare / "uv", "echo this index is unknown >&2; exit 2")
+    assert installed(bare, "test", str(bare / "uv")) == ["pip setuptools", "pip .[dev]"]

@@ -62,7 +62,7 @@ def test_what_pip_is_to_install_is_declared(root: Path):
     assert [entry for entry in wanted if entry[1] not in known] == []
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 def test_the_conversation_shown_is_word_for_word(root: Path, tmp_path: Path):
     readme = (root / "README.md").read_text(encoding="utf-8")
     shown = re.findall(r"^> \*\*(.+?):\*\* (.+)$", readme, re.MULTILINE)

@@ -21,7 +21,7 @@ import langsmith
 import pytest
 import typer
 import yaml
-from documents import BLOCKS, COMMANDS, GOES_ON, HEAVY, NOT_RUN, SCRIPTS, STANDS_FOR, Block
+from documents import BLOCKS, COMMANDS, GOES_ON, NOT_RUN, SCRIPTS, STANDS_FOR, Block
 from langsmith.run_helpers import tracing_context
 from langsmith.schemas import Example
 from langsmith.utils import get_env_var
@@ -67,10 +67,7 @@ GIVEN = {
 }
 """Files that a document takes for granted."""
 
-PLAYED = [
-    pytest.param(document, marks=pytest.mark.proof if document in HEAVY else pytest.mark.slow)
-    for document in sorted({block.document for block in BLOCKS if block.language in (*COMMANDS, *SCRIPTS)})
-]
+PLAYED = sorted({block.document for block in BLOCKS if block.language in (*COMMANDS, *SCRIPTS)})
 
 
 def answered(body: dict[str, Any]) -> Any:
@@ -220,6 +217,7 @@ def _lay_out(document: str, root: Path) -> None:
             Path(saved.group(1)).write_text(block.text, encoding="utf-8")
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize("document", PLAYED)
 def test_what_a_document_says_works(
     document: str,

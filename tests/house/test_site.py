@@ -94,7 +94,7 @@ def site(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return built
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 def test_no_page_loads_from_another_host(site: Path):
     pages = {path: loaded(path.read_text(encoding="utf-8")) for path in site.rglob("*.html")}
     assert len(pages) > 20
@@ -103,7 +103,7 @@ def test_no_page_loads_from_another_host(site: Path):
     assert [path.name for path, page in pages.items() if "mermaid" in page.classes] == []
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 def test_no_style_loads_from_another_host(site: Path):
     styles = list(site.rglob("*.css"))
     assert styles
@@ -114,7 +114,7 @@ def test_no_style_loads_from_another_host(site: Path):
     assert {name: urls for name, urls in found.items() if urls} == {}
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 def test_the_search_knows_the_pages(site: Path):
     index = (site / "search/search_index.json").read_text(encoding="utf-8")
     assert all(page in index for page in ("concepts.html", "settings.html", "api.html#persimchat.runs.api.simulate"))
@@ -161,7 +161,7 @@ def asked(browser: Any) -> list[str]:
     return [url for url in sent if not url.startswith(("data:", "blob:"))]
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 def test_the_search_works_in_a_browser_and_asks_no_other_host(browser: Any, served: str):
     from selenium.webdriver.support.ui import WebDriverWait
 
@@ -179,7 +179,7 @@ def test_the_search_works_in_a_browser_and_asks_no_other_host(browser: Any, serv
     assert [entry for entry in browser.get_log("browser") if entry["level"] == "SEVERE"] == []
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 def test_figures_are_readable_on_a_phone(browser: Any, served: str):
     phone = {"width": 390, "height": 844, "deviceScaleFactor": 1, "mobile": True}
     browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", phone)
@@ -191,7 +191,7 @@ def test_figures_are_readable_on_a_phone(browser: Any, served: str):
     assert page == 390
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 def test_the_reference_has_everything_that_is_exported(site: Path):
     import persimchat
 
@@ -199,7 +199,7 @@ def test_the_reference_has_everything_that_is_exported(site: Path):
     assert set(persimchat.__all__) - ids == set()
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 def test_links_to_files_of_the_repository_lead_to_pages(site: Path):
     assert 'href="contributing.html#adding-something"' in (site / "personas.html").read_text(encoding="utf-8")
     assert 'id="examples-adversarial-yaml"' in (site / "examples.html").read_text(encoding="utf-8")

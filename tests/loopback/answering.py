@@ -54,6 +54,29 @@ class Fault:
 
 
 @dataclass
+class Raw:
+    """Bytes that are sent as they stand, in place of an answer; the connection is closed behind them.
+
+    Attributes:
+        body: what is sent behind the headers.
+        content_type: what it says to be.
+        headers: further headers.
+        status: HTTP status.
+    """
+
+    body: bytes
+    content_type: str = "application/json"
+    headers: dict[str, str] = field(default_factory=dict)
+    status: int = 200
+
+    @classmethod
+    def events(cls, *events: Any, end: bytes = b"") -> Raw:
+        """A stream of these events, JSON or bytes as they stand, and at last `end`."""
+        said = (event if isinstance(event, bytes) else json.dumps(event).encode() for event in events)
+        return cls(b"".join(b"data: " + event + b"\n\n" for event in said) + end, "text/event-stream")
+
+
+@dataclass
 class Reply:
     """A completion.
 
@@ -112,13 +135,14 @@ def natural_answer(body: dict[str, Any]) -> dict[str, Any] | str:
     """
     from langchain_core.messages import convert_to_messages
 
+    from loopback.reading import read_prompt
     from persimchat.models.offline import OfflineChatModel
 
     messages = convert_to_messages(body.get("messages", []))
     name = next((m for message in reversed(messages) for m in TASK.findall(str(message.text))), None)
     if name is None:
         return fitting(schema_of(body), random.Random(_digest(body)))
-    text = str(OfflineChatModel(seed=body.get("seed") or 0).invoke(messages).text)
+    text = OfflineChatModel(seed=body.get("seed") or 0).answer_to(read_prompt(messages))
     return text if name in WORDS else json.loads(text)
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import threading
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -75,11 +76,13 @@ class LangSmithServer:
         paths: method and path of every request, in order.
         raw: everything that came in, bodies decompressed, headers included.
         runs: run id: its fields as posted and patched.
+        sizes: bytes of what was told, before compression, by run id.
     """
 
     paths: list[str] = field(default_factory=list)
     raw: bytearray = field(default_factory=bytearray)
     runs: dict[str, dict[str, Any]] = field(default_factory=dict)
+    sizes: Counter[str] = field(default_factory=Counter)
 
     def __enter__(self) -> LangSmithServer:
         self._lock = threading.Lock()
@@ -110,13 +113,16 @@ class LangSmithServer:
             elif path == "POST /runs/batch":
                 for operation in ("post", "patch"):
                     for run in json.loads(body).get(operation) or []:
+                        self.sizes[run["id"]] += len(json.dumps(run))
                         self._merge(run["id"], run)
 
     def _multipart(self, content_type: str, body: bytes) -> None:
         message = BytesParser(policy=HTTP).parsebytes(f"content-type: {content_type}\r\n\r\n".encode() + body)
         for part in message.iter_parts():  # type: ignore[attr-defined]
             _operation, run, *of = part.get_param("name", header="content-disposition").split(".")
-            value = json.loads(part.get_payload(decode=True))
+            payload = part.get_payload(decode=True)
+            self.sizes[run] += len(payload)
+            value = json.loads(payload)
             self._merge(run, {of[0]: value} if of else value)
 
     def _merge(self, run: str, fields: dict[str, Any]) -> None:
@@ -181,10 +187,10 @@ class _Handler(BaseHTTPRequestHandler):
 
 
 @contextmanager
-def tracing() -> Iterator[LangSmithServer]:
-    """Trace what happens inside to a server of this kind; afterwards it has everything."""
+def tracing(**options: Any) -> Iterator[LangSmithServer]:
+    """Trace what happens inside to a server of this kind; afterwards it has everything. Options are the client's."""
     with LangSmithServer() as server:
-        client = Client(api_url=server.url, api_key="lsv2_pt_loopback")
+        client = Client(api_url=server.url, api_key="lsv2_pt_loopback", **options)
         with tracing_context(enabled=True, client=client):
             yield server
         client.flush(timeout=30)

@@ -79,6 +79,12 @@ def _decision(body: dict[str, Any]) -> dict[str, Any]:
     return {"reasoning": reasoning, "decided": True, "side": "affirmative", "answer": answer_of(body)}
 
 
+def _parts(body: dict[str, Any]) -> dict[str, Any]:
+    found = re.search(r"in this order: (.+?)\. Each", prompt_of(body))
+    assert found, "a prompt for several parts that names none"
+    return {part: ANSWERS[part] for part in found.group(1).split(", ")}
+
+
 ANSWERS: dict[str, Script] = {
     "perception": {"theme": "Somebody spoke of tea", "keywords": ["tea"], "importance": 4},
     "focal_points": {"questions": ["Who likes tea?", "What do I drink?", "Why do they care?"]},
@@ -98,6 +104,9 @@ ANSWERS: dict[str, Script] = {
         "goals": [], "theme": "Find out about tea", "keywords": ["tea"], "importance": 6,
     },  # fmt: skip
     "utterance": "I like tea a lot.",
+    "hearing": _parts,
+    "appraisal": _parts,
+    "reaction": _parts,
     "openness": {"reasoning": "It is all the same to me.", "openness": 5},
     "judge": _verdict,
     "majority": _majority,

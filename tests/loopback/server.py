@@ -22,9 +22,9 @@ from typing import Any
 if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from loopback.answering import Fault, Reply, embeddings, natural_answer
+from loopback.answering import Fault, Raw, Reply, embeddings, natural_answer
 
-Answerer = Callable[[dict[str, Any]], "Reply | Fault | dict[str, Any] | str | None"]
+Answerer = Callable[[dict[str, Any]], "Reply | Fault | Raw | dict[str, Any] | str | None"]
 
 REFUSABLE = {
     "json_schema": lambda body: (body.get("response_format") or {}).get("type") == "json_schema",
@@ -33,6 +33,10 @@ REFUSABLE = {
     "seed": lambda body: "seed" in body,
     "stream_options": lambda body: "stream_options" in body,
     "temperature": lambda body: "temperature" in body,
+    "max_tokens": lambda body: "max_tokens" in body,
+    "max_completion_tokens": lambda body: "max_completion_tokens" in body,
+    "strict": lambda body: '"strict"' in json.dumps(body),
+    "maxLength": lambda body: '"maxLength"' in json.dumps([body.get("response_format"), body.get("tools")]),
 }
 """What a server can be told to refuse with HTTP 400, and how a request shows it."""
 
@@ -65,6 +69,8 @@ class LoopbackServer:
         delay_s: seconds before an answer begins.
         token_delay_s: seconds between the pieces of a stream.
         reports_usage: whether answers say how many tokens they took.
+        tells: what it says of itself: path → JSON, or a Fault.
+        told: those of these paths, and others that it does not have, that were asked for, with the key that came along.
         port: where it listens; 0 for a free one.
         requests: everything that came in, in order.
         most_at_once: the greatest number of requests that were under way at the same time.
@@ -75,6 +81,8 @@ class LoopbackServer:
     delay_s: float = 0.0
     token_delay_s: float = 0.0
     reports_usage: bool = True
+    tells: dict[str, Any] = field(default_factory=dict)
+    told: list[tuple[str, str]] = field(default_factory=list)
     port: int = 0
     requests: list[Recorded] = field(default_factory=list)
     most_at_once: int = 0
@@ -119,7 +127,7 @@ class LoopbackServer:
         """The bodies of the requests to one path, in order."""
         return [r.body for r in self.requests if r.path == path]
 
-    def respond(self, recorded: Recorded) -> Reply | Fault:
+    def respond(self, recorded: Recorded) -> Reply | Fault | Raw:
         """What is answered to a chat request."""
         with self._lock:
             self.requests.append(recorded)
@@ -131,7 +139,7 @@ class LoopbackServer:
                 if REFUSABLE[what](recorded.body):
                     return Fault(400, {"error": {"message": f"{_WORDS.get(what, what)} is not supported here"}})
             answer = self.answer(recorded.body) if self.answer else natural_answer(recorded.body)
-            return answer if isinstance(answer, Reply | Fault) else Reply.of(answer, recorded.body)
+            return answer if isinstance(answer, Reply | Fault | Raw) else Reply.of(answer, recorded.body)
         finally:
             with self._lock:
                 self._at_once -= 1
@@ -177,11 +185,24 @@ class _Handler(BaseHTTPRequestHandler):
     def log_message(self, format: str, *args: Any) -> None:
         """Say nothing: tests read `requests`."""
 
-    def do_GET(self) -> None:
-        if self.path == "/v1/models":
-            self._json(200, {"object": "list", "data": [{"id": "test-model", "object": "model"}]})
+    def _tell(self) -> None:
+        server = self.server.loopback
+        server.told.append((self.path, self.headers.get("authorization", "")))
+        found = server.tells.get(self.path)
+        if isinstance(found, Fault):
+            self._fail(found, streamed=False)
+        elif found is not None:
+            self._json(200, found)
         else:
             self._json(404, {"error": {"message": f"no such path {self.path}"}})
+
+    def do_GET(self) -> None:
+        if self.path in self.server.loopback.tells:
+            self._tell()
+        elif self.path == "/v1/models":
+            self._json(200, {"object": "list", "data": [{"id": "test-model", "object": "model"}]})
+        else:
+            self._tell()
 
     def do_POST(self) -> None:
         raw = self.rfile.read(int(self.headers.get("content-length", 0)))
@@ -192,17 +213,28 @@ class _Handler(BaseHTTPRequestHandler):
         elif self.path == "/v1/chat/completions" or self.path.startswith("/openai/deployments/"):
             self._chat(recorded)
         else:
-            self._json(404, {"error": {"message": f"no such path {self.path}"}})
+            self._tell()
 
     def _chat(self, recorded: Recorded) -> None:
         reply = self.server.loopback.respond(recorded)
         streamed = bool(recorded.body.get("stream"))
         if isinstance(reply, Fault):
             self._fail(reply, streamed)
+        elif isinstance(reply, Raw):
+            self._raw(reply)
         elif streamed:
             self._stream(reply.chunks(recorded.body, usage=self.server.loopback.reports_usage))
         else:
             self._json(200, reply.completion(recorded.body, usage=self.server.loopback.reports_usage))
+
+    def _raw(self, raw: Raw) -> None:
+        self.send_response(raw.status)
+        for name, value in {"content-type": raw.content_type, "connection": "close", **raw.headers}.items():
+            self.send_header(name, value)
+        self.end_headers()
+        with suppress(ConnectionError):  # who has read enough hangs up
+            self.wfile.write(raw.body)
+        self.close_connection = True
 
     def _fail(self, fault: Fault, streamed: bool) -> None:
         time.sleep(fault.delay_s)

@@ -86,13 +86,13 @@ def brute_force() -> Callable[..., list[dict[str, Any]]]:
 
 @pytest.fixture(scope="session")
 def same_recall() -> Callable[[Sequence[Any], Sequence[Any]], None]:
-    """Assert that two retrievals are the same: memories, order, focal points, and all numbers to 9 decimals."""
+    """Assert that two retrievals are the same: memories, order, focal points, and all numbers to a tolerance."""
 
-    def check(got: Sequence[Any], expected: Sequence[Any]) -> None:
+    def check(got: Sequence[Any], expected: Sequence[Any], tolerance: float = 1e-9) -> None:
         assert [(r["id"], r["focal_point"]) for r in got] == [(r["id"], r["focal_point"]) for r in expected]
         for left, right in zip(got, expected, strict=True):
             for name in ("score", "recency", "importance", "relevance", "emotional", "stm_relevance"):
-                assert left[name] == pytest.approx(right[name], abs=1e-9), name
+                assert left[name] == pytest.approx(right[name], abs=tolerance), name
 
     return check
 

@@ -40,14 +40,14 @@ async def within(ledger: Ledger, settings: Settings, texts: list[str]) -> Any:
 
 async def test_what_a_server_embedded_is_answered_from_the_record_bit_by_bit(embedding_server: Any) -> None:
     sink, settings = Kept(), Settings(embedding=embedding_server.name)
-    ledger = Ledger(settings, sink=sink)
+    ledger = Ledger(sink=sink)
     live = await within(ledger, settings, TEXTS[:2])
     await within(ledger, settings, TEXTS[1:2])
     assert len(embedding_server.requests) == 2
     assert sink.lines == 2
     assert set(sink.vectors) == {text_digest(text) for text in TEXTS[:2]}
     again = Kept()
-    replay = Ledger(settings, sink=again, answers=Record([], sink.vectors))
+    replay = Ledger(sink=again, answers=Record([], sink.vectors))
     gone = Settings(embedding="openai:text-embedding-3-small")
     rows = await within(replay, gone, TEXTS[1::-1])
     assert rows.dtype == np.float32
@@ -62,16 +62,16 @@ async def test_what_a_server_embedded_is_answered_from_the_record_bit_by_bit(emb
 
 async def test_what_is_computed_here_is_not_recorded() -> None:
     sink = Kept()
-    live = await within(Ledger(Settings(), sink=sink), Settings(), TEXTS[:2])
+    live = await within(Ledger(sink=sink), Settings(), TEXTS[:2])
     assert sink.lines == 0
-    assert np.array_equal(await within(Ledger(Settings(), answers=Record([])), Settings(), TEXTS[:2]), live)
+    assert np.array_equal(await within(Ledger(answers=Record([])), Settings(), TEXTS[:2]), live)
 
 
 async def test_a_failed_embedding_is_not_recorded(embedding_server: Any) -> None:
     sink, settings = Kept(), Settings(embedding=embedding_server.name)
     embedding_server.status = 500
     with pytest.raises(Exception, match="HTTP 500"):
-        await within(Ledger(settings, sink=sink), settings, TEXTS[:1])
+        await within(Ledger(sink=sink), settings, TEXTS[:1])
     assert sink.lines == 0
 
 

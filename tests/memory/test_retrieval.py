@@ -62,6 +62,7 @@ def test_constants_are_the_specifications():
 
 
 # Drawn the same way in every run: numbers that are equal on paper and straddle a rounding step would be rare noise.
+@pytest.mark.proof
 @settings(max_examples=300, deadline=None, derandomize=True)
 @given(
     memories=st.lists(memory, min_size=1, max_size=60),

@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import sqlite3
 import subprocess
 import sys
 import threading
+from contextlib import closing
 
 import numpy as np
 import pytest
@@ -86,6 +88,7 @@ def test_more_memories_than_one_page(kept, simulation, made):
     assert np.array_equal(np.stack([found[m.id][1] for m in memories]), vectors)
 
 
+@pytest.mark.proof
 def test_threads_at_the_same_time_lose_nothing(kept, simulation, made):
     failures = []
 
@@ -107,6 +110,7 @@ def test_threads_at_the_same_time_lose_nothing(kept, simulation, made):
     assert [kept.count(simulation, f"agent {i}") for i in range(4)] == [8] * 4
 
 
+@pytest.mark.proof
 def test_a_folder_is_read_by_another_process(tmp_path, made):
     memory = made("kept for later", agent="李雷")
     store(str(tmp_path)).save("run", "李雷", "lexical", [memory], unit(1))
@@ -177,6 +181,7 @@ def test_a_failing_database_is_reported_in_one_line(tmp_path, simulation, made):
     assert "\n" not in str(caught.value)
 
 
+@pytest.mark.proof
 def test_a_server_that_goes_away(chroma_process, simulation, made):
     with chroma_process() as url:
         kept = store(url)
@@ -273,3 +278,20 @@ def test_a_branch_gets_memories_as_they_were_to_the_bit(kept, tmp_path, simulati
     kept.forget(branch)
     assert kept.count(simulation, "Eva") == 5
     other.close()
+
+
+def test_a_store_keeps_what_it_holds_once(tmp_path, simulation, made):
+    location = str(tmp_path / "memories")
+    memories, vectors = [made(f"theme {i}") for i in range(330)], unit(330, 512)
+    keeping = MemoryStore(location)
+    for start in range(0, 330, 30):
+        keeping.save(simulation, "Eva", "lexical", memories[start : start + 30], vectors[start : start + 30])
+    keeping.close()
+    again = MemoryStore(location)
+    found = again.load(simulation, "Eva", "lexical", [memory.id for memory in memories])
+    assert all(np.array_equal(found[memory.id][1], vector) for memory, vector in zip(memories, vectors, strict=True))
+    again.close()
+    with closing(sqlite3.connect(tmp_path / "memories/chroma.sqlite3")) as database:
+        (waiting,) = database.execute("SELECT count(*) FROM embeddings_queue").fetchone()
+        (texts,) = database.execute("SELECT count(*) FROM embedding_fulltext_search").fetchone()
+    assert (waiting < 130, texts) == (True, 0)

@@ -9,7 +9,7 @@ import pytest
 from loopback.server import LoopbackServer
 from pytest_socket import socket_allow_hosts
 
-from persimchat.models import ladder
+from persimchat.models import capacity, ladder
 from persimchat.state.settings import Settings
 
 VARIABLES = (
@@ -32,8 +32,10 @@ def clean(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         monkeypatch.delenv(variable, raising=False)
     socket_allow_hosts(["127.0.0.1", "localhost", "::1"], allow_unix_socket=True)
     ladder.forget()
+    capacity.forget()
     yield
     ladder.forget()
+    capacity.forget()
 
 
 @pytest.fixture

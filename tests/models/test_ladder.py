@@ -13,9 +13,9 @@ from persimchat.models import ladder
 from persimchat.models.asking import Answer, ask
 from persimchat.models.ladder import Rung
 from persimchat.models.naming import parse_model_name
-from persimchat.models.schemas import prompt_schema, wire_schema
+from persimchat.models.schemas import prompt_schema
 from persimchat.state.errors import ModelError
-from persimchat.state.judgement import NeedToTalk, Plan, Reflection
+from persimchat.state.judgement import NeedToTalk
 from persimchat.state.settings import Settings
 
 RIGHT = {"reasoning": "because", "need_to_talk": 7}
@@ -131,33 +131,6 @@ def test_a_class_without_forms_of_answer_is_asked_in_plain_text() -> None:
     for form in (Rung.JSON_SCHEMA, Rung.TOOL_CALL, Rung.JSON_MODE):
         with pytest.raises(NotImplementedError):
             ladder.arguments(model, name, form, NeedToTalk)
-
-
-@pytest.mark.parametrize("schema", [NeedToTalk, Plan, Reflection])
-def test_sent_schemas_keep_to_what_strict_mode_takes(schema: Any) -> None:
-    def check(node: Any) -> None:
-        if isinstance(node, list):
-            for item in node:
-                check(item)
-        if isinstance(node, dict):
-            assert not {"$ref", "$defs", "default", "minLength", "maxLength"} & node.keys()
-            if node.get("type") == "object":
-                assert node["additionalProperties"] is False
-                assert node["required"] == list(node["properties"])
-            for item in node.values():
-                check(item)
-
-    sent = wire_schema(schema)
-    assert sent["title"] == schema.__name__
-    check({k: v for k, v in sent.items() if k != "title"})
-
-
-def test_the_schema_in_prompts_keeps_all_limits() -> None:
-    shown = prompt_schema(Reflection)
-    assert '"minItems": 5' in shown
-    assert '"maxLength": 1000' in shown
-    assert "$ref" not in shown
-    assert '"title"' not in shown
 
 
 def test_a_field_that_a_client_does_not_know_is_refused() -> None:

@@ -3,13 +3,16 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from loopback.answering import Fault
 from loopback.server import LoopbackServer
 
+from persimchat.models import limits
 from persimchat.models.asking import ask
-from persimchat.models.failures import TransientModelError
+from persimchat.models.failures import TransientModelError, retry_after_s
 from persimchat.models.limits import pause, slot
 from persimchat.state.judgement import NeedToTalk
 from persimchat.state.settings import Settings
@@ -67,19 +70,19 @@ async def test_a_slot_is_given_back_after_a_failure() -> None:
         pass
 
 
-async def test_a_local_file_is_asked_one_request_at_a_time() -> None:
+async def test_a_model_may_have_fewer_slots_than_all_together() -> None:
     running = most = 0
 
     async def one() -> None:
         nonlocal running, most
-        async with slot(Settings(), model="m", alone="llamacpp:x.gguf"):
+        async with slot(Settings(), model="m", at_once=2):
             running += 1
             most = max(most, running)
             await asyncio.sleep(0.01)
             running -= 1
 
     await asyncio.gather(*(one() for _ in range(5)))
-    assert most == 1
+    assert most == 2
 
 
 async def test_a_pause_that_a_server_asked_for_holds_all_requests_to_its_model() -> None:
@@ -92,6 +95,36 @@ async def test_a_pause_that_a_server_asked_for_holds_all_requests_to_its_model()
         assert loop.time() - started >= 0.2
 
 
+@pytest.mark.parametrize(
+    ("value", "date", "seconds"),
+    [
+        ("86400", "", 86400.0),
+        ("0.5", "", 0.5),
+        ("9" * 400, "", None),
+        ("-5", "", None),
+        ("nan", "", None),
+        ("1e308", "", None),
+        ("Sun, 22 Nov 2026 10:00:30 GMT", "Sun, 22 Nov 2026 10:00:00 GMT", 30.0),
+        ("Sun, 22 Nov 2026 09:00:00 GMT", "Sun, 22 Nov 2026 10:00:00 GMT", 0.0),
+        ("Sun, 99 Nov 99999 09:00:00 GMT", "", None),
+    ],
+)
+def test_how_long_a_server_asks_to_be_left_alone(value: str, date: str, seconds: float | None) -> None:
+    error = Exception()
+    error.response = SimpleNamespace(headers={"retry-after": value, "date": date})  # type: ignore[attr-defined]
+    assert retry_after_s(error) == seconds
+
+
+async def test_a_long_pause_is_told_once_and_never_longer_than_a_minute(monkeypatch: pytest.MonkeyPatch) -> None:
+    told: list[dict[str, Any]] = []
+    monkeypatch.setattr(limits, "get_stream_writer", lambda: told.append)
+    error = Exception()
+    error.response = SimpleNamespace(headers={"retry-after": "86400"})  # type: ignore[attr-defined]
+    limits.pause_asked_for(error, "told", "m@http://x/v1")
+    limits.pause_asked_for(error, "told", "m@http://x/v1")
+    assert told == [{"waiting": {"model": "m@http://x/v1", "asked_s": 86400.0, "wait_s": 60.0}}]
+
+
 async def test_retry_after_is_waited_for(serve: Callable[..., LoopbackServer]) -> None:
     answers = iter([Fault(429, headers={"retry-after": "0.4"}), RIGHT])
     server = serve(lambda _: next(answers))
@@ -100,3 +133,20 @@ async def test_retry_after_is_waited_for(serve: Callable[..., LoopbackServer]) -
         await many(server, 1)
     await many(server, 1)
     assert time.perf_counter() - started >= 0.4
+
+
+async def test_requests_that_name_the_same_thing_are_made_one_after_another() -> None:
+    began: list[str] = []
+    under_way: list[str] = []
+
+    async def one(agent: str | None) -> None:
+        async with slot(Settings(max_concurrency=8), model="after", after=agent):
+            assert agent is None or agent not in under_way
+            began.append(str(agent))
+            under_way.append(str(agent))
+            await asyncio.sleep(0.01)
+            under_way.remove(str(agent))
+
+    await asyncio.gather(*map(one, ["Ann", "Ann", "Bo", None, "Ann", None]))
+    # Whoever names another thing, or nothing, does not wait.
+    assert began == ["Ann", "Bo", "None", "None", "Ann", "Ann"]

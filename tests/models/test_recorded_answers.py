@@ -22,7 +22,7 @@ from loopback.answering import Fault, Reply
 from persimchat.models.exchange import Exchange
 from persimchat.models.failures import TransientModelError, is_transient
 from persimchat.models.ledger import LEDGER, Ledger, NotRecorded, current_ledger
-from persimchat.models.recording import STOPPED, Record, Row, as_record, from_record, prompt_digest
+from persimchat.models.recording import STOPPED, Record, Row, as_line, as_record, from_line, from_record, prompt_digest
 from persimchat.state.errors import InputError, ModelError
 from persimchat.state.judgement import NeedToTalk
 from persimchat.state.settings import Settings
@@ -38,7 +38,7 @@ async def record_of(serve: Serve, sink: Kept) -> tuple[Settings, list[Any]]:
     answers = [{"reasoning": "x", "need_to_talk": 11}, RIGHT, f"<think>hm</think>{WORDS}", None, WORDS]
     server = serve(answers, refuses={"json_schema"})
     settings = Settings(model=server.model())
-    ledger = Ledger(settings, sink=sink)
+    ledger = Ledger(sink=sink)
     made = [
         await within(ledger, question(settings)),
         await within(ledger, words(settings, message_id="ann-4")),
@@ -51,7 +51,7 @@ async def record_of(serve: Serve, sink: Kept) -> tuple[Settings, list[Any]]:
 async def test_a_replay_gives_the_same_answers_without_server_and_key(serve: Serve, sink: Kept) -> None:
     settings, made = await record_of(serve, sink)
     again = Kept()
-    ledger = Ledger(settings, sink=again, answers=Record(sink.rows))
+    ledger = Ledger(sink=again, answers=Record(sink.rows))
     assert await within(ledger, question(settings)) == made[0]
     assert await within(ledger, words(settings, message_id="ann-4")) == made[1]
     assert await within(ledger, words(settings, turn=4)) == made[2]
@@ -64,7 +64,7 @@ async def test_a_replay_gives_the_same_answers_without_server_and_key(serve: Ser
 
 async def test_a_key_is_not_needed_for_a_replay(serve: Serve, sink: Kept) -> None:
     settings, made = await record_of(serve, sink)
-    ledger = Ledger(settings, answers=Record(sink.rows))
+    ledger = Ledger(answers=Record(sink.rows))
     other = settings.model_copy(update={"model": "openai:gpt-4o-mini"})
     assert (await within(ledger, question(other))).value == made[0].value
     with pytest.raises(InputError, match="OPENAI_API_KEY"):
@@ -85,17 +85,17 @@ async def test_exchanges_are_replayed_as_they_were_message_for_message(serve: Se
         streamed, seconds = await within(ledger, asking.stream(prompt))
         return [*judged, streamed, AIMessage(str((seconds, asking.took_s, asking.tally)))]
 
-    live = await exchange(Ledger(settings, sink=sink))
+    live = await exchange(Ledger(sink=sink))
     server.__exit__()
     assert [message.model_dump() for message in live] == [
-        message.model_dump() for message in await exchange(Ledger(settings, answers=Record(sink.rows)))
+        message.model_dump() for message in await exchange(Ledger(answers=Record(sink.rows)))
     ]
     assert live[0].tool_calls and live[1].invalid_tool_calls and live[2].additional_kwargs["refusal"] == "No."
 
 
 async def test_a_changed_prompt_gets_the_old_answer_and_is_noted(serve: Serve, sink: Kept) -> None:
     settings, made = await record_of(serve, sink)
-    ledger = Ledger(settings, answers=Record(sink.rows))
+    ledger = Ledger(answers=Record(sink.rows))
     assert (await within(ledger, question(settings, schema="another"))).value == made[0].value
     assert ledger.differences == [(3, "Ann", "need_to_talk")]
     with pytest.raises(NotRecorded, match=r"no recorded answer \(agent Ben, module need_to_talk, turn 3\)") as caught:
@@ -109,11 +109,11 @@ async def test_of_an_exchange_that_was_begun_anew_the_last_answers_count(serve: 
     other = {"reasoning": "second thoughts", "need_to_talk": 2}
     server = serve([{"reasoning": "", "need_to_talk": 1}, Fault(503), other], refuses=set())
     settings = Settings(model=server.model())
-    ledger = Ledger(settings, sink=sink)
+    ledger = Ledger(sink=sink)
     with pytest.raises(TransientModelError):
         await within(ledger, question(settings))
     live = await within(ledger, question(settings))
-    replay = Ledger(settings, answers=Record(sink.rows))
+    replay = Ledger(answers=Record(sink.rows))
     assert await within(replay, question(settings)) == live
     assert live.value.need_to_talk == 2
     assert live.call["calls"] == 1
@@ -122,11 +122,11 @@ async def test_of_an_exchange_that_was_begun_anew_the_last_answers_count(serve: 
 async def test_a_failure_for_good_is_replayed_in_the_same_words_and_at_once(serve: Serve, sink: Kept) -> None:
     server = serve([{"reasoning": "x", "need_to_talk": 11}, Fault(503)] * 2)
     settings = Settings(model=server.model())
-    ledger = Ledger(settings, sink=sink)
+    ledger = Ledger(sink=sink)
     for _ in range(2):
         with pytest.raises(TransientModelError) as live:
             await within(ledger, question(settings))
-    replay = Ledger(settings, answers=Record(sink.rows))
+    replay = Ledger(answers=Record(sink.rows))
     with pytest.raises(ModelError) as again:
         await within(replay, question(settings))
     assert str(again.value) == str(live.value)
@@ -227,7 +227,7 @@ async def test_langgraph_hands_the_ledger_to_child_graphs_and_keeps_it_out_of_ch
     parent.add_conditional_edges(START, lambda _: [Send("outer", {"name": n}) for n in "abc"], ["outer"])
     parent.add_edge("outer", END)
     told, path = Told(), str(tmp_path / "checkpoint.sqlite")
-    ledger = Ledger(Settings())
+    ledger = Ledger()
     config: Any = {"configurable": {"thread_id": "t", LEDGER: ledger}, "callbacks": [told]}
     async with saver(kind, path) as keeper:
         graph = parent.compile(checkpointer=keeper)
@@ -239,3 +239,30 @@ async def test_langgraph_hands_the_ledger_to_child_graphs_and_keeps_it_out_of_ch
     if kind == "sqlite":
         assert LEDGER.encode() not in (tmp_path / "checkpoint.sqlite").read_bytes()
     assert current_ledger() is None
+
+
+ANSWERS = st.one_of(
+    st.text(),
+    st.dictionaries(st.text(), st.integers() | st.text() | st.lists(st.floats() | st.none())).map(json.dumps),
+    st.dictionaries(st.text(), st.booleans()).map(lambda value: json.dumps(value, ensure_ascii=False)),
+)
+
+
+@given(ANSWERS, st.booleans(), st.none() | st.just(0.0))
+def test_a_line_says_what_its_row_says(text: str, estimated: bool, cost: float | None) -> None:
+    answer = {
+        "id": "lc_run--1", "content": text,
+        "usage_metadata": {"input_tokens": 3, "output_tokens": 2, "total_tokens": 5},
+        "response_metadata": {"estimated": estimated, "response_time_s": 0.5, "model_name": "offline"},
+    }  # fmt: skip
+    row = Row(
+        turn=1, agent="Eva", module="action", model="offline", n=0, prompt="0" * 16, seconds=0.5, input_tokens=3,
+        output_tokens=2, estimated=estimated, cost_usd=cost, failed=None, answer=answer,
+    )  # fmt: skip
+    short = json.loads(json.dumps(as_line(row)))
+    assert "id" not in (short["answer"] if isinstance(short["answer"], dict) else {})
+    back = from_line(short)
+    assert {**back, "answer": {**back["answer"], "id": "lc_run--1"}} == row
+    told = {**row, "answer": {**answer, "response_metadata": {"model_name": "another"}}}
+    assert from_line(json.loads(json.dumps(as_line(Row(**told))))) == told  # type: ignore[typeddict-item]
+    assert from_line(row) == row, "of earlier versions"

@@ -10,7 +10,6 @@ import types
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from importlib.machinery import ModuleSpec
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -19,12 +18,11 @@ from langchain_openai import AzureChatOpenAI, ChatOpenAI
 from loopback.server import LoopbackServer
 
 from persimchat.models import building, registry
-from persimchat.models.asking import ask, speak
+from persimchat.models.asking import ask
 from persimchat.models.building import build
-from persimchat.models.failures import TransientModelError
 from persimchat.models.loops import PerLoop
 from persimchat.models.registry import chat_model, close_models, model_name, ready_model
-from persimchat.state.errors import InputError, MissingExtraError
+from persimchat.state.errors import InputError
 from persimchat.state.judgement import NeedToTalk
 from persimchat.state.settings import Settings
 
@@ -156,80 +154,6 @@ async def test_ollama_is_asked_without_a_key(serve: Serve, monkeypatch: pytest.M
     assert "secret" not in str(server.requests[0].headers)
 
 
-async def test_llamacpp_wants_its_file_and_its_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(InputError, match="there is no model file"):
-        chat_model(f"llamacpp:{tmp_path}/none.gguf", Settings())
-    file = tmp_path / "some.gguf"
-    file.write_bytes(b"GGUF")
-    monkeypatch.setattr(building, "find_spec", lambda _: None)
-    with pytest.raises(MissingExtraError, match=r"pip install 'persimchat\[local\]'"):
-        chat_model(f"llamacpp:{file}", Settings())
-
-
-class FakeLlama:
-    """Stands in for llama_cpp.Llama: answers, and notices when it is asked twice at the same time."""
-
-    made: list[dict[str, Any]] = []
-    asked: list[dict[str, Any]] = []
-    running = 0
-    most = 0
-
-    def __init__(self, path: str, **options: Any) -> None:
-        if Path(path).read_bytes() != b"GGUF":
-            raise ValueError("not a model")
-        self.made.append(options)
-
-    def create_chat_completion(self, **options: Any) -> Any:
-        self.asked.append(options)
-        cls = type(self)
-        cls.running += 1
-        cls.most = max(cls.most, cls.running)
-        time.sleep(0.05)
-        cls.running -= 1
-        if options.get("stream"):
-            words = [{"role": "assistant"}, {"content": "Hello "}, {"content": "there."}]
-            return iter([{"choices": [{"delta": w}]} for w in words])
-        call = {"id": "c", "type": "function", "function": {"name": "NeedToTalk", "arguments": json.dumps(RIGHT)}}
-        message = {"role": "assistant", "content": None, "tool_calls": [call]}
-        usage = {"prompt_tokens": 9, "completion_tokens": 4}
-        return {"choices": [{"message": message, "finish_reason": "stop"}], "usage": usage}
-
-
-async def test_a_local_file_is_asked_with_tool_calls_one_at_a_time(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    module = types.ModuleType("llama_cpp")
-    module.__dict__.update(Llama=FakeLlama, LlamaGrammar=object, __spec__=ModuleSpec("llama_cpp", None))
-    monkeypatch.setitem(sys.modules, "llama_cpp", module)
-    file = tmp_path / "some.gguf"
-    file.write_bytes(b"GGUF")
-    settings = Settings(model=f"llamacpp:{file}", seed=2**40 + 5)
-    asked = {"settings": settings, "agent": "Ann", "turn": 0, "schema": "S"}
-    answers = await asyncio.gather(
-        *(ask("json_answer", NeedToTalk, module="need_to_talk", **asked) for _ in range(3)),
-        speak("json_answer", module="natural_language", **asked),
-    )
-    assert [a.value.need_to_talk for a in answers[:3]] == [7, 7, 7]
-    assert answers[3].text == "Hello there."
-    assert answers[0].call["input_tokens"] == 9
-    assert FakeLlama.most == 1
-    assert [m["seed"] for m in FakeLlama.made] == [5]
-    assert FakeLlama.asked[0]["tool_choice"] == {"type": "function", "function": {"name": "NeedToTalk"}}
-    # What ran out of time still holds the model: the next request waits for it.
-    with pytest.raises(TransientModelError):
-        await ask(
-            "json_answer",
-            NeedToTalk,
-            module="need_to_talk",
-            **{**asked, "settings": settings.model_copy(update={"timeout_s": 0.01})},
-        )
-    await ask("json_answer", NeedToTalk, module="need_to_talk", **asked)
-    assert FakeLlama.most == 1
-    file.write_bytes(b"????")
-    with pytest.raises(InputError, match="cannot be loaded"):
-        chat_model(f"llamacpp:{file}", Settings(seed=1))
-
-
 @pytest.fixture
 def langchain(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[..., Any]], None]:
     """Install a stand-in for the package langchain, which is no dependency."""
@@ -282,8 +206,12 @@ async def test_what_langchain_cannot_set_up(
 
 async def test_other_names_without_langchain(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(building, "find_spec", lambda _: None)
-    with pytest.raises(InputError, match="pip install langchain langchain-acme"):
-        chat_model("acme:big", Settings())
+    with pytest.raises(InputError, match="pip install langchain langchain-google-genai"):
+        chat_model("google_genai:big", Settings())
+    for typed in ("acme:big", "http://localhost:9999/v1", "evil-package:x"):
+        with pytest.raises(InputError) as caught:
+            chat_model(typed, Settings())
+        assert "pip" not in str(caught.value), "what was typed is no package to be installed"
     with pytest.raises(InputError, match="Did you mean 'openai'"):
         chat_model("opneai:gpt-4o", Settings())
 

@@ -67,7 +67,7 @@ async def test_no_words_twice_is_an_error(serve: Serve) -> None:
     with pytest.raises(ModelError, match="no words twice: the answer was empty.*agent Ann.*turn 3"):
         await words(serve([None, ""]))
     with pytest.raises(ModelError, match="length limit"):
-        await words(serve([Reply("a", finish_reason="length")] * 2))
+        await words(serve([Reply("", finish_reason="length")] * 2))
 
 
 async def test_the_message_carries_the_id_that_was_asked_for(serve: Serve) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -11,6 +12,9 @@ from loopback.scripted import Scripted
 from loopback.server import LoopbackServer
 
 from persimchat.graph import build_conversation
+from persimchat.graph.situation import situation_of
+from persimchat.models.asking import Answer
+from persimchat.nodes.assembling import assemble as assembled
 from persimchat.state.settings import Settings
 
 PEOPLE: list[dict[str, Any]] = [
@@ -62,3 +66,24 @@ def group() -> Any:
 
 
 StartGroup = Callable[..., Group]
+
+
+CALL: Any = {"agent": "Ada Lind", "module": "", "model": "none", "turn": 1}
+
+
+@pytest.fixture
+def alone(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Any]:
+    """`await alone(node, answer, **mind)` is what one node makes of one answer (None: of no use), without a model."""
+
+    async def run(node: Any, answer: Any, **mind: Any) -> dict[str, Any]:
+        async def appraise(*_: Any, **__: Any) -> Answer[Any]:
+            return Answer(answer, CALL)
+
+        monkeypatch.setattr(sys.modules[node.__module__], "appraise", appraise)
+        state: Any = assembled({"topic": "Tea?", "participants": PEOPLE}, Settings(), "t")
+        situation = situation_of({**state, "agents": state["agents"][1], "messages": [], "turn": 1}, "", Settings())
+        heard = {"turn": 1, "speaker": "Bo Říha", "text": "Tea warms. Always.", "addressees": [], "emotion": {}}
+        own = {**state["agents"][1]["Ada Lind"], "situation": situation, "heard": heard, **mind}
+        return dict(await node(own, Settings(model="offline")))
+
+    return run

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
 from loopback.answering import Fault
+from models.gguf_files import gguf
 
 import persimchat
 from persimchat.graph import build_conversation
+from persimchat.models.local import server
 from persimchat.state.conversation import utterances
 from persimchat.state.errors import ModelError
 from persimchat.state.settings import Settings
@@ -62,6 +65,22 @@ def test_a_repetition_is_asked_for_once_more_saying_what_to_avoid(group: Any) ->
     assert [b["seed"] for b in talk.bodies] == [0, 0, 0, 1]
 
 
+def test_a_model_on_this_machine_gets_another_seed_too(
+    group: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "a.gguf"
+    file.write_bytes(gguf())
+    ready = group(utterance=in_order(LIBRARY, MARKET, AGAIN, NURSE))
+    monkeypatch.setattr(server, "find_spec", lambda _: True)
+    monkeypatch.setattr(server.LocalServer, "_begin", lambda self, *_: setattr(self, "address", ready.server.url))
+    monkeypatch.setattr(server.LocalServer, "running", property(lambda self: bool(self.address)))
+    models = {"natural_language": f"llamacpp:{file}"}
+    ready.talk(pattern="round_robin", planning_and_reflection=False, module_models=models)
+    assert [body["seed"] for body in ready.server.bodies() if body.get("stream")] == [0, 0, 0, 1]
+    server.stop_all()
+
+
+@pytest.mark.proof
 def test_both_requests_are_accounted_for(group: Any) -> None:
     talk = Talk(group, LIBRARY, MARKET, AGAIN, NURSE, max_messages=3)
     bo, lei = talk.state["usage"]["natural_language|Bo Říha|" + talk.group.server.model()], talk.said[2]
@@ -72,6 +91,7 @@ def test_both_requests_are_accounted_for(group: Any) -> None:
     assert lei["tokens"]["input"] < row["input_tokens"]
 
 
+@pytest.mark.proof
 def test_the_response_time_is_that_of_both(group: Any) -> None:
     g = group(utterance=in_order(LIBRARY, LIBRARY, NURSE))
     g.server.delay_s = 0.05
@@ -79,6 +99,7 @@ def test_the_response_time_is_that_of_both(group: Any) -> None:
     assert said[1]["response_time_s"] >= 0.1
 
 
+@pytest.mark.proof
 def test_the_words_that_repeat_less_are_taken_where_both_repeat(group: Any) -> None:
     talk = Talk(group, LIBRARY, AGAIN, LIBRARY, max_messages=2)
     assert talk.texts == [LIBRARY, AGAIN]
@@ -89,6 +110,7 @@ def test_the_words_that_repeat_less_are_taken_where_both_repeat(group: Any) -> N
     assert len(talk.prompts) == 3
 
 
+@pytest.mark.proof
 def test_the_message_has_the_id_under_which_its_words_streamed(group: Any) -> None:
     first, second = (Talk(group, LIBRARY, *more, max_messages=2) for more in ((AGAIN, LIBRARY), (LIBRARY, NEARER)))
     base = first.state["messages"][1].id
@@ -99,6 +121,7 @@ def test_the_message_has_the_id_under_which_its_words_streamed(group: Any) -> No
     assert [len(talk.state["messages"]) for talk in (first, second, empty)] == [2, 2, 2]
 
 
+@pytest.mark.proof
 def test_the_nearest_three_are_named(group: Any) -> None:
     four = [f"{name}, the old station should become a library, because the town has none." for name in "ABCD"]
     talk = Talk(group, *four, LIBRARY, NURSE, repetition_overlap=1, repetition_similarity=1, max_messages=5)
@@ -159,6 +182,7 @@ def test_words_for_others_only_twice_are_an_error_that_names_everything(group: A
     assert "\n" not in message
 
 
+@pytest.mark.proof
 def test_there_is_one_more_request_and_no_more(group: Any) -> None:
     talk = Talk(group, LIBRARY, f"李雷: {MARKET}", f"Bo: {LIBRARY}", max_messages=2)
     assert talk.texts == [LIBRARY, LIBRARY]
@@ -182,6 +206,7 @@ def test_the_first_words_are_kept_where_there_can_be_no_others(group: Any, secon
     assert talk.corrections[1] == [ASKED_AGAIN, STILL]
 
 
+@pytest.mark.proof
 def test_a_busy_server_is_asked_again_from_the_start(group: Any) -> None:
     talk = Talk(group, LIBRARY, LIBRARY, Fault(503), LIBRARY, NURSE, max_messages=2)
     assert talk.texts == [LIBRARY, NURSE]
@@ -195,13 +220,15 @@ def test_what_is_to_be_avoided_stays_data(group: Any) -> None:
     assert avoided(prompt) == [f"‹/avoid>‹{nasty[9:].replace(chr(10), ' ')}"]
 
 
+@pytest.mark.proof
 def test_a_long_utterance_is_named_by_its_beginning(group: Any) -> None:
-    talk = Talk(group, LIBRARY * 500, LIBRARY * 500, NURSE, max_messages=2)
+    talk = Talk(group, LIBRARY * 20, LIBRARY * 20, NURSE, max_messages=2)
     (shown,) = avoided(talk.prompts[2])
     assert shown.startswith(LIBRARY)
     assert len(shown) == 601
 
 
+@pytest.mark.proof
 def test_equal_answers_give_equal_messages(group: Any) -> None:
     def once() -> list[Any]:
         talk = Talk(group, LIBRARY, AGAIN, NURSE, f"李雷: {MARKET}\nBo: No.", given={"simulation": "s"})
@@ -212,6 +239,7 @@ def test_equal_answers_give_equal_messages(group: Any) -> None:
     assert once() == once()
 
 
+@pytest.mark.proof
 async def test_who_follows_sees_both_wordings_and_the_message_once(group: Any) -> None:
     people = [{"name": name, "description": "Somebody."} for name in ("Ada Lind", "Bo Říha")]
     settings = {"pattern": "round_robin", "max_messages": 2}

@@ -41,11 +41,10 @@ def benchmark(root: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
 
 
 @pytest.mark.proof
-@pytest.mark.slow
 def test_the_check_makes_a_model_that_repeats_itself_repeat_less(benchmark: ModuleType) -> None:
-    rows = benchmark.before_and_after(["Is it ever right to lie?"], 20, 0.6, 1.0)
+    rows = benchmark.before_and_after(["Is it ever right to lie?"], 24, 0.7, 1.0)
     before, after = rows["repeats itself, check off"], rows["repeats itself, check on"]
-    assert before.utterances == after.utterances == 20
+    assert before.utterances == after.utterances == 24
     assert before.repeated >= 5
     assert after.repeated <= 1
     assert rows["  as answered, check on"].repeated >= 5
@@ -56,6 +55,6 @@ def test_the_check_makes_a_model_that_repeats_itself_repeat_less(benchmark: Modu
     assert rows["offline, check on"].corrections["asked_again_for_repetition"] == 0
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 def test_it_costs_little(benchmark: ModuleType) -> None:
     assert benchmark.cost(50, 25, turns=30) < 25  # milliseconds of CPU; about 1 on an idle machine

@@ -117,7 +117,7 @@ def test_a_mapping_for_another_file(table: Path, write: Write, refused: Refused)
 @pytest.mark.parametrize("level", ["6", "-1", "3.5", "expert"])
 def test_a_knowledge_level_that_is_none(write: Write, refused: Refused, level: str):
     path = write("a.csv", f"name,bio,knowledge\nAna,b,{level}\n")
-    refused(lambda: run(path), f"'{level}' is no knowledge level", "a.csv:2", "field knowledge")
+    refused(lambda: run(path), f"'{level}' is not a knowledge level", "a.csv:2", "field knowledge")
 
 
 def test_what_is_too_long_is_shortened_and_said(write: Write, refused: Refused):
@@ -179,6 +179,7 @@ def test_what_is_hostile_in_a_files_name_stays_in_its_comment(write: Write):
     assert load_persona(write("out/a.yaml", text)).name == "Ana"
 
 
+@pytest.mark.proof
 @given(st.text(st.characters(exclude_categories=["Cs"]), min_size=1), st.text(min_size=1), st.text())
 def test_whatever_is_converted_reads_back_the_same(
     tmp_path_factory: pytest.TempPathFactory, name: str, bio: str, job: str
@@ -195,6 +196,7 @@ def test_whatever_is_converted_reads_back_the_same(
     assert load_persona(path.with_name("b.yaml")) == people[0].persona
 
 
+@pytest.mark.proof
 def test_a_thousand_people(write: Write):
     data = [{"name": f"Person N{n}", "bio": f"Number {n}.", "age": n % 90, "shoes": n} for n in range(1000)]
     conversion = run(write("a.json", json.dumps(data)))

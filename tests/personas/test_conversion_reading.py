@@ -75,7 +75,7 @@ def test_a_text_is_read(write: Write, served: Callable[..., Any]):
     assert one.empty == ["knowledge", "speaking_style", "social_goals"]
     assert one.draft.by == f"the model {settings.model}"
     # "thirty-four" is not "34": what does not stand there in these words is for people to check
-    assert one.draft.notes == ("check age: '34' does not stand in the text in these words",)
+    assert one.draft.notes == ("check age: '34' is not in the text in these words",)
     assert told == [f"{settings.model} reads 1 description that no mapping fits"]
     (prompt,) = scripted.prompts("persona_conversion")
     assert f"<record>\n{TEXT}\n</record>" in prompt
@@ -119,7 +119,7 @@ def test_a_named_model_reads_also_what_a_mapping_fits(write: Write, served: Call
 def test_somebody_who_is_not_in_the_text_is_refused(write: Write, served: Callable[..., Any]):
     settings, _ = served(people({**ANA, "name": "Ana Mora Silva"}))
     path = write("a.txt", TEXT)
-    with pytest.raises(ModelError, match="it names 'Ana Mora Silva', who is not in it") as caught:
+    with pytest.raises(ModelError, match="the model names 'Ana Mora Silva', who is not in it") as caught:
         read(settings, path)
     assert str(path) in str(caught.value)
     assert "--mapping" in caught.value.remedy
@@ -130,13 +130,13 @@ def test_names_in_a_script_without_spaces(write: Write, served: Callable[..., An
     settings, _ = served(people(found))
     (one,) = read(settings, write("a.txt", "王芳今年三十岁，在成都卖面。")).people
     assert one.persona.name == "王芳"
-    assert one.draft.notes == ("check traits: '固执' does not stand in the text in these words",)
+    assert one.draft.notes == ("check traits: '固执' is not in the text in these words",)
 
 
 def test_two_people_in_one_row_are_refused(write: Write, served: Callable[..., Any]):
     settings, _ = served(people(ANA, {**ANA, "name": "Bo"}))
     path = write("a.csv", "who,friend\nAna Mora,Bo\n")
-    with pytest.raises(ModelError, match="found 2 people where one is described"):
+    with pytest.raises(ModelError, match="found 2 people, but one is described"):
         read(settings, path)
 
 
@@ -144,7 +144,7 @@ def test_two_people_in_one_row_are_refused(write: Write, served: Callable[..., A
 def test_nobody_found(write: Write, served: Callable[..., Any], refused: Refused, answer: dict[str, Any]):
     settings, _ = served(answer)
     path = write("a.txt", TEXT)
-    refused(lambda: read(settings, path), "found nobody", "a.txt", "Name the person")
+    refused(lambda: read(settings, path), "found no person", "a.txt", "Name the person")
 
 
 def test_a_wrong_answer_names_the_file(write: Write, served: Callable[..., Any]):
@@ -155,6 +155,7 @@ def test_a_wrong_answer_names_the_file(write: Write, served: Callable[..., Any])
     assert len(scripted.asked) == 2
 
 
+@pytest.mark.proof
 def test_a_failure_that_passes_is_waited_for(write: Write, served: Callable[..., Any]):
     answers: list[Any] = [Fault(503), people(ANA)]
     settings, _ = served(lambda body: answers.pop(0))

@@ -145,6 +145,7 @@ def test_alias_bomb_is_harmless(write: Callable[..., Path], refused: Callable[..
     refused(lambda: load_persona(path), str(path), "nested too deeply")
 
 
+@pytest.mark.proof
 def test_deep_nesting_is_harmless(write: Callable[..., Path], refused: Callable[..., str]):
     path = write("deep.yaml", "name: " + "[" * 20_000)
     refused(lambda: load_persona(path), str(path))

@@ -26,6 +26,7 @@ from persimchat.personas.generation_answer import CHARACTERISTICS, answer_schema
 from persimchat.personas.generation_checks import overlap, problems, similarity
 from persimchat.personas.quotas import load_quotas
 from persimchat.state.errors import ModelError
+from persimchat.state.normalise import is_visible
 from persimchat.state.persona import Persona
 from persimchat.state.settings import Settings
 
@@ -132,7 +133,7 @@ async def test_the_same_person_again_and_again_is_an_error():
     with LoopbackServer(answer=lambda _: answer(0)) as server, pytest.raises(ModelError) as caught:
         await made(server, 2)
     assert len(server.requests) == 1 + TIMES
-    assert str(caught.value).startswith(f"persona 2 of 2 could not be used {TIMES} times: it is called 'Ann Miller'")
+    assert str(caught.value).startswith(f"persona 2 of 2 was unusable {TIMES} times: it is called 'Ann Miller'")
     assert "persona_generation" in str(caught.value)
     assert "another seed" in caught.value.remedy
 
@@ -152,6 +153,7 @@ async def test_two_invalid_answers_are_an_error():
     assert len(server.requests) == 2
 
 
+@pytest.mark.proof
 async def test_a_server_that_is_busy_for_a_moment_is_asked_again():
     with LoopbackServer(answer=in_turn(Fault(503), answer(0))) as server:
         assert len(await made(server, 1)) == 1
@@ -234,9 +236,7 @@ def test_only_plain_contradictions_count():
     assert [problem.kind for problem in problems(wrong, [])] == ["age", "gender"]
 
 
-TEXTS = st.text(st.characters(exclude_categories=["Cc", "Cs", "Cn"]), min_size=1, max_size=120).filter(
-    lambda text: bool(text.strip())
-)
+TEXTS = st.text(st.characters(exclude_categories=["Cc", "Cs", "Cn"]), min_size=1, max_size=120).filter(is_visible)
 
 
 @given(TEXTS, TEXTS, st.dictionaries(TEXTS, TEXTS, max_size=3), st.lists(TEXTS, max_size=3))

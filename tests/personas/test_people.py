@@ -130,15 +130,15 @@ TWO = "topic: Tea?\nparticipants:\n  - Inés\n"
         (TWO + "  - persona: Hà\n    humen: true\n", [":5, field participants[1].humen)", "Did you mean 'human'?"]),
         (
             TWO + "  - persona: Hà\n    human: true\n    model: offline\n",
-            [":6, field participants[1].model)", "Hà Nguyễn is a person, and no model", "Remove either"],
+            [":6, field participants[1].model)", "Hà Nguyễn is a person, and people have no model", "Remove either"],
         ),
         (
             TWO + "  - name: Petr\n    human: true\n    model: offline\n",
-            [":6, field participants[1].model)", "Petr is a person, and no model", "Remove either"],
+            [":6, field participants[1].model)", "Petr is a person, and people have no model", "Remove either"],
         ),
         (
             TWO + "  - {name: Petr, human: true}\nsettings:\n  agent_models: {petr: offline}\n",
-            [":6, field settings.agent_models.petr)", "Petr is a person, and no model", "Remove it"],
+            [":6, field settings.agent_models.petr)", "Petr is a person, and people have no model", "Remove it"],
         ),
         (
             "topic: Tea?\nparticipants:\n  - {name: Petr, human: true}\n  - {persona: Hà, human: true}\n",

@@ -119,7 +119,16 @@ def test_people_have_no_openness_and_need_no_need():
     ],
 )
 def test_the_need_after_a_whisper(more: dict[str, Any], words: str):
-    tags = ("needs_and_emotions", "memories", "short_term_memory", "plan_and_identity", "environment")
+    tags = (
+        "needs_and_emotions",
+        "memories",
+        "short_term_memory",
+        "relationships",
+        "goals",
+        "plan",
+        "scene",
+        "progress",
+    )
     empty: dict[str, Any] = {tag: Block(tag, ()) for tag in tags}
     _, user = render(
         "need_to_talk",

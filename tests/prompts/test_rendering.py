@@ -10,23 +10,32 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from jinja2 import DictLoader
+from langchain_core.load import dumpd
+from langchain_core.messages import HumanMessage
+from langchain_openai.chat_models.base import _convert_message_to_dict
 
 from persimchat.prompts import prompt_hash, render, rendering
 from persimchat.prompts.blocks import (
+    Block,
     avoid,
     basic_information,
     environment,
+    goals,
     group,
     heard,
     last_utterances,
     memories,
     needs_and_emotions,
     observed,
+    plan,
     plan_and_identity,
+    progress,
     relationships,
+    scene,
     short_term_memory,
 )
-from persimchat.prompts.rendering import TAGS, neutralise, one_line
+from persimchat.prompts.fitting import followed_by
+from persimchat.prompts.rendering import TAGS, RenderedMessage, neutralise, one_line
 from persimchat.state.emotion import EmotionalState
 from persimchat.state.errors import PerSimChatError
 from persimchat.state.memory import new_memory
@@ -39,13 +48,13 @@ def prompt(text: str, template: str = "need_to_talk") -> str:
     """A prompt in which every place for data holds the same text."""
     filled = text if any(c.isalnum() for c in text.strip()[:300]) else f"{text}x"
     persona = Persona(
-        name="x" + filled[:200],
+        name="x",
         description=f"x{filled}",
         characteristics={f"x{filled[:200]}": f"x{filled[:900]}"},
         traits=[f"x{filled}"],
         speaking_style=f"x{filled}",
         knowledge={f"x{filled}": 3},
-    )
+    ).model_copy(update={"name": "x" + filled[:200]})  # whatever a name may hold
     calm = EmotionalState()
     said: Any = {
         "turn": 1,
@@ -80,7 +89,11 @@ def prompt(text: str, template: str = "need_to_talk") -> str:
         memories=memories([memory]),
         short_term_memory=short_term_memory(memory.model_dump()),
         plan_and_identity=plan_and_identity(mind),
+        goals=goals(mind),
+        plan=plan(mind),
         environment=environment(situation, persona.name),
+        scene=scene(situation, persona.name),
+        progress=progress(situation),
         last_utterances=last_utterances([said]),
         heard=heard(said, persona.name),
         group=group([{"name": filled, "need_to_talk": 1, "openness": 2, "utterances": 1, "last_spoke": 1}]),
@@ -151,6 +164,26 @@ def test_one_item_stays_on_one_line():
     assert len(re.findall(r"<task\b", text)) == 1
 
 
+def test_a_message_knows_what_it_was_rendered_from_and_tells_nobody():
+    """What is sent, traced, kept or printed of it is what a HumanMessage has."""
+    members = group([{"name": name} for name in ("Ann", "Bo")])
+    shown = {"environment": Block("environment", ()), "group": members, "last_utterances": observed([])}
+    message = render("selector", **shown, candidates=["Ann", "Bo"], secret="nobody's business")[1]
+    assert isinstance(message, RenderedMessage) and message.source is not None
+    assert message.source.template == "selector"
+    assert [block.tag for block in message.source.blocks] == ["group"], "only what it shows"
+    assert message.source.values["candidates"] == ["Ann", "Bo"]
+    plain = HumanMessage(message.text)
+    assert message.model_dump() == plain.model_dump()
+    assert message.model_dump_json() == plain.model_dump_json()
+    assert dumpd(message) == dumpd(plain)
+    assert repr(message).replace("RenderedMessage", "HumanMessage") == repr(plain)
+    assert _convert_message_to_dict(message) == _convert_message_to_dict(plain)
+    followed = followed_by([message], "Again.")[0]
+    assert isinstance(followed, RenderedMessage) and followed.source is message.source
+    assert followed.text == f"{message.text}\n\nAgain."
+
+
 def test_ordinary_angle_brackets_and_ampersands_stay():
     assert "5 < 6 & <b>bold</b>" in prompt("5 < 6 & <b>bold</b>")
 
@@ -178,7 +211,7 @@ def test_a_mistake_in_a_template_is_one_clear_line(source: str, what: str, monke
         render("utterance")
     assert str(found.value).startswith("the template utterance.jinja")
     assert what in str(found.value)
-    assert found.value.remedy == "Put the template right; templates are in prompts/templates."
+    assert found.value.remedy == "Correct the template; templates are in prompts/templates."
 
 
 def test_the_hash_names_the_words():

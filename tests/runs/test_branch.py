@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 from loopback.scripted import Scripted
 from loopback.server import LoopbackServer
+from run_folders import minds_in
 
 from persimchat.memory.store import held_store
 from persimchat.runs.branch import branch_run
@@ -24,6 +25,8 @@ from persimchat.runs.simulation import run_simulation
 from persimchat.state.errors import InputError, PerSimChatError
 from persimchat.state.scenario import Scenario
 from persimchat.state.settings import Settings
+
+pytestmark = pytest.mark.proof
 
 ADA, BO, LI = "Ada Lind", "Bo Říha", "李雷"
 SCENARIO = Scenario.model_validate(
@@ -104,6 +107,7 @@ KINDS: dict[str, dict[str, Any]] = {
     "softmax": {"selection": "softmax", "memory_filtering": True},
     "debate": {"mode": "debate", "judge": "persona"},
     "closing": {"closing": "near_limit", "max_messages": 8},
+    "listeners": {"listeners": 1, "cognition": "lean"},
 }
 
 
@@ -138,18 +142,21 @@ async def test_memories_are_those_of_then_though_the_source_went_on(tmp_path: Pa
     then = {m["agent"]: m["long_term_memories"] for m in lines(source, "minds.jsonl") if m["turn"] == 2}
     made = await branch(source, 2, say=("Moderator", "Now for something else."))
     assert upto(made, "minds.jsonl", 2) == upto(source, "minds.jsonl", 2)
-    first = {m["agent"]: m for m in lines(made, "minds.jsonl") if m["turn"] == 3}
+    first = {m["agent"]: m for m in minds_in(made / "minds.jsonl") if m["turn"] == 3}
     for agent in (ADA, BO):
         assert first[agent]["long_term_memories"] >= then[agent] or then[agent] == 10
         assert first[agent]["recalled"]
         assert all(memory["turn"] <= 3 for memory in first[agent]["recalled"])
         future = {m["theme"] for m in _future(source, agent)}
-        own = {m["theme"] for record in lines(made, "minds.jsonl") if record["turn"] <= 3 for m in record["recalled"]}
+        early = [record for record in minds_in(made / "minds.jsonl") if record["turn"] <= 3]
+        own = {memory["theme"] for record in early for memory in record["recalled"]}
         assert not future & own, "something of the other future is remembered"
 
 
 def _future(source: Path, agent: str) -> list[dict[str, Any]]:
-    memories = [json.loads(text.rpartition("} ")[0] + "}") for text in remembered(source, "source", agent).values()]
+    with held_store(str(source / "memory")) as store:
+        kept = store.load("source", agent, "lexical", list(remembered(source, "source", agent)))
+    memories = [one.model_dump() for one, _ in kept.values()]
     past = {memory["theme"] for memory in memories if memory["turn"] <= 3}
     return [memory for memory in memories if memory["turn"] > 3 and memory["theme"] not in past]
 
@@ -364,8 +371,7 @@ async def test_two_processes_at_once(tmp_path: Path) -> None:
 async def test_a_run_that_somebody_works_on(tmp_path: Path) -> None:
     source = await run(tmp_path)
     with held(source):
-        message = await refused(source, 2, "worked on by this process")
-    assert str(source) in message
+        assert str(source) in await refused(source, 2, "worked on by this process")
 
 
 async def test_a_preparation_that_fails_leaves_no_folder(tmp_path: Path) -> None:
@@ -383,14 +389,12 @@ async def test_damaged_files_are_put_right_in_the_branch_alone(tmp_path: Path) -
     source = await run(tmp_path)
     whole = (source / "minds.jsonl").read_bytes()
     (source / "minds.jsonl").write_text("{not json\n", encoding="utf-8")
-    made = await branch(source, 3)
-    assert (made / "minds.jsonl").read_bytes() == whole
+    assert (await branch(source, 3) / "minds.jsonl").read_bytes() == whole
     assert (source / "minds.jsonl").read_text(encoding="utf-8") == "{not json\n"
 
 
 async def test_a_name_that_is_taken(tmp_path: Path) -> None:
-    source = await run(tmp_path)
     (tmp_path / "branch").mkdir()
     (tmp_path / "branch" / "mine.txt").write_text("mine", encoding="utf-8")
-    await refused(source, 2, "exists")
+    await refused(await run(tmp_path), 2, "exists")
     assert (tmp_path / "branch" / "mine.txt").read_text(encoding="utf-8") == "mine"

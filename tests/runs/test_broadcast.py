@@ -60,7 +60,7 @@ def changed(turn: int) -> MindChanged:
             turn=turn,
             agent="Žofie",
             did="plan",
-            percept={"theme": "tea", "keywords": ["tea"], "importance": 0.1},
+            percept={"theme": "tea", "keywords": ["tea"], "importance": 1},
             focal_points=["?"],
             recalled=[],
             short_term_memory=None,

@@ -14,7 +14,7 @@ from langchain_core.messages import AIMessage
 from persimchat.models.recording import Row, as_record
 from persimchat.runs.calls import CALLS, EMBEDDINGS, Answers, CallsFile, calls_in, read_calls
 from persimchat.runs.recorded import RecordedCall
-from persimchat.state.errors import InputError
+from persimchat.state.errors import InputError, MachineError
 
 
 def row(turn: int = 1, said: str | None = "Hm \ud800 李雷\u2028", **more: Any) -> Row:
@@ -85,7 +85,10 @@ def test_a_file_torn_anywhere_loses_its_last_line_only_and_goes_on(
         ("[1]", "valid dictionary"),
         ('{"turn": 1}', "field agent"),
         (json.dumps(row(1) | {"turn": "x\x1b[31m"}), "valid integer"),
-        (json.dumps(row(1) | {"answer": "Hm"}), "field answer"),
+        (json.dumps(row(1) | {"answer": 5}), "field answer"),
+        (json.dumps(row(1) | {"answer": {"content": "Hm", "usage_metadata": [None]}}), "field answer"),
+        (json.dumps(row(1) | {"input_tokens": -1}), "field input_tokens"),
+        (json.dumps(row(1) | {"input_tokens": 10**30}), "this is not JSON"),
     ],
 )
 def test_a_damaged_line_in_the_middle_is_named(tmp_path: Path, line: str, words: str) -> None:
@@ -102,28 +105,28 @@ def test_answers_and_embeddings_are_read_together(tmp_path: Path) -> None:
     file = CallsFile(tmp_path)
     file.call(row(1, "old"))
     file.call(row(1, "new"))
-    file.embedding("a" * 16, "AAAA")
+    file.embedding("a" * 16, "AAAAAA==")
     file.close()
     answers = Answers.read(tmp_path)
     found = answers.find((1, "Ada Lind", "action", 0), "0" * 16)
     assert found and found.row["answer"] and found.row["answer"]["content"] == "new"
-    assert answers.vectors == {"a" * 16: "AAAA"}
+    assert answers.vectors == {"a" * 16: "AAAAAA=="}
 
 
 def test_a_folder_that_cannot_be_written_is_named(tmp_path: Path) -> None:
     (tmp_path / CALLS).mkdir()
-    with pytest.raises(InputError, match=r"cannot be (written|read).*calls\.jsonl"):
+    with pytest.raises(MachineError, match=r"cannot be (written|read).*calls\.jsonl"):
         CallsFile(tmp_path)
     with pytest.raises(InputError, match=r"cannot be read.*calls\.jsonl"):
         read_calls(tmp_path)
 
 
-def test_a_full_disk_is_an_input_error() -> None:
+def test_a_full_disk_stops_the_run() -> None:
     full = Path("/dev/full")
     if not full.exists():
         pytest.skip("there is no /dev/full on this system")
     file = CallsFile.__new__(CallsFile)
-    file._folder, file._files = full.parent, {CALLS: full.open("ab", buffering=0)}
-    with pytest.raises(InputError, match="cannot be written"):
+    file._folder, file._files, file._mended = full.parent, {CALLS: full.open("ab", buffering=0)}, True
+    with pytest.raises(MachineError, match="cannot be written"):
         file.call(row())
     file.close()

@@ -9,6 +9,7 @@ import socket
 import sqlite3
 import subprocess
 import tempfile
+import time
 import uuid
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -17,6 +18,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from langgraph.checkpoint.base import id as ids
 from run_folders import write_run
 
 from persimchat.graph.choice import graph_for
@@ -24,7 +26,7 @@ from persimchat.runs.checkpoints import CHECKPOINTS, check_location, opened, wit
 from persimchat.runs.history import states_at
 from persimchat.runs.listing import deletable, delete_run
 from persimchat.state.conversation import utterances
-from persimchat.state.errors import InputError, MissingExtraError, PerSimChatError
+from persimchat.state.errors import InputError, MachineError, MissingExtraError
 from persimchat.state.settings import Settings
 
 PEOPLE = [{"name": name, "description": "Likes tea."} for name in ("Ada Lind", "Bo Berg")]
@@ -85,7 +87,7 @@ async def test_a_folder_that_is_not_there(tmp_path: Path) -> None:
 
 
 async def test_a_failure_of_the_database_is_told_as_one(tmp_path: Path) -> None:
-    with pytest.raises(PerSimChatError, match="disk is full.*resumed"):
+    with pytest.raises(MachineError, match="disk is full.*free space"):
         async with opened("run", tmp_path):
             raise sqlite3.OperationalError("disk is full")
 
@@ -189,7 +191,7 @@ def postgres() -> Iterator[str]:
             subprocess.run([server, "-D", data, "-m", "immediate", "-w", "stop"], **quiet)
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 async def test_a_conversation_kept_by_postgresql(postgres: str, caplog: pytest.LogCaptureFixture) -> None:
     run = f"test-{uuid.uuid4()}"
     with caplog.at_level(logging.WARNING):
@@ -200,7 +202,25 @@ async def test_a_conversation_kept_by_postgresql(postgres: str, caplog: pytest.L
         await saver.adelete_thread(run)
 
 
-@pytest.mark.slow
+@pytest.mark.proof
+async def test_a_clock_that_goes_back_while_postgresql_keeps_checkpoints(
+    postgres: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = f"test-{uuid.uuid4()}"
+    await talk(postgres, None, run, 1)
+    now = time.time_ns
+    monkeypatch.setattr(ids, "_last_v6_timestamp", None)  # as in another process
+    monkeypatch.setattr(time, "time_ns", lambda: now() - 3600 * 10**9)
+    config: Any = {"configurable": {"thread_id": run}}
+    async with opened(postgres, None) as saver:
+        assert saver is not None
+        graph = graph_for(Settings(model="offline", store="ephemeral"), saver)
+        await graph.aupdate_state(config, {"topic": "Coffee?"}, as_node="intervene")
+        assert (await graph.aget_state(config)).values["topic"] == "Coffee?"
+        await saver.adelete_thread(run)
+
+
+@pytest.mark.proof
 async def test_deleting_a_run_takes_its_checkpoints_from_the_server(
     postgres: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -219,7 +239,7 @@ async def test_deleting_a_run_takes_its_checkpoints_from_the_server(
         assert await saver.aget_tuple({"configurable": {"thread_id": run}}) is None
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 async def test_a_wrong_password_is_told_without_it(postgres: str) -> None:
     if SERVER:
         pytest.skip("a server that is not our own may take any password")

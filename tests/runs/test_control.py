@@ -214,6 +214,7 @@ async def test_a_wrong_answer_is_told_to_whoever_gave_it_and_they_are_still_aske
     assert said(events)[1] == (LI, "Water.")
 
 
+@pytest.mark.proof
 async def test_mistakes_are_told_and_change_nothing(tmp_path: Path, refused: Callable[..., str]) -> None:
     def mistakes(control: Control, event: Event) -> None:
         refused(lambda: control.say(""), "no words")

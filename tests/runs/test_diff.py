@@ -12,13 +12,12 @@ from run_folders import PEOPLE, given, lines, mind, recalled, utterance, write_d
 
 from persimchat.runs.diff import Comparison, compare
 from persimchat.runs.reading import read_run
-from persimchat.runs.recorded import WholeMind
 
 EVA, BO, LI = PEOPLE
 
 
 def compared(a: Path, b: Path) -> Comparison:
-    return compare(read_run(a, WholeMind), read_run(b, WholeMind))
+    return compare(read_run(a, whole=True), read_run(b, whole=True))
 
 
 def two(tmp_path: Path, said: Any, other: Any, minds: Any = None, others: Any = None, **more: Any) -> Comparison:
@@ -51,7 +50,7 @@ def test_what_was_set_up_differently(tmp_path: Path) -> None:
     models = {EVA: {"plan": "m", "emotion": "m"}, BO: {"plan": "m", "emotion": "n"}}
     found = two(
         tmp_path, None, None, seed=8, scenario=scenario, models=models, prompt_hash="ff",
-        settings={"max_messages": 4, "pattern": "need_to_talk", "model": "offline", "temperature": 2},
+        settings={"max_messages": 4, "pattern": "need_to_talk", "model": "offline", "selection_temperature": 2},
         versions={"persimchat": "0.2.0"},
     )  # fmt: skip
     changed = {change.what: (change.a, change.b) for change in found.setup}
@@ -63,7 +62,7 @@ def test_what_was_set_up_differently(tmp_path: Path) -> None:
         "scenario.order": (list(PEOPLE), [EVA, BO]),
         "seed": (7, 8),
         "settings.max_messages": (3, 4),
-        "settings.temperature": (None, 2),
+        "settings.selection_temperature": (None, 2),
         f"models.{EVA}": (None, "m"),
         f"models.{BO}.plan": (None, "m"),
         f"models.{BO}.emotion": (None, "n"),
@@ -135,7 +134,7 @@ def test_an_intervention(tmp_path: Path) -> None:
     [
         ({"turn": 1, "why": "regenerate", "changed": {}}, "again"),
         ({"turn": 1, "why": "branch", "changed": {"say": {"speaker": BO, "text": "Wine."}}}, "given"),
-        ({"turn": 1, "why": "branch", "changed": {"temperature": 2}}, "words"),
+        ({"turn": 1, "why": "branch", "changed": {"selection_temperature": 2}}, "words"),
         ({"turn": 0, "why": "regenerate", "changed": {}}, "words"),
     ],
 )

@@ -32,9 +32,20 @@ def people(number: int = 3) -> Scenario:
 CASES: dict[str, tuple[int, dict[str, Any]]] = {
     "discussion": (3, {"max_messages": 6, "analysis": True}),
     "selector of two": (2, {"max_messages": 4, "pattern": "selector"}),
-    "selector, everybody leaves": (2, {"max_messages": 8, "pattern": "selector", "allow_repetition": True}),
+    "selector, everybody leaves": (2, {"max_messages": 8, "pattern": "selector", "allow_repeated_speaker": True}),
     "no planning": (3, {"max_messages": 4, "planning_and_reflection": False, "memory_filtering": True}),
     "debate": (4, {"mode": "debate", "max_messages": 6, "judge_every": 2}),
+    "compact": (3, {"cognition": "compact", "max_messages": 4, "memory_filtering": True}),
+    "lean": (3, {"cognition": "lean", "mode": "debate", "judge": "persona", "max_messages": 4}),
+    "listeners": (
+        5, {"listeners": 2, "max_messages": 5, "planning_and_reflection": False, "memory_filtering": True,
+            "analysis": True},
+    ),
+    "listeners of a debate": (
+        4, {"listeners": 1, "cognition": "lean", "mode": "debate", "judge": "persona", "max_messages": 6,
+            "planning_and_reflection": False},
+    ),
+    "more listeners than agents": (3, {"listeners": 9, "cognition": "compact", "max_messages": 4}),
     "everything": (
         3,
         {"mode": "debate", "max_messages": 5, "judge": "persona", "memory_filtering": True, "analysis": True,
@@ -43,6 +54,7 @@ CASES: dict[str, tuple[int, dict[str, Any]]] = {
 }  # fmt: skip
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize(("case", "refused"), [*((case, False) for case in CASES), ("everything", True)])
 def test_the_run_is_as_it_was_estimated(case: str, refused: bool) -> None:
     """`refused`: the server takes no schema, so the prompts have it."""
@@ -63,6 +75,24 @@ def test_the_run_is_as_it_was_estimated(case: str, refused: bool) -> None:
     }
     for field in ("input_tokens", "output_tokens", "cost_usd"):
         assert getattr(foreseen.total, field) == pytest.approx(getattr(used, field), rel=ALLOWED), field
+
+
+@pytest.mark.proof
+@pytest.mark.parametrize("pattern", ["need_to_talk", "round_robin"])
+def test_who_thinks_where_few_listen_is_foreseen_on_average(pattern: Any) -> None:
+    """Whether the next speaker is one of those who were asked is a matter of the conversation: one thought a turn."""
+    settings = Settings(model="offline", listeners=2, cognition="lean", max_messages=8, pattern=pattern)
+    used, foreseen = persimchat.simulate(people(6), settings=settings).usage, estimate(people(6), settings)
+    module = "reaction"
+    assert totals_by(used, "module")[module].calls == foreseen.by("module")[module].calls == 8 * 3
+    assert abs(totals(used).calls - foreseen.total.calls) <= 8
+
+
+def test_people_are_none_of_those_who_are_asked() -> None:
+    settings = Settings(listeners=1, cognition="lean", max_messages=4)
+    asked = calls_of_mind(Course(4, 4, 0.5, people=2), settings)["reaction"][1]
+    # Two agents, each speaking a quarter of the time: both are asked then, and one of them when a person speaks.
+    assert 2 * asked == pytest.approx(0.5 * 2 + 0.5 * 1)
 
 
 def test_an_earlier_end_takes_less_and_has_no_majority_to_word() -> None:
@@ -100,6 +130,7 @@ def test_the_judge_s_mind_asks_the_judge_s_model() -> None:
     assert not {"need_to_talk", "openness", "natural_language"} & {r["module"] for r in rows if r["agent"] == "Judge"}
 
 
+@pytest.mark.proof
 def test_longer_utterances_more_memory_and_more_of_the_past_take_more_tokens() -> None:
     plain = estimate(people(), Settings(model="offline", max_messages=12))
     for more in ({"utterance_words": 100}, {"memory_tokens": 2000}, {"recent_utterances": 12}):

@@ -51,13 +51,14 @@ def test_a_request_that_was_being_written_is_torn_or_whole(tmp_path: Path, last:
     assert len(done.notes) == (not whole)
 
 
-def test_a_wrong_request_is_named_and_nothing_is_written(tmp_path: Path, refused: Refused) -> None:
+def test_damaged_requests_are_left_out_and_said(tmp_path: Path) -> None:
     folder = write_steered(tmp_path)
-    (folder / "calls.jsonl").write_text(lines([call(0, "A"), call(1, "B", seconds=-1)]), encoding="utf-8")
-    refused(lambda: export_runs([folder], tmp_path / "out"), "calls.jsonl, line 2, field seconds")
-    (folder / "calls.jsonl").write_text("{\n{}\n", encoding="utf-8")
-    refused(lambda: export_runs([folder], tmp_path / "out"), "calls.jsonl, line 1", "not JSON")
-    assert not (tmp_path / "out").exists()
+    (folder / "calls.jsonl").write_text("{\n" + lines([call(0, "A"), call(1, "B", seconds=-1)]), encoding="utf-8")
+    done = export_runs([folder], tmp_path / "out")
+    assert done.counts["calls"] == 1
+    (note,) = done.notes
+    assert "calls.jsonl is damaged: 2 lines are left out, the first is line 1" in note
+    assert note.partition(": ")[2] in done.codebook.read_text(encoding="utf-8")
 
 
 def test_whispers_silences_and_interventions(tmp_path: Path) -> None:
@@ -94,13 +95,14 @@ def test_tables_of_rare_things_are_there_only_where_there_are_any(tmp_path: Path
 
 def test_minds_are_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = write_run(tmp_path)
-    read, opened = Path.read_bytes, []
+    read, opened = Path.open, []
 
-    def counting(self: Path) -> bytes:
-        opened.append(self.name)
-        return read(self)
+    def counting(self: Path, *given: Any, **more: Any) -> Any:
+        if self.parent == folder:
+            opened.append(self.name)
+        return read(self, *given, **more)
 
-    monkeypatch.setattr(Path, "read_bytes", counting)
+    monkeypatch.setattr(Path, "open", counting)
     export_runs([folder], tmp_path / "out")
     assert sorted(opened) == sorted(set(opened))
     assert "minds.jsonl" in opened

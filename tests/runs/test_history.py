@@ -8,7 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from langchain_core.load import dumpd
 from langchain_core.runnables import RunnableConfig
+from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
 from persimchat.graph.choice import graph_for
 from persimchat.runs.checkpoints import opened
@@ -49,6 +51,7 @@ async def conversation(
         yield graph, config, seen
 
 
+@pytest.mark.proof
 async def test_every_turn_of_a_conversation_can_be_gone_back_to(tmp_path: Path, simulation: str) -> None:
     async with conversation(tmp_path, simulation) as (graph, config, seen):
         found = await states_at(graph, config, range(7), first=True)
@@ -83,6 +86,20 @@ async def test_states_in_between_say_how_far_everybody_is(tmp_path: Path, simula
             assert turn == snapshot.values["turn"] - 1
         if is_between(snapshot):
             assert turn == snapshot.values["turn"]
+
+
+@pytest.mark.proof
+async def test_what_channels_are_made_of_is_what_langgraph_finds_itself(tmp_path: Path, simulation: str) -> None:
+    channels = ["messages", "agents", "judge_mind", "carried_out", "usage", "streaks"]
+    async with conversation(tmp_path, simulation, max_messages=7) as (graph, config, _):
+        saver, whole = graph.checkpointer, 0
+        assert isinstance(saver, AsyncSqliteSaver)
+        for place in [found.config async for found in saver.alist(config)]:
+            history = await saver.aget_delta_channel_history(config=place, channels=channels)
+            plainly = await AsyncSqliteSaver.aget_delta_channel_history(saver, config=place, channels=channels)
+            assert dumpd(history) == dumpd(plainly)
+            whole += "seed" in history["agents"]
+        assert whole > 5
 
 
 @pytest.mark.parametrize(("turn", "said"), [(7, "has 6 utterances; there is no turn 7"), (-1, "no turn -1")])

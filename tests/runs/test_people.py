@@ -85,6 +85,7 @@ async def test_in_turn_everybody_is_asked() -> None:
     assert stopped.reason == "message_limit"
 
 
+@pytest.mark.proof
 async def test_a_person_who_is_spoken_to_is_asked() -> None:
     with LoopbackServer(answer=Scripted(utterance=f"{LI}, what do you drink?")) as server:
         more = {"model": server.model(), "repetition_check": False, "max_messages": 3}
@@ -112,6 +113,7 @@ async def test_the_greatest_need_is_a_persons() -> None:
     assert LI not in speakers[0::2]
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize("pattern", ["round_robin", "need_to_talk", "selector"])
 async def test_a_person_who_passes_for_ever(pattern: str) -> None:
     person = await asyncio.wait_for(Person(None, need=10).run(pattern=pattern, human_turns="need"), 60)
@@ -130,6 +132,7 @@ async def test_an_agent_and_two_who_pass() -> None:
     assert [name for name, _ in person.said()] == [ADA] * 4
 
 
+@pytest.mark.proof
 async def test_nobody_is_there_and_somebody_comes_back(tmp_path: Path) -> None:
     settings = Settings(model="offline", max_messages=4, closing="off", pattern="round_robin")
     events = [event async for event in run_simulation(scenario(), settings, out=tmp_path, run="r")]
@@ -176,6 +179,7 @@ async def test_wrong_words_in_an_answer_ask_again_in_the_run() -> None:
     assert asked == [""]
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize("judge", ["sliding_window", "persona"])
 async def test_a_debate_with_a_person(judge: str, tmp_path: Path) -> None:
     with LoopbackServer(answer=(scripted := Scripted())) as server:
@@ -208,6 +212,7 @@ async def test_the_selector_may_name_a_person() -> None:
         assert LI in participants_of({"messages": [{"role": "user", "content": scripted.prompts("selector")[0]}]})
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize("words", ["Good night.", None])
 async def test_people_take_leave_or_pass(words: str | None) -> None:
     person = await Person(words).run(closing="near_limit", max_messages=12, human_turns="hand")
@@ -219,6 +224,7 @@ async def test_people_take_leave_or_pass(words: str | None) -> None:
     assert sorted(leaving) == sorted([ADA, BO, LI] if words else [ADA, BO])
 
 
+@pytest.mark.proof
 async def test_a_person_has_no_mind_on_disk(tmp_path: Path) -> None:
     await Person().run(out=tmp_path, pattern="round_robin", mode="debate", judge="persona")
     folder = tmp_path / "r"

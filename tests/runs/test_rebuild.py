@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -19,7 +20,10 @@ from persimchat.state.conversation import as_message, utterance_id
 
 AGENTS = ["Eva Horáková", "李雷"]
 JUDGE = ["The judge"]
-MANIFEST = {"scenario": {"topic": "Tea *or* coffee?", "participants": [{"name": name} for name in AGENTS]}}
+PARTICIPANTS = [{"name": name} for name in AGENTS]
+MANIFEST = {"scenario": {"topic": "Tea *or* coffee?", "participants": PARTICIPANTS}, "settings": {}}
+LEFT = ("run.json", "transcript.lost.jsonl")
+"""What is no file that is rebuilt."""
 EMOTION = {"happiness": 3}
 
 
@@ -77,8 +81,8 @@ def state(turns: int) -> dict[str, Any]:
         "verdicts": [verdict(t) for t in range(2, turns + 1)],
         "scores": [score(t) for t in range(1, turns + 1)],
         "agents": {name: {"name": name, "emotion": EMOTION, "silent": None} for name in AGENTS}
-        | {AGENTS[0]: {"name": AGENTS[0], "emotion": EMOTION, "silent": shown}},
-        "judge_mind": {name: {"name": name, "emotion": EMOTION} for name in JUDGE},
+        | {AGENTS[0]: {"name": AGENTS[0], "emotion": EMOTION, "silent": shown}}
+        | {name: {"name": name, "role": "judge", "emotion": EMOTION} for name in JUDGE},
         "interventions": [],
         "carried_out": [record for record in CONTROL if record["turn"] <= turns],
     }
@@ -118,7 +122,7 @@ def written(out: Path, turns: int) -> RunFolder:
 
 
 def contents(folder: Path) -> dict[str, bytes]:
-    return {path.name: path.read_bytes() for path in sorted(folder.iterdir()) if path.name != "run.json"}
+    return {path.name: path.read_bytes() for path in sorted(folder.iterdir()) if path.name not in LEFT}
 
 
 def put_right(folder: Path, turns: int) -> RunFolder:
@@ -136,6 +140,25 @@ def test_a_whole_folder_is_left_as_it_is(tmp_path: Path) -> None:
     assert (rebuilt.minds, rebuilt.judge_minds) == ([], [])
     assert contents(folder) == before
     assert {path.name: path.stat().st_mtime_ns for path in folder.iterdir()} == times
+
+
+def test_the_transcript_is_read_once_also_where_it_is_set_aside(tmp_path: Path, monkeypatch: Any) -> None:
+    folder = written(tmp_path, 5).path
+    whole, opened, open_file = (folder / names.TRANSCRIPT).read_bytes(), [], io.open
+
+    def counting(file: Any, mode: str = "r", *args: Any, **named: Any) -> Any:
+        opened.append((Path(file).name, mode))
+        return open_file(file, mode, *args, **named)
+
+    monkeypatch.setattr(io, "open", counting)
+    for turns, lost in ((5, False), (4, False), (2, True)):
+        opened.clear()
+        rebuilt = rebuild(folder, MANIFEST, state(turns), turns)
+        assert opened.count((names.TRANSCRIPT, "rb")) == 1
+        assert ("utterance 2: 2 utterances after it will be made again" in rebuilt.lost) == lost
+        assert (folder / "transcript.lost.jsonl").is_file() == lost
+        (folder / names.TRANSCRIPT).write_bytes(whole[: whole.rindex(b"\n", 0, -1) + 1])
+    assert (folder / "transcript.lost.jsonl").read_bytes().count(b"\n") == 4
 
 
 def last_lines(data: bytes) -> Iterator[int]:

@@ -18,6 +18,7 @@ async def regenerated(source: Path, turn: int, **more: Any) -> AsyncIterator[Any
         yield event
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize("turn", [1, 2, 4, 6])
 async def test_an_utterance_is_made_again_in_other_words(turn: int, tmp_path: Path) -> None:
     source = await run(tmp_path)
@@ -35,6 +36,7 @@ async def test_an_utterance_is_made_again_in_other_words(turn: int, tmp_path: Pa
     }  # fmt: skip
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize(
     ("turn", "words"), [(3, f"{LI}'s own"), (0, "no utterance 0"), (7, "no utterance 7"), (-3, "no utterance -3")]
 )

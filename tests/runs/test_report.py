@@ -270,6 +270,7 @@ def test_equal_runs_give_equal_bytes(tmp_path: Path) -> None:
     assert pages[0] == pages[1]
 
 
+@pytest.mark.proof
 def test_a_run_of_two_thousand_utterances(tmp_path: Path) -> None:
     text = report_html(read_run(write_debate(tmp_path, 2000)))
     assert len(text.encode()) < 8_000_000

@@ -115,6 +115,7 @@ async def test_no_folder_at_all(tmp_path: Path) -> None:
         await resume(tmp_path / "nowhere")
 
 
+@pytest.mark.proof
 async def test_a_run_that_a_live_process_works_on(folder: Path) -> None:
     holding = (
         "import sys; from pathlib import Path; from persimchat.runs.lock import held\n"
@@ -169,6 +170,18 @@ async def test_going_on_beyond_the_end_loses_nothing(folder: Path, tmp_path: Pat
     assert manifest["usage"]["total"]["calls"] == len((folder / "calls.jsonl").read_bytes().splitlines())
 
 
+async def test_a_run_of_a_version_that_knew_fewer_settings_goes_on(folder: Path) -> None:
+    manifest = json.loads((folder / "run.json").read_text(encoding="utf-8"))
+    new = {"cognition", "listeners", "strict_answers", "prompt_order", "answer_tokens"}
+    change(folder, settings={name: value for name, value in manifest["settings"].items() if name not in new})
+    events = await resume(folder, max_messages=5)
+    assert isinstance(events[-1], Stopped)
+    assert events[-1].reason == "message_limit"
+    await refused(folder, "another cognition", max_messages=6, cognition="lean")
+    await refused(folder, "another listeners", max_messages=6, listeners=2)
+
+
+@pytest.mark.proof
 async def test_a_budget_raised(tmp_path: Path) -> None:
     whole = await begin(tmp_path, run="whole")
     folder = await begin(tmp_path, budget_calls=30)

@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from run_folders import PEOPLE, lines, mind, score, utterance, verdict, write_debate, write_run, write_steered
 
+from persimchat.runs.events import Analysed, Uttered
 from persimchat.runs.reading import read_run
-from persimchat.runs.recorded import RecordedScore, RecordedUtterance
 from persimchat.runs.summary import Summary, count_words, course, highest_coherence, mean, slope, speech, summarise
 
 EVA, BO, LEI = PEOPLE
@@ -62,7 +62,7 @@ def test_words_are_what_stands_between_white_space(words: list[str], space: str)
 
 UTTERANCES = st.lists(
     st.builds(
-        RecordedUtterance,
+        Uttered,
         turn=st.integers(1, 99),
         speaker=st.just("A"),
         text=st.text("ab ", max_size=30),
@@ -74,18 +74,18 @@ UTTERANCES = st.lists(
 
 
 @given(UTTERANCES)
-def test_figures_of_any_utterances(said: list[RecordedUtterance]) -> None:
+def test_figures_of_any_utterances(said: list[Uttered]) -> None:
     figures = speech(said, [])
     assert figures.utterances == len(said)
     assert sum(figures.corrections.values()) == sum(len(u.corrections) for u in said)
     assert figures.length.last_words == (count_words(said[-1].text) if said else None)
-    times = [u.response_time_s for u in said if u.response_time_s is not None]
+    times = [u.took_s for u in said if u.took_s is not None]
     assert figures.response_time_s.last == (times[-1] if times else None)
     assert figures.coherence.mean is None
 
 
 def test_the_first_of_the_most_coherent() -> None:
-    scores = [RecordedScore(**score(turn, "A", value)) for turn, value in ((1, 4.0), (2, 8.5), (3, 8.5))]
+    scores = [Analysed(**score(turn, "A", value)) for turn, value in ((1, 4.0), (2, 8.5), (3, 8.5))]
     best = highest_coherence(scores)
     assert best is not None
     assert (best.turn, best.value) == (2, 8.5)

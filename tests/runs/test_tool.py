@@ -72,6 +72,7 @@ def test_names_may_stand_alone() -> None:
     assert {u.speaker for u in answer.artifact.utterances} == {"Zeynep Aydoğan", "Rowan Ó Dálaigh"}
 
 
+@pytest.mark.proof
 def test_the_topic_alone_is_enough() -> None:
     tool = as_tool(SETTINGS, participants=[ADA, BO], most_messages=2)
     assert f"on: {TEA}\n" in tool.invoke(TEA) == tool.invoke({"topic": TEA})
@@ -165,6 +166,7 @@ async def test_what_models_say_forges_no_line() -> None:
     assert "\x1b" not in str(forged.content)
 
 
+@pytest.mark.proof
 def test_in_threads() -> None:
     tool = as_tool(SETTINGS, participants=[ADA, BO])
     with ThreadPoolExecutor(4) as pool:
@@ -185,6 +187,7 @@ def asking(*calls: dict[str, Any]) -> dict[str, Any]:
     return {"messages": [AIMessage("", tool_calls=made)]}
 
 
+@pytest.mark.proof
 @both_ways
 async def test_in_a_tool_node_beside_another_call(asynchronous: bool) -> None:
     saver, config = InMemorySaver(), {"configurable": {"thread_id": "t"}, "recursion_limit": 25}

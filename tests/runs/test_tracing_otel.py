@@ -59,7 +59,7 @@ class Collector:
         return sorted(found, key=lambda span: span.start_time_unix_nano)
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 def test_the_tree_reaches_a_collector_without_langsmith(tmp_path: Path) -> None:
     left_out = ("OTEL_", "LANGCHAIN_", "LANGSMITH_")
     inherited = {name: value for name, value in os.environ.items() if not name.startswith(left_out)}
@@ -87,3 +87,4 @@ def test_the_tree_reaches_a_collector_without_langsmith(tmp_path: Path) -> None:
     assert told["gen_ai.usage.input_tokens"].int_value > 0
     assert told["langsmith.metadata.agent"].string_value == spoken.name.partition(":")[2]
     assert not any(KEY.encode() in body for body in collector.bodies)
+    assert sum(map(len, collector.bodies)) / 2 <= 200_000, "bytes an utterance of two agents, awakening included"

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage
 
-from persimchat.state.conversation import add_usage, append_messages, as_message, merge_minds, utterances
+from persimchat.state.conversation import append_messages, as_message, latest_usage, merge_minds, utterances
 
 MESSAGES = st.lists(
     st.builds(
@@ -73,52 +73,25 @@ def test_minds_are_merged_by_name_and_key():
     assert minds == before
 
 
-def call(agent: str = "Eva", cost: float | None = 0.5, estimated: bool = False, tokens: int = 3) -> dict[str, Any]:
-    return {
-        "agent": agent,
-        "module": "planning",
-        "model": "m",
-        "turn": 4,
-        "calls": 1,
-        "input_tokens": tokens,
-        "output_tokens": 1,
-        "estimated": estimated,
-        "cost_usd": cost,
+ROWS = st.dictionaries(st.sampled_from(["planning|Eva|m", "planning|Bo|m"]), st.integers(0, 9))
+
+
+def rows(counts: dict[str, int]) -> dict[str, dict[str, Any]]:
+    return {key: {"agent": key.split("|")[1], "calls": calls} for key, calls in counts.items()}
+
+
+@given(ROWS, st.lists(ROWS))
+def test_of_what_was_used_the_row_that_counts_most_stays(first: dict[str, int], later: list[dict[str, int]]) -> None:
+    usage = latest_usage(rows(first), [rows(counts) for counts in later])
+    assert usage == latest_usage(latest_usage({}, map(rows, reversed(later))), [rows(first)]), "in any order"
+    every = [first, *later]
+    assert {key: row["calls"] for key, row in usage.items()} == {
+        key: max(counts[key] for counts in every if key in counts) for key in set().union(*every)
     }
 
 
-CALLS = st.lists(
-    st.builds(
-        call,
-        st.sampled_from(["Eva", "Bo"]),
-        st.none() | st.integers(0, 100).map(float),
-        st.booleans(),
-        st.integers(0, 1000),
-    ),
-    max_size=6,
-)
-
-
-@given(CALLS, CALLS)
-def test_usage_adds_up_however_it_is_batched(first: list[Any], second: list[Any]):
-    total = add_usage({}, [first, second])
-    assert add_usage(add_usage({}, [first]), [second]) == total
-    assert add_usage(add_usage({}, [first]), [add_usage({}, [second])]) == total
-    for key, row in total.items():
-        own = [c for c in [*first, *second] if key == f"planning|{c['agent']}|m"]
-        assert row["calls"] == len(own)
-        assert row["input_tokens"] == sum(c["input_tokens"] for c in own)
-        assert row["estimated"] == any(c["estimated"] for c in own)
-        costs = [c["cost_usd"] for c in own]
-        assert row["cost_usd"] == (None if None in costs else sum(costs))
-        assert "turn" not in row
-
-
-def test_usage_given_is_not_changed():
-    usage = add_usage({}, [[call()]])
-    before = copy.deepcopy(usage)
-    add_usage(usage, [[call()]])
-    assert usage == before
+def test_what_an_earlier_version_wrote_of_usage_says_nothing() -> None:
+    assert latest_usage(rows({"a|b|c": 2}), [[{"calls": 1}], [], {}]) == rows({"a|b|c": 2})
 
 
 def test_an_utterance_travels_in_a_message():

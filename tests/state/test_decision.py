@@ -110,7 +110,7 @@ def test_a_confidence_is_from_0_to_1(confidence: Any):
     given = {"reasoning": "r", "answer": "18", "confidence": confidence}
     with pytest.raises(ValidationError, match="confidence"):
         answering_schema("number", confident=True).model_validate(given)
-    assert answering_schema("number").model_json_schema()["properties"].keys() == {"reasoning", "answer"}
+    assert answering_schema("number").model_json_schema()["properties"].keys() == {"reasoning", "answer", "conditional"}
 
 
 def test_reasons_and_answer_make_an_utterance_and_come_apart_again():

@@ -22,7 +22,7 @@ def test_frozen():
     ("field", "good", "bad"),
     [
         ("max_messages", [1, 100_000], [0, 100_001, 1.5, "x"]),
-        ("temperature", [0.01, 100], [0, 101, float("nan")]),
+        ("selection_temperature", [0.01, 100], [0, 101, float("nan")]),
         ("seed", [0, 2**63 - 1], [-1, 2**63]),
         ("ltm_capacity", [10], [9]),
         ("memory_tokens", [50], [49]),
@@ -35,7 +35,7 @@ def test_frozen():
         ("weights", [{"recency": 0}, {"recency": 100}], [{"recency": -1}, {"recency": 101}, {"other": 1}]),
         ("mode", ["discussion", "debate"], ["talk"]),
         ("closing", ["off", "on", "near_limit", True, False], ["late", 1.5]),
-        ("window_size", [1, 1000], [0, 1001]),
+        ("judge_window", [1, 1000], [0, 1001]),
         ("judge_every", [1], [0]),
         ("rounds", [1, 100], [0, 101]),
         ("unknown", [], [1]),
@@ -52,7 +52,7 @@ def test_bounds(field: str, good: list[Any], bad: list[Any]):
 def test_defaults_are_the_thesis_base():
     settings = Settings()
     assert settings.planning_and_reflection and settings.emotional_retrieval and settings.stm_retrieval
-    assert (settings.memory_filtering, settings.selection, settings.allow_repetition) == (False, "argmax", False)
+    assert (settings.memory_filtering, settings.selection, settings.allow_repeated_speaker) == (False, "argmax", False)
     assert settings.weights == RetrievalWeights()
     assert set(settings.weights.model_dump().values()) == {1.0}
 

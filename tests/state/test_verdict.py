@@ -23,7 +23,7 @@ def test_a_verdict_and_its_consensus() -> None:
     assert schema.model_validate(verdict(True, False, True)).answer is None
     agreed = schema.model_validate(verdict(True, True, True, consensus=True, answer="Yes."))
     assert (agreed.consensus, agreed.answer) == (True, "yes")
-    assert list(schema.model_fields) == ["reasoning", "consensus", "answer", "positions", "progress"]
+    assert list(schema.model_fields) == ["reasoning", "consensus", "answer", "conditional", "positions", "progress"]
 
 
 def test_names_are_understood_and_given_back_in_full() -> None:

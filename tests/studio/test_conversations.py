@@ -124,7 +124,7 @@ async def test_words_and_whispers_from_outside(client: LangGraphClient, thread: 
         if "publish" in (part.data or {}):
             heard.append(set())
         for update in (part.data or {}).values() if "hear" in (part.data or {}) else ():
-            heard[-1] |= {call["agent"] for call in update["usage"]}
+            heard[-1] |= {key.split("|")[1] for key in (update or {}).get("usage", {})}
     _, aloud, whispered, _ = said((await state_of(client, thread))["values"])
     assert (aloud["speaker"], aloud["text"]) == ("Moderator", "Please think of the price, too.")
     assert whispered["heard_by"] == ["Inés Quiroga"]

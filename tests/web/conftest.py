@@ -25,27 +25,27 @@ from nicegui.testing.general import nicegui_reset_globals
 from selenium import webdriver
 from selenium.webdriver.chrome.service import Service
 
+from persimchat.app.web.context import WebContext
 from persimchat.app.web.live_runs import LiveRun
-from persimchat.app.web.place import Place
-from persimchat.app.web.serving import place_in, web_app
+from persimchat.app.web.serving import web_app, web_context
 from persimchat.personas.scenario import default_participants, make_scenario
 from persimchat.state.settings import Settings
 
 
 @pytest.fixture
-def place(tmp_path: Path) -> Place:
+def web(tmp_path: Path) -> WebContext:
     """Empty folders for runs and for the library."""
-    return place_in(tmp_path / "runs", tmp_path / "library")
+    return web_context(tmp_path / "runs", tmp_path / "library")
 
 
 @pytest.fixture
-async def user(place: Place) -> AsyncIterator[User]:
+async def user(web: WebContext) -> AsyncIterator[User]:
     """A user whose browser is simulated: logic in seconds."""
     modules = dict(sys.modules)
     os.environ["NICEGUI_USER_SIMULATION"] = "true"
     try:
         with nicegui_reset_globals():
-            app = web_app(place, secret="simulated", hosts=frozenset({"test"}))
+            app = web_app(web, secret="simulated", hosts=frozenset({"test"}))
             async with app.router.lifespan_context(app):
                 transport = httpx.ASGITransport(app)
                 async with httpx.AsyncClient(transport=transport, base_url="http://test") as client:
@@ -56,10 +56,10 @@ async def user(place: Place) -> AsyncIterator[User]:
         sys.modules.update(modules)  # NiceGUI's reset removes those that have pages
 
 
-async def begin(place: Place, *, messages: int = 6, topic: str = "Tea or coffee?", **settings: object) -> LiveRun:
+async def begin(web: WebContext, *, messages: int = 6, topic: str = "Tea or coffee?", **settings: object) -> LiveRun:
     """Begin a run of three shipped personas with the offline model."""
     scenario = make_scenario(topic, default_participants(3))
-    return await place.runs.start(scenario, Settings(model="offline", max_messages=messages, **settings))
+    return await web.runs.start(scenario, Settings(model="offline", max_messages=messages, **settings))
 
 
 class Server:

@@ -10,8 +10,8 @@ from nicegui.testing import User
 from web.conftest import begin
 from web.past_pages import named, press
 
-from persimchat.app.web.chat.branch_settings import CHANGEABLE
-from persimchat.app.web.place import Place
+from persimchat.app.web.chat.branch_settings import changeable
+from persimchat.app.web.context import WebContext
 from persimchat.personas.scenario import default_participants, make_scenario
 from persimchat.runs.branch import branch_run
 from persimchat.runs.lock import held
@@ -19,9 +19,10 @@ from persimchat.runs.reading import read_manifest
 from persimchat.state.settings import Settings
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize("turn", ["", "abc", "-5", "1.5", "9" * 40, "99"])
-async def test_an_address_whose_turn_is_none_leads_to_the_newest(user: User, place: Place, turn: str):
-    live = await begin(place, messages=2)
+async def test_an_address_whose_turn_is_none_leads_to_the_newest(user: User, web: WebContext, turn: str):
+    live = await begin(web, messages=2)
     await live.ended()
     await user.open(f"/run/{live.run}?turn={turn}")
     await user.should_see(live.board.utterances[-1].text)
@@ -30,20 +31,21 @@ async def test_an_address_whose_turn_is_none_leads_to_the_newest(user: User, pla
 async def test_an_address_that_leads_nowhere_has_a_page(user: User):
     response = await user.http_client.get("/nonsense")
     assert response.status_code == 404
-    assert "There is no such page" in response.text
+    assert "This page does not exist" in response.text
     assert "HTTPException" not in response.text
 
 
-async def test_a_run_that_another_program_works_on(user: User, place: Place):
-    live = await begin(place, messages=2_000, closing="off")
+@pytest.mark.proof
+async def test_a_run_that_another_program_works_on(user: User, web: WebContext):
+    live = await begin(web, messages=2_000, closing="off")
     while not live.board.turn:
         await asyncio.sleep(0.02)
     live.control.stop()
     await live.ended()
-    place.runs.forget(live.run)
-    with held(place.runs.folder(live.run)):  # as another program would
+    web.runs.forget(live.run)
+    with held(web.runs.folder(live.run)):  # as another program would
         await user.open(f"/run/{live.run}")
-        await user.should_see("Another program on this computer is working on this conversation.")
+        await user.should_see("Another program on this computer is running this conversation.")
         await user.should_see("Running elsewhere")
         await user.should_not_see(content="Resume", kind=ui.button)
     await user.open(f"/run/{live.run}")
@@ -51,8 +53,9 @@ async def test_a_run_that_another_program_works_on(user: User, place: Place):
     await user.should_not_see("Running elsewhere")
 
 
-async def test_a_branch_with_another_setting(user: User, place: Place):
-    live = await begin(place, messages=3)
+@pytest.mark.proof
+async def test_a_branch_with_another_setting(user: User, web: WebContext):
+    live = await begin(web, messages=3)
     await live.ended()
     await user.open(f"/run/{live.run}?turn=1")
     press(user, named(user, "Branch from this turn"))
@@ -65,35 +68,37 @@ async def test_a_branch_with_another_setting(user: User, place: Place):
     words.set_value("many")
     user.find(marker="branch").click()
     await user.should_see("should be a valid integer", retries=20)
-    assert list(place.runs.active) == []
+    assert list(web.runs.active) == []
     words.set_value("12")
     user.find(marker="branch").click()
-    while len(found := [place.runs.get(run.name) for run in place.runs.out.iterdir()]) < 2 or None in found:
+    while len(found := [web.runs.get(run.name) for run in web.runs.out.iterdir()]) < 2 or None in found:
         await asyncio.sleep(0.05)
     branch = next(one for one in found if one.run != live.run)
     await branch.ended()
     before, after = (
-        read_manifest(place.runs.folder(run)).settings.model_dump(mode="json") for run in (live.run, branch.run)
+        read_manifest(web.runs.folder(run)).settings.model_dump(mode="json") for run in (live.run, branch.run)
     )
     assert {name for name in before if before[name] != after[name]} == {"memory_filtering", "utterance_words"}
     assert (after["memory_filtering"], after["utterance_words"]) == (True, 12)
 
 
-async def test_every_setting_that_a_branch_offers_can_be_another(place: Place):
-    live = await begin(place, messages=2)
+@pytest.mark.proof
+async def test_every_setting_that_a_branch_offers_can_be_another(web: WebContext):
+    live = await begin(web, messages=2)
     await live.ended()
     others = {"pattern": "round_robin", "selection": "softmax", "speech_register": "formal", "closing": "off"}
-    others |= {"human_turns": "hand", "model_temperature": 0.5}
-    for name in CHANGEABLE:
+    others |= {"human_turns": "hand", "model_temperature": 0.5, "cognition": "lean"}
+    for name in changeable():
         held_now = getattr(Settings(), name)
         value = others.get(name, not held_now if isinstance(held_now, bool) else 3)
-        events = branch_run(place.runs.folder(live.run), 1, changes={name: value, "max_messages": 2})
+        events = branch_run(web.runs.folder(live.run), 1, changes={name: value, "max_messages": 2})
         assert (await anext(events)).event == "started", name
         await events.aclose()
 
 
-async def test_millions_of_tokens_fit_into_their_tile(user: User, place: Place):
-    live = await begin(place, messages=2)
+@pytest.mark.proof
+async def test_millions_of_tokens_fit_into_their_tile(user: User, web: WebContext):
+    live = await begin(web, messages=2)
     await live.ended()
     used = live.board.stopped.totals.model_copy(update={"input_tokens": 1_468_850, "output_tokens": 72_350})
     live.board.stopped = live.board.stopped.model_copy(update={"totals": used})
@@ -103,20 +108,20 @@ async def test_millions_of_tokens_fit_into_their_tile(user: User, place: Place):
 
 
 @pytest.mark.proof  # a server that does not answer is asked again
-async def test_an_error_leaves_a_way_on(user: User, place: Place):
+async def test_an_error_leaves_a_way_on(user: User, web: WebContext):
     """With a model that nobody serves: the page says what is wrong, and the run goes on with another model."""
     scenario = make_scenario("Tea or coffee?", default_participants(2))
-    live = await place.runs.start(scenario, Settings(model="x@http://127.0.0.1:9/v1", max_messages=2))
+    live = await web.runs.start(scenario, Settings(model="x@http://127.0.0.1:9/v1", max_messages=2))
     await live.ended()
     await user.open(f"/run/{live.run}")
     await user.should_see("cannot reach the server at http://127.0.0.1:9/v1")
-    await user.should_see("“Resume” tries again as it was, or goes on with another model.")
+    await user.should_see("“Resume” tries again with the same model; it can also go on with another model.")
     user.find("Another model…").click()
-    await user.should_see("Model that answers from here on")
-    (field,) = user.find(kind=ui.input, content="Model that answers from here on").elements
+    await user.should_see("Model from here on")
+    (field,) = user.find(kind=ui.input, content="Model from here on").elements
     field.value = "offline"
     user.find(marker="with-model").click()
-    while (again := place.runs.get(live.run)) is live or again is None:
+    while (again := web.runs.get(live.run)) is live or again is None:
         await asyncio.sleep(0.05)
     await again.ended()
     assert again.board.turn == 2

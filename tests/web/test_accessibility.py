@@ -46,6 +46,11 @@ class Eyes:
         self.wait.until(lambda b: any(e.is_displayed() for e in b.find_elements(By.CSS_SELECTOR, selector)))
 
     def press(self, selector: str) -> None:
+        """Click the first displayed element of this selector, scrolled into view.
+
+        Selenium takes what lies above the view of the conversation, which begins at its end, for hidden.
+        """
+        self.browser.execute_script("document.querySelector(arguments[0])?.scrollIntoView()", selector)
         found = self.wait.until(
             lambda b: next((e for e in b.find_elements(By.CSS_SELECTOR, selector) if e.is_displayed()), None)
         )

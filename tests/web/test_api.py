@@ -12,26 +12,26 @@ import httpx
 import pytest
 from web.conftest import begin
 
+from persimchat.app.web.api.app import api_app
+from persimchat.app.web.context import WebContext
 from persimchat.app.web.live_runs import LiveRun
-from persimchat.app.web.place import Place
-from persimchat.app.web.serving import api_app
 
 OFFLINE = {"settings": {"model": "offline", "max_messages": 3}, "participants": ["Jarmila", "Ha Nguyen"]}
 
 
 @pytest.fixture
-async def api(place: Place) -> AsyncIterator[httpx.AsyncClient]:
+async def api(web: WebContext) -> AsyncIterator[httpx.AsyncClient]:
     """The application without its pages."""
-    transport = httpx.ASGITransport(api_app(place))
+    transport = httpx.ASGITransport(api_app(web))
     async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as client:
         yield client
-    await place.runs.close()
+    await web.runs.close()
 
 
 @pytest.fixture
-async def run(place: Place) -> LiveRun:
+async def run(web: WebContext) -> LiveRun:
     """A run that is over."""
-    live = await begin(place, messages=3)
+    live = await begin(web, messages=3)
     await live.ended()
     return live
 
@@ -46,7 +46,7 @@ def parsed(text: str) -> list[tuple[int | None, dict[str, Any]]]:
     return found
 
 
-async def test_a_conversation_from_start_to_end(api: httpx.AsyncClient, place: Place):
+async def test_a_conversation_from_start_to_end(api: httpx.AsyncClient, web: WebContext):
     started = await api.post("/api/runs", json={"topic": "Tea or coffee?", **OFFLINE})
     assert started.status_code == 201, started.text
     run = started.json()["run"]
@@ -70,10 +70,10 @@ async def test_a_conversation_from_start_to_end(api: httpx.AsyncClient, place: P
 
 @pytest.mark.parametrize("live", [True, False])
 async def test_whoever_was_cut_off_goes_on_where_they_were(
-    api: httpx.AsyncClient, place: Place, run: LiveRun, live: bool
+    api: httpx.AsyncClient, web: WebContext, run: LiveRun, live: bool
 ):
     if not live:
-        place.runs.forget(run.run)
+        web.runs.forget(run.run)
     path = f"/api/runs/{run.run}/events"
     whole = parsed((await api.get(path)).text)
     rest = parsed((await api.get(path, headers={"last-event-id": "5"})).text)
@@ -81,26 +81,27 @@ async def test_whoever_was_cut_off_goes_on_where_they_were(
     assert (await api.get(path, params={"after": len(whole)})).status_code == 204
 
 
-async def test_a_damaged_run_is_told_of(api: httpx.AsyncClient, place: Place, run: LiveRun):
-    place.runs.forget(run.run)
-    (place.runs.folder(run.run) / "transcript.jsonl").write_text("{}\n")
+async def test_a_damaged_run_is_told_of(api: httpx.AsyncClient, web: WebContext, run: LiveRun):
+    web.runs.forget(run.run)
+    (web.runs.folder(run.run) / "transcript.jsonl").write_text("{}\n")
     answer = await api.get(f"/api/runs/{run.run}/events")
     assert (answer.status_code, "transcript.jsonl" in answer.json()["where"]) == (400, True)
 
 
-async def test_a_renamed_run_is_listed_by_the_name_that_finds_it(api: httpx.AsyncClient, place: Place, run: LiveRun):
-    place.runs.folder(run.run).rename(place.runs.out / "renamed")
+@pytest.mark.proof
+async def test_a_renamed_run_is_listed_by_the_name_that_finds_it(api: httpx.AsyncClient, web: WebContext, run: LiveRun):
+    web.runs.folder(run.run).rename(web.runs.out / "renamed")
     (listed,) = (await api.get("/api/runs")).json()
     assert (await api.get(f"/api/runs/{listed['run']}")).json()["utterances"] == 3
 
 
-async def test_people_take_part(api: httpx.AsyncClient, place: Place):
+async def test_people_take_part(api: httpx.AsyncClient, web: WebContext):
     people = [*OFFLINE["participants"], {"name": "Petr", "human": True}]
     body = {"topic": "Tea?", "participants": people, "settings": {"model": "offline", "max_messages": 4}}
     run = (await api.post("/api/runs", json=body)).json()["run"]
     control = f"/api/runs/{run}/control"
     assert (await api.post(control, json={"do": "hand", "agent": "Petr"})).status_code == 202
-    live = place.runs.get(run)
+    live = web.runs.get(run)
     assert live is not None
     async for event in live.broadcast.subscribe():
         if event.event == "asked":
@@ -113,18 +114,19 @@ async def test_people_take_part(api: httpx.AsyncClient, place: Place):
     assert over.json()["error"] == "the run is not going on"
 
 
-async def test_branch_and_regenerate(api: httpx.AsyncClient, run: LiveRun, place: Place):
+@pytest.mark.proof
+async def test_branch_and_regenerate(api: httpx.AsyncClient, run: LiveRun, web: WebContext):
     say = {"speaker": "Moderator", "text": "And water?"}
     made = await api.post(f"/api/runs/{run.run}/branch", json={"turn": 1, "say": say})
     assert made.status_code == 201, made.text
-    branch = place.runs.get(made.json()["run"])
+    branch = web.runs.get(made.json()["run"])
     assert branch is not None
     await branch.ended()
     assert branch.board.utterances[0].text == run.board.utterances[0].text
     assert branch.board.utterances[1].text == "And water?"
     again = await api.post(f"/api/runs/{run.run}/regenerate", json={"turn": 2})
     assert again.status_code == 201, again.text
-    other = place.runs.get(again.json()["run"])
+    other = web.runs.get(again.json()["run"])
     assert other is not None
     await other.ended()
     assert other.board.utterances[1].speaker == run.board.utterances[1].speaker
@@ -141,13 +143,14 @@ async def test_downloads(api: httpx.AsyncClient, run: LiveRun):
         assert len(archive.read("utterances.jsonl").splitlines()) == 3
 
 
-async def test_delete(api: httpx.AsyncClient, run: LiveRun, place: Place):
+@pytest.mark.proof
+async def test_delete(api: httpx.AsyncClient, run: LiveRun, web: WebContext):
     assert (await api.delete(f"/api/runs/{run.run}")).status_code == 200
-    assert not (place.runs.out / run.run).exists()
+    assert not (web.runs.out / run.run).exists()
     assert (await api.get(f"/api/runs/{run.run}")).status_code == 404
 
 
-async def test_an_estimate_starts_nothing(api: httpx.AsyncClient, place: Place):
+async def test_an_estimate_starts_nothing(api: httpx.AsyncClient, web: WebContext):
     body = {"topic": "Tea?", "settings": {"model": "openai:gpt-4o-mini", "max_messages": 20, "budget_calls": 10}}
     found = (await api.post("/api/estimate", json=body)).json()
     assert found["totals"]["calls"] > 100
@@ -177,3 +180,23 @@ async def test_bad_input(api: httpx.AsyncClient, method: str, path: str, body: A
     answer = await api.request(method, path, json=body)
     assert answer.status_code == status, answer.text
     assert words in answer.json()["error"] + answer.json()["where"] + answer.json()["remedy"]
+
+
+@pytest.mark.parametrize(
+    "models",
+    [
+        {"model": "llamacpp:/etc/passwd"},
+        {"model": "offline", "agent_models": {"Jarmila Dvořáčková": " LLAMACPP:x.gguf"}},
+        {"model": "offline", "module_models": {"perception": "llamacpp:x.gguf"}},
+    ],
+)
+async def test_a_model_is_not_chosen_by_a_path(api: httpx.AsyncClient, web: WebContext, run: LiveRun, models: Any):
+    given = {"topic": "Tea?", **OFFLINE, "settings": models}
+    refused = [await api.post("/api/runs", json=given)]
+    if models["model"] != "offline":
+        refused.append(await api.post(f"/api/runs/{run.run}/branch", json={"turn": 1, "settings": models}))
+        refused.append(await api.post(f"/api/runs/{run.run}/resume", json={"settings": models}))
+    for answer in refused:
+        assert answer.status_code in (400, 422), answer.text
+        assert "not chosen from here" in answer.json()["error"], answer.text
+    assert web.runs.active == []

@@ -9,21 +9,38 @@ from nicegui import ui
 from nicegui.testing import User
 from web.conftest import begin
 
-from persimchat.app.web.chat.lines import Deeds, draw_line
-from persimchat.app.web.chat.window import LARGEST, STEP, earlier, later, window
-from persimchat.app.web.chat.wording import dominant
-from persimchat.app.web.place import Place
-from persimchat.runs.events import Judged, Position, Silenced, Started, TopicChanged, Uttered
+from persimchat.app.web.board import Board
+from persimchat.app.web.chat.chat_panel import LARGEST, STEP, doing, earlier, later, window
+from persimchat.app.web.chat.lines import LineActions, draw_line
+from persimchat.app.web.context import WebContext
+from persimchat.app.web.words import t
+from persimchat.runs.events import (
+    Continued,
+    Judged,
+    Paused,
+    Position,
+    Shortened,
+    Silenced,
+    Speaking,
+    Started,
+    Token,
+    TopicChanged,
+    Uttered,
+    Waiting,
+)
+from persimchat.state.emotion import dominant
+
+pytestmark = pytest.mark.proof
 
 
 def bubbles(user: User) -> list[str]:
     """What is said on the page, in order."""
     assert user.client is not None
     found = [el for el in user.client.elements.values() if isinstance(el, ui.label) and "bubble" in el.classes]
-    return [label.text for label in sorted(found, key=_place)]
+    return [label.text for label in sorted(found, key=_web)]
 
 
-def _place(element: ui.element) -> tuple[int, ...]:
+def _web(element: ui.element) -> tuple[int, ...]:
     """Where an element stands on its page."""
     path: list[int] = []
     while element.parent_slot is not None:
@@ -62,8 +79,8 @@ def test_the_strongest_emotion_is_named():
     assert dominant({"another": 9}) == "calm"
 
 
-async def test_an_utterance_says_who_when_and_how(user: User, place: Place):
-    live = await begin(place, messages=2)
+async def test_an_utterance_says_who_when_and_how(user: User, web: WebContext):
+    live = await begin(web, messages=2)
     await live.ended()
     await user.open(f"/run/{live.run}")
     for said in live.board.utterances:
@@ -74,8 +91,8 @@ async def test_an_utterance_says_who_when_and_how(user: User, place: Place):
     await user.should_see("Ended: message limit")
 
 
-async def test_going_back_and_forth(user: User, place: Place):
-    live = await begin(place, messages=5)
+async def test_going_back_and_forth(user: User, web: WebContext):
+    live = await begin(web, messages=5)
     await live.ended()
     texts = [said.text for said in live.board.utterances]
     await user.open(f"/run/{live.run}?turn=2")
@@ -87,15 +104,15 @@ async def test_going_back_and_forth(user: User, place: Place):
     assert bubbles(user) == texts
 
 
-async def test_an_empty_past_is_shown(user: User, place: Place):
-    live = await begin(place, messages=2)
+async def test_an_empty_past_is_shown(user: User, web: WebContext):
+    live = await begin(web, messages=2)
     await live.ended()
     await user.open(f"/run/{live.run}?turn=0")
     assert bubbles(user) == []
 
 
-async def test_long_conversations_are_windowed(user: User, place: Place):
-    live = await begin(place, messages=2)
+async def test_long_conversations_are_windowed(user: User, web: WebContext):
+    live = await begin(web, messages=2)
     await live.ended()
     one = live.board.utterances[-1]
     for turn in range(3, 2_001):
@@ -114,8 +131,8 @@ async def test_long_conversations_are_windowed(user: User, place: Place):
     assert bubbles(user) == [f"words {turn}" for turn in range(1_921, 2_001)]
 
 
-async def test_new_utterances_are_drawn_and_said_once(user: User, place: Place):
-    live = await begin(place, messages=2)
+async def test_new_utterances_are_drawn_and_said_once(user: User, web: WebContext):
+    live = await begin(web, messages=2)
     await live.ended()
     await user.open(f"/run/{live.run}")
     one = live.board.utterances[-1]
@@ -126,6 +143,37 @@ async def test_new_utterances_are_drawn_and_said_once(user: User, place: Place):
     live.board.take(TopicChanged(turn=3, topic="Bees"))
     await user.should_see("The topic is now: Bees", retries=20)
     assert _announced(user) == f"{one.speaker}: Something new."
+
+
+async def test_a_notice_stands_above_what_is_said(user: User, web: WebContext):
+    live = await begin(web, messages=2)
+    await live.ended()
+    assert live.board.started is not None
+    live.board.started = live.board.started.model_copy(update={"notice": "No model was chosen."})
+    await user.open(f"/run/{live.run}")
+    await user.should_see("No model was chosen.")
+
+
+async def test_a_server_that_is_waited_for_is_named_until_something_happens(user: User, web: WebContext):
+    board = Board()
+    told: list[str] = []
+
+    @ui.page("/doing")
+    def _page() -> None:
+        told.append(doing(board))
+
+    for event in (
+        STARTED,
+        Speaking(turn=1, speaker="Bo", need_to_talk={}),
+        Waiting(model="m <b>", asked_s=3600.0, wait_s=59.2),
+        Paused(turn=0),
+        Continued(turn=0),
+        Token(turn=1, speaker="Bo", text="Well"),
+    ):
+        board.take(event)
+        await user.open("/doing")
+    waits = "The server of m <b> is busy. It is asked again within 60 seconds…"
+    assert told == ["Everybody is getting ready…", "Bo is thinking…", waits, t("chat.paused"), waits, ""]
 
 
 def _announced(user: User) -> str:
@@ -153,11 +201,18 @@ SAID = Uttered(
         (SAID, ["Ann <b>", "<img src=x onerror=alert(1)>", "😠 anger 4", "turn 4 · 1.2 s"]),
         (SAID.model_copy(update={"speaker": "Cy", "emotion": {}}), ["Cy", "person", "turn 4"]),
         (SAID.model_copy(update={"speaker": "Moderator", "heard_by": ["Bo", "Cy"]}), ["only Bo and Cy can hear this"]),
-        (SAID.model_copy(update={"corrections": ["still_repeats"]}), ["Put right: still repeats something"]),
+        (SAID.model_copy(update={"corrections": ["still_repeats"]}), ["Corrected: still repeats a message"]),
         (SAID.model_copy(update={"answer": "yes", "confidence": 0.8}), ["Answer: yes · 80% sure"]),
         (Silenced(turn=3, agent="Bo", step="speak", why="passed"), ["Bo passes this time."]),
-        (Silenced(turn=3, agent="Bo", step="hear", why="no server"), ["Bo could not be asked", "no server"]),
+        (
+            Silenced(turn=3, agent="Bo", step="hear", why="no server"),
+            ["The model of Bo gave no answer, so Bo did not hear this", "no server"],
+        ),
         (TopicChanged(turn=3, topic="Bees"), ["The topic is now: Bees"]),
+        (
+            Shortened(turn=3, agent="Bo", module="plan", model="m", context_tokens=2048, memories=4, utterances=0),
+            ["The context of m (2,048 tokens) is too small", "a prompt for Bo lacks 4 memories and 0 messages"],
+        ),
         (
             Judged(
                 turn=3,
@@ -168,7 +223,7 @@ SAID = Uttered(
                 progress="circling",
                 overruled="",
             ),
-            ["no consensus yet, 1 of 1 agree; they go round in circles"],
+            ["no consensus yet, 1 of 1 agree; the debate goes in circles"],
         ),
         (
             Judged(turn=3, reasoning="", consensus=True, answer="Yes {all}", positions=[], progress="", overruled=""),
@@ -179,7 +234,7 @@ SAID = Uttered(
 async def test_every_kind_of_line(user: User, line, seen: list[str]):
     @ui.page("/line")
     def _page() -> None:
-        draw_line(line, STARTED, Deeds(lambda agent, turn: None, lambda said: None))
+        draw_line(line, STARTED, LineActions(lambda agent, turn: None, lambda said: None))
 
     await user.open("/line")
     for text in seen:
@@ -191,8 +246,8 @@ async def test_minds_of_agents_can_be_opened(user: User):
 
     @ui.page("/line")
     def _page() -> None:
-        draw_line(SAID, STARTED, Deeds(lambda agent, turn: looked.append((agent, turn)), lambda said: None))
-        draw_line(SAID.model_copy(update={"speaker": "Cy"}), STARTED, Deeds(lambda *_: None, lambda _: None))
+        draw_line(SAID, STARTED, LineActions(lambda agent, turn: looked.append((agent, turn)), lambda said: None))
+        draw_line(SAID.model_copy(update={"speaker": "Cy"}), STARTED, LineActions(lambda *_: None, lambda _: None))
 
     await user.open("/line")
     buttons = [el for el in user.find(kind=ui.button).elements if "Look into" in el.props.get("aria-label", "")]
@@ -201,14 +256,14 @@ async def test_minds_of_agents_can_be_opened(user: User):
     assert looked == [("Ann <b>", 4)]
 
 
-async def test_a_debate_says_what_it_came_to(user: User, place: Place):
-    live = await begin(place, messages=6, mode="debate", answer_format="yesno")
+async def test_a_debate_says_what_it_came_to(user: User, web: WebContext):
+    live = await begin(web, messages=6, mode="debate", answer_format="yesno")
     await live.ended()
     assert live.board.stopped is not None
     conclusion = live.board.stopped.conclusion
     assert conclusion is not None
     await user.open(f"/run/{live.run}")
-    await user.should_see("They agreed on" if conclusion.consensus else "No consensus. Most hold")
+    await user.should_see("They agreed on" if conclusion.consensus else "No consensus. Majority position")
     await user.should_see(conclusion.answer)
     await user.should_see("The judge: ")
 

@@ -83,7 +83,7 @@ class Page:
     def answer(self, words: str) -> None:
         self.until(lambda: "Your turn, Petr" in self.browser.page_source)
         self.connected()
-        field = self.browser.find_element(By.CSS_SELECTOR, "textarea[aria-label='Your words']")
+        field = self.browser.find_element(By.CSS_SELECTOR, "textarea[aria-label='Your message']")
         field.send_keys(words, Keys.ENTER)
         self.until(lambda: words in self.said)
 
@@ -108,7 +108,7 @@ def test_a_person_and_a_server_that_is_killed(served: tuple[list[Server], str], 
     page.button("Pause").click()  # after this utterance
     page.answer("I would like some tea.")
     page.until(lambda: "Paused" in page.header)
-    page.button("Raise a hand").click()
+    page.button("Raise your hand").click()
     page.button("Go on").click()
     page.until(lambda: "Waiting for Petr" in page.header)
     first, seen = browser.current_window_handle, page.said
@@ -129,7 +129,7 @@ def test_a_person_and_a_server_that_is_killed(served: tuple[list[Server], str], 
     item = (By.XPATH, "//*[contains(@class, 'q-item')][contains(., 'Give the floor to')]")
     page.until(lambda: browser.find_elements(*item))
     browser.find_elements(*item)[0].click()
-    page.button("Raise a hand").click()
+    page.button("Raise your hand").click()
     page.button("Go on").click()
     page.until(lambda: "Paused" not in page.header)
     browser.get("about:blank")  # nobody looks, and it goes on
@@ -154,4 +154,4 @@ def test_a_person_and_a_server_that_is_killed(served: tuple[list[Server], str], 
     page.button("Stop").click()
     page.button("End it").click()
     page.until(lambda: "Ended: stopped" in page.header)
-    assert "The moderator ended it." in browser.page_source
+    assert "The moderator ended the conversation." in browser.page_source

@@ -12,22 +12,24 @@ from nicegui import ui
 from nicegui.testing import User
 from web.conftest import begin
 
-from persimchat.app.web.chat.voices import AS_MODERATOR, voice
+from persimchat.app.web.chat.speaking import AS_MODERATOR, voice
+from persimchat.app.web.context import WebContext
 from persimchat.app.web.live_runs import LiveRun
-from persimchat.app.web.place import Place
 from persimchat.personas.scenario import default_participants, make_scenario
 from persimchat.runs.events import Speaking, Token
 from persimchat.state.intervention import LONGEST_WORDS
 from persimchat.state.settings import Settings
 
+pytestmark = pytest.mark.proof
+
 PEOPLE = ["Petr", "Eva"]
 
 
-async def with_people(place: Place, *names: str, **settings: object) -> LiveRun:
+async def with_people(web: WebContext, *names: str, **settings: object) -> LiveRun:
     """Begin a run of one shipped persona and these people; nothing is said before somebody goes on with it."""
     people = [*default_participants(2)[:1], *({"name": name, "human": True} for name in names)]
     given = {"model": "offline", "max_messages": 6, "human_turns": "hand", **settings}
-    live = await place.runs.start(make_scenario("Tea?", people), Settings(**given))
+    live = await web.runs.start(make_scenario("Tea?", people), Settings(**given))
     live.control.pause()
     return live
 
@@ -86,8 +88,8 @@ def test_without_people_the_moderator_speaks():
     assert voice("", None, None, [], busy=False) == AS_MODERATOR
 
 
-async def test_a_person_takes_a_turn(user: User, place: Place):
-    live = await with_people(place, "Petr")
+async def test_a_person_takes_a_turn(user: User, web: WebContext):
+    live = await with_people(web, "Petr")
     await asked(live, "Petr")
     await user.open(f"/run/{live.run}")
     await user.should_see("Your turn, Petr")
@@ -112,8 +114,8 @@ async def test_a_person_takes_a_turn(user: User, place: Place):
     live.broadcast.cancel()
 
 
-async def test_a_person_whispers_and_passes(user: User, place: Place):
-    live = await with_people(place, "Petr")
+async def test_a_person_whispers_and_passes(user: User, web: WebContext):
+    live = await with_people(web, "Petr")
     await asked(live, "Petr")
     agent = live.board.participants[0]
     await user.open(f"/run/{live.run}")
@@ -135,8 +137,8 @@ async def test_a_person_whispers_and_passes(user: User, place: Place):
     live.broadcast.cancel()
 
 
-async def test_a_person_says_how_much_they_need_to_talk(user: User, place: Place):
-    live = await with_people(place, "Petr", human_turns="need")
+async def test_a_person_says_how_much_they_need_to_talk(user: User, web: WebContext):
+    live = await with_people(web, "Petr", human_turns="need")
     live.control.say("Who begins?")
     live.control.go_on()
     await until(lambda: live.board.asked)
@@ -153,8 +155,8 @@ async def test_a_person_says_how_much_they_need_to_talk(user: User, place: Place
     live.broadcast.cancel()
 
 
-async def test_several_people_at_one_run(user: User, place: Place):
-    live = await with_people(place, *PEOPLE)
+async def test_several_people_at_one_run(user: User, web: WebContext):
+    live = await with_people(web, *PEOPLE)
     await until(lambda: live.board.paused)
     await user.open(f"/run/{live.run}")
     (select,) = user.find(marker="speak-as").elements
@@ -164,27 +166,27 @@ async def test_several_people_at_one_run(user: User, place: Place):
     user.find(marker="hand").click()
     live.control.raise_hand("Petr", raised=False)
     await asked(live, "Eva")
-    await user.should_see("It is the turn of Eva.", retries=20)
+    await user.should_see("It is Eva's turn.", retries=20)
     await user.open(f"/run/{live.run}")
-    await user.should_see("It is the turn of Eva.", retries=20)  # the tab still speaks as Petr
+    await user.should_see("It is Eva's turn.", retries=20)  # the tab still speaks as Petr
     user.find("Speak as Eva").click()
     await user.should_see("Your turn, Eva", retries=20)
     live.control.answer("I was quicker, in another tab.")
     write(user, "Mine.")
     assert field(user).value == "Mine."
-    assert any("answered already" in message for message in user.notify.messages)
+    assert any("already answered" in message for message in user.notify.messages)
     live.broadcast.cancel()
 
 
-async def test_the_moderator(user: User, place: Place):
-    live = await begin(place, messages=8)
+async def test_the_moderator(user: User, web: WebContext):
+    live = await begin(web, messages=8)
     live.control.pause()
     first, second = live.board.participants[:2]
     await until(lambda: live.board.paused)
     await user.open(f"/run/{live.run}")
     await user.should_see("Paused")
     write(user, "Good evening.")
-    await user.should_see("It is said when the conversation goes on.")
+    await user.should_see("Your message comes when the conversation goes on.")
     (heard,) = user.find(marker="heard-by").elements
     assert isinstance(heard, ui.select)
     heard.value = first
@@ -208,20 +210,20 @@ async def test_the_moderator(user: User, place: Place):
     await user.should_see("End the conversation?")
     user.find("End it").click()
     await live.ended()
-    await user.should_see("The moderator ended it.", retries=20)
+    await user.should_see("The moderator ended the conversation.", retries=20)
     await user.should_see("Resume")
 
 
-async def test_a_baseline_holds_its_conversation_alone(user: User, place: Place):
-    live = await begin(place, messages=4, baseline="single_agent")
+async def test_a_baseline_holds_its_conversation_alone(user: User, web: WebContext):
+    live = await begin(web, messages=4, baseline="single_agent")
     await user.open(f"/run/{live.run}")
-    await user.should_see("This method (single_agent) holds its conversation by itself", retries=20)
+    await user.should_see("The method single_agent runs by itself", retries=20)
     await user.should_not_see(marker="words")
     await live.ended()
 
 
-async def test_the_utterance_that_is_being_made(user: User, place: Place):
-    live = await begin(place, messages=2)
+async def test_the_utterance_that_is_being_made(user: User, web: WebContext):
+    live = await begin(web, messages=2)
     await live.ended()
     speaker = live.board.participants[0]
     await user.open(f"/run/{live.run}")
@@ -235,27 +237,27 @@ async def test_the_utterance_that_is_being_made(user: User, place: Place):
     await user.should_not_see("Half a sentence")
 
 
-async def test_a_run_that_was_stopped_goes_on(user: User, place: Place):
-    live = await begin(place, messages=3)
+async def test_a_run_that_was_stopped_goes_on(user: User, web: WebContext):
+    live = await begin(web, messages=3)
     live.control.stop()
     await live.ended()
-    place.runs.forget(live.run)
+    web.runs.forget(live.run)
     await user.open(f"/run/{live.run}")
     user.find("Resume").click()
-    await until(lambda: place.runs.get(live.run))
-    again = place.runs.get(live.run)
+    await until(lambda: web.runs.get(live.run))
+    again = web.runs.get(live.run)
     assert again is not None
     await again.ended()
     assert again.board.turn == 3
 
 
-async def test_a_tab_of_before_is_loaded_anew_once(user: User, place: Place, monkeypatch: pytest.MonkeyPatch):
-    live = await begin(place, messages=2, closing="off")
+async def test_a_tab_of_before_is_loaded_anew_once(user: User, web: WebContext, monkeypatch: pytest.MonkeyPatch):
+    live = await begin(web, messages=2, closing="off")
     await live.ended()
     await user.open(f"/run/{live.run}")
     told: list[bool] = []
     monkeypatch.setattr(ui.navigate, "reload", lambda: told.append(True))
-    resumed = await place.runs.resume(live.run, {"max_messages": 400})
+    resumed = await web.runs.resume(live.run, {"max_messages": 400})
     await until(lambda: told)
     async for event in resumed.broadcast.subscribe():
         if event.event == "turn_ended" and event.turn >= 12:
@@ -265,49 +267,49 @@ async def test_a_tab_of_before_is_loaded_anew_once(user: User, place: Place, mon
     assert told == [True]
 
 
-async def test_a_limit_is_raised_in_a_dialog(user: User, place: Place):
-    live = await begin(place, messages=2, closing="off")
+async def test_a_limit_is_raised_in_a_dialog(user: User, web: WebContext):
+    live = await begin(web, messages=2, closing="off")
     await live.ended()
     await user.open(f"/run/{live.run}")
-    user.find("Let it go on…").click()
-    await user.should_see("At most so many messages in all", retries=20)
-    (field,) = user.find("At most so many messages in all").elements
+    user.find("Raise the limit…").click()
+    await user.should_see("Message limit in all", retries=20)
+    (field,) = user.find("Message limit in all").elements
     assert isinstance(field, ui.number)
     assert field.value == 12
     field.value = 2
     user.find("Resume").click()
-    await user.should_see("Give a whole number above 2.")
+    await user.should_see("Enter a whole number above 2.")
     field.value = 3
     user.find("Resume").click()
-    await until(lambda: place.runs.get(live.run) is not live)
-    again = place.runs.get(live.run)
+    await until(lambda: web.runs.get(live.run) is not live)
+    again = web.runs.get(live.run)
     assert again is not None
     await again.ended()
     assert again.board.turn == 3
 
 
-async def test_a_budget_is_raised_in_a_dialog(user: User, place: Place):
-    live = await begin(place, messages=2, closing="off", budget_calls=20)
+async def test_a_budget_is_raised_in_a_dialog(user: User, web: WebContext):
+    live = await begin(web, messages=2, closing="off", budget_calls=20)
     await live.ended()
     await user.open(f"/run/{live.run}")
     await user.should_see("Ended: budget")
     await user.should_see("left: 0 calls", retries=20)
-    user.find("Let it go on…").click()
-    await user.should_see("Calls in all", retries=20)
-    (field,) = user.find("Calls in all").elements
+    user.find("Raise the limit…").click()
+    await user.should_see("Budget: calls in all", retries=20)
+    (field,) = user.find("Budget: calls in all").elements
     assert isinstance(field, ui.number)
     assert field.value == 40
     field.value = 500
     user.find("Resume").click()
-    await until(lambda: place.runs.get(live.run) is not live)
-    again = place.runs.get(live.run)
+    await until(lambda: web.runs.get(live.run) is not live)
+    again = web.runs.get(live.run)
     assert again is not None
     await again.ended()
     assert again.board.turn == 2
 
 
-async def test_branching_with_another_line(user: User, place: Place):
-    live = await begin(place, messages=3, closing="off")
+async def test_branching_with_another_line(user: User, web: WebContext):
+    live = await begin(web, messages=3, closing="off")
     await live.ended()
     await user.open(f"/run/{live.run}?turn=2")
     second = live.board.utterances[1]
@@ -315,10 +317,10 @@ async def test_branching_with_another_line(user: User, place: Place):
         b for b in user.find(kind=ui.button).elements if f"More about turn 2 of {second.speaker}" in str(b.props)
     ]
     click(user, buttons[0])
-    await user.should_see("Branch with another line here…", retries=20)
+    await user.should_see("Branch with another message here…", retries=20)
     user.find(marker="branch-line").click()
-    await user.should_see("What they say instead (optional)", retries=20)
-    (words,) = user.find("What they say instead (optional)").elements
+    await user.should_see("A different next message (optional)", retries=20)
+    (words,) = user.find("A different next message (optional)").elements
     (shared,) = user.find("Shared messages").elements
     assert isinstance(words, ui.textarea)
     assert isinstance(shared, ui.number)
@@ -326,11 +328,11 @@ async def test_branching_with_another_line(user: User, place: Place):
     words.value = "I have changed my mind."
     shared.value = 9
     user.find(marker="branch").click()
-    await user.should_see("Give a whole number from 0 to 3.")
+    await user.should_see("Enter a whole number from 0 to 3.")
     shared.value = 1
     user.find(marker="branch").click()
-    await until(lambda: len(place.runs._live) == 2)
-    (branch,) = [other for run, other in place.runs._live.items() if run != live.run]
+    await until(lambda: len(web.runs._live) == 2)
+    (branch,) = [other for run, other in web.runs._live.items() if run != live.run]
     await branch.ended()
     said = branch.board.utterances
     assert [one.text for one in said[:2]] == [live.board.utterances[0].text, "I have changed my mind."]

@@ -92,7 +92,7 @@ def test_a_token_is_asked_for_and_kept_out_of_the_address():
         assert connected.receive_text() == "inside"
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 def test_the_printed_address_holds_any_token(tmp_path: Path):
     served = Server(tmp_path, "--host", "0.0.0.0", PERSIMCHAT_TOKEN="a+b&c#d e")
     try:

@@ -159,7 +159,7 @@ def test_a_run(visitor: Visitor, runs: tuple[str, str]):
     visitor.reads(SCRIPT)
     for _ in range(3):
         visitor.check("mind")
-        visitor.press(".mind [aria-label='One message back']")
+        visitor.press(".mind [aria-label='Previous message']")
     visitor.escape(".mind")
     visitor.browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", PHONE)
     visitor.open(f"/run/{runs[0]}?turn=3", ".said")
@@ -197,7 +197,7 @@ def test_set_up(visitor: Visitor, runs: tuple[str, str], tmp_path: Path):
     visitor.reads(SCRIPT)
     visitor.check("another like this")
     visitor.open("/", ".setup")
-    visitor.press("[aria-label='Take over a file']")
+    visitor.press("[aria-label='Load a file']")
     upload(visitor, [hostile_setup(tmp_path / "{{ x }}<img src=x onerror=window.__x=12>.yaml")])
     for name in NAMES:
         visitor.reads(name)

@@ -14,9 +14,8 @@ from selenium.webdriver.common.by import By
 from selenium.webdriver.support.ui import WebDriverWait
 from web.conftest import Server, begin
 
-from persimchat.app.web.insights.panel import drawn_from, insights_panel
-from persimchat.app.web.place import Place
-from persimchat.app.web.viewing import Viewing
+from persimchat.app.web.context import Viewing, WebContext
+from persimchat.app.web.insights.insights_panel import drawn_from, insights_panel
 
 EVA, BO, LI = PEOPLE
 
@@ -32,9 +31,9 @@ def charts(user: User) -> list[ui.echart]:
     return sorted((chart for chart in found if chart.visible), key=lambda chart: chart.id)
 
 
-async def look_at(user: User, place: Place, folder: Path, turn: int | None = None) -> Viewing:
+async def look_at(user: User, web: WebContext, folder: Path, turn: int | None = None) -> Viewing:
     """Draw the insights of a kept run alone."""
-    viewing = Viewing(place, folder.name, await place.runs.board(folder.name), turn)
+    viewing = Viewing(web, folder.name, await web.runs.board(folder.name), turn)
 
     @ui.page("/insights")
     def _page() -> None:
@@ -57,8 +56,8 @@ def tea(out: Path, **about: Any) -> Path:
     return write_run(out, said, minds, scores=scores, **about)
 
 
-async def test_figures_at_a_turn(user: User, place: Place):
-    viewing = await look_at(user, place, tea(place.runs.out), turn=3)
+async def test_figures_at_a_turn(user: User, web: WebContext):
+    viewing = await look_at(user, web, tea(web.runs.out), turn=3)
     assert figure(user, "messages") == "3"
     assert (figure(user, "response"), figure(user, "response", True)) == ("2.00 s", "↑ +1.00 s a message")
     assert (figure(user, "last"), figure(user, "last", True)) == ("1 word", f"3 tokens · {EVA}")
@@ -75,16 +74,16 @@ async def test_figures_at_a_turn(user: User, place: Place):
     await user.should_not_see("After message 3")
 
 
-async def test_before_the_first_message(user: User, place: Place):
-    await look_at(user, place, tea(place.runs.out), turn=0)
+async def test_before_the_first_message(user: User, web: WebContext):
+    await look_at(user, web, tea(web.runs.out), turn=0)
     assert figure(user, "messages") == "0"
     assert figure(user, "response") == figure(user, "last") == figure(user, "active") == "–"
     await user.should_see("No response times are known")
     await user.should_see("No message has been scored yet")
 
 
-async def test_charts_end_at_the_turn(user: User, place: Place):
-    await look_at(user, place, write_debate(place.runs.out, 12), turn=5)
+async def test_charts_end_at_the_turn(user: User, web: WebContext):
+    await look_at(user, web, write_debate(web.runs.out, 12), turn=5)
     drawn = charts(user)
     assert len(drawn) == 4
     for chart in drawn[1:]:
@@ -99,8 +98,8 @@ async def test_charts_end_at_the_turn(user: User, place: Place):
     assert names[3].startswith("judge: ")
 
 
-async def test_over_time(user: User, place: Place):
-    await look_at(user, place, tea(place.runs.out))
+async def test_over_time(user: User, web: WebContext):
+    await look_at(user, web, tea(web.runs.out))
     for toggle in user.find(kind=ui.toggle).elements:
         toggle.set_value("time")
     needs, emotions, *_ = charts(user)
@@ -112,8 +111,8 @@ async def test_over_time(user: User, place: Place):
     assert BO in emotions.props["aria-label"]
 
 
-async def test_long_runs_are_thinned(user: User, place: Place):
-    await look_at(user, place, write_debate(place.runs.out, 450))
+async def test_long_runs_are_thinned(user: User, web: WebContext):
+    await look_at(user, web, write_debate(web.runs.out, 450))
     for toggle in user.find(kind=ui.toggle).elements:
         toggle.set_value("time")
     for chart in charts(user):
@@ -121,8 +120,8 @@ async def test_long_runs_are_thinned(user: User, place: Place):
     await user.should_see("Each point is the mean of up to 3 messages.")
 
 
-async def test_a_poll_without_change_draws_nothing(user: User, place: Place, monkeypatch: pytest.MonkeyPatch):
-    viewing = await look_at(user, place, tea(place.runs.out))
+async def test_a_poll_without_change_draws_nothing(user: User, web: WebContext, monkeypatch: pytest.MonkeyPatch):
+    viewing = await look_at(user, web, tea(web.runs.out))
     updates: list[ui.echart] = []
     monkeypatch.setattr(ui.echart, "update", lambda chart: updates.append(chart))
     key = drawn_from(viewing)
@@ -137,50 +136,51 @@ async def test_a_poll_without_change_draws_nothing(user: User, place: Place, mon
     assert updates
 
 
-async def test_people_only(user: User, place: Place):
+async def test_people_only(user: User, web: WebContext):
     said = [given(1, LI, "Water."), given(2, LI, "Wine.")]
     people = [{"name": LI, "description": "A person.", "human": True}]
     about = {"scenario": {"topic": "Tea?", "participants": people}}
-    await look_at(user, place, write_run(place.runs.out, said, [], **about))
+    await look_at(user, web, write_run(web.runs.out, said, [], **about))
     await user.should_not_see(kind=ui.echart)
     await user.should_see("No emotions are known")
-    await user.should_see("Nobody's need to talk is known")
+    await user.should_see("Need to talk is not known")
     await user.should_see("No response times are known")
     assert figure(user, "last") == "1 word"
 
 
-async def test_a_person_among_agents(user: User, place: Place):
-    await look_at(user, place, write_steered(place.runs.out))
+async def test_a_person_among_agents(user: User, web: WebContext):
+    await look_at(user, web, write_steered(web.runs.out))
     assert figure(user, "messages") == "6"
     assert (figure(user, "active"), figure(user, "active", True)) == (EVA, "2 messages")
     await user.should_see("person")
 
 
-async def test_what_is_left_of_the_budget(user: User, place: Place):
+async def test_what_is_left_of_the_budget(user: User, web: WebContext):
     settings = manifest()["settings"] | {"budget_calls": 10, "budget_tokens": 1000, "budget_usd": None}
-    await look_at(user, place, tea(place.runs.out, settings=settings))
+    await look_at(user, web, tea(web.runs.out, settings=settings))
     await user.should_see("7 of 10 left", retries=20)
     await user.should_see("0 of 1,000 left")
 
 
-async def test_names_in_charts_are_no_keys(user: User, place: Place):
+async def test_names_in_charts_are_no_keys(user: User, web: WebContext):
     names = (":alert(1)", "<img src=x onerror=alert(2)>", "{a|b}")
-    await look_at(user, place, write_debate(place.runs.out, 6, names))
+    await look_at(user, web, write_debate(web.runs.out, 6, names))
     text = json.dumps([chart.options for chart in charts(user)])
     assert '":' + "alert" not in text
     assert "{a|b}" not in text
     assert "alert(1)" in text
 
 
-async def test_a_live_run(user: User, place: Place):
-    live = await begin(place, messages=4, analysis=True)
+@pytest.mark.proof
+async def test_a_live_run(user: User, web: WebContext):
+    live = await begin(web, messages=4, analysis=True)
     await user.open(f"/run/{live.run}")
     await live.ended()
     await user.should_see(marker="figure-messages", content="4", retries=30)
     assert figure(user, "tokens").startswith("about ")
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 def test_charts_in_a_browser(server: Server, browser):
     names = (":alert(1)", "<img src=x onerror=alert(2)>", "Eva")
     folder = write_debate(server.folder / "conversations", 6, names, run="20260101-120000-hostile")

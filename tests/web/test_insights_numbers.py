@@ -12,12 +12,11 @@ from hypothesis import strategies as st
 from run_folders import PEOPLE, lines, score, utterance, write_debate, write_run
 from run_folders import given as given_words
 
-from persimchat.app.web.boards import board_of
-from persimchat.app.web.insights.budget import budgets
+from persimchat.app.web.board import board_of
 from persimchat.app.web.insights.charts import line, radar_series, verdict_series
-from persimchat.app.web.insights.figures import Numbers, recorded_score
-from persimchat.app.web.insights.series import (
+from persimchat.app.web.insights.figures import (
     MOST_POINTS,
+    Numbers,
     emotions_now,
     emotions_over_time,
     latest,
@@ -26,6 +25,7 @@ from persimchat.app.web.insights.series import (
     verdict_marks,
 )
 from persimchat.app.web.looks import chart_name
+from persimchat.app.web.shared.budgets import budgets
 from persimchat.app.web.words import LANGUAGES, catalogue
 from persimchat.runs.events import Analysed, Judged, Totals
 from persimchat.runs.past import UNKNOWN
@@ -176,7 +176,7 @@ def test_a_message_that_could_not_be_scored_has_no_score():
     failed = Analysed(
         turn=1, speaker="Eva", reasoning=None, coherence=None, sentiment=None, engagement=None, failed="x"
     )
-    assert recorded_score(failed) is None
+    assert not failed.is_scored
 
 
 @given(st.integers(1, 1000), st.integers(0, 2000))

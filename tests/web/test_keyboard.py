@@ -58,7 +58,7 @@ def test_set_up_start_and_look_into_a_mind(server: Server, browser: webdriver.Ch
     user.until_there(".setup textarea")
     way = user.tab_to("Topic")
     user.press("Tea or coffee?")
-    way += user.tab_to("Number of messages")
+    way += user.tab_to("Message limit")
     ActionChains(browser).key_down(Keys.CONTROL).send_keys("a").key_up(Keys.CONTROL).send_keys("3").perform()
     way += user.tab_to("Start the conversation")
     assert all(way), way  # everything on the way has a name
@@ -73,7 +73,7 @@ def test_set_up_start_and_look_into_a_mind(server: Server, browser: webdriver.Ch
     user.press(Keys.ENTER)
     user.until_there(".mind-cards")
     user.wait.until(lambda b: b.execute_script("return document.activeElement.closest('.q-dialog') !== null"))
-    user.tab_to("One message back")
+    user.tab_to("Previous message")
     user.tab_to("Close")
     user.press(Keys.ESCAPE)
     user.until_there(".mind", gone=True)

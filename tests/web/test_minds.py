@@ -5,15 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import pytest
 from nicegui import ui
 from nicegui.testing import User
 from nicegui.testing.user_interaction import UserInteraction
 from run_folders import HOSTILE, MARKER, PEOPLE, lines, manifest, mind, recalled, utterance, write_run, write_steered
 from web.conftest import begin
 
+from persimchat.app.web.context import Viewing, WebContext
 from persimchat.app.web.minds.dialog import show_mind
-from persimchat.app.web.place import Place
-from persimchat.app.web.viewing import Viewing
 
 EVA, BO, LI = PEOPLE
 SHOWN: dict[str, Any] = {
@@ -37,9 +37,9 @@ def write(out: Path, **about: Any) -> Path:
     return write_run(out, None, minds, **about)
 
 
-async def show(user: User, place: Place, folder: Path, agent: str, turn: int, at: int | None = None) -> Viewing:
+async def show(user: User, web: WebContext, folder: Path, agent: str, turn: int, at: int | None = None) -> Viewing:
     """Open the dialog alone on a page."""
-    viewing = Viewing(place, folder.name, await place.runs.board(folder.name), at)
+    viewing = Viewing(web, folder.name, await web.runs.board(folder.name), at)
 
     @ui.page("/mind")
     async def _page() -> None:
@@ -59,8 +59,8 @@ def press(user: User, name: str) -> None:
     UserInteraction(user, {button}, None).click()
 
 
-async def test_everything_of_a_mind(user: User, place: Place):
-    await show(user, place, write(place.runs.out), BO, 2)
+async def test_everything_of_a_mind(user: User, web: WebContext):
+    await show(user, web, write(web.runs.out), BO, 2)
     for text in (
         *("After message 2 of 3", "Tea came up", "kettle", "Importance 8 of 10", "What do I know of kettles?"),
         *("I must say something.", "5 of 10", "3 of 10", "Not yet.", "it reflected", "it will plan next"),
@@ -74,58 +74,68 @@ async def test_everything_of_a_mind(user: User, place: Place):
         await user.should_not_see(text)
 
 
-async def test_from_turn_to_turn_and_from_mind_to_mind(user: User, place: Place):
-    await show(user, place, write(place.runs.out), BO, 2)
-    press(user, "One message on")
+async def test_who_was_not_asked_remembers_the_words(user: User, web: WebContext):
+    minds = [mind(turn, name, listened=name == EVA) for turn in range(1, 4) for name in PEOPLE]
+    folder = write_run(web.runs.out, None, minds)
+    await show(user, web, folder, BO, 2)
+    await user.should_see(marker="mind-not-asked")
+    await show(user, web, folder, EVA, 2)
+    await user.should_not_see(marker="mind-not-asked")
+
+
+@pytest.mark.proof
+async def test_from_turn_to_turn_and_from_mind_to_mind(user: User, web: WebContext):
+    await show(user, web, write(web.runs.out), BO, 2)
+    press(user, "Next message")
     await user.should_see("Later question?")
     await user.should_see("Praise the kettle")  # the plan holds
-    assert not enabled(user, "One message on")
+    assert not enabled(user, "Next message")
     for turn in (2, 1, 0):
-        press(user, "One message back")
+        press(user, "Previous message")
         await user.should_see(f"After message {turn} of 3" if turn else "Before the first message")
     await user.should_see(f"{BO} at 0")
     await user.should_not_see("Praise the kettle")
-    assert not enabled(user, "One message back")
+    assert not enabled(user, "Previous message")
     (who,) = user.find(kind=ui.select).elements
     who.set_value(0)
     await user.should_see(f"{EVA} at 0")
 
 
-async def test_nothing_of_what_comes_after_the_turn_that_is_looked_at(user: User, place: Place):
-    viewing = await show(user, place, write(place.runs.out), BO, 3, at=2)
+async def test_nothing_of_what_comes_after_the_turn_that_is_looked_at(user: User, web: WebContext):
+    viewing = await show(user, web, write(web.runs.out), BO, 3, at=2)
     await user.should_see("After message 2 of 2")
     await user.should_not_see("Later question?")
-    assert not enabled(user, "One message on")
+    assert not enabled(user, "Next message")
     viewing.go_to(1)
     await user.should_see("After message 1 of 1", retries=30)
     await user.should_not_see("Praise the kettle")
 
 
-async def test_whispers_that_it_did_not_hear_are_not_shown(user: User, place: Place):
-    await show(user, place, write_steered(place.runs.out), EVA, 2)
-    await user.should_see("Nothing was perceived")
+async def test_whispers_that_it_did_not_hear_are_not_shown(user: User, web: WebContext):
+    await show(user, web, write_steered(web.runs.out), EVA, 2)
+    await user.should_see("It perceived nothing")
     await user.should_not_see(MARKER)
 
 
-async def test_a_person_has_no_mind_to_look_into(user: User, place: Place):
-    folder = write_steered(place.runs.out)
+async def test_a_person_has_no_mind_to_look_into(user: User, web: WebContext):
+    folder = write_steered(web.runs.out)
     (folder / "minds.jsonl").write_text(lines([mind(turn, EVA) for turn in range(7)]), encoding="utf-8")
-    await show(user, place, folder, LI, 3)
+    await show(user, web, folder, LI, 3)
     await user.should_see("A person takes this part.")
 
 
-async def test_baselines_have_no_minds(user: User, place: Place):
+async def test_baselines_have_no_minds(user: User, web: WebContext):
     settings = manifest()["settings"] | {"baseline": "mad", "mode": "debate"}
-    await show(user, place, write_run(place.runs.out, None, [], settings=settings), EVA, 1)
-    await user.should_see("It works without minds")
+    await show(user, web, write_run(web.runs.out, None, [], settings=settings), EVA, 1)
+    await user.should_see("It uses no minds")
 
 
-async def test_a_torn_last_line_is_no_error(user: User, place: Place):
-    folder = write(place.runs.out)
-    board = await place.runs.board(folder.name)
+async def test_a_torn_last_line_is_no_error(user: User, web: WebContext):
+    folder = write(web.runs.out)
+    board = await web.runs.board(folder.name)
     with (folder / "minds.jsonl").open("a", encoding="utf-8") as file:
         file.write('{"turn": 3, "agent": "Eva')
-    viewing = Viewing(place, folder.name, board)
+    viewing = Viewing(web, folder.name, board)
 
     @ui.page("/mind")
     async def _page() -> None:
@@ -135,18 +145,19 @@ async def test_a_torn_last_line_is_no_error(user: User, place: Place):
     await user.should_see(f"{EVA} at 3")
 
 
-async def test_hostile_words_are_text(user: User, place: Place):
+async def test_hostile_words_are_text(user: User, web: WebContext):
     minds = [mind(1, EVA, need_reasoning=HOSTILE, recalled=[recalled(HOSTILE)], focal_points=[HOSTILE])]
-    await show(user, place, write_run(place.runs.out, [utterance(1, EVA)], minds), EVA, 1)
+    await show(user, web, write_run(web.runs.out, [utterance(1, EVA)], minds), EVA, 1)
     await user.should_see("<img src=x onerror=alert(2)>")
     await user.should_not_see(kind=ui.html)
     await user.should_not_see("\u202e")
 
 
-async def test_the_judge_has_a_mind(user: User, place: Place):
-    live = await begin(place, messages=4, mode="debate", judge="persona")
+@pytest.mark.proof
+async def test_the_judge_has_a_mind(user: User, web: WebContext):
+    live = await begin(web, messages=4, mode="debate", judge="persona")
     await live.ended()
-    await show(user, place, place.runs.folder(live.run), "Judge", 3)
+    await show(user, web, web.runs.folder(live.run), "Judge", 3)
     (who,) = user.find(kind=ui.select).elements
     assert who.value == -1
     assert list(who.options.values())[-1] == "Judge"

@@ -12,12 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from run_folders import EMOTIONS, lines, mind, recalled
 
-from persimchat.app.web.minds.look import felt, look
+from persimchat.app.web.minds.look import DEPTH, Node, Tree, felt, look
+from persimchat.app.web.minds.memory_cards import parts_of
 from persimchat.app.web.minds.mind_file import MindFile
-from persimchat.app.web.minds.recalled import parts_of
-from persimchat.app.web.minds.records import SeenMind
-from persimchat.app.web.minds.tree import DEPTH, Node, Tree
 from persimchat.runs.events import RecalledMemory
+from persimchat.runs.mind_record import MindRecord
 from persimchat.state.errors import InputError
 
 PARTS = st.floats(-0.5, 3)
@@ -70,6 +69,17 @@ def test_a_file_that_grows_is_taken_in_as_far_as_it_is_written(tmp_path: Path):
     with path.open("a", encoding="utf-8") as more:
         more.write(whole[40:])
     assert file.read("Eva", 2) is not None
+
+
+def test_a_whole_last_line_without_its_end_counts_as_it_does_for_every_reader(tmp_path: Path):
+    path = tmp_path / "minds.jsonl"
+    path.write_text(lines([mind(0, "Eva"), mind(1, "Eva")]).rstrip("\n"), encoding="utf-8")
+    file = MindFile(path)
+    assert file.read("Eva", 1) is not None
+    with path.open("a", encoding="utf-8") as more:
+        more.write("\n" + lines([mind(2, "Eva") | {"emotion": "blue"}]))
+    with pytest.raises(InputError, match="line 3, field emotion"):
+        file.read("Eva", 2)
 
 
 def test_a_file_that_was_put_right_is_read_anew(tmp_path: Path):
@@ -137,15 +147,15 @@ def test_any_tree_ends(evidence: list[list[int]]):
     """Whatever insights say that they rest on, also each other in a circle."""
 
     class Kept(MindFile):
-        def read(self, agent: str, turn: int) -> SeenMind | None:
+        def read(self, agent: str, turn: int) -> MindRecord | None:
             if not 1 <= turn <= len(evidence):
                 return None
             drawn = [insight(f"i{turn - 1}", turn - 1, *(f"i{n}" for n in evidence[turn - 1]))]
             row = mind(turn, agent, insights=drawn)
             row["recalled"] = [recalled(f"{n}", f"i{n}") | {"kind": "reflection", "turn": n} for n in range(15)]
-            return SeenMind.model_validate(row)
+            return MindRecord.model_validate(row)
 
-        def before(self, agent: str, turn: int) -> SeenMind | None:
+        def before(self, agent: str, turn: int) -> MindRecord | None:
             return self.read(agent, turn - 1)
 
     file = Kept(Path("nowhere"))
@@ -175,8 +185,8 @@ LEVELS = st.one_of(st.just({}), st.fixed_dictionaries(dict.fromkeys(EMOTIONS, st
 
 @given(LEVELS, st.one_of(st.none(), LEVELS))
 def test_changes_of_emotions_add_up(now: dict[str, int], before: dict[str, int] | None):
-    earlier = None if before is None else SeenMind.model_validate(mind(0, "Eva", emotion=before))
-    found = felt(SeenMind.model_validate(mind(1, "Eva", emotion=now)), earlier)
+    earlier = None if before is None else MindRecord.model_validate(mind(0, "Eva", emotion=before))
+    found = felt(MindRecord.model_validate(mind(1, "Eva", emotion=now)), earlier)
     assert [name for name, _, _ in found] == (list(EMOTIONS) if now else [])
     for name, level, change in found:
         assert level == now[name]

@@ -12,24 +12,24 @@ from selenium.webdriver.common.by import By
 from web.conftest import Server, begin
 
 from persimchat.app.web.board import Board
-from persimchat.app.web.place import Place
-from persimchat.app.web.viewing import Viewing
+from persimchat.app.web.context import Viewing, WebContext
 from persimchat.state.errors import InputError
 
 
-async def test_a_run_is_shown(user: User, place: Place):
-    live = await begin(place, messages=3)
+@pytest.mark.proof
+async def test_a_run_is_shown(user: User, web: WebContext):
+    live = await begin(web, messages=3)
     await live.ended()
     await user.open(f"/run/{live.run}")
     for utterance in live.board.utterances:
         await user.should_see(utterance.text)
 
 
-async def test_a_run_that_is_kept_looks_as_it_did(place: Place):
-    live = await begin(place, messages=4)
+async def test_a_run_that_is_kept_looks_as_it_did(web: WebContext):
+    live = await begin(web, messages=4)
     await live.ended()
-    place.runs.forget(live.run)
-    kept = await place.runs.board(live.run)
+    web.runs.forget(live.run)
+    kept = await web.runs.board(live.run)
     for name in ("lines", "utterances", "scores", "verdicts", "needs", "emotions", "openness", "heard"):
         assert getattr(kept, name) == getattr(live.board, name), name
     calls = [kept.totals_at(turn).calls for turn in range(5)]
@@ -38,18 +38,19 @@ async def test_a_run_that_is_kept_looks_as_it_did(place: Place):
     assert calls[4] == live.board.totals_at(4).calls
 
 
-async def test_what_was_used_is_known_of_a_resumed_runs_past(place: Place):
-    live = await begin(place, messages=3, closing="off")
+async def test_what_was_used_is_known_of_a_resumed_runs_past(web: WebContext):
+    live = await begin(web, messages=3, closing="off")
     await live.ended()
-    used = [place.runs.get(live.run).board.totals_at(turn).calls for turn in range(1, 4)]
-    resumed = await place.runs.resume(live.run, {"max_messages": 4})
+    used = [web.runs.get(live.run).board.totals_at(turn).calls for turn in range(1, 4)]
+    resumed = await web.runs.resume(live.run, {"max_messages": 4})
     await resumed.ended()
     assert resumed.board.totals_at(1).calls >= used[0] > 0
     assert resumed.board.totals_at(4).calls > resumed.board.totals_at(3).calls > used[1]
 
 
-async def test_a_fault_is_told_once(user: User, place: Place, monkeypatch: pytest.MonkeyPatch):
-    live = await begin(place, messages=2)
+@pytest.mark.proof
+async def test_a_fault_is_told_once(user: User, web: WebContext, monkeypatch: pytest.MonkeyPatch):
+    live = await begin(web, messages=2)
     await live.ended()
     await user.open(f"/run/{live.run}")
     failed: list[bool] = []
@@ -65,29 +66,29 @@ async def test_a_fault_is_told_once(user: User, place: Place, monkeypatch: pytes
         UserInteraction(user, {back}, None).click()
         while len(failed) < times:
             await asyncio.sleep(0.02)
-    assert sum("Something is wrong in the program" in told for told in user.notify.messages) == 1
+    assert sum("The program has a fault" in told for told in user.notify.messages) == 1
 
 
-async def test_no_turn_is_before_the_first(place: Place):
-    live = await begin(place, messages=2)
+async def test_no_turn_is_before_the_first(web: WebContext):
+    live = await begin(web, messages=2)
     await live.ended()
-    assert Viewing(place, live.run, live.board, -5).turn == 0
+    assert Viewing(web, live.run, live.board, -5).turn == 0
 
 
 async def test_no_such_run(user: User):
     await user.open("/run/nothing")
-    await user.should_see("There is no such page")
+    await user.should_see("This page does not exist")
 
 
 @pytest.mark.parametrize("run", ["", ".", "..", "../secret", "..\\secret", "a/b", "nul\0"])
-def test_a_run_is_never_a_path(place: Place, run: str):
-    (place.runs.out.parent / "secret").mkdir()
-    (place.runs.out.parent / "secret" / "run.json").write_text("{}")
+def test_a_run_is_never_a_path(web: WebContext, run: str):
+    (web.runs.out.parent / "secret").mkdir()
+    (web.runs.out.parent / "secret" / "run.json").write_text("{}")
     with pytest.raises(InputError, match="there is no run"):
-        place.runs.folder(run)
+        web.runs.folder(run)
 
 
-@pytest.mark.slow
+@pytest.mark.proof
 def test_in_a_browser(server: Server, browser):
     browser.get(server.url)
     assert "PerSimChat" in browser.title

@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 from urllib.parse import parse_qs, unquote, urlsplit
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from nicegui import ui
@@ -13,13 +14,12 @@ from nicegui.testing import User
 from web.conftest import begin
 from web.past_pages import line, named, press
 
-from persimchat.app.web.past.actions import FORMATS
-from persimchat.app.web.past.addresses import comparison_of, export_of, like, page_of, report_of
-from persimchat.app.web.past.setup_file import setup_of
-from persimchat.app.web.place import Place
+from persimchat.app.web.context import WebContext
+from persimchat.app.web.past.actions import FORMATS, setup_of
+from persimchat.app.web.shared.navigation import comparison_of, export_of, like, page_of, report_of
 from persimchat.personas.scenario import default_participants, load_scenario
 
-MENU = "More to do with this run"
+MENU = "More actions for this run"
 
 
 @given(st.text(st.characters(exclude_categories=["Cs"]), min_size=1), st.none() | st.integers(0, 9_999))
@@ -33,11 +33,11 @@ def test_an_address_leads_to_its_run_whatever_its_name(run: str, turn: int | Non
     assert parse_qs(urlsplit(like(run)).query) == {"like": [run]}
 
 
-async def test_the_set_up_can_be_read_again(place: Place, tmp_path: Path):
-    live = await begin(place, messages=2, selection="softmax", temperature=2.0, seed=7)
+async def test_the_set_up_can_be_read_again(web: WebContext, tmp_path: Path):
+    live = await begin(web, messages=2, selection="softmax", selection_temperature=2.0, seed=7)
     await live.ended()
     path = tmp_path / "again.yaml"
-    path.write_text(setup_of(place.runs.folder(live.run)), encoding="utf-8")
+    path.write_text(setup_of(web.runs.folder(live.run)), encoding="utf-8")
     scenario = load_scenario(path)
     assert scenario.topic == "Tea or coffee?"
     assert scenario.participants == default_participants(3)  # all of each persona
@@ -45,13 +45,14 @@ async def test_the_set_up_can_be_read_again(place: Place, tmp_path: Path):
         "model": "offline",
         "max_messages": 2,
         "selection": "softmax",
-        "temperature": 2.0,
+        "selection_temperature": 2.0,
         "seed": 7,
     }
 
 
-async def test_menus_lead_where_they_say(user: User, place: Place):
-    live = await begin(place, messages=2)
+@pytest.mark.proof
+async def test_menus_lead_where_they_say(user: User, web: WebContext):
+    live = await begin(web, messages=2)
     await live.ended()
     run = live.run
     await user.open(page_of(run, 1))
@@ -65,11 +66,11 @@ async def test_menus_lead_where_they_say(user: User, place: Place):
         response = await user.http_client.get(export_of(run, form))
         assert response.status_code == 200, form
         assert response.headers["content-disposition"].startswith("attachment"), form
-    assert line(user, MENU, "Another like this").props["href"] == like(run)
+    assert line(user, MENU, "New conversation like this").props["href"] == like(run)
     assert line(user, MENU, "Compare with…").props["href"] == comparison_of(run)
     press(user, line(user, MENU, "Set-up as YAML"))
     response = await user.download.next()
-    assert response.text == setup_of(place.runs.folder(run))
+    assert response.text == setup_of(web.runs.folder(run))
     link = f"http://test{page_of(run, 1)}"
     user.javascript_rules[re.compile(".*navigator.clipboard.*", re.DOTALL)] = lambda _: (
         link
@@ -80,8 +81,9 @@ async def test_menus_lead_where_they_say(user: User, place: Place):
     assert field.value == link
 
 
-async def test_deleted_from_its_page(user: User, place: Place):
-    live = await begin(place, messages=2)
+@pytest.mark.proof
+async def test_deleted_from_its_page(user: User, web: WebContext):
+    live = await begin(web, messages=2)
     await live.ended()
     await user.open(page_of(live.run))
     press(user, line(user, MENU, "Delete"))
@@ -89,19 +91,21 @@ async def test_deleted_from_its_page(user: User, place: Place):
     with user.scope(kind=ui.dialog):
         user.find(kind=ui.button, content="Delete").click()
     await user.should_see("No conversations yet", retries=50)
-    assert not (place.runs.out / live.run).exists()
+    assert not (web.runs.out / live.run).exists()
 
 
-async def test_one_that_goes_on_is_not_offered_for_deleting(user: User, place: Place):
-    live = await begin(place, messages=200)
+@pytest.mark.proof
+async def test_one_that_goes_on_is_not_offered_for_deleting(user: User, web: WebContext):
+    live = await begin(web, messages=200)
     await user.open(page_of(live.run))
     assert not line(user, MENU, "Delete").visible
     live.control.stop()
     await live.ended()
 
 
-async def test_branching_begins_at_the_turn_that_is_shown(user: User, place: Place):
-    live = await begin(place, messages=3)
+@pytest.mark.proof
+async def test_branching_begins_at_the_turn_that_is_shown(user: User, web: WebContext):
+    live = await begin(web, messages=3)
     await live.ended()
     await user.open(page_of(live.run, 2))
     press(user, named(user, "Branch from this turn"))

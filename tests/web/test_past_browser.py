@@ -74,7 +74,7 @@ def test_replay_link_and_deleting(server: Server, browser: webdriver.Chrome):
     page.shows(1, texts)
     browser.refresh()  # the address is a link to the turn
     page.shows(1, texts)
-    page.named("More to do with this run").click()
+    page.named("More actions for this run").click()
     page.reading("Delete").click()
     page.reading("Delete this run?")
     browser.find_element(By.CSS_SELECTOR, ".q-dialog .bg-negative").click()
@@ -111,7 +111,7 @@ def test_branching_from_an_old_turn(server: Server, browser: webdriver.Chrome):
     page.shows(2, texts)
     page.named("Branch from this turn").click()
     page.reading("Branch the conversation")
-    page.named("What they say instead (optional)").send_keys("Neither. I only drink water.")
+    page.named("A different next message (optional)").send_keys("Neither. I only drink water.")
     browser.find_element(
         By.XPATH, '//*[@class and contains(@class, "q-dialog")]//button[contains(., "Branch")]'
     ).click()

@@ -4,24 +4,27 @@ from __future__ import annotations
 
 import asyncio
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from nicegui import ui
 from nicegui.testing import User
 from web.conftest import begin
 
-from persimchat.app.web.past.addresses import comparison_of
-from persimchat.app.web.past.compare_columns import PAGE, pairs, windowed
+from persimchat.app.web.context import WebContext
 from persimchat.app.web.past.compare_facts import percent
-from persimchat.app.web.place import Place
-from persimchat.runs.recorded import RecordedUtterance
+from persimchat.app.web.past.compare_page import PAGE, pairs, windowed
+from persimchat.app.web.shared.navigation import comparison_of
+from persimchat.runs.events import Uttered
+
+pytestmark = pytest.mark.proof
 
 TURNS = st.lists(st.integers(1, 60), unique=True).map(sorted)
 
 
 @given(TURNS, TURNS)
 def test_turn_stands_beside_turn(a: list[int], b: list[int]):
-    runs = [[RecordedUtterance(turn=turn, speaker="Eva", text="x") for turn in turns] for turns in (a, b)]
+    runs = [[Uttered(turn=turn, speaker="Eva", text="x") for turn in turns] for turns in (a, b)]
     rows = pairs(*runs)
     assert [turn for turn, _, _ in rows] == sorted(set(a) | set(b))
     assert [one for _, one, _ in rows if one] == runs[0]
@@ -36,20 +39,20 @@ def test_shares_are_of_the_whole(words: list[int]):
     assert abs(sum(shares) - (100 if sum(words) else 0)) <= len(words) / 2
 
 
-async def test_a_branch_beside_its_origin(user: User, place: Place):
-    origin = await begin(place, messages=4)
+async def test_a_branch_beside_its_origin(user: User, web: WebContext):
+    origin = await begin(web, messages=4)
     await origin.ended()
     given = "Neither: <b>water</b>."
     speaker = origin.board.participants[0]
-    branch = await place.runs.branch(origin.run, 2, say=(speaker, given), changes={"max_messages": 3})
+    branch = await web.runs.branch(origin.run, 2, say=(speaker, given), changes={"max_messages": 3})
     await branch.ended()
     await user.open(comparison_of(origin.run, branch.run))
     await user.should_see("B is a branch of A at turn 2.", retries=50)
     await user.should_see("They share the first 2 messages.")
-    await user.should_see("At message 3 they part: other words were put in there.")
-    await user.should_see("Number of messages")
+    await user.should_see("They differ from message 3 on: a different text was written there.")
+    await user.should_see("Message limit")
     await user.should_see(given)  # as text
-    await user.should_see("Nothing more was said.")  # the branch is one shorter
+    await user.should_see("No further messages.")  # the branch is one shorter
     await user.should_see(origin.board.utterances[3].text)
     fold = user.find(kind=ui.expansion, content="The shared past (2 messages)").elements.pop()
     assert not fold.value
@@ -58,17 +61,17 @@ async def test_a_branch_beside_its_origin(user: User, place: Place):
     await user.should_see(origin.board.utterances[0].text)
 
 
-async def test_a_run_is_equal_to_itself(user: User, place: Place):
-    live = await begin(place, messages=2)
+async def test_a_run_is_equal_to_itself(user: User, web: WebContext):
+    live = await begin(web, messages=2)
     await live.ended()
     await user.open(comparison_of(live.run, live.run))
     await user.should_see("The two runs are equal", retries=50)
-    await user.should_see("Both were set up alike.")
+    await user.should_see("Both runs have the same settings.")
     await user.should_see(live.board.utterances[0].text)  # nothing else is there to be seen: not folded
 
 
-async def test_choosing_in_the_page(user: User, place: Place):
-    live = await begin(place, messages=2)
+async def test_choosing_in_the_page(user: User, web: WebContext):
+    live = await begin(web, messages=2)
     await live.ended()
     await user.open("/compare")
     await user.should_see("Choose two runs.")
@@ -81,8 +84,8 @@ async def test_choosing_in_the_page(user: User, place: Place):
             await asyncio.sleep(0.02)
 
 
-async def test_what_is_missing_is_told(user: User, place: Place):
-    live = await begin(place, messages=2)
+async def test_what_is_missing_is_told(user: User, web: WebContext):
+    live = await begin(web, messages=2)
     await live.ended()
     await user.open(comparison_of(live.run, "../../secret"))
     await user.should_see("there is no run '../../secret'", retries=50)

@@ -6,30 +6,33 @@ import asyncio
 import json
 import shutil
 
+import pytest
 from nicegui import ui
 from nicegui.testing import User
 from web.conftest import begin
 from web.past_pages import line, named, press
 
+from persimchat.app.web.context import WebContext
 from persimchat.app.web.live_runs import LiveRun
 from persimchat.app.web.past.runs_page import PAGE
-from persimchat.app.web.place import Place
 
-MENU = "More to do with this run: Tea or coffee?"
+pytestmark = pytest.mark.proof
+
+MENU = "More actions for this run: Tea or coffee?"
 HOSTILE = '<img src=x onerror="window.__x=1">'
 
 
-async def made(place: Place, **settings: object) -> str:
+async def made(web: WebContext, **settings: object) -> str:
     """A run that is over; its id."""
-    live = await begin(place, **{"messages": 2, **settings})
+    live = await begin(web, **{"messages": 2, **settings})
     await live.ended()
     return live.run
 
 
-def copied(place: Place, run: str, name: str, **changes: object) -> None:
+def copied(web: WebContext, run: str, name: str, **changes: object) -> None:
     """Put another run beside a run, with other values in its run.json."""
-    shutil.copytree(place.runs.out / run, place.runs.out / name)
-    path = place.runs.out / name / "run.json"
+    shutil.copytree(web.runs.out / run, web.runs.out / name)
+    path = web.runs.out / name / "run.json"
     manifest = json.loads(path.read_text(encoding="utf-8"))
     topic = changes.pop("topic", None)
     if topic is not None:
@@ -56,10 +59,10 @@ async def test_nothing_there_invites(user: User):
     await user.should_see("Start the first conversation")
 
 
-async def test_search_and_filters(user: User, place: Place):
-    run = await made(place)
-    copied(place, run, "b", topic="Which city?", stop_reason="consensus", started="2026-01-02T00:00:00+00:00")
-    copied(place, run, "c", topic=HOSTILE, stop_reason=None, started="2026-01-01T00:00:00+00:00")
+async def test_search_and_filters(user: User, web: WebContext):
+    run = await made(web)
+    copied(web, run, "b", topic="Which city?", stop_reason="consensus", started="2026-01-02T00:00:00+00:00")
+    copied(web, run, "c", topic=HOSTILE, stop_reason=None, started="2026-01-01T00:00:00+00:00")
     await until_listed(user)
     assert topics(user) == ["Tea or coffee?", "Which city?", HOSTILE]  # as text, the latest first
     await user.should_see("3 runs")
@@ -67,7 +70,7 @@ async def test_search_and_filters(user: User, place: Place):
     assert topics(user) == ["Which city?"]
     await user.should_see("1 of 3 runs")
     user.find(kind=ui.input).type(" nobody")
-    await user.should_see("No run fits this search.")
+    await user.should_see("No run matches this search.")
     user.find("Clear the search").click()
     assert len(topics(user)) == 3
     ended = next(select for select in user.find(kind=ui.select).elements if "consensus" in select.options)
@@ -77,10 +80,10 @@ async def test_search_and_filters(user: User, place: Place):
     assert topics(user) == ["Which city?"]
 
 
-async def test_hundreds_come_page_by_page(user: User, place: Place):
-    run = await made(place)
+async def test_hundreds_come_page_by_page(user: User, web: WebContext):
+    run = await made(web)
     for number in range(PAGE + 4):
-        copied(place, run, f"copy{number}", topic=f"Topic {number}")
+        copied(web, run, f"copy{number}", topic=f"Topic {number}")
     await until_listed(user)
     assert len(topics(user)) == PAGE
     user.find("Show 5 more").click()
@@ -88,10 +91,10 @@ async def test_hundreds_come_page_by_page(user: User, place: Place):
     await user.should_not_see("Show ")
 
 
-async def test_what_cannot_be_read_is_told(user: User, place: Place):
-    run = await made(place)
-    (place.runs.out / "odd").mkdir()
-    (place.runs.out / "odd" / "run.json").write_text('{"format": 99}')
+async def test_what_cannot_be_read_is_told(user: User, web: WebContext):
+    run = await made(web)
+    (web.runs.out / "odd").mkdir()
+    (web.runs.out / "odd" / "run.json").write_text('{"format": 99}')
     await until_listed(user)
     assert [link.props["href"] for link in user.find(kind=ui.link).elements if "run-topic" in link.classes] == [
         f"/run/{run}"
@@ -101,9 +104,9 @@ async def test_what_cannot_be_read_is_told(user: User, place: Place):
     await user.should_see("format 99 of a run's folder is not known here")
 
 
-async def test_deleting_asks_and_takes_everything(user: User, place: Place):
-    run, other = await made(place), await made(place, topic="Cats or dogs?")
-    folder = place.runs.folder(run)
+async def test_deleting_asks_and_takes_everything(user: User, web: WebContext):
+    run, other = await made(web), await made(web, topic="Cats or dogs?")
+    folder = web.runs.folder(run)
     await until_listed(user)
     for answer, there in (("Cancel", True), ("Delete", False)):
         press(user, line(user, MENU, "Delete"))
@@ -114,67 +117,67 @@ async def test_deleting_asks_and_takes_everything(user: User, place: Place):
         if not there:
             await user.should_see("Deleted.", retries=30)
         assert folder.exists() is there
-    assert place.runs.get(run) is None
+    assert web.runs.get(run) is None
     await user.should_not_see("Tea or coffee?", retries=50)
     assert topics(user) == ["Cats or dogs?"]
-    assert place.runs.folder(other).is_dir()
+    assert web.runs.folder(other).is_dir()
 
 
-async def test_one_that_goes_on_is_on_top_and_stays(user: User, place: Place):
-    done = await made(place, topic="Cats or dogs?")
-    copied(place, done, "later", topic="Later", started="2099-01-01T00:00:00+00:00")
-    live = await begin(place, messages=200)
+async def test_one_that_goes_on_is_on_top_and_stays(user: User, web: WebContext):
+    done = await made(web, topic="Cats or dogs?")
+    copied(web, done, "later", topic="Later", started="2099-01-01T00:00:00+00:00")
+    live = await begin(web, messages=200)
     await until_listed(user)
     assert topics(user)[0] == "Tea or coffee?"
     await user.should_see("Live")
     named(user, "Watch: Tea or coffee?")
-    named(user, "Choose: Tea or coffee?").set_value(True)
+    named(user, "Select: Tea or coffee?").set_value(True)
     user.find(kind=ui.button, content="Delete").click()
     await user.should_see("the run is going on", retries=30)
-    assert place.runs.folder(live.run).is_dir()
+    assert web.runs.folder(live.run).is_dir()
     live.control.stop()
     await live.ended()
     await user.should_see("Stopped", retries=30)  # without loading the page again
     named(user, "Replay: Tea or coffee?")
 
 
-async def test_two_are_chosen_to_compare(user: User, place: Place):
-    run = await made(place)
-    copied(place, run, "other", topic="Other", started="2026-01-01T00:00:00+00:00")
+async def test_two_are_chosen_to_compare(user: User, web: WebContext):
+    run = await made(web)
+    copied(web, run, "other", topic="Other", started="2026-01-01T00:00:00+00:00")
     await until_listed(user)
-    named(user, "Choose: Tea or coffee?").set_value(True)
+    named(user, "Select: Tea or coffee?").set_value(True)
     assert not user.find(kind=ui.button, content="Compare").elements.pop().enabled
-    named(user, "Choose: Other").set_value(True)
-    await user.should_see("2 runs chosen")
+    named(user, "Select: Other").set_value(True)
+    await user.should_see("2 runs selected")
     user.find(kind=ui.button, content="Compare").click()
     await user.should_see("Compare two runs", retries=30)
     assert user.back_history[-1] == f"/compare?a={run}&b=other"
 
 
-async def test_an_interrupted_one_goes_on(user: User, place: Place):
-    live = await begin(place, messages=5)
+async def test_an_interrupted_one_goes_on(user: User, web: WebContext):
+    live = await begin(web, messages=5)
     live.control.stop()
     await live.ended()
     made_before = live.board.turn
-    place.runs.forget(live.run)
+    web.runs.forget(live.run)
     await until_listed(user)
-    press(user, line(user, MENU, "Go on"))
+    press(user, line(user, MENU, "Resume"))
     await user.should_see("Tea or coffee?", retries=30)
-    again = await _held(place, live.run)
+    again = await _held(web, live.run)
     await again.ended()
     assert again.board.turn > made_before
 
 
-async def _held(place: Place, run: str) -> LiveRun:
+async def _held(web: WebContext, run: str) -> LiveRun:
     async with asyncio.timeout(20):
-        while (live := place.runs.get(run)) is None:
+        while (live := web.runs.get(run)) is None:
             await asyncio.sleep(0.02)
     return live
 
 
-async def test_a_folder_with_another_name_is_known_by_it(user: User, place: Place):
-    run = await made(place)
-    place.runs.folder(run).rename(place.runs.out / "renamed")
+async def test_a_folder_with_another_name_is_known_by_it(user: User, web: WebContext):
+    run = await made(web)
+    web.runs.folder(run).rename(web.runs.out / "renamed")
     await until_listed(user)
     assert [link.props["href"] for link in user.find(kind=ui.link).elements if "run-topic" in link.classes] == [
         "/run/renamed"

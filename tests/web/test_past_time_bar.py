@@ -5,35 +5,38 @@ from __future__ import annotations
 import asyncio
 import json
 
+import pytest
 from nicegui import ui
 from nicegui.testing import User
 from web.conftest import begin
 from web.past_pages import named, press
 
+from persimchat.app.web.context import WebContext
 from persimchat.app.web.past import time_bar
-from persimchat.app.web.past.addresses import page_of
-from persimchat.app.web.place import Place
+from persimchat.app.web.shared.navigation import page_of
+
+pytestmark = pytest.mark.proof
 
 
 async def shows(user: User, turn: int, of: int) -> None:
     """The page shows what was said up to a turn, and nothing after it."""
     await user.should_see(content=f"{turn} of {of}", kind=ui.label, retries=50)
-    slider = named(user, "Turn that is shown")
+    slider = named(user, "Turn shown")
     assert isinstance(slider, ui.slider)
     assert (slider.value, slider.props["max"]) == (turn, of)
 
 
-async def test_it_waits_until_there_is_something_to_go_through(user: User, place: Place):
-    live = await begin(place, messages=1)
+async def test_it_waits_until_there_is_something_to_go_through(user: User, web: WebContext):
+    live = await begin(web, messages=1)
     await live.ended()
     await user.open(page_of(live.run))
     await user.should_see(live.board.utterances[0].text)
-    await user.should_not_see("Turn that is shown")
+    await user.should_not_see("Turn shown")
     assert not [one for one in user.find(kind=ui.element).elements if "time-bar" in one.classes]
 
 
-async def test_steps_slider_and_the_end(user: User, place: Place):
-    live = await begin(place, messages=4)
+async def test_steps_slider_and_the_end(user: User, web: WebContext):
+    live = await begin(web, messages=4)
     await live.ended()
     texts = [said.text for said in live.board.utterances]
     await user.open(page_of(live.run, 2))
@@ -46,7 +49,7 @@ async def test_steps_slider_and_the_end(user: User, place: Place):
     press(user, named(user, "One turn back (←)"))
     await shows(user, 1, 4)
     await user.should_not_see(texts[1], retries=30)
-    slider = named(user, "Turn that is shown")
+    slider = named(user, "Turn shown")
     assert isinstance(slider, ui.slider)
     slider.set_value(3)
     await shows(user, 3, 4)
@@ -55,8 +58,8 @@ async def test_steps_slider_and_the_end(user: User, place: Place):
     await user.should_see(texts[3], retries=30)
 
 
-async def test_arrow_keys_of_the_page(user: User, place: Place):
-    live = await begin(place, messages=3)
+async def test_arrow_keys_of_the_page(user: User, web: WebContext):
+    live = await begin(web, messages=3)
     await live.ended()
     client = await user.open(page_of(live.run))
     await shows(user, 3, 3)
@@ -67,9 +70,9 @@ async def test_arrow_keys_of_the_page(user: User, place: Place):
         await shows(user, turn, 3)
 
 
-async def test_a_replay_begins_runs_and_ends(user: User, place: Place, monkeypatch):
+async def test_a_replay_begins_runs_and_ends(user: User, web: WebContext, monkeypatch):
     monkeypatch.setattr(time_bar, "STEP_S", 0.3)
-    live = await begin(place, messages=3)
+    live = await begin(web, messages=3)
     await live.ended()
     await user.open(page_of(live.run, 0, play=True))
     named(user, "Pause the replay")
@@ -86,8 +89,8 @@ async def test_a_replay_begins_runs_and_ends(user: User, place: Place, monkeypat
     named(user, "Speed of the replay: 1×")
 
 
-async def test_one_that_goes_on_can_be_looked_at_and_followed_again(user: User, place: Place):
-    live = await begin(place, messages=200)
+async def test_one_that_goes_on_can_be_looked_at_and_followed_again(user: User, web: WebContext):
+    live = await begin(web, messages=200)
     async with asyncio.timeout(60):
         while live.board.turn < 2:
             await asyncio.sleep(0.02)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import persimchat.app.web.past as past
 from persimchat.app.web.past.actions import FORMATS
-from persimchat.app.web.past.wording import ending, moment
+from persimchat.app.web.past.run_card import ending, moment
 from persimchat.app.web.words import LANGUAGES, catalogue
 from persimchat.runs.diff_parting import Why
 from persimchat.runs.events import StopReason

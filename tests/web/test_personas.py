@@ -10,13 +10,11 @@ from nicegui.elements.upload_files import FileUpload, SmallFileUpload
 from nicegui.testing import User
 from nicegui.testing.user_interaction import UserInteraction
 
+from persimchat.app.web.context import WebContext
 from persimchat.app.web.frame import Frame
-from persimchat.app.web.personas.chooser import choose_personas
+from persimchat.app.web.personas.chooser import choose_personas, take_pending_personas
 from persimchat.app.web.personas.library import Library
-from persimchat.app.web.personas.receiving import keep
-from persimchat.app.web.personas.together import taken_along
-from persimchat.app.web.personas.uploads import MOST_BYTES
-from persimchat.app.web.place import Place
+from persimchat.app.web.personas.uploads import MOST_BYTES, keep
 from persimchat.personas.catalogue import find_persona
 from persimchat.state.errors import InputError
 from persimchat.state.persona import Persona
@@ -56,12 +54,12 @@ def press(user: User, name: str) -> None:
     UserInteraction(user, {found}, None).click()
 
 
-async def test_a_persona_is_written_and_kept(user: User, place: Place):
+async def test_a_persona_is_written_and_kept(user: User, web: WebContext):
     await user.open("/personas")
     user.find("New persona").click()
     await user.should_see("Characteristics", retries=PATIENCE)
     user.find("Save").click()
-    await user.should_see("Some fields need a correction", retries=PATIENCE)
+    await user.should_see("Some fields need correction", retries=PATIENCE)
     assert field(user, "Name").error == field(user, "Description").error == "Please fill this in."
     field(user, "Name").value = HOSTILE
     assert field(user, "Name").error is None
@@ -71,53 +69,55 @@ async def test_a_persona_is_written_and_kept(user: User, place: Place):
     field(user, "Description").value = "Paints signs."
     field(user, "Traits, one per line").value = "patient\n\nloud "
     user.find("Save").click()
-    await user.should_see(f"{HOSTILE} is kept", retries=PATIENCE)
+    await user.should_see(f"{HOSTILE} was saved", retries=PATIENCE)
     kept = Persona(name=HOSTILE, description="Paints signs.", traits=["patient", "loud"])
-    assert list(Library(place.library).personas().values()) == [kept]
+    assert list(Library(web.library).personas().values()) == [kept]
 
 
-async def test_only_what_is_changed_changes(user: User, place: Place):
-    path = Library(place.library).add(ANNA, ["Where it comes from."])
+async def test_only_what_is_changed_changes(user: User, web: WebContext):
+    path = Library(web.library).add(ANNA, ["Where it comes from."])
     before = path.read_text(encoding="utf-8")
     await user.open("/personas")
     press(user, "Edit Anna Nová")
     await user.should_see("Edit persona", retries=PATIENCE)
     field(user, "Name").value = "Anna Malá"
     user.find("Save").click()
-    await user.should_see("Anna Malá is kept", retries=PATIENCE)
-    assert Library(place.library).personas() == {path: ANNA.model_copy(update={"name": "Anna Malá"})}
+    await user.should_see("Anna Malá was saved", retries=PATIENCE)
+    assert Library(web.library).personas() == {path: ANNA.model_copy(update={"name": "Anna Malá"})}
     assert path.read_text(encoding="utf-8") == before.replace("Nová", "Malá")
 
 
 @pytest.mark.parametrize("persona", [find_persona("Jarmila"), ANNA], ids=lambda persona: persona.name)
-async def test_what_is_opened_and_saved_is_the_same(user: User, place: Place, persona: Persona):
-    library = Library(place.library)
+async def test_what_is_opened_and_saved_is_the_same(user: User, web: WebContext, persona: Persona):
+    library = Library(web.library)
     path = library.add(persona.model_copy(update={"name": "Copied"}))
     await user.open("/personas")
     press(user, "Copy and change Copied")
     await user.should_see("Edit persona", retries=PATIENCE)
     user.find("Save").click()
-    await user.should_see("Copied is kept", retries=PATIENCE)
+    await user.should_see("Copied was saved", retries=PATIENCE)
     both = library.personas()
     assert len(both) == 2
     assert all(one == both[path] for one in both.values())
 
 
-async def test_a_value_that_would_be_lost_is_marked(user: User, place: Place):
-    Library(place.library).add(ANNA)
+@pytest.mark.proof
+async def test_a_value_that_would_be_lost_is_marked(user: User, web: WebContext):
+    Library(web.library).add(ANNA)
     await user.open("/personas")
     press(user, "Edit Anna Nová")
     await user.should_see("Edit persona", retries=PATIENCE)
     (name,) = (element for element in user.find(kind=ui.input).elements if element.value == "occupation")
-    for wrong, words in (("Age", "This name is here twice."), ("", "Please fill this in.")):
+    for wrong, words in (("Age", "This name is used twice."), ("", "Please fill this in.")):
         name.value = wrong
         user.find("Save").click()
-        await user.should_see("Some fields need a correction", retries=PATIENCE)
+        await user.should_see("Some fields need correction", retries=PATIENCE)
         assert name.error == words
-    assert list(Library(place.library).personas().values()) == [ANNA]
+    assert list(Library(web.library).personas().values()) == [ANNA]
 
 
-async def test_changes_are_not_lost_without_asking(user: User, place: Place):
+@pytest.mark.proof
+async def test_changes_are_not_lost_without_asking(user: User, web: WebContext):
     await user.open("/personas")
     user.find("New persona").click()
     await user.should_see("Characteristics", retries=PATIENCE)
@@ -131,15 +131,16 @@ async def test_changes_are_not_lost_without_asking(user: User, place: Place):
     await user.should_see("Close anyway?", retries=PATIENCE)
     user.find("Discard").click()
     await user.should_not_see("Characteristics", retries=PATIENCE)
-    assert Library(place.library).personas() == {}
+    assert Library(web.library).personas() == {}
     user.find("New persona").click()  # nothing is written, so nothing is asked
     await user.should_see("Characteristics", retries=PATIENCE)
     user.find("Cancel").click()
     await user.should_not_see("Characteristics", retries=PATIENCE)
 
 
-async def test_deleting_asks_and_damaged_files_break_nothing(user: User, place: Place):
-    library = Library(place.library)
+@pytest.mark.proof
+async def test_deleting_asks_and_damaged_files_break_nothing(user: User, web: WebContext):
+    library = Library(web.library)
     library.add(ANNA)
     (library.folder / "wrong.yaml").write_text("name: Ben\nage: 3\n", encoding="utf-8")
     await user.open("/personas")
@@ -154,7 +155,7 @@ async def test_deleting_asks_and_damaged_files_break_nothing(user: User, place: 
         press(user, f"Delete {name}")
         await user.should_see(f"Delete {name}?", retries=PATIENCE)
         user.find(content="Delete", kind=ui.button).click()
-        await user.should_see(f"{name} is deleted", retries=PATIENCE)
+        await user.should_see(f"{name} was deleted", retries=PATIENCE)
     assert list(library.folder.iterdir()) == []
 
 
@@ -169,11 +170,11 @@ async def test_search_and_a_whole_persona(user: User):
         await user.should_see(text, retries=PATIENCE)
 
 
-async def test_a_file_goes_out_and_comes_back(user: User, place: Place):
+async def test_a_file_goes_out_and_comes_back(user: User, web: WebContext):
     await user.open("/personas")
     press(user, "Download the file of Inés Quiroga")
     response = await user.download.next()
-    library = Library(place.library)
+    library = Library(web.library)
     assert await keep(library, sent("ines.yaml", response.content)) == "Inés Quiroga"
     assert list(library.personas().values()) == [find_persona("Inés")]
 
@@ -189,56 +190,57 @@ async def test_a_file_goes_out_and_comes_back(user: User, place: Place):
         (sent("a.yaml", "name: A\ndescription: B\ninclude: /etc/passwd\n"), "did not come with the file"),
     ],
 )
-async def test_files_that_are_no_personas(place: Place, file: FileUpload, wrong: str):
+async def test_files_that_are_no_personas(web: WebContext, file: FileUpload, wrong: str):
     with pytest.raises(InputError, match=wrong) as error:
-        await keep(Library(place.library), file)
+        await keep(Library(web.library), file)
     assert "/tmp" not in str(error.value)
-    assert Library(place.library).personas() == {}
+    assert Library(web.library).personas() == {}
 
 
-async def test_a_file_s_name_is_no_path(place: Place):
-    library = Library(place.library)
+async def test_a_file_s_name_is_no_path(web: WebContext):
+    library = Library(web.library)
     for name in ("../../../evil.yaml", "C:\\evil.yaml", "\x00e.yaml", "x" * 300 + ".yaml"):
         await keep(library, sent(name, "name: Eva\ndescription: A.\n"))
     assert all(path.parent == library.folder and path.stem.startswith("eva") for path in library.personas())
-    assert not list(place.library.parent.rglob("*evil*"))
+    assert not list(web.library.parent.rglob("*evil*"))
 
 
-async def test_personas_are_sent_in_the_page(user: User, place: Place):
+async def test_personas_are_sent_in_the_page(user: User, web: WebContext):
     await user.open("/personas")
     user.find("Upload").click()
     await user.should_see("Choose files, or drop them here", retries=PATIENCE)
     (upload,) = user.find(kind=ui.upload).elements
     wrong = sent("wrong.yaml", "name: [")
     await upload.handle_uploads([sent("anna.json", ANNA.model_dump_json()), wrong])
-    await user.should_see("Anna Nová is kept", retries=PATIENCE)
+    await user.should_see("Anna Nová was saved", retries=PATIENCE)
     await user.should_see("wrong.yaml", retries=PATIENCE)
     user.find("Done").click()
     await user.should_see("1 persona", retries=PATIENCE)
-    assert list(Library(place.library).personas().values()) == [ANNA]
+    assert list(Library(web.library).personas().values()) == [ANNA]
 
 
-async def test_chosen_personas_are_taken_along(user: User, place: Place):
-    Library(place.library).add(find_persona("Inés"))
+async def test_chosen_personas_are_taken_along(user: User, web: WebContext):
+    Library(web.library).add(find_persona("Inés"))
     found: list[list[str]] = []
 
     @ui.page("/taken")
     def _taken() -> None:
-        found.extend([persona.name for persona in taken_along()] for _ in range(2))
+        found.extend([persona.name for persona in take_pending_personas()] for _ in range(2))
 
     await user.open("/personas")
-    boxes = [box for box in user.find(kind=ui.checkbox).elements if box.props["aria-label"] == "Choose Inés Quiroga"]
+    boxes = [box for box in user.find(kind=ui.checkbox).elements if box.props["aria-label"] == "Select Inés Quiroga"]
     for box in boxes:  # one's own and the shipped one: they cannot both take part
         UserInteraction(user, {box}, None).click()
-    press(user, "Choose Hà Nguyễn")
-    await user.should_see("2 chosen", retries=PATIENCE)
-    user.find("Talk with these").click()
+    press(user, "Select Hà Nguyễn")
+    await user.should_see("2 selected", retries=PATIENCE)
+    user.find("Start a conversation with them").click()
     await user.open("/taken")
     assert found == [["Inés Quiroga", "Hà Nguyễn"], []]
 
 
-async def test_the_chooser(user: User, place: Place):
-    Library(place.library).add(ANNA)
+@pytest.mark.proof
+async def test_the_chooser(user: User, web: WebContext):
+    Library(web.library).add(ANNA)
     chosen: list[list[str]] = []
 
     @ui.page("/choosing")
@@ -246,7 +248,7 @@ async def test_the_chooser(user: User, place: Place):
         Frame("")
 
         async def choose() -> None:
-            chosen.append([persona.name for persona in await choose_personas(place, ["ines quiroga"])])
+            chosen.append([persona.name for persona in await choose_personas(web, ["INÉS  quiroga"])])
 
         ui.button("Begin", on_click=choose)
 
@@ -254,11 +256,11 @@ async def test_the_chooser(user: User, place: Place):
     user.find("Begin").click()
     await user.should_see("Your personas", retries=PATIENCE)
     (blocked,) = (box for box in user.find(kind=ui.checkbox).elements if not box.enabled)
-    assert blocked.props["aria-label"] == "Choose Inés Quiroga"
-    press(user, "Choose Anna Nová")
+    assert blocked.props["aria-label"] == "Select Inés Quiroga"
+    press(user, "Select Anna Nová")
     user.find("Search by name").type("marine biologist")
     await user.should_not_see("Anna Nová", retries=PATIENCE)
-    press(user, "Choose Hà Nguyễn")
+    press(user, "Select Hà Nguyễn")
     user.find("Add 2").click()
     await user.should_not_see("Your personas", retries=PATIENCE)
     user.find("Begin").click()

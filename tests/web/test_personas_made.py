@@ -12,8 +12,8 @@ from nicegui.elements.upload_files import LargeFileUpload, SmallFileUpload
 from nicegui.testing import User
 from nicegui.testing.user_interaction import UserInteraction
 
+from persimchat.app.web.context import WebContext
 from persimchat.app.web.personas.library import Library
-from persimchat.app.web.place import Place
 
 PATIENCE = 50
 """Tenths of a second that the page may take; it is asked again and again, so most take one."""
@@ -43,7 +43,7 @@ def last(user: User, text: str) -> None:
 
 
 def untick(user: User, name: str) -> None:
-    (box,) = (b for b in user.find(kind=ui.checkbox).elements if b.props["aria-label"] == f"Choose {name}" and b.value)
+    (box,) = (b for b in user.find(kind=ui.checkbox).elements if b.props["aria-label"] == f"Select {name}" and b.value)
     UserInteraction(user, {box}, None).click()
 
 
@@ -59,28 +59,29 @@ def csv(name: str = "people.csv", text: str = PEOPLE) -> SmallFileUpload:
 FILES = "CSV, TSV, JSON, JSONL, TXT, MD, PDF: choose or drop here"
 
 
-async def test_a_group_is_generated_to_quotas(user: User, place: Place):
+@pytest.mark.proof
+async def test_a_group_is_generated_to_quotas(user: User, web: WebContext):
     await user.open("/personas")
     user.find("Generate").click()
     await user.should_see("Quotas (optional)", retries=PATIENCE)
     field(user, "Who are they? (one sentence)", ui.textarea).value = "commuters"
     field(user, "How many", ui.number).value = 4
     user.find(kind=ui.button, content="gender").click()
-    await user.should_see("Together 100%", retries=PATIENCE)
+    await user.should_see("Total: 100%", retries=PATIENCE)
     field(user, "Share").value = "1/4"
-    await user.should_see("Together 75%, and not 100%", retries=PATIENCE)
+    await user.should_see("Total: 75%, not 100%", retries=PATIENCE)
     last(user, "Generate")
     await user.should_see("the shares of gender sum to 0.75, less than one (gender)", retries=PATIENCE)
     field(user, "Share").value = "half"
     assert field(user, "Share").error == "25%, 0.25 or 1/4"
     field(user, "Share").value = "50%"
     last(user, "Generate")
-    await user.should_see("4 people were made", retries=PATIENCE)
+    await user.should_see("4 personas were made", retries=PATIENCE)
     await user.should_see("no cost", retries=PATIENCE)
-    assert Library(place.library).personas() == {}
-    last(user, "Keep those chosen")
-    await user.should_see("4 personas are kept", retries=PATIENCE)
-    kept = Library(place.library).personas()
+    assert Library(web.library).personas() == {}
+    last(user, "Save selected")
+    await user.should_see("4 personas were saved", retries=PATIENCE)
+    kept = Library(web.library).personas()
     assert Counter(one.characteristic("gender") for one in kept.values()) == {"woman": 2, "man": 2}
     head = next(iter(kept)).read_text(encoding="utf-8")
     assert "# Invented by a program: this is no real person" in head
@@ -88,30 +89,31 @@ async def test_a_group_is_generated_to_quotas(user: User, place: Place):
     assert "fixed by them for this person: gender." in head
 
 
-async def test_some_are_left_out_and_others_not_lost_unasked(user: User, place: Place):
+@pytest.mark.proof
+async def test_some_are_left_out_and_others_not_lost_unasked(user: User, web: WebContext):
     await user.open("/personas")
     user.find("Generate").click()
     await user.should_see("Quotas (optional)", retries=PATIENCE)
     field(user, "How many", ui.number).value = 2
     last(user, "Generate")
-    await user.should_see("2 people were made", retries=PATIENCE)
+    await user.should_see("2 personas were made", retries=PATIENCE)
     user.find(kind=ui.dialog).trigger("keydown.escape")
     await user.should_see("Close anyway?", retries=PATIENCE)
     user.find("Go back").click()
     await user.should_not_see("Close anyway?", retries=PATIENCE)
     first = min((b for b in user.find(kind=ui.checkbox).elements if b.value), key=lambda box: box.id)
     UserInteraction(user, {first}, None).click()
-    last(user, "Keep those chosen")
-    await user.should_see("1 persona is kept", retries=PATIENCE)
-    (kept,) = Library(place.library).personas().values()
-    assert first.props["aria-label"] != f"Choose {kept.name}"
+    last(user, "Save selected")
+    await user.should_see("1 persona was saved", retries=PATIENCE)
+    (kept,) = Library(web.library).personas().values()
+    assert first.props["aria-label"] != f"Select {kept.name}"
 
 
 @pytest.mark.parametrize(
     ("number", "model", "wrong"),
     [(0, "", "0 personas cannot be made. Ask for 1 to 100."), (2, "opnai:x", "Did you mean 'openai'?")],
 )
-async def test_what_cannot_be_generated(user: User, place: Place, number: int, model: str, wrong: str):
+async def test_what_cannot_be_generated(user: User, web: WebContext, number: int, model: str, wrong: str):
     await user.open("/personas")
     user.find("Generate").click()
     await user.should_see("Quotas (optional)", retries=PATIENCE)
@@ -122,63 +124,65 @@ async def test_what_cannot_be_generated(user: User, place: Place, number: int, m
     assert field(user, "Model").value == model  # the request is still there to be corrected
 
 
-async def test_a_table_is_converted_and_some_are_kept(user: User, place: Place):
+@pytest.mark.proof
+async def test_a_table_is_converted_and_some_are_kept(user: User, web: WebContext):
     await user.open("/personas")
     user.find("Convert").click()
-    await user.should_see("How it is read", retries=PATIENCE)
+    await user.should_see("How to read the files", retries=PATIENCE)
     last(user, "Convert")
     await user.should_see("Choose a file first.", retries=PATIENCE)
     await sent(user, FILES, csv("../../people.csv"))
     await user.should_see("people.csv", retries=PATIENCE)
     last(user, "Convert")
-    await user.should_see("2 people were understood", retries=PATIENCE)
+    await user.should_see("2 personas were read", retries=PATIENCE)
     await user.should_see("with the mapping plain", retries=PATIENCE)
     await user.should_see("left out: shoe size: '44'", retries=PATIENCE)
     await user.should_see("residence ← city", retries=PATIENCE)
     untick(user, "Petr Malý")
-    assert Library(place.library).personas() == {}
-    last(user, "Keep those chosen")
-    await user.should_see("1 persona is kept", retries=PATIENCE)
-    ((path, kept),) = Library(place.library).personas().items()
+    assert Library(web.library).personas() == {}
+    last(user, "Save selected")
+    await user.should_see("1 persona was saved", retries=PATIENCE)
+    ((path, kept),) = Library(web.library).personas().items()
     assert kept.name == "Jana <b>Velká</b>"
     assert kept.characteristic("residence") == "Olomouc"
     head = path.read_text(encoding="utf-8").splitlines()[0]
     assert head == "# Converted from people.csv (line 3) with the mapping plain."
 
 
-async def test_one_s_own_mapping(user: User, place: Place):
+@pytest.mark.proof
+async def test_one_s_own_mapping(user: User, web: WebContext):
     await user.open("/personas")
     user.find("Convert").click()
-    await user.should_see("How it is read", retries=PATIENCE)
-    field(user, "How it is read", ui.select).value = "own"
+    await user.should_see("How to read the files", retries=PATIENCE)
+    field(user, "How to read the files", ui.select).value = "own"
     await sent(user, FILES, csv(text="who,story\nEva,Sings.\n"))
     last(user, "Convert")
     await user.should_see("Choose your mapping file first.", retries=PATIENCE)
     mapping = SmallFileUpload("mine.yaml", "", b"name: who\ndescription: story\n")
     await sent(user, "Your mapping (YAML): choose or drop here", mapping)
     last(user, "Convert")
-    await user.should_see("1 person was understood", retries=PATIENCE)
-    last(user, "Keep those chosen")
-    await user.should_see("1 persona is kept", retries=PATIENCE)
-    ((_, kept),) = Library(place.library).personas().items()
+    await user.should_see("1 persona was read", retries=PATIENCE)
+    last(user, "Save selected")
+    await user.should_see("1 persona was saved", retries=PATIENCE)
+    ((_, kept),) = Library(web.library).personas().items()
     assert (kept.name, kept.description) == ("Eva", "Sings.")
 
 
-async def test_what_no_mapping_fits_needs_a_model(user: User, place: Place):
+async def test_what_no_mapping_fits_needs_a_model(user: User, web: WebContext):
     await user.open("/personas")
     user.find("Convert").click()
-    await user.should_see("How it is read", retries=PATIENCE)
+    await user.should_see("How to read the files", retries=PATIENCE)
     await sent(user, FILES, csv("story.txt", "Once there was somebody in a house by the river."))
     last(user, "Convert")
     await user.should_see("it cannot read descriptions (story.txt). Name a language model", retries=PATIENCE)
-    await user.should_see("How it is read", retries=PATIENCE)
-    assert list(place.library.glob("**/*.yaml")) == []
+    await user.should_see("How to read the files", retries=PATIENCE)
+    assert list(web.library.glob("**/*.yaml")) == []
 
 
 async def test_too_large_or_of_another_kind(user: User, tmp_path: Path):
     await user.open("/personas")
     user.find("Convert").click()
-    await user.should_see("How it is read", retries=PATIENCE)
+    await user.should_see("How to read the files", retries=PATIENCE)
     large = tmp_path / "spooled"
     large.write_bytes(b"x" * 5_000_001)
     await sent(user, FILES, LargeFileUpload("large.csv", "", large))

@@ -17,7 +17,7 @@ from nicegui.testing import User
 from web.conftest import Server
 
 from persimchat.app.web.guard import COOKIE
-from persimchat.app.web.hosting import host_pages
+from persimchat.app.web.serving import host_pages
 from persimchat.state.errors import InputError
 
 WITHOUT = """
@@ -99,6 +99,7 @@ def test_its_websocket_takes_the_token_too(open_server: tuple[str, str], given: 
     connection.close()
 
 
+@pytest.mark.proof
 async def test_pages_ask_nobody_else(user: User, monkeypatch: pytest.MonkeyPatch):
     asked: list[object] = []
     monkeypatch.setattr(socket, "getaddrinfo", lambda host, *rest, **more: asked.append(host) or [])

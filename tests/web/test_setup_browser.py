@@ -52,9 +52,9 @@ def test_a_discussion_and_a_debate(server: Server, browser: webdriver.Chrome):
     click(browser, START)
     wait.until(lambda b: "Say what the conversation is about." in b.find_element(By.TAG_NAME, "body").text)
     write(browser, "Topic", "Tea or coffee?")
-    write(browser, "Number of messages", "0")
+    write(browser, "Message limit", "0")
     wait.until(lambda b: "greater than or equal to 1" in b.find_element(By.TAG_NAME, "body").text)
-    write(browser, "Number of messages", "3")
+    write(browser, "Message limit", "3")
     wait.until(lambda b: "greater than or equal to 1" not in b.find_element(By.TAG_NAME, "body").text)
     click(browser, START)
     discussion = ended(browser, server.folder)
@@ -65,7 +65,7 @@ def test_a_discussion_and_a_debate(server: Server, browser: webdriver.Chrome):
     click(browser, "//button[contains(., 'Group debate')]")
     wait.until(lambda b: field(b, "Judge's window").is_displayed())
     assert field(browser, "Topic").get_attribute("value") == "Tea or coffee?"
-    write(browser, "Number of messages", "30")
+    write(browser, "Message limit", "30")
     click(browser, START)
     debate = ended(browser, server.folder)
     assert debate["settings"]["mode"] == "debate"

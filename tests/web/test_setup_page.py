@@ -3,30 +3,39 @@
 from __future__ import annotations
 
 import asyncio
+import inspect
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 from nicegui.elements.upload_files import SmallFileUpload
 from nicegui.testing import User
+from pydantic import Field
+from pydantic.fields import FieldInfo
 from web.conftest import begin
 
+from persimchat.app.setting_options import offered, with_options
+from persimchat.app.wanted import Wanted
+from persimchat.app.web.chat.branch_settings import changeable
+from persimchat.app.web.context import WebContext
 from persimchat.app.web.live_runs import LiveRun
-from persimchat.app.web.place import Place
-from persimchat.app.web.setup import cost_line, participants
+from persimchat.app.web.setup import participants, setup_panel
 from persimchat.app.web.setup.draft import Draft
-from persimchat.app.web.setup.seat_dialog import sides
-from persimchat.app.web.setup.sections import ELSEWHERE, advanced
+from persimchat.app.web.setup.participants import sides
+from persimchat.app.web.setup.scenario_files import SavedSetups
+from persimchat.app.web.setup.sections import ELSEWHERE, listed
 from persimchat.app.web.setup.setting_field import explanation_of, label_of
-from persimchat.app.web.setup.shelf import Shelf
 from persimchat.app.web.setup.specs import specs
 from persimchat.app.web.setup.topics import categories
 from persimchat.app.web.words import LANGUAGES, catalogue
 from persimchat.personas.catalogue import shipped
 from persimchat.personas.scenario import load_scenario
 from persimchat.runs.reading import read_manifest
-from persimchat.state.settings import Settings
+from persimchat.state.setting import About
+from persimchat.state.settings import ABOUT, Settings
+
+pytestmark = pytest.mark.proof
 
 
 def one(user: User, marker: str) -> Any:
@@ -48,24 +57,24 @@ def fields(user: User) -> set[str]:
     return {mark.removeprefix("setting-") for mark in marks if mark.startswith("setting-")}
 
 
-async def begun(place: Place, press: Callable[[], object]) -> LiveRun:
+async def begun(web: WebContext, press: Callable[[], object]) -> LiveRun:
     """Do what starts a run, and wait for it."""
     runs: asyncio.Queue[LiveRun] = asyncio.Queue()
-    start = place.runs.start
+    start = web.runs.start
 
     async def told(*given: Any) -> LiveRun:
         live = await start(*given)
         runs.put_nowait(live)
         return live
 
-    place.runs.start = told
+    web.runs.start = told
     press()
     return await asyncio.wait_for(runs.get(), 30)
 
 
-async def started(user: User, place: Place) -> str:
+async def started(user: User, web: WebContext) -> str:
     """Press the button, and wait for the run's end."""
-    live = await begun(place, lambda: user.find(marker="start").click())
+    live = await begun(web, lambda: user.find(marker="start").click())
     await live.ended()
     return live.run
 
@@ -87,13 +96,25 @@ def test_every_text_is_there_in_every_language():
     assert len(categories()) >= 4
 
 
+def _held(wanted: Wanted) -> None:
+    """A command."""
+
+
 def test_a_new_setting_appears_by_itself(monkeypatch: pytest.MonkeyPatch):
     schema = Settings.model_json_schema()
     schema["properties"]["shouting"] = {"type": "integer", "minimum": 1, "description": "how loud", "default": 3}
     monkeypatch.setattr(Settings, "model_json_schema", lambda: schema)
+    field = FieldInfo.from_annotated_attribute(int, Field(default=3, description="how loud"))
+    monkeypatch.setitem(Settings.__pydantic_fields__, "shouting", field)
+    monkeypatch.setitem(ABOUT, "shouting", About(group="speaking", option="N"))
     specs.cache_clear()
     try:
-        assert "shouting" in advanced()
+        assert listed("speaking")[-1] == "shouting"
+        assert "shouting" in changeable()
+        assert "shouting" in offered("branch")
+        assert "shouting" not in offered("resume")
+        option = get_args(inspect.signature(with_options(_held, ["shouting"])).parameters["shouting"].annotation)[1]
+        assert (option.metavar, option.help) == ("N", "How loud. [dim]default: 3[/dim]")
         assert specs()["shouting"].kind == "integer"
         assert (label_of("shouting"), explanation_of("shouting")) == ("Shouting", "how loud")
     finally:
@@ -105,10 +126,10 @@ async def test_every_setting_is_on_the_page(user: User):
     assert fields(user) | set(ELSEWHERE) == set(Settings.model_fields)
     for persona in shipped()[:4]:
         await user.should_see(persona.name)
-    await user.should_see("It is no language model")
+    await user.should_see("It is not a language model")
 
 
-async def test_a_discussion_is_set_up_and_started(user: User, place: Place):
+async def test_a_discussion_is_set_up_and_started(user: User, web: WebContext):
     await user.open("/")
     fill(user, "topic", "Tea or coffee?")
     setting(user, "max_messages", "3")
@@ -116,7 +137,7 @@ async def test_a_discussion_is_set_up_and_started(user: User, place: Place):
     setting(user, "emotional_retrieval", False)
     setting(user, "budget_calls", "5000")
     fill(user, "rules", "Be brief.\n\nBe kind.\n")
-    manifest = read_manifest(place.runs.folder(await started(user, place)))
+    manifest = read_manifest(web.runs.folder(await started(user, web)))
     held = manifest.settings.model_dump()
     assert manifest.scenario.topic == "Tea or coffee?"
     assert manifest.scenario.model_extra["rules"] == ["Be brief.", "Be kind."]
@@ -124,26 +145,27 @@ async def test_a_discussion_is_set_up_and_started(user: User, place: Place):
     assert [held[name] for name in chosen] == [3, "round_robin", False, 5000, "offline"]
 
 
-async def test_a_double_click_starts_one_run(user: User, place: Place):
+async def test_a_double_click_starts_one_run(user: User, web: WebContext):
     await user.open("/")
     fill(user, "topic", "Tea?")
     setting(user, "max_messages", "1")
-    live = await begun(place, lambda: user.find(marker="start").click().click())
+    live = await begun(web, lambda: user.find(marker="start").click().click())
     await live.ended()
-    assert len((await place.runs.runs()).runs) == 1
+    assert len((await web.runs.runs()).runs) == 1
 
 
-async def test_the_demo_starts_by_one_click(user: User, place: Place):
+async def test_the_demo_starts_by_one_click(user: User, web: WebContext):
     await user.open("/")
-    live = await begun(place, lambda: user.find(marker="demo").click())
-    settings = read_manifest(place.runs.folder(live.run)).settings
+    live = await begun(web, lambda: user.find(marker="demo").click())
+    settings = read_manifest(web.runs.folder(live.run)).settings
     assert (settings.model, settings.max_messages) == ("offline", 12)
 
 
 WRONG = {
     "max_messages": ("0", "greater than or equal to 1"),
     "utterance_words": ("many", "valid integer"),
-    "repetition_overlap": ("0", "greater than 0"),
+    "repetition_overlap": ("0", "greater than or equal to 0.01"),
+    "listeners": ("few", "or all"),
     "model": ("gpt-4o", "openai:gpt-4o"),
     "embedding": ("wordy", "lexical"),
     "prices": ("a: [", "YAML"),
@@ -153,19 +175,19 @@ WRONG = {
 }
 
 
-async def test_a_wrong_value_is_marked_where_it_is(user: User, place: Place):
+async def test_a_wrong_value_is_marked_where_it_is(user: User, web: WebContext):
     await user.open("/")
     fill(user, "topic", "Tea?")
     for name, (value, says) in WRONG.items():
         setting(user, name, value)
         assert says in one(user, f"setting-{name}").error
     user.find(marker="start").click()
-    await user.should_see("To be corrected: ")
+    await user.should_see("Please correct: ")
     told = one(user, "wrong").text
     assert [name for name in WRONG if label_of(name) not in told] == []
     assert {name: one(user, f"setting-{name}").value for name in WRONG} == {n: value for n, (value, _) in WRONG.items()}
     assert one(user, "topic").value == "Tea?"  # nothing is lost
-    assert not place.runs.active
+    assert not web.runs.active
     for name in WRONG:
         setting(user, name, "")
         assert not one(user, f"setting-{name}").error
@@ -175,11 +197,11 @@ async def test_a_topic_is_asked_for_only_at_the_start(user: User):
     await user.open("/")
     assert one(user, "topic").error is None
     user.find(marker="start").click()
-    await user.should_see("To be corrected: Topic")
+    await user.should_see("Please correct: Topic")
     assert one(user, "topic").error == "Say what the conversation is about."
 
 
-async def test_a_model_that_cannot_be_used_is_marked(user: User, place: Place, monkeypatch: pytest.MonkeyPatch):
+async def test_a_model_that_cannot_be_used_is_marked(user: User, web: WebContext, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     await user.open("/")
     fill(user, "topic", "Tea?")
@@ -187,15 +209,15 @@ async def test_a_model_that_cannot_be_used_is_marked(user: User, place: Place, m
     user.find(marker="start").click()
     await user.should_see("needs the environment variable", retries=50)
     assert "OPENAI_API_KEY" in one(user, "setting-model").error
-    assert not place.runs.active
+    assert not web.runs.active
 
 
-async def test_a_seed_keeps_all_its_digits(user: User, place: Place):
+async def test_a_seed_keeps_all_its_digits(user: User, web: WebContext):
     await user.open("/")
     fill(user, "topic", "Tea?")
     setting(user, "max_messages", "1")
     setting(user, "seed", str(2**63 - 1))
-    assert read_manifest(place.runs.folder(await started(user, place))).seed == 2**63 - 1
+    assert read_manifest(web.runs.folder(await started(user, web))).seed == 2**63 - 1
 
 
 async def test_the_mode_brings_its_own_fields_and_limits(user: User):
@@ -207,22 +229,22 @@ async def test_the_mode_brings_its_own_fields_and_limits(user: User):
     assert one(user, "setting-max_messages").value == "60"
     await user.should_not_see(marker="setting-choices")
     setting(user, "answer_format", "choice")
-    assert one(user, "setting-choices").error == "Give at least two answers to choose from, one a line."
+    assert one(user, "setting-choices").error == "Enter at least two answers to choose from, one per line."
     setting(user, "choices", "trams\nbuses")
     assert one(user, "setting-choices").error is None
     setting(user, "answer_format", "free")
     user.find(marker="start").click()
-    await user.should_see("To be corrected: Topic")  # and not the choices, which wait there
+    await user.should_see("Please correct: Topic")  # and not the choices, which wait there
     setting(user, "answer_format", "choice")
     assert one(user, "setting-choices").value == "trams\nbuses"
 
 
 async def test_the_estimate(user: User, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(cost_line, "WAIT_S", 0.02)
+    monkeypatch.setattr(setup_panel, "WAIT_S", 0.02)
     await user.open("/")
     await user.should_see("free", retries=100)
     setting(user, "budget_calls", "20")
-    await user.should_see("ended early by: Budget: calls", retries=100)
+    await user.should_see("end the conversation early: Budget: calls", retries=100)
     setting(user, "model", "ollama:unheard-of")
     await user.should_see("price not known (ollama:unheard-of)", retries=100)
     setting(user, "model", "openai:gpt-4o-mini")
@@ -231,7 +253,7 @@ async def test_the_estimate(user: User, monkeypatch: pytest.MonkeyPatch):
     await user.should_see("No estimate yet", retries=100)
 
 
-async def test_a_set_up_is_saved_and_opened(user: User, place: Place):
+async def test_a_set_up_is_saved_and_opened(user: User, web: WebContext):
     await user.open("/")
     fill(user, "topic", "Tea or coffee?")
     setting(user, "utterance_words", "33")
@@ -240,10 +262,8 @@ async def test_a_set_up_is_saved_and_opened(user: User, place: Place):
     fill(user, "save-name", "../../My café")
     user.find(marker="save-do").click()
     await user.should_see("Saved as my-cafe.")
-    assert [str(path.relative_to(place.library)) for path in place.library.rglob("*.yaml")] == [
-        "scenarios/my-cafe.yaml"
-    ]
-    assert load_scenario(place.library / "scenarios/my-cafe.yaml").settings == {
+    assert [str(path.relative_to(web.library)) for path in web.library.rglob("*.yaml")] == ["scenarios/my-cafe.yaml"]
+    assert load_scenario(web.library / "scenarios/my-cafe.yaml").settings == {
         "model": "offline",
         "utterance_words": 33,
     }
@@ -259,8 +279,8 @@ async def test_what_cannot_be_taken_over_is_said(user: User, address: str):
     await user.should_see(shipped()[0].name)
 
 
-async def test_a_run_is_set_up_again(user: User, place: Place):
-    live = await begin(place, messages=2, topic="Cats?", utterance_words=41)
+async def test_a_run_is_set_up_again(user: User, web: WebContext):
+    live = await begin(web, messages=2, topic="Cats?", utterance_words=41)
     await live.ended()
     await user.open(f"/?like={live.run}")
     assert one(user, "topic").value == "Cats?"
@@ -279,7 +299,7 @@ async def test_a_file_is_taken_over(user: User):
     assert one(user, "setting-utterance_words").value == "12"
     right = wrong.replace(b": 1\n", b": 19\n")
     await one(user, "upload").handle_uploads([SmallFileUpload("cats.yaml", "text/yaml", right)])
-    await user.should_see("The file has been taken over.")
+    await user.should_see("The file was loaded.")
     assert one(user, "topic").value == "Cats?"
     assert one(user, "setting-utterance_words").value == "19"
     await user.should_not_see(shipped()[0].name)
@@ -297,7 +317,7 @@ async def test_what_is_downloaded_is_a_scenario_file(user: User, tmp_path: Path)
     assert (draft.topic, draft.settings) == ("Tea?", {"model": "offline", "mode": "debate"})
 
 
-async def test_a_participant_has_goals_and_relationships(user: User, place: Place):
+async def test_a_participant_has_goals_and_relationships(user: User, web: WebContext):
     first, second = shipped()[0].name, shipped()[1].name
     await user.open("/")
     user.find(marker="seat-0").click()
@@ -316,7 +336,7 @@ async def test_a_participant_has_goals_and_relationships(user: User, place: Plac
     await user.should_see(marker="save-name")
     user.find(marker="save-do").click()
     await user.should_see("Saved as tea.")
-    draft = Shelf(place.library).load("tea")
+    draft = SavedSetups(web.library).load("tea")
     assert (draft.seats[0].model, draft.seats[0].goals) == ("ollama:qwen2.5:7b", ["win", "be liked"])
     (tie,) = draft.relationships
     assert (tie.from_, tie.to, tie.type) == (second, first, "parent_child")
@@ -325,7 +345,7 @@ async def test_a_participant_has_goals_and_relationships(user: User, place: Plac
 async def test_participants_come_and_go(user: User, monkeypatch: pytest.MonkeyPatch):
     asked: list[list[str]] = []
 
-    async def chosen(place: Place, taken: list[str]) -> list[Any]:
+    async def chosen(web: WebContext, taken: list[str]) -> list[Any]:
         asked.append(list(taken))
         return [shipped()[6], shipped()[0]]
 
@@ -339,14 +359,14 @@ async def test_participants_come_and_go(user: User, monkeypatch: pytest.MonkeyPa
         user.find(marker="remove-0").click()
         await user.should_not_see(persona.name)
     user.find(marker="start").click()
-    await user.should_see("To be corrected: Topic, Participants")
+    await user.should_see("Please correct: Topic, Participants")
 
 
-async def test_hostile_names_are_text(user: User, place: Place):
+async def test_hostile_names_are_text(user: User, web: WebContext):
     hostile = '<img src=x onerror=alert(1)>" onclick="alert(2)'
     text = f"topic: '{hostile}'\nparticipants:\n  - {{name: '{hostile}', description: a}}\n  - Ha\n"
-    (place.library / "scenarios").mkdir(parents=True)
-    (place.library / "scenarios/evil.yaml").write_text(text, encoding="utf-8")
+    (web.library / "scenarios").mkdir(parents=True)
+    (web.library / "scenarios/evil.yaml").write_text(text, encoding="utf-8")
     await user.open("/?setup=evil")
     await user.should_see(hostile)
     keys = [key for element in user.client.elements.values() for key in element.props]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from persimchat.app.web.setup.draft import Draft, Seat
-from persimchat.app.web.setup.servers import servers_in
+from persimchat.app.web.setup.scenario_files import servers_in
 from persimchat.personas.catalogue import shipped
 
 

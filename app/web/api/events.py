@@ -10,22 +10,22 @@ from typing import Annotated, Final
 from fastapi import APIRouter, Header, Query, Response
 from fastapi.responses import StreamingResponse
 
-from persimchat.app.web.api.finding import check_run
 from persimchat.app.web.api.problems import NO_RUN, RESPONSES
-from persimchat.app.web.place import Place
+from persimchat.app.web.api.runs import check_run
+from persimchat.app.web.context import WebContext
 from persimchat.runs.events import Event, Speaking, Token
 from persimchat.runs.past import past_events
 from persimchat.runs.reading import read_run
 from persimchat.state.errors import PerSimChatError
 
 ALIVE_S: Final = 15.0
-"""Seconds of silence after which a comment is sent, so that nobody between takes the connection for dead."""
+"""Seconds of silence after which a comment is sent, so that no proxy takes the connection for dead."""
 
 _AT_ONCE: Final = 50
 """Events of a run that is kept, read in one go."""
 
 
-def events_router(place: Place) -> APIRouter:
+def events_router(web: WebContext) -> APIRouter:
     """The route, over these runs."""
     router = APIRouter(prefix="/api/runs/{run}", tags=["runs"], responses={**RESPONSES, **NO_RUN})
 
@@ -46,14 +46,14 @@ def events_router(place: Place) -> APIRouter:
     ) -> Response:
         """A run's events, the past ones first, and then as they happen, to its end (docs/events.md).
 
-        Events that last are numbered from 1 (`id`), so that whoever was cut off goes on where they were; `speaking` and
-        `token` do not last and have no number.
+        Lasting events are numbered from 1 (`id`), so that a client that was cut off can go on; `speaking` and `token`
+        do not last and have no number.
         """
-        live = place.runs.get(run)
+        live = web.runs.get(run)
         if live is None:
-            check_run(place, run)
+            check_run(web, run)
         had = max(after, last_event_id or 0)
-        source = live.broadcast.subscribe() if live is not None else _kept(place, run)
+        source = live.broadcast.subscribe() if live is not None else _kept(web, run)
         stream = _numbered(source, had)
         if live is None or live.over:
             first = await anext(stream, None)
@@ -66,9 +66,9 @@ def events_router(place: Place) -> APIRouter:
     return router
 
 
-async def _kept(place: Place, run: str) -> AsyncGenerator[Event, None]:
+async def _kept(web: WebContext, run: str) -> AsyncGenerator[Event, None]:
     """The events of a run that is kept, read in a thread a few at a time."""
-    past: Iterator[Event] = await asyncio.to_thread(lambda: past_events(read_run(place.runs.folder(run))))
+    past: Iterator[Event] = await asyncio.to_thread(lambda: past_events(read_run(web.runs.folder(run))))
 
     def some() -> list[Event]:
         return [event for event, _ in zip(past, range(_AT_ONCE), strict=False)]
@@ -94,7 +94,7 @@ async def _numbered(events: AsyncGenerator[Event, None], had: int) -> AsyncGener
     except PerSimChatError:
         if not number:
             raise  # the folder cannot be read
-        return  # `stopped` has told of it
+        return  # the event `stopped` says so
 
 
 async def _after(first: str, rest: AsyncGenerator[str, None]) -> AsyncGenerator[str, None]:

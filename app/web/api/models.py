@@ -8,11 +8,15 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from persimchat.app.web.board import Status
 from persimchat.runs.events import Asked, StopReason, Totals
+from persimchat.state.intervention import LONGEST_WORDS
 from persimchat.state.persona import Persona
 from persimchat.state.relationship import Relationship
+from persimchat.state.scenario import LONGEST_LINE, LONGEST_TOPIC
+from persimchat.state.settings import Mode
 
 Name = Annotated[str, Field(min_length=1, max_length=300)]
-Words = Annotated[str, Field(min_length=1, max_length=20_000)]
+Words = Annotated[str, Field(min_length=1, max_length=LONGEST_WORDS)]
+Sentence = Annotated[str, Field(min_length=1, max_length=LONGEST_LINE)]
 Turn = Annotated[int, Field(ge=0, le=10_000_000)]
 
 
@@ -31,15 +35,15 @@ class Problem(BaseModel):
 class Conversation(_Given):
     """A conversation to be held, or to be estimated: the fields of a scenario file."""
 
-    topic: Annotated[str, Field(min_length=1, max_length=8000, description="what the conversation is about")]
+    topic: Annotated[str, Field(min_length=1, max_length=LONGEST_TOPIC, description="what the conversation is about")]
     participants: list[Name | Persona] = Field(
         default=[],
         max_length=100,
         description="names of personas, shipped or the library's, or personas written out; four shipped ones if empty",
     )
     relationships: list[Relationship] = Field(default=[], max_length=10_000)
-    social_goals: dict[str, list[Name]] = Field(default={}, description="participant's name: goals")
-    rules: list[Name] = Field(default=[], max_length=100)
+    social_goals: dict[str, list[Sentence]] = Field(default={}, description="participant's name: goals")
+    rules: list[Sentence] = Field(default=[], max_length=100)
     settings: dict[str, Any] = Field(default={}, description="see /api/settings; what is left out has its default")
 
 
@@ -82,7 +86,7 @@ class Topic(_Given):
     """Turn the conversation to another topic."""
 
     do: Literal["topic"]
-    topic: Annotated[str, Field(min_length=1, max_length=8000)]
+    topic: Annotated[str, Field(min_length=1, max_length=LONGEST_TOPIC)]
 
 
 class Hand(_Given):
@@ -94,7 +98,7 @@ class Hand(_Given):
 
 
 class Floor(_Given):
-    """Let somebody speak next."""
+    """Let a participant speak next."""
 
     do: Literal["floor"]
     agent: Name
@@ -115,7 +119,7 @@ class Plain(_Given):
     do: Literal["pass", "pause", "go_on", "stop"]
 
 
-Deed = Annotated[Say | Topic | Hand | Floor | Answer | Plain, Field(discriminator="do")]
+Intervention = Annotated[Say | Topic | Hand | Floor | Answer | Plain, Field(discriminator="do")]
 """What people do to a run."""
 
 
@@ -130,8 +134,8 @@ class RunInfo(BaseModel):
 
     run: str = Field(description="its id")
     status: Status
-    active: bool = Field(description="somebody works on it: this server, or another program")
-    mode: Literal["discussion", "debate"]
+    active: bool = Field(description="it is running, in this server or in another program")
+    mode: Mode
     baseline: str | None
     topic: str
     participants: list[str]

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from collections.abc import Mapping
+from typing import Any, Final, cast
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
+from starlette.exceptions import HTTPException
 
 from persimchat.app.web.api.models import Problem
-from persimchat.state.errors import InputError, PerSimChatError
+from persimchat.state.errors import InputError, MachineError, PerSimChatError
 
 RESPONSES: Final[dict[int | str, dict[str, Any]]] = {
     400: {"model": Problem, "description": "What was sent cannot be read, or cannot be done."},
     403: {"description": "Another page's request, an unknown Host, or no token.", "content": {"text/plain": {}}},
+    411: {"model": Problem, "description": "The size of what was sent is not said beforehand."},
+    413: {"model": Problem, "description": "What was sent is too large."},
     422: {"model": Problem, "description": "What was sent is not of the right form."},
+    507: {"model": Problem, "description": "The server's machine refuses: no room, or no right to write."},
 }
 """What every route may answer beside its own."""
 
@@ -36,6 +41,7 @@ def add_problems(api: FastAPI) -> None:
     """Let an application answer errors in that form."""
     api.add_exception_handler(PerSimChatError, _told)
     api.add_exception_handler(RequestValidationError, _invalid)
+    api.add_exception_handler(HTTPException, _refused)
 
 
 def _answer(status: int, problem: Problem) -> JSONResponse:
@@ -46,12 +52,35 @@ async def _told(_: Request, error: Exception) -> JSONResponse:
     if not isinstance(error, PerSimChatError):
         raise error
     status = 404 if isinstance(error, NoRunError) else 409 if isinstance(error, ConflictError) else 400
+    if isinstance(error, MachineError):
+        status = 507
     return _answer(status, Problem(error=error.what, where=error.where, remedy=error.remedy))
+
+
+async def _refused(_: Request, error: Exception) -> JSONResponse:
+    if not isinstance(error, HTTPException):
+        raise error
+    return _answer(error.status_code, Problem(error=str(error.detail), remedy="See /api/openapi.json for its form."))
 
 
 async def _invalid(_: Request, error: Exception) -> JSONResponse:
     if not isinstance(error, RequestValidationError):
         raise error
-    first = error.errors()[0]
-    where = ".".join(str(part) for part in first["loc"])
-    return _answer(422, Problem(error=str(first["msg"]), where=where, remedy="See /api/openapi.json for its form."))
+    first = max(error.errors(), key=lambda one: len(one["loc"]))  # of a union the branch that came furthest
+    what = str(first["msg"]).removeprefix("Value error, ").rstrip(".")
+    return _answer(
+        422, Problem(error=what, where=_place(first["loc"], error.body), remedy="See /api/openapi.json for its form.")
+    )
+
+
+def _place(location: tuple[str | int, ...], data: Any) -> str:
+    """A location without the names of a union's branches, which are no part of what was sent."""
+    found = [str(part) for part in location[:1]]
+    inside: Any = data
+    for place, part in enumerate(location[1:], start=2):
+        if (isinstance(inside, Mapping) and part in inside) or (isinstance(inside, list) and isinstance(part, int)):
+            inside = cast(Any, inside)[part]
+        elif place < len(location):
+            continue
+        found.append(str(part))
+    return ".".join(found)

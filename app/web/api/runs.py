@@ -1,22 +1,62 @@
-"""Routes: the list of runs, starting one, looking at one, deleting one."""
+"""Routes: the list of runs, starting, looking at, deleting one; its report and its tables."""
 
 from __future__ import annotations
 
 import asyncio
+import io
+import tempfile
+import zipfile
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Final, Literal
 
-from fastapi import APIRouter, Query
+from fastapi import APIRouter, Query, Response
+from fastapi.responses import HTMLResponse
 
-from persimchat.app.web.api.finding import board_of, check_run, understood
+from persimchat.app.web.api.bodies import JsonRoute
+from persimchat.app.web.api.conversations import understood
 from persimchat.app.web.api.models import Conversation, ListedInfo, RunInfo, Turn
-from persimchat.app.web.api.problems import CONFLICT, NO_RUN, RESPONSES, ConflictError
+from persimchat.app.web.api.problems import CONFLICT, NO_RUN, RESPONSES, ConflictError, NoRunError
 from persimchat.app.web.board import Board
-from persimchat.app.web.place import Place
+from persimchat.app.web.context import WebContext
+from persimchat.app.web.live_runs import LiveRun
 from persimchat.runs.events import Judged, MindRecord, StopReason, Uttered
+from persimchat.runs.export import export_runs
 from persimchat.runs.listing import ListedRun, deletable, delete_run, matching
 from persimchat.runs.past import past_events
 from persimchat.runs.reading import read_run
+from persimchat.runs.report import report_html
+from persimchat.state.errors import InputError, MachineError
+from persimchat.state.settings import Mode
+
+_HTML: Final[dict[int | str, dict[str, Any]]] = {200: {"content": {"text/html": {"schema": {"type": "string"}}}}}
+_ZIP: Final[dict[int | str, dict[str, Any]]] = {
+    200: {"content": {"application/zip": {"schema": {"type": "string", "format": "binary"}}}}
+}
+
+
+async def board_of(web: WebContext, run: str) -> Board:
+    """The board of a run; raises NoRunError if there is none."""
+    if web.runs.get(run) is None:
+        check_run(web, run)
+    return await web.runs.board(run)
+
+
+def check_run(web: WebContext, run: str) -> None:
+    """Raise NoRunError if there is no such run."""
+    try:
+        web.runs.folder(run)
+    except InputError as error:
+        raise NoRunError(error.what, where=run, remedy="See /api/runs for those that there are.") from None
+
+
+def live_run(web: WebContext, run: str) -> LiveRun:
+    """A run that goes on; raises NoRunError or ConflictError where it does not."""
+    live = web.runs.going_on(run)
+    if live is None:
+        if web.runs.get(run) is None:
+            check_run(web, run)
+        raise ConflictError("the run is not going on", where=run, remedy="Resume it, or branch it.")
+    return live
 
 
 def info(run: str, board: Board) -> RunInfo:
@@ -41,60 +81,59 @@ def info(run: str, board: Board) -> RunInfo:
     )
 
 
-def runs_router(place: Place) -> APIRouter:
+def runs_router(web: WebContext) -> APIRouter:
     """The routes, over these runs."""
-    router = APIRouter(prefix="/api/runs", tags=["runs"], responses=RESPONSES)
+    router = APIRouter(route_class=JsonRoute, prefix="/api/runs", tags=["runs"], responses=RESPONSES)
 
     @router.get("")
     async def list_runs(
         text: Annotated[str, Query(max_length=1000, description="words in id, topic, participants or model")] = "",
-        mode: Literal["discussion", "debate"] | None = None,
+        mode: Mode | None = None,
         ended: StopReason | Literal["unfinished"] | None = None,
     ) -> list[ListedInfo]:
         """The runs, the latest first."""
-        listing = await place.runs.runs()
+        listing = await web.runs.runs()
         found = matching(listing.runs, text=text, mode=mode, ended=ended)
         return [_listed(run) for run in found]
 
     @router.post("", status_code=201)
     async def start_run(wanted: Conversation) -> RunInfo:
         """Begin a run. It goes on by itself; follow it by its events."""
-        scenario, settings = await understood(place, wanted)
-        live = await place.runs.start(scenario, settings)
+        scenario, settings = await understood(web, wanted)
+        live = await web.runs.start(scenario, settings)
         return info(live.run, live.board)
 
     @router.get("/{run}", responses=NO_RUN)
     async def look(run: str) -> RunInfo:
         """A run in short."""
-        return info(run, await board_of(place, run))
+        return info(run, await board_of(web, run))
 
     @router.delete("/{run}", responses={**NO_RUN, **CONFLICT})
     async def delete(run: str) -> dict[Literal["kept"], str]:
         """Delete a run and what Chroma holds of it; `kept` says what had to be left, if anything."""
-        check_run(place, run)
-        live = place.runs.get(run)
-        if live is not None and not live.over:
+        check_run(web, run)
+        if web.runs.going_on(run):
             raise ConflictError("the run is going on", where=run, remedy="Stop it first.")
-        found = await asyncio.to_thread(deletable, place.runs.folder(run))
+        found = await asyncio.to_thread(deletable, web.runs.folder(run))
         kept = await delete_run(found)
-        place.runs.forget(run)
+        web.runs.forget(run)
         return {"kept": " ".join(part for part in (found.kept, kept) if part)}
 
     @router.get("/{run}/utterances", responses=NO_RUN)
     async def utterances(run: str, after: Turn = 0) -> list[Uttered]:
         """What was said, from the utterance after a turn on."""
-        return (await board_of(place, run)).utterances[after:]
+        return (await board_of(web, run)).utterances[after:]
 
     @router.get("/{run}/verdicts", responses=NO_RUN)
     async def verdicts(run: str) -> list[Judged]:
         """The judge's verdicts, in order."""
-        return (await board_of(place, run)).verdicts
+        return (await board_of(web, run)).verdicts
 
     @router.get("/{run}/minds/{turn}", responses=NO_RUN)
     async def minds(run: str, turn: Turn) -> list[MindRecord]:
         """Everybody's mind at the end of a turn (0 before the first utterance); empty where there were none."""
-        check_run(place, run)
-        return await asyncio.to_thread(_minds, place, run, turn)
+        check_run(web, run)
+        return await asyncio.to_thread(_minds, web, run, turn)
 
     return router
 
@@ -104,10 +143,57 @@ def _listed(run: ListedRun) -> ListedInfo:
     return ListedInfo.model_validate({**run.model_dump(exclude={"folder"}), "run": Path(run.folder).name})
 
 
-def _minds(place: Place, run: str, turn: int) -> list[MindRecord]:
+def _minds(web: WebContext, run: str, turn: int) -> list[MindRecord]:
     found = []
-    for event in past_events(read_run(place.runs.folder(run)), upto=turn):
+    for event in past_events(read_run(web.runs.folder(run)), upto=turn):
         record: Any = getattr(event, "record", None)
         if event.event == "mind" and record.turn == turn:
             found.append(record)
     return found
+
+
+def downloads_router(web: WebContext) -> APIRouter:
+    """The routes, over these runs."""
+    router = APIRouter(prefix="/api/runs/{run}", tags=["downloads"], responses={**RESPONSES, **NO_RUN})
+
+    @router.get("/report", response_class=Response, responses=_HTML)
+    async def report(run: str) -> HTMLResponse:
+        """The report on a run as far as it has come: one page without scripts."""
+        check_run(web, run)
+        page = await asyncio.to_thread(lambda: report_html(read_run(web.runs.folder(run))))
+        policy = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; frame-ancestors 'none'"
+        return HTMLResponse(page, headers={"content-security-policy": policy})
+
+    @router.get("/export", response_class=Response, responses=_ZIP)
+    async def export(
+        run: str,
+        format: Annotated[Literal["csv", "jsonl", "parquet", "md", "html"], Query(description="of the tables")] = "csv",
+        eyes: Annotated[
+            str | None, Query(max_length=300, description="a participant: only what they may have seen")
+        ] = None,
+    ) -> Response:
+        """The run as tables with a codebook, and its transcript, in one ZIP file."""
+        check_run(web, run)
+        try:
+            packed = await asyncio.to_thread(_packed, web.runs.folder(run), format, eyes)
+        except OSError as error:
+            raise MachineError.caused_by(error, "the tables cannot be made", tempfile.gettempdir()) from error
+        name = f"{run}-{format}.zip".encode("ascii", "replace").decode().replace("?", "_").replace('"', "_")
+        headers = {"content-disposition": f'attachment; filename="{name}"'}
+        return Response(packed, media_type="application/zip", headers=headers)
+
+    return router
+
+
+def _packed(folder: Path, form: str, eyes: str | None) -> bytes:
+    with tempfile.TemporaryDirectory() as scratch:
+        out = Path(scratch) / "tables"
+        export_runs([folder], out, form, bom=form == "csv", eyes=eyes)
+        files = sorted(out.iterdir())
+        if eyes is None and (folder / "transcript.md").is_file():
+            files.append(folder / "transcript.md")
+        packed = io.BytesIO()
+        with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+            for file in files:
+                archive.write(file, file.name)
+        return packed.getvalue()

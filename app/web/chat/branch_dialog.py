@@ -7,11 +7,10 @@ import asyncio
 from nicegui import ui
 
 from persimchat.app.web.chat.branch_settings import BranchSettings, settings_form
-from persimchat.app.web.chat.numbers import whole
-from persimchat.app.web.past.addresses import page_of
+from persimchat.app.web.context import Viewing
 from persimchat.app.web.setup.form import Form
-from persimchat.app.web.viewing import Viewing
-from persimchat.app.web.widgets import FIELD, explained, told
+from persimchat.app.web.shared.navigation import page_of
+from persimchat.app.web.widgets import FIELD, explained, notify_error, whole_number
 from persimchat.app.web.words import t
 from persimchat.nodes.saying import moderator_name
 from persimchat.runs.events import Started, Uttered
@@ -19,7 +18,7 @@ from persimchat.state.errors import PerSimChatError
 from persimchat.state.plain_text import one_line
 
 _ROOM = 10
-"""So many more messages a branch may have that begins at its run's message limit."""
+"""How many more messages a branch gets that begins at its run's message limit."""
 
 
 async def branch_from(viewing: Viewing, turn: int, *, instead: bool = False) -> None:
@@ -33,9 +32,9 @@ async def branch_from(viewing: Viewing, turn: int, *, instead: bool = False) -> 
     if viewing.board.started is None:
         return
     try:
-        form = await asyncio.to_thread(settings_form, viewing.place.runs.folder(viewing.run))
+        form = await asyncio.to_thread(settings_form, viewing.web.runs.folder(viewing.run))
     except PerSimChatError as error:
-        told(error)
+        notify_error(error)
         return
     _BranchDialog(viewing, viewing.board.started, form, turn, instead=instead)
 
@@ -92,7 +91,7 @@ class _BranchDialog:
         return said[shared] if shared is not None and 0 <= shared < len(said) else None
 
     def _moved(self) -> None:
-        said = self._following(whole(self._shared.value))
+        said = self._following(whole_number(self._shared.value))
         self._there.set_visibility(said is not None)
         if said is not None:
             self._there.set_text(t("chat.branch_said", who=one_line(said.speaker), text=said.text))
@@ -101,7 +100,7 @@ class _BranchDialog:
 
     async def _branch(self) -> None:
         self._shared.error = self._limit.error = None
-        at, most, last = whole(self._shared.value), whole(self._limit.value), self._viewing.board.turn
+        at, most, last = whole_number(self._shared.value), whole_number(self._limit.value), self._viewing.board.turn
         if at is None or not 0 <= at <= last:
             self._shared.error = t("chat.branch_between", most=last)
             return
@@ -118,9 +117,9 @@ class _BranchDialog:
         say = (self._who.value, self._words.value) if self._words.value else None
         self._button.disable()
         try:
-            made = await self._viewing.place.runs.branch(self._viewing.run, at, say=say, changes=changes)
+            made = await self._viewing.web.runs.branch(self._viewing.run, at, say=say, changes=changes)
         except PerSimChatError as error:
-            told(error)
+            notify_error(error)
             self._button.enable()
         else:
             self._dialog.close()

@@ -13,32 +13,19 @@ from persimchat.app.web.setup.setting_field import setting_field
 from persimchat.app.web.words import t
 from persimchat.runs.reading import read_manifest
 from persimchat.state.configuration import load_settings
+from persimchat.state.settings import ABOUT
 
-CHANGEABLE: Final = (
-    "pattern",
-    "selection",
-    "temperature",
-    "allow_repetition",
-    "window_size",
-    "judge_every",
-    "planning_and_reflection",
-    "memory_filtering",
-    "emotional_retrieval",
-    "stm_retrieval",
-    "relationships",
-    "speech_register",
-    "utterance_words",
-    "closing",
-    "closing_need",
-    "human_turns",
-    "analysis",
-    "model_temperature",
-    "seed",
-    "budget_calls",
-    "budget_tokens",
-    "budget_usd",
-)
-"""Settings that are offered: of those on which the shared past does not rest."""
+_IN_THE_DIALOG: Final = ("max_messages", "model")
+"""Settings that have fields of their own there."""
+
+
+def changeable() -> list[str]:
+    """The settings that are offered: of those that a branch may change, all but the advanced ones."""
+    return [
+        name
+        for name, about in ABOUT.items()
+        if about.changes != "never" and about.group != "advanced" and name not in _IN_THE_DIALOG
+    ]
 
 
 def settings_form(folder: Path) -> Form:
@@ -62,14 +49,14 @@ class BranchSettings:
         with ui.expansion(t("chat.branch_settings"), icon="tune").classes("surface w-full") as self._part:
             self._part.props('dense header-class="text-sm px-3 rounded-xl"').mark("branch-settings")
             with ui.column().classes("setup w-full gap-2 pb-2"):
-                for name in CHANGEABLE:
+                for name in changeable():
                     setting_field(form, name)
         form.changed()
 
     def changes(self) -> dict[str, Any] | None:
         """The settings that are to be others; None where one is wrong, which is marked."""
         self._form.changed()
-        if set(CHANGEABLE) & self._form.wrong.keys():
+        if set(changeable()) & self._form.wrong.keys():
             self._part.open()
             return None
         return dict(self._form.draft.settings)

@@ -1,23 +1,23 @@
-"""Where people write: their own turn, the moderator's lines, whispers; and pause, resume, stop."""
+"""Where people write and steer: their own turn, the moderator's lines, whispers; pause, resume, stop."""
 
 from __future__ import annotations
 
 from nicegui import ui
 
-from persimchat.app.web.chat.controls import Controls
-from persimchat.app.web.chat.moderator_menu import moderator_menu
-from persimchat.app.web.chat.over_bar import draw_over
+from persimchat.app.web.chat.inactive_bar import draw_inactive_bar
 from persimchat.app.web.chat.speaking import Speaking
-from persimchat.app.web.chat.wording import listed
-from persimchat.app.web.viewing import Viewing
+from persimchat.app.web.context import Viewing
+from persimchat.app.web.shared.formats import listed
+from persimchat.app.web.widgets import FIELD, icon_button, notify_error
 from persimchat.app.web.words import t
+from persimchat.state.errors import PerSimChatError
 from persimchat.state.plain_text import one_line
 
 _POLL_S = 0.2
 
 
 def composer(viewing: Viewing) -> None:
-    """Draw it, and keep it up to date."""
+    """Draw the composer, and keep it up to date."""
     parts = _Composer(viewing)
     parts.sync()
     ui.timer(_POLL_S, parts.sync)
@@ -100,4 +100,114 @@ class _Composer:
             self._over_drawn = stands
             self._over.clear()
             with self._over:
-                draw_over(self._viewing)
+                draw_inactive_bar(self._viewing)
+
+
+class Controls:
+    """The buttons pause, go on and stop."""
+
+    def __init__(self, viewing: Viewing) -> None:
+        self._viewing = viewing
+        self._pause = icon_button("pause", t("chat.pause"), self._do_pause).mark("pause")
+        self._go_on = icon_button("play_arrow", t("chat.go_on"), self._do_go_on).props("color=positive").mark("go-on")
+        self._stop = icon_button("stop", t("chat.stop"), self._ask_stop).props("color=negative").mark("stop")
+
+    def sync(self) -> str:
+        """Show what can be done; returns what is under way, empty if nothing is."""
+        live = self._viewing.live
+        if live is None:
+            return ""
+        control, baseline = live.control, _baseline(self._viewing) is not None
+        self._pause.set_visibility(not control.paused and not control.stopped and not baseline)
+        self._go_on.set_visibility(control.paused)
+        self._stop.set_visibility(not control.stopped)
+        if control.stopped:
+            return t("chat.stopping")
+        return t("chat.pausing") if control.paused and not live.board.paused else ""
+
+    def _do_pause(self) -> None:
+        if self._viewing.live is not None:
+            self._viewing.live.control.pause()
+
+    def _do_go_on(self) -> None:
+        if self._viewing.live is not None:
+            self._viewing.live.control.go_on()
+
+    def _ask_stop(self) -> None:
+        baseline = _baseline(self._viewing) is not None
+        with ui.dialog() as dialog, ui.card().classes("surface w-96 max-w-full gap-3"):
+            ui.label(t("chat.stop_title")).classes("text-lg font-semibold").props("role=heading aria-level=2")
+            ui.label(t("chat.stop_text_baseline" if baseline else "chat.stop_text")).classes("text-sm muted")
+
+            def end() -> None:
+                dialog.close()
+                self._do_stop()
+
+            with ui.row().classes("w-full justify-end gap-2"):
+                ui.button(t("common.cancel"), on_click=dialog.close).props("flat no-caps")
+                ui.button(t("chat.stop_yes"), icon="stop", on_click=end).props("unelevated no-caps color=negative")
+        dialog.on("hide", dialog.delete)
+        dialog.open()
+
+    def _do_stop(self) -> None:
+        live = self._viewing.live
+        if live is None:
+            return
+        if _baseline(self._viewing) is not None:
+            live.broadcast.cancel()  # a method asks nobody between its rounds
+            return
+        try:
+            live.control.stop()
+        except PerSimChatError as error:
+            notify_error(error)
+
+
+def _baseline(viewing: Viewing) -> str | None:
+    return viewing.board.started.baseline if viewing.board.started is not None else None
+
+
+def moderator_menu(viewing: Viewing) -> ui.button:
+    """Draw the button and its menu."""
+
+    def floor(name: str) -> None:
+        live = viewing.live
+        if live is None:
+            return
+        try:
+            live.control.give_floor(name)
+        except PerSimChatError as error:
+            notify_error(error)
+        else:
+            ui.notify(t("chat.floor_next", who=one_line(name)), type="positive")
+
+    with icon_button("campaign", t("chat.as_moderator")) as button, ui.menu():
+        ui.menu_item(t("chat.change_topic"), lambda: _change_topic(viewing)).mark("change-topic")
+        ui.separator()
+        for name in viewing.board.participants:
+            ui.menu_item(t("chat.give_floor", who=one_line(name)), lambda name=name: floor(name)).mark("floor")
+    return button
+
+
+def _change_topic(viewing: Viewing) -> None:
+    with ui.dialog() as dialog, ui.card().classes("surface w-[30rem] max-w-full gap-3"):
+        ui.label(t("chat.change_topic").rstrip("…")).classes("text-lg font-semibold").props("role=heading aria-level=2")
+        topic = ui.textarea(t("chat.new_topic")).props(f"{FIELD} autogrow autofocus").classes("w-full")
+
+        def change() -> None:
+            live = viewing.live
+            if live is None:
+                dialog.close()
+                return
+            try:
+                live.control.change_topic(topic.value or "")
+            except PerSimChatError as error:
+                notify_error(error)
+            else:
+                dialog.close()
+                ui.notify(t("chat.topic_next"), type="positive")
+
+        with ui.row().classes("w-full justify-end gap-2"):
+            ui.button(t("common.cancel"), on_click=dialog.close).props("flat no-caps")
+            ui.button(t("chat.change_topic").rstrip("…"), on_click=change).props("unelevated no-caps").mark("topic")
+    dialog.on("hide", dialog.delete)
+    dialog.open()

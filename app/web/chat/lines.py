@@ -1,4 +1,4 @@
-"""How a line of the conversation looks: an utterance as a bubble, everything else as a quiet line."""
+"""One line of the conversation: its words, its look, and the card after the last one."""
 
 from __future__ import annotations
 
@@ -7,35 +7,99 @@ from dataclasses import dataclass
 
 from nicegui import ui
 
-from persimchat.app.web.board import Line
-from persimchat.app.web.chat.wording import aside, corrected, dominant, listed, seconds
+from persimchat.app.web.board import Board, Line
 from persimchat.app.web.looks import CALM, EMOTION_COLOURS, EMOTION_FACES, MODERATOR, colour
+from persimchat.app.web.shared.formats import cost, listed, tokens
 from persimchat.app.web.widgets import avatar, chip, named
-from persimchat.app.web.words import number, t
-from persimchat.runs.events import Judged, Started, Uttered
+from persimchat.app.web.words import catalogue, number, t
+from persimchat.runs.events import Concluded, Judged, Shortened, Silenced, Started, Stopped, TopicChanged, Uttered
+from persimchat.runs.lines import edited
+from persimchat.state.emotion import dominant
 from persimchat.state.plain_text import one_line
+from persimchat.state.repetition import CORRECTIONS
+from persimchat.state.settings import BASELINES
+
+
+def response_time(value: float) -> str:
+    """Seconds with one decimal, two where it takes less than one."""
+    return f"{number(value, 1 if value >= 1 else 2)} s"
+
+
+def put_in(by: str) -> str:
+    """The note on an utterance whose words are not its speaker's own, by its `edited_by`."""
+    key = f"chat.put_in_{by}"
+    return t(key) if key in catalogue() else one_line(edited(by))
+
+
+def aside(line: Silenced | TopicChanged | Judged | Shortened) -> str:
+    """A line between utterances, in words."""
+    match line:
+        case TopicChanged():
+            return t("chat.topic_is_now", topic=one_line(line.topic))
+        case Silenced():
+            who = one_line(line.agent)
+            if line.why == "passed":
+                return t("chat.passes", who=who)
+            return t(f"chat.silent_{line.step}", who=who, why=one_line(line.why))
+        case Judged():
+            return verdict(line)
+        case Shortened():
+            return t(
+                "chat.shortened",
+                model=one_line(line.model),
+                tokens=number(line.context_tokens),
+                memories=number(line.memories),
+                utterances=number(line.utterances),
+                who=one_line(line.agent),
+            )
+
+
+def verdict(line: Judged) -> str:
+    """The judge's verdict, in a line."""
+    if line.consensus:
+        agreed = t("chat.judge_agreed", answer=one_line(line.answer))
+        return f"{agreed} {t('chat.condition', what=one_line(line.conditional))}" if line.conditional else agreed
+    if line.overruled:
+        return t("chat.judge_overruled", why=one_line(line.overruled))
+    agree = sum(position.agrees for position in line.positions)
+    progress = line.progress if line.progress in ("progressing", "circling") else "open"
+    return t(f"chat.judge_{progress}", n=agree, of=len(line.positions))
+
+
+def corrected(corrections: list[str]) -> str:
+    """What was corrected in an utterance; empty if nothing was."""
+    return " · ".join(t(f"chat.corrected_{name}") if name in CORRECTIONS else one_line(name) for name in corrections)
+
+
+def ended(stopped: Stopped) -> str:
+    """Why a run is over, in a sentence."""
+    if stopped.source in BASELINES:
+        return t("chat.ended_baseline")
+    if stopped.reason == "stopped" and stopped.source in ("user", "moderator", "person"):
+        return t(f"chat.stopped_by_{stopped.source}")
+    return t(f"chat.ended_{stopped.reason}")
 
 
 @dataclass(frozen=True)
-class Deeds:
-    """What a line's controls do.
+class LineActions:
+    """The actions of a line's controls.
 
     Attributes:
         look: opens the mind of an agent at a turn.
-        menu: fills the menu of an agent's utterance, when it is opened first.
+        menu: fills the menu of an agent's utterance when it opens.
     """
 
     look: Callable[[str, int], object]
     menu: Callable[[Uttered], object]
 
 
-def draw_line(line: Line, started: Started, deeds: Deeds) -> ui.element:
-    """Draw a line where the page is being drawn."""
-    return _utterance(line, started, deeds) if isinstance(line, Uttered) else _aside(line)
+def draw_line(line: Line, started: Started, actions: LineActions) -> ui.element:
+    """Draw a line."""
+    return _utterance(line, started, actions) if isinstance(line, Uttered) else _aside(line)
 
 
 def draw_speaker(name: str, started: Started, look: Callable[[], object] | None) -> ui.row:
-    """The name of who speaks, as a button where there is a mind to look into; what stands beside it goes inside."""
+    """The speaker's name, as a button if there is a mind to look into; the caller adds what stands beside it."""
     shown = one_line(name)
     with ui.row().classes("items-center gap-x-2 gap-y-0 min-w-0 speaker") as row:
         if look is None:
@@ -50,7 +114,7 @@ def draw_speaker(name: str, started: Started, look: Callable[[], object] | None)
 
 
 def draw_face(name: str, started: Started, look: Callable[[], object] | None = None) -> None:
-    """Somebody's picture; a click is the same as one on the name, which stands beside it for the keyboard."""
+    """The speaker's picture; a click on it does what a click on the name does."""
     with ui.element("div") as face:
         if name in started.participants:
             avatar(one_line(name), colour(name, started.participants), human=name in started.people)
@@ -62,12 +126,12 @@ def draw_face(name: str, started: Started, look: Callable[[], object] | None = N
         face.classes("cursor-pointer").on("click", look)
 
 
-def _utterance(said: Uttered, started: Started, deeds: Deeds) -> ui.element:
+def _utterance(said: Uttered, started: Started, actions: LineActions) -> ui.element:
     is_agent = said.speaker in started.participants and said.speaker not in started.people
     minds = is_agent and started.baseline is None
 
     def look() -> object:
-        return deeds.look(said.speaker, said.turn)
+        return actions.look(said.speaker, said.turn)
 
     mine = " mine flex-row-reverse" if said.speaker in started.people else ""
     moderated = " moderated" if said.speaker not in started.participants else ""
@@ -78,10 +142,10 @@ def _utterance(said: Uttered, started: Started, deeds: Deeds) -> ui.element:
             with ui.row().classes("items-start gap-1 no-wrap max-w-full"):
                 with draw_speaker(said.speaker, started, look if minds else None) as head:
                     _emotion(said)
-                    timing = f" · {seconds(said.response_time_s)}" if said.response_time_s else ""
+                    timing = f" · {response_time(said.response_time_s)}" if said.response_time_s else ""
                     ui.label(f"{t('chat.turn', n=said.turn)}{timing}").classes("text-[11px] muted whitespace-nowrap")
                 if minds:
-                    _more(said, deeds)
+                    _more(said, actions)
             if minds:
                 button = next(child for child in head if isinstance(child, ui.button))
                 named(button, t("chat.look", who=one_line(said.speaker), turn=said.turn))
@@ -89,6 +153,10 @@ def _utterance(said: Uttered, started: Started, deeds: Deeds) -> ui.element:
                 with ui.row().classes("items-center gap-1 no-wrap max-w-full muted text-xs"):
                     ui.icon("visibility_off", size="14px").props("aria-hidden=true")
                     ui.label(t("chat.whisper", who=listed(said.heard_by))).classes("min-w-0 break-words")
+            if said.edited_by is not None:
+                with ui.row().classes("items-center gap-1 no-wrap max-w-full muted text-xs put-in"):
+                    ui.icon("edit", size="14px").props("aria-hidden=true")
+                    ui.label(put_in(said.edited_by)).classes("min-w-0 break-words")
             ui.label(said.text).classes("bubble text-[15px] max-w-full")
             _after(said)
     return row
@@ -104,10 +172,12 @@ def _emotion(said: Uttered) -> None:
 
 
 def _after(said: Uttered) -> None:
-    """What is known of an utterance beside its words."""
+    """Facts about an utterance, below its words."""
     notes = []
     if said.answer is not None:
         notes.append(t("chat.answers", answer=one_line(said.answer)))
+    if said.conditional is not None:
+        notes.append(t("chat.condition", what=one_line(said.conditional)))
     if said.confidence is not None:
         notes.append(t("chat.confidence", n=number(said.confidence * 100)))
     if said.corrections:
@@ -116,8 +186,8 @@ def _after(said: Uttered) -> None:
         ui.label(" · ".join(notes)).classes("text-xs muted break-words")
 
 
-def _more(said: Uttered, deeds: Deeds) -> None:
-    """The menu of an utterance; it is made whenever it is opened, and says what can be done now."""
+def _more(said: Uttered, actions: LineActions) -> None:
+    """The menu of an utterance; every opening makes it anew, as what can be done changes."""
     with ui.button(icon="more_horiz").props("flat round dense size=sm color=grey-7") as button:
         pass
     named(button, t("chat.more", turn=said.turn, who=one_line(said.speaker)))
@@ -125,7 +195,7 @@ def _more(said: Uttered, deeds: Deeds) -> None:
     def show() -> None:
         button.clear()
         with button, ui.menu() as menu:
-            deeds.menu(said)
+            actions.menu(said)
         menu.open()
 
     button.on_click(show)
@@ -141,7 +211,7 @@ def _aside(line: Line) -> ui.element:
 
 
 def _reasons(line: Judged) -> None:
-    """Why the judge has found so; made when somebody asks."""
+    """The judge's reasons, made when the user opens them."""
     with ui.button(icon="help_outline").props("flat round dense size=sm color=grey-7") as button:
         pass
     named(button, f"{t('chat.why')} {aside(line)}")
@@ -158,3 +228,57 @@ def _reasons(line: Judged) -> None:
         menu.open()
 
     button.on_click(show)
+
+
+def draw_end(board: Board) -> None:
+    """Draw the card of a run that has ended."""
+    stopped = board.stopped
+    with ui.column().classes("surface w-full gap-2 p-4 the-end"):
+        with ui.row().classes("items-center gap-2"):
+            ui.icon("error_outline" if failed(board) else "flag", size="20px", color="primary").props(
+                "aria-hidden=true"
+            )
+            ui.label(t("chat.the_end")).classes("text-sm font-semibold").props("role=heading aria-level=2")
+        if stopped is not None and stopped.conclusion is not None:
+            _conclusion(stopped.conclusion)
+        ui.label(ended(stopped) if stopped is not None else t("chat.ended_error")).classes("text-sm")
+        detail = _detail(board, stopped)
+        if detail:
+            ui.label(detail).classes("text-sm muted break-words whitespace-pre-wrap")
+        if stopped is not None:
+            used = stopped.totals
+            taken = tokens(used.input_tokens + used.output_tokens)
+            ui.label(f"{t('chat.summary', n=board.turn)} · {taken} · {cost(used)}").classes("text-xs muted")
+
+
+def failed(board: Board) -> bool:
+    """Whether an error has ended the run."""
+    return bool(board.error) or board.stopped is not None and board.stopped.reason == "error"
+
+
+def _detail(board: Board, stopped: Stopped | None) -> str:
+    """The rule's own words, unless the sentence before says the same."""
+    if board.error:
+        return board.error
+    if stopped is None or stopped.reason in ("consensus", "message_limit") and not stopped.source.startswith("mad"):
+        return ""
+    return stopped.detail if stopped.reason != "stopped" else ""
+
+
+def _conclusion(found: Concluded) -> None:
+    with ui.column().classes("conclusion w-full gap-1 p-3"):
+        ui.label(t("chat.agreed_on" if found.consensus else "chat.majority")).classes("text-xs font-semibold")
+        ui.label(found.answer).classes("text-lg font-semibold break-words whitespace-pre-wrap")
+        if found.conditional:
+            ui.label(t("chat.condition", what=one_line(found.conditional))).classes("font-semibold break-words")
+        if found.supporters:
+            ui.label(t("chat.held_by", who=listed(found.supporters))).classes("text-sm break-words")
+    if found.positions:
+        ui.label(t("chat.positions")).classes("panel-title")
+    for held in found.positions:
+        stand = f"{one_line(held.agent)}: {one_line(held.position)} “{one_line(held.words)}”"
+        ui.label(stand).classes("text-sm break-words")
+    by = t("chat.said_by_judge") if found.by == "judge" else t("chat.said_by", by=one_line(found.by))
+    if found.reasoning:
+        ui.label(found.reasoning).classes("text-sm muted words")
+    ui.label(by).classes("text-sm muted break-words")

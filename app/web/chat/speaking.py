@@ -1,19 +1,23 @@
-"""Where somebody writes: as a person whose turn it is, as one who wants to speak next, or as the moderator."""
+"""The field to write in: as a person whose turn it is, as a person who wants to speak next, or as the moderator."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from nicegui import app, ui
 
-from persimchat.app.web.chat.voices import AS_MODERATOR, voice
+from persimchat.app.web.context import Viewing
 from persimchat.app.web.live_runs import LiveRun
-from persimchat.app.web.viewing import Viewing
-from persimchat.app.web.widgets import FIELD, icon_button, named, told
+from persimchat.app.web.widgets import FIELD, icon_button, named, notify_error
 from persimchat.app.web.words import t
 from persimchat.runs.events import Asked
 from persimchat.state.errors import PerSimChatError
+from persimchat.state.intervention import MODERATOR
 from persimchat.state.plain_text import one_line
+
+AS_MODERATOR = f"/{MODERATOR}"
+"""Stands for the moderator among names; no participant's name, as those hold no slash at their beginning."""
+
 
 _ENTER = """(e) => {
   if (e.key === 'Enter' && !e.shiftKey && !e.isComposing) { e.preventDefault(); emit(); }
@@ -21,10 +25,29 @@ _ENTER = """(e) => {
 _EVERYBODY = "/everybody"
 
 
-class Speaking:
-    """The field and what belongs to it, drawn where the page is being drawn.
+def voice(current: str, chosen: str | None, asked: str | None, people: Sequence[str], *, busy: bool) -> str:
+    """The participant as whom the user speaks: the chosen one, the one asked, the first person, or the moderator.
 
-    `choices` are drawn apart, as they stand in a line with other controls.
+    Args:
+        current: as whom the user has spoken so far.
+        chosen: whom the tab has chosen; None while it has not.
+        asked: who is asked; None while nobody is.
+        people: the people who take part.
+        busy: whether the user is writing; the words stay with the current participant.
+    """
+    if chosen is not None and (chosen in people or chosen == AS_MODERATOR):
+        return chosen
+    if busy and (current in people or current == AS_MODERATOR):
+        return current
+    if asked is not None and asked in people:
+        return asked
+    return people[0] if people else AS_MODERATOR
+
+
+class Speaking:
+    """The field and its controls.
+
+    The choices are drawn apart, in a line with other controls.
     """
 
     def __init__(self, viewing: Viewing) -> None:
@@ -34,7 +57,7 @@ class Speaking:
         self._asked: Asked | None = None
 
     def draw_choices(self) -> None:
-        """As whom one speaks, who hears it, and a person's hand."""
+        """Draw the choices: the speaker, who hears it, and a person's hand."""
         names = {name: one_line(name) for name in self._viewing.board.people}
         names[AS_MODERATOR] = t("chat.moderator")
         self._who = ui.select(names, label=t("chat.speak_as"), value=AS_MODERATOR, on_change=self._choose)
@@ -46,7 +69,7 @@ class Speaking:
         self._lower = icon_button("do_not_touch", t("chat.lower_hand"), lambda: self._hand(raised=False))
 
     def draw_question(self) -> None:
-        """Who is asked for what."""
+        """Draw the question: who is asked for what."""
         with ui.row().classes("w-full items-center gap-2 your-turn px-3 py-2 no-wrap") as self._question:
             ui.icon("record_voice_over", size="20px").props("aria-hidden=true")
             with ui.column().classes("gap-0 min-w-0 grow"):
@@ -55,7 +78,7 @@ class Speaking:
             self._take_over = ui.button("", on_click=self._answer_for_asked).props("flat dense no-caps")
 
     def draw_field(self) -> None:
-        """The words, or how much one needs to talk."""
+        """Draw the field for words, and the slider for the need to talk."""
         with ui.row().classes("w-full items-end gap-2 no-wrap") as self._field_row:
             self._words = (
                 ui.textarea().props(f"{FIELD} autogrow rows=1 input-class=max-h-40").classes("grow words").mark("words")
@@ -78,7 +101,7 @@ class Speaking:
             ui.button(t("chat.pass"), on_click=self._pass).props("flat dense no-caps no-wrap")
 
     def remember(self) -> None:
-        """Take as whom the tab spoke before it was loaded again."""
+        """Restore the speaker that the tab had before a reload."""
         kept = app.storage.tab.get(self._key)
         if isinstance(kept, str) and (kept == AS_MODERATOR or kept in self._viewing.board.people):
             self._chosen = kept
@@ -147,7 +170,7 @@ class Speaking:
         self.sync()
 
     def _acted(self) -> None:
-        """Where several people take part, whoever has done something in this tab is the one who sits there."""
+        """If several people take part, keep this tab for the person who acted in it."""
         if self._voice != AS_MODERATOR and len(self._viewing.board.people) > 1:
             self._chosen = app.storage.tab[self._key] = self._voice
 
@@ -164,7 +187,7 @@ class Speaking:
         try:
             live.control.say(self._words.value or "", speaker=speaker, heard_by=heard_by)
         except PerSimChatError as error:
-            told(error)
+            notify_error(error)
             return
         self._acted()
         self._words.set_value("")
@@ -179,7 +202,7 @@ class Speaking:
         self._answering(lambda live: live.control.pass_turn())
 
     def _answering(self, answer: Callable[[LiveRun], None]) -> None:
-        """Answer, where whom the page shows is still being asked."""
+        """Answer, if the run still asks the person that the page shows."""
         live, asked = self._viewing.live, self._asked
         if live is None or asked is None:
             return
@@ -189,7 +212,7 @@ class Speaking:
         try:
             answer(live)
         except PerSimChatError as error:
-            told(error)
+            notify_error(error)
         else:
             self._acted()
 
@@ -200,7 +223,7 @@ class Speaking:
         try:
             live.control.raise_hand(self._voice, raised=raised)
         except PerSimChatError as error:
-            told(error)
+            notify_error(error)
         else:
             self._acted()
             ui.notify(t("chat.hand_waits"), type="positive")

@@ -1,4 +1,4 @@
-"""How a run stands, in the page's header."""
+"""The status of a run, in the page's header."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from typing import Final
 from nicegui import ui
 
 from persimchat.app.web.board import Board
-from persimchat.app.web.chat.wording import cost, dollars, short, tokens
-from persimchat.app.web.insights.budget import budgets, limits_of
-from persimchat.app.web.viewing import Viewing
+from persimchat.app.web.context import Viewing
+from persimchat.app.web.shared.budgets import budgets, limits_of
+from persimchat.app.web.shared.formats import cost, dollars, short, tokens
 from persimchat.app.web.widgets import named
 from persimchat.app.web.words import number, t
 from persimchat.runs.events import TopicChanged, Totals
@@ -28,7 +28,7 @@ _COLOURS: Final = {
 
 
 def run_status(viewing: Viewing) -> None:
-    """Draw it, and keep it up to date."""
+    """Draw the status, and keep it up to date."""
     status = _Status(viewing)
     status.sync()
     ui.timer(_POLL_S, status.sync)
@@ -53,7 +53,7 @@ class _Status:
     async def read_budgets(self) -> None:
         """Learn the budgets, which stand in the run's folder."""
         try:
-            folder = self._viewing.place.runs.folder(self._viewing.run)
+            folder = self._viewing.web.runs.folder(self._viewing.run)
             self._limits = await asyncio.to_thread(limits_of, folder)
         except PerSimChatError:
             return  # the folder is gone or damaged, which the page's other parts tell
@@ -84,7 +84,7 @@ class _Status:
         self._left.set_visibility(bool(left))
 
     def _topic_at(self, turn: int) -> str:
-        """What they talk about at a turn; each line is looked at once."""
+        """The topic at a turn; each line is read once."""
         board = self._viewing.board
         fresh = board.lines[self._read :]
         self._read += len(fresh)

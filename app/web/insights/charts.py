@@ -1,14 +1,15 @@
-"""Charts: their options as data, and the box that shows one, or says in words why there is nothing to show."""
+"""Charts: their options as data, the box that shows one or says why not, and the choice of now or over time."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 from nicegui import ui
 
-from persimchat.app.web.insights.series import MOST_POINTS, thinned
+from persimchat.app.web.insights.figures import MOST_POINTS, thinned
 from persimchat.app.web.looks import AXIS, CHART_TEXT, EMOTION_COLOURS, TOOLTIP, VERDICT_COLOURS, chart_name
+from persimchat.app.web.widgets import SEGMENTS, named
 from persimchat.app.web.words import t
 from persimchat.runs.report_charts import Point, bin_size
 
@@ -16,6 +17,17 @@ _FEW: Final = 30
 _MARK_HEIGHT: Final = 10.7
 _SIGN: Final = "✓"
 _SYMBOLS: Final = {"consensus": "diamond", "overruled": "triangle", "progressing": "circle", "circling": "emptyCircle"}
+
+
+def now_or_over_time(heading: str, on_change: Callable[[], None]) -> ui.toggle:
+    """Draw a card's heading with the choice beside it; its value is `now` or `time`."""
+    with ui.row().classes("w-full items-center justify-between gap-1 no-wrap"):
+        ui.label(heading).classes("text-sm font-semibold").props("role=heading aria-level=3")
+        choices = {"now": t("insights.now"), "time": t("insights.over_time")}
+        toggle = ui.toggle(choices, value="now", on_change=on_change).props(f"{SEGMENTS} size=sm").classes("seg")
+        named(toggle, t("insights.when", what=heading)).props("role=group")
+    return toggle
+
 
 Options = dict[str, Any]
 

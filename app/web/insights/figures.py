@@ -1,15 +1,21 @@
-"""The figures of a run up to a turn, from its board: the arithmetic is that of `runs/summary.py`."""
+"""The figures of a run up to a turn, and what charts draw of it, as data; `runs/summary.py` does the arithmetic."""
 
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Final
 from weakref import WeakKeyDictionary
 
 from persimchat.app.web.board import Board
-from persimchat.runs.events import Analysed, Uttered
-from persimchat.runs.recorded import RecordedScore, RecordedUtterance
+from persimchat.runs.events import Analysed, Judged, Uttered
+from persimchat.runs.report_charts import Point, bin_size, binned
 from persimchat.runs.summary import AgentSummary, Best, Speech, agent_summary, highest_coherence, most_active, speech
+from persimchat.state.emotion import EMOTIONS
+
+MOST_POINTS: Final = 200
+"""Points of a line or a cloud; what has more is thinned to means of neighbours."""
 
 
 @dataclass(frozen=True)
@@ -37,12 +43,12 @@ class Numbers:
     """The numbers of a board's messages and scores, taken over as they come."""
 
     def __init__(self) -> None:
-        self._said: list[RecordedUtterance] = []
-        self._scores: dict[int, RecordedScore] = {}
+        self._scores: dict[int, Analysed] = {}
         self._seen = 0
 
     def at(self, board: Board, turn: int) -> Figures:
         """The figures at the end of a turn, always of the same board."""
+        self._take_over(board)
         said = self.upto(board, turn)
         scores = [self._scores[one.turn] for one in said if one.turn in self._scores]
         agents = [
@@ -61,39 +67,107 @@ class Numbers:
             last_speaker=last.speaker if last else "",
         )
 
-    def upto(self, board: Board, turn: int) -> list[RecordedUtterance]:
+    def upto(self, board: Board, turn: int) -> list[Uttered]:
         """The messages up to the end of a turn."""
-        self._take_over(board)
-        return self._said[: bisect_right(self._said, turn, key=lambda one: one.turn)]
+        return board.utterances[: bisect_right(board.utterances, turn, key=lambda one: one.turn)]
 
     def _take_over(self, board: Board) -> None:
-        self._said += [recorded_utterance(one) for one in board.utterances[len(self._said) :]]
         if self._seen != len(board.scores):
             self._seen = len(board.scores)
             for turn, analysed in board.scores.items():
-                score = None if turn in self._scores else recorded_score(analysed)
-                if score is not None:
-                    self._scores[turn] = score
+                if analysed.is_scored:
+                    self._scores[turn] = analysed
 
 
 _numbers: WeakKeyDictionary[Board, Numbers] = WeakKeyDictionary()
 
 
 def numbers_of(board: Board) -> Numbers:
-    """The numbers of a board, the same for everybody who looks at it."""
+    """The numbers of a board, shared by all tabs that show it."""
     if board not in _numbers:
         _numbers[board] = Numbers()  # it holds no board: that would keep it for ever
     return _numbers[board]
 
 
-def recorded_utterance(uttered: Uttered) -> RecordedUtterance:
-    """A message as the summary takes it."""
-    fields = {"turn", "speaker", "text", "response_time_s", "tokens", "corrections"}
-    return RecordedUtterance.model_validate(uttered.model_dump(include=fields))
+Levels = Mapping[int, Mapping[str, int]]
+"""Levels by turn and name."""
 
 
-def recorded_score(analysed: Analysed) -> RecordedScore | None:
-    """Scores as the summary takes them; None where the message could not be scored."""
-    if analysed.failed or None in (analysed.coherence, analysed.sentiment, analysed.engagement):
-        return None
-    return RecordedScore.model_validate(analysed.model_dump(exclude={"event", "version", "failed"}))
+def thinned(points: Sequence[Point], most: int = MOST_POINTS) -> list[list[float]]:
+    """At most `most` points, as charts take them, rounded to hundredths."""
+    return [[round(x, 2), round(y, 2)] for x, y in binned(points, bin_size(len(points), most))]
+
+
+def longest(lines: Mapping[str, Sequence[Point]]) -> int:
+    """Points of the longest line."""
+    return max(map(len, lines.values()), default=0)
+
+
+def levels_of(levels: Levels, name: str, turn: int) -> list[Point]:
+    """An agent's levels up to the end of a turn, in order of turns."""
+    return [(at, levels[at][name]) for at in sorted(levels) if at <= turn and name in levels[at]]
+
+
+def latest(levels: Levels, names: Iterable[str], turn: int) -> dict[str, int]:
+    """The last level of each agent up to the end of a turn; agents without one are left out."""
+    found: dict[str, int] = {}
+    missing = dict.fromkeys(names)
+    for at in sorted((at for at in levels if at <= turn), reverse=True):
+        if not missing:
+            break
+        for name in [name for name in missing if name in levels[at]]:
+            found[name] = levels[at][name]
+            del missing[name]
+    return found
+
+
+def emotions_over_time(
+    emotions: Mapping[int, Mapping[str, Mapping[str, int]]], names: Sequence[str], turn: int
+) -> dict[str, list[Point]]:
+    """Each emotion's level up to the end of a turn, summed over `names`.
+
+    A turn counts where everybody is known of whom anything is known at that turn at all; while a turn's minds are still
+    coming in, it would look like a fall.
+    """
+    felt = {at: [emotions[at][name] for name in names if name in emotions[at]] for at in sorted(emotions) if at <= turn}
+    most = max(map(len, felt.values()), default=0)
+    whole = {at: minds for at, minds in felt.items() if len(minds) == most > 0}
+    return {
+        emotion: [(at, sum(mind.get(emotion, 0) for mind in minds)) for at, minds in whole.items()]
+        for emotion in EMOTIONS
+    }
+
+
+def emotions_now(
+    emotions: Mapping[int, Mapping[str, Mapping[str, int]]], names: Iterable[str], turn: int
+) -> dict[str, list[int]]:
+    """The last emotions of each agent up to a turn's end, ordered as `EMOTIONS`; agents without any are left out."""
+    found: dict[str, list[int]] = {}
+    turns = sorted((at for at in emotions if at <= turn), reverse=True)
+    for name in names:
+        felt = next((emotions[at][name] for at in turns if name in emotions[at]), None)
+        if felt is not None:
+            found[name] = [felt.get(emotion, 0) for emotion in EMOTIONS]
+    return found
+
+
+def verdict_kind(verdict: Judged) -> str:
+    """How a verdict is marked: consensus, overruled, circling or progressing."""
+    if verdict.consensus:
+        return "consensus"
+    if verdict.overruled:
+        return "overruled"
+    return "circling" if verdict.progress == "circling" else "progressing"
+
+
+def verdict_marks(verdicts: Iterable[Judged], turn: int, most: int = MOST_POINTS) -> list[tuple[int, str]]:
+    """Turns and kinds of the verdicts up to the end of a turn; of too many, those of consensus and the last ones."""
+    marks = [(verdict.turn, verdict_kind(verdict)) for verdict in verdicts if verdict.turn <= turn]
+    if len(marks) > most:
+        marks = [mark for mark in marks if mark[1] in ("consensus", "overruled")] or marks
+    return marks[-most:]
+
+
+def response_times(said: Iterable[Uttered], name: str) -> list[Point]:
+    """A speaker's response times in seconds, by turn; words that a person gave have none."""
+    return [(one.turn, one.took_s) for one in said if one.speaker == name and one.took_s is not None]

@@ -6,14 +6,12 @@ from collections.abc import Sequence
 
 from nicegui import ui
 
-from persimchat.app.web.insights.charts import ChartBox, line, over_turns
-from persimchat.app.web.insights.series import latest, levels_of, longest
-from persimchat.app.web.insights.switched import now_or_over_time
-from persimchat.app.web.insights.wording import course, joined, names, number, seconds, trended
+from persimchat.app.web.context import Viewing
+from persimchat.app.web.insights.charts import ChartBox, line, now_or_over_time, over_turns
+from persimchat.app.web.insights.figures import latest, levels_of, longest
 from persimchat.app.web.looks import colour
-from persimchat.app.web.minds.parts import bar, fill
-from persimchat.app.web.viewing import Viewing
-from persimchat.app.web.widgets import avatar, card
+from persimchat.app.web.shared.formats import course, joined, names, number, seconds, trended
+from persimchat.app.web.widgets import avatar, bar, card, fill
 from persimchat.app.web.words import t
 from persimchat.runs.summary import SCORES, AgentSummary
 from persimchat.state.plain_text import one_line

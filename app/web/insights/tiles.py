@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 
 from nicegui import ui
 
-from persimchat.app.web.chat.wording import short
-from persimchat.app.web.insights.budget import Budget
+from persimchat.app.web.board import Board
 from persimchat.app.web.insights.figures import Figures
-from persimchat.app.web.insights.wording import dollars, joined, names, number, seconds, trended, whole
-from persimchat.app.web.minds.parts import bar, fill
-from persimchat.app.web.widgets import card
+from persimchat.app.web.shared.budgets import Budget
+from persimchat.app.web.shared.formats import (
+    dollars,
+    joined,
+    module_name,
+    names,
+    number,
+    seconds,
+    short,
+    trended,
+    whole,
+)
+from persimchat.app.web.widgets import bar, card, fill
 from persimchat.app.web.words import t
 from persimchat.runs.events import Totals
 from persimchat.runs.past import UNKNOWN
@@ -35,8 +45,11 @@ _ANALYSED = {
 }
 
 
+_WEAK = {"failed": "error_outline", "corrected": "build"}
+
+
 class Tiles:
-    """The tiles; those of the analysis appear with its first score."""
+    """The tiles; those of the analysis appear with its first score, those of weak answers with the first of them."""
 
     def __init__(self) -> None:
         self._shown: dict[str, tuple[ui.label, ui.label]] = {}
@@ -45,6 +58,9 @@ class Tiles:
                 self._tile(name, icon)
         with ui.element("div").classes("tiles") as self._analysed:
             for name, icon in _ANALYSED.items():
+                self._tile(name, icon)
+        with ui.element("div").classes("tiles") as self._weak:
+            for name, icon in _WEAK.items():
                 self._tile(name, icon)
 
     def _tile(self, name: str, icon: str) -> None:
@@ -85,6 +101,18 @@ class Tiles:
             course = getattr(total, name)
             self._set(f"{name}_mean", number(course.mean), trended(course.trend))
 
+    def draw_weak(self, board: Board, turn: int) -> None:
+        """Show how many judgements of minds were of no use or put right up to a turn, and of which modules."""
+        found = {"failed": board.failed, "corrected": board.corrected}
+        counts = {
+            name: Counter(module for at, modules in by_turn.items() if at <= turn for module in modules)
+            for name, by_turn in found.items()
+        }
+        self._weak.set_visibility(any(counts.values()))
+        for name, counted in counts.items():
+            of = joined([f"{module_name(key)} {whole(number)}" for key, number in sorted(counted.items())])
+            self._set(name, whole(counted.total()), of)
+
     def _last(self, figures: Figures) -> None:
         if figures.last is None:
             self._set("last", t("insights.unknown"), "")
@@ -103,7 +131,9 @@ class Tiles:
         used = whole(tokens) if tokens < _LONG else short(tokens)
         parts = t("insights.read_written", read=whole(totals.input_tokens), written=whole(totals.output_tokens))
         self._set("tokens", t("insights.estimated", value=used) if totals.estimated and totals.calls else used, parts)
-        self._set("cost", dollars(totals.cost_usd), t("insights.requests", n=totals.calls, shown=whole(totals.calls)))
+        requests = t("insights.requests", n=totals.calls, shown=whole(totals.calls))
+        cached = t("insights.cached", n=totals.cached_tokens, shown=short(totals.cached_tokens))
+        self._set("cost", dollars(totals.cost_usd), joined([requests, cached if totals.cached_tokens else ""]))
 
     def _set(self, name: str, value: str, more: str) -> None:
         shown, below = self._shown[name]
@@ -112,7 +142,7 @@ class Tiles:
 
 
 class Budgets:
-    """What is left of the budgets; not to be seen where none is set."""
+    """What is left of the budgets; hidden if none is set."""
 
     def __init__(self) -> None:
         with card(t("insights.budget")) as self._box:

@@ -1,25 +1,64 @@
-"""The parts of a look into a mind: heard, felt, needs, deeds, memory, plan."""
+"""The cards of one mind: heard, felt, needs, action, memory, plan; and the small parts that they are made of."""
 
 from __future__ import annotations
+
+from collections.abc import Iterable
 
 from nicegui import ui
 
 from persimchat.app.web.looks import EMOTION_COLOURS, EMOTION_FACES
 from persimchat.app.web.minds.look import Look, felt
-from persimchat.app.web.minds.parts import bar, chips, described, made, small, words
-from persimchat.app.web.minds.records import SeenMind
-from persimchat.app.web.widgets import card, chip
-from persimchat.app.web.words import t
+from persimchat.app.web.shared.formats import module_name
+from persimchat.app.web.widgets import bar, card, chip
+from persimchat.app.web.words import catalogue, t
 from persimchat.runs.events import Uttered
-from persimchat.state.plain_text import one_line
+from persimchat.runs.mind_record import MindRecord
+from persimchat.state.plain_text import clean, one_line
 
 
-def heard_card(mind: SeenMind, utterance: Uttered | None) -> None:
+def words(text: str, classes: str = "text-sm") -> ui.label:
+    """Text of people and models, as text, whatever it holds."""
+    return ui.label(clean(text)).classes(f"words {classes}")
+
+
+def small(text: str) -> ui.label:
+    """A remark."""
+    return ui.label(text).classes("text-xs muted words")
+
+
+def described(name: str, text: str) -> None:
+    """A text under its name; nothing where there is none."""
+    if text:
+        with ui.column().classes("w-full gap-0"):
+            small(name)
+            words(text)
+
+
+def chips(texts: Iterable[str]) -> None:
+    """Short texts side by side."""
+    with ui.row().classes("gap-1 w-full"):
+        for text in texts:
+            chip(clean(text)).classes("words").classes(remove="whitespace-nowrap")
+
+
+def kind(name: str) -> str:
+    """What a memory is, in the page's words."""
+    return t(f"minds.kind_{name}" if f"minds.kind_{name}" in catalogue() else "minds.kind_other")
+
+
+def made(turn: int) -> str:
+    """When a memory was made."""
+    return t("minds.made_at", turn=turn) if turn else t("minds.made_before")
+
+
+def heard_card(mind: MindRecord, utterance: Uttered | None) -> None:
     """What was said, and what it took from it. What it did not hear is not shown."""
     with card(t("minds.heard")):
         own = utterance is not None and utterance.speaker == mind.agent
         if utterance is not None and (mind.percept is not None or own):
             described(t("minds.said", name=one_line(utterance.speaker)), utterance.text)
+        if mind.listened is False:
+            small(t("minds.not_asked")).mark("mind-not-asked")
         if mind.percept is None:
             small(t("minds.perceived_nothing"))
             return
@@ -51,7 +90,7 @@ def felt_card(seen: Look) -> None:
                     label.props["aria-label"] = t("minds.no_change")
 
 
-def asked_card(mind: SeenMind) -> None:
+def asked_card(mind: MindRecord) -> None:
     """The focal points with which it searched its memory."""
     with card(t("minds.asked")):
         if not mind.focal_points:
@@ -62,7 +101,7 @@ def asked_card(mind: SeenMind) -> None:
                     words(question)
 
 
-def need_card(mind: SeenMind) -> None:
+def need_card(mind: MindRecord) -> None:
     """Need to talk and, in debates, openness to consensus, with their reasons; nothing for who never speaks."""
     for name, value, why in (
         ("need", mind.need_to_talk, mind.need_reasoning),
@@ -74,7 +113,14 @@ def need_card(mind: SeenMind) -> None:
                 words(why) if why else small(t("minds.no_reasoning"))
 
 
-def doing_card(mind: SeenMind) -> None:
+def weak_notes(mind: MindRecord) -> None:
+    """Which of its judgements were of no use or put right; nothing where none was."""
+    for name, modules in (("failed", mind.failed), ("corrected", mind.corrected)):
+        if modules:
+            small(t(f"minds.{name}", which=", ".join(map(module_name, modules)))).mark(f"mind-{name}")
+
+
+def doing_card(mind: MindRecord) -> None:
     """What it did during this turn and will do during the next."""
     with card(t("minds.doing")):
         if mind.turn:
@@ -86,7 +132,7 @@ def doing_card(mind: SeenMind) -> None:
             small(t("minds.memories", n=mind.long_term_memories))
 
 
-def short_term_card(mind: SeenMind) -> None:
+def short_term_card(mind: MindRecord) -> None:
     """The one memory in short-term memory."""
     with card(t("minds.short_term")):
         held = mind.short_term_memory

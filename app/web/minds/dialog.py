@@ -6,14 +6,13 @@ import asyncio
 
 from nicegui import context, ui
 
+from persimchat.app.web.context import Viewing
 from persimchat.app.web.looks import colour
 from persimchat.app.web.minds import cards
+from persimchat.app.web.minds.cards import small
 from persimchat.app.web.minds.look import Look, Minds, look, minds_of
-from persimchat.app.web.minds.parts import small
-from persimchat.app.web.minds.recalled import recalled_card
-from persimchat.app.web.minds.tree_view import tree_card
-from persimchat.app.web.viewing import Viewing
-from persimchat.app.web.widgets import FIELD, avatar, icon_button, named, told
+from persimchat.app.web.minds.memory_cards import recalled_card, tree_card
+from persimchat.app.web.widgets import FIELD, avatar, icon_button, named, notify_error
 from persimchat.app.web.words import t
 from persimchat.state.errors import PerSimChatError
 from persimchat.state.plain_text import one_line
@@ -34,7 +33,7 @@ async def show_mind(viewing: Viewing, agent: str, turn: int) -> None:
         minds = await minds_of(viewing)
         judges = await asyncio.to_thread(minds.judge.agents)
     except PerSimChatError as error:
-        told(error)
+        notify_error(error)
         return
     with client.content:  # not where it was asked for: that may go away while the dialog is open
         dialog = _MindDialog(viewing, minds, judges[0] if judges else "", agent, turn)
@@ -76,12 +75,12 @@ class _MindDialog:
         self._dialog.on("hide", self._dialog.delete)
 
     async def go_to(self, turn: int) -> None:
-        """Show the mind at another turn; one that is not to be seen is not gone to."""
+        """Show the mind at another turn, within the turns that the page shows."""
         self._turn = min(max(0, turn), self._viewing.turn)
         await self.draw()
 
     async def draw(self) -> None:
-        """Draw whose mind was chosen, at the turn that is shown."""
+        """Draw the chosen mind at the shown turn."""
         self._asked += 1
         asked, agent = self._asked, self._names[self._who.value]
         judge = self._who.value == _JUDGE
@@ -89,9 +88,9 @@ class _MindDialog:
         try:
             seen = await asyncio.to_thread(look, file, agent, self._turn)
         except PerSimChatError as error:
-            told(error)
+            notify_error(error)
             return
-        if asked != self._asked or self._body.is_deleted:  # somebody has gone on meanwhile
+        if asked != self._asked or self._body.is_deleted:  # a later call draws instead
             return
         self._missing = seen is None
         named(self._body, t("minds.mind_of", name=one_line(agent)))
@@ -104,6 +103,7 @@ class _MindDialog:
     def _draw(self, seen: Look) -> None:
         said = self._viewing.board.utterances
         mind = seen.mind
+        cards.weak_notes(mind)
         with ui.element("div").classes("mind-cards"):
             cards.heard_card(mind, said[self._turn - 1] if 0 < self._turn <= len(said) else None)
             cards.felt_card(seen)

@@ -1,29 +1,112 @@
-"""A look into one mind at one turn: what its record says, and what it still holds of earlier turns. Nothing later."""
+"""A look into one mind at one turn: its record, its reflection tree, and what it still holds of earlier turns."""
 
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 from typing import Final
 from weakref import WeakKeyDictionary
 
 from persimchat.app.web.board import Board
+from persimchat.app.web.context import Viewing
 from persimchat.app.web.minds.mind_file import MindFile, Thinking
-from persimchat.app.web.minds.records import SeenMind, SeenThought
-from persimchat.app.web.minds.tree import Node, Tree
-from persimchat.app.web.viewing import Viewing
 from persimchat.runs.folder import JUDGE_MIND, MINDS
+from persimchat.runs.mind_record import MindRecord, Thought
 from persimchat.state.emotion import EMOTIONS
+
+DEPTH: Final = 4
+"""Levels below an insight; what is deeper stands in the tree of an earlier reflection."""
+
 
 MOST_REFLECTIONS: Final = 12
 """Earlier reflections that are pointed to."""
 
 
 @dataclass(frozen=True)
+class Known:
+    """What is known of a memory: kind, turn at which it was made, theme."""
+
+    kind: str
+    turn: int
+    theme: str
+
+
+@dataclass(frozen=True)
+class Node:
+    """A memory in the tree.
+
+    Attributes:
+        memory: what it is; None where the minds that were kept do not say it.
+        rests_on: the memories below it.
+        elsewhere: whether what it rests on stands at another place of the tree already, or too deep.
+    """
+
+    memory: Known | None
+    rests_on: list[Node] = field(default_factory=list)
+    elsewhere: bool = False
+
+
+class Tree:
+    """Grows the tree of one reflection; blocks.
+
+    Args:
+        file: the minds.
+        agent: whose reflection.
+    """
+
+    def __init__(self, file: MindFile, agent: str) -> None:
+        self._file = file
+        self._agent = agent
+        self._known: dict[str, Known] = {}
+        self._evidence: dict[str, list[str]] = {}
+        self._read: set[int] = set()
+        self._grown: set[str] = set()
+
+    def of(self, mind: MindRecord) -> list[Node]:
+        """The tree of the insights that a mind drew at its turn."""
+        self._learn_of(mind.turn)
+        return [self._insight(insight) for insight in mind.insights]
+
+    def _insight(self, insight: Thought) -> Node:
+        known = Known(insight.kind or "reflection", insight.turn or 0, insight.theme)
+        if insight.id in self._grown:
+            return Node(known, elsewhere=bool(insight.evidence))
+        self._grown.add(insight.id)
+        return Node(known, [self._node(key, 1) for key in insight.evidence])
+
+    def _node(self, key: str, depth: int) -> Node:
+        known = self._known.get(key)
+        if known is None or known.kind != "reflection":
+            return Node(known)
+        self._learn_of(known.turn + 1)  # it was drawn while the next utterance was made
+        evidence = self._evidence.get(key, [])
+        if key in self._grown or depth >= DEPTH:
+            return Node(known, elsewhere=bool(evidence))
+        self._grown.add(key)
+        return Node(known, [self._node(below, depth + 1) for below in evidence])
+
+    def _learn_of(self, turn: int) -> None:
+        """Learn what the mind says that reflected at a turn, and the one before, with which it reflected."""
+        if turn in self._read:
+            return
+        self._read.add(turn)
+        for mind in (self._file.read(self._agent, turn), self._file.before(self._agent, turn)):
+            if mind is None:
+                continue
+            for recalled in mind.recalled:
+                self._known[recalled.id] = Known(recalled.kind, recalled.turn, recalled.theme)
+            held = mind.short_term_memory
+            for memory in [*([held] if held else []), *mind.insights]:
+                if memory.id:
+                    self._known[memory.id] = Known(memory.kind, memory.turn or 0, memory.theme)
+            self._evidence |= {insight.id: insight.evidence for insight in mind.insights if insight.id}
+
+
+@dataclass(frozen=True)
 class Look:
-    """What is to be seen of a mind at a turn.
+    """What the page shows of a mind at a turn.
 
     Attributes:
         mind: as it was recorded at the turn.
@@ -35,9 +118,9 @@ class Look:
         reflections: turns of reflections before it, the latest first.
     """
 
-    mind: SeenMind
-    before: SeenMind | None
-    plan: SeenThought | None
+    mind: MindRecord
+    before: MindRecord | None
+    plan: Thought | None
     planned: int
     tree: list[Node]
     reflected: int
@@ -67,7 +150,7 @@ def look(file: MindFile, agent: str, turn: int) -> Look | None:
     )
 
 
-def _last(file: MindFile, agent: str, turn: int, what: Thinking) -> SeenMind | None:
+def _last(file: MindFile, agent: str, turn: int, what: Thinking) -> MindRecord | None:
     for at in file.thoughts(agent, turn, what):
         mind = file.read(agent, at)
         if mind is not None and (mind.plan if what == "plan" else mind.insights):
@@ -75,7 +158,7 @@ def _last(file: MindFile, agent: str, turn: int, what: Thinking) -> SeenMind | N
     return None
 
 
-def felt(now: SeenMind, before: SeenMind | None) -> list[tuple[str, int, int | None]]:
+def felt(now: MindRecord, before: MindRecord | None) -> list[tuple[str, int, int | None]]:
     """Emotions in the order of `EMOTIONS`: name, level, and change since the record before (None where not known).
 
     Empty where nothing is known of what the mind felt.
@@ -107,6 +190,6 @@ async def minds_of(viewing: Viewing) -> Minds:
         InputError: the run's folder is gone.
     """
     if viewing.board not in _minds:
-        folder: Path = await asyncio.to_thread(viewing.place.runs.folder, viewing.run)
+        folder: Path = await asyncio.to_thread(viewing.web.runs.folder, viewing.run)
         _minds.setdefault(viewing.board, Minds(MindFile(folder / MINDS), MindFile(folder / JUDGE_MIND)))
     return _minds[viewing.board]

@@ -9,22 +9,29 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock
 from typing import Final, Literal
 
-from persimchat.app.web.minds.records import SeenMind
-from persimchat.runs.reading import checked
+from persimchat.runs.jsonl import checked, is_torn, parsed, unreadable
+from persimchat.runs.mind_lines import MindLines
+from persimchat.runs.mind_record import MindRecord
 from persimchat.state.errors import InputError
 
 Thinking = Literal["plan", "insights"]
 
 _HEAD: Final = re.compile(rb'\{"turn":\s*(\d+),\s*"agent":\s*("(?:[^"\\]|\\.)*")')
-_NOTHING: Final[dict[Thinking, bytes]] = {"plan": b'"plan": null', "insights": b'"insights": []'}
-"""What a line holds that has no plan and no insights; within a text these bytes would have a backslash in them."""
+_NOTHING: Final[dict[Thinking, tuple[bytes, bytes]]] = {
+    "plan": (b'"plan":null', b'"plan": null'),
+    "insights": (b'"insights":[]', b'"insights": []'),
+}
+"""What a line holds that has no plan and no insights, now and in earlier versions; within a text these bytes would have
+a backslash in them."""
 
-_REMEDY: Final = "The file is damaged; take it from a backup, or run the conversation again."
+_TELLS: Final = b'"memories":['
+"""What a line holds that says what memories are."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +60,7 @@ class MindFile:
             self._extend()
             return list(self._places)
 
-    def read(self, agent: str, turn: int) -> SeenMind | None:
+    def read(self, agent: str, turn: int) -> MindRecord | None:
         """One mind; None where there is none of this agent and turn.
 
         Raises:
@@ -64,7 +71,7 @@ class MindFile:
             place = self._places.get(agent, {}).get(turn)
             return None if place is None else self._mind(place)
 
-    def before(self, agent: str, turn: int) -> SeenMind | None:
+    def before(self, agent: str, turn: int) -> MindRecord | None:
         """An agent's last mind before a turn; None where there is none."""
         with self._lock:
             self._extend()
@@ -81,6 +88,7 @@ class MindFile:
 
     def _forget(self) -> None:
         self._places: dict[str, dict[int, _Place]] = {}
+        self._told = MindLines()
         self._file = 0
         self._end = self._lines = 0
 
@@ -96,47 +104,48 @@ class MindFile:
             with self.path.open("rb") as file:
                 file.seek(self._end)
                 for row in file:
-                    if not row.endswith(b"\n"):
+                    if is_torn(row):
                         break
                     self._take(row)
         except FileNotFoundError:
             self._forget()
         except OSError as error:
-            raise self._unreadable(error) from error
+            raise unreadable(self.path, error) from error
 
     def _take(self, row: bytes) -> None:
-        self._lines += 1
         if row.strip():
             turn, agent = self._head(row)
-            may_have = frozenset(what for what, nothing in _NOTHING.items() if nothing not in row)
-            self._places.setdefault(agent, {})[turn] = _Place(self._end, len(row), self._lines, may_have)
+            if _TELLS in row:
+                self._learn(row)
+            may_have = frozenset(what for what, nothing in _NOTHING.items() if not any(n in row for n in nothing))
+            self._places.setdefault(agent, {})[turn] = _Place(self._end, len(row), self._lines + 1, may_have)
+        self._lines += row.endswith(b"\n")
         self._end += len(row)
+
+    def _learn(self, row: bytes) -> None:
+        with suppress(InputError):  # reading that line raises the error
+            self._told.learn(parsed(row, str(self.path)))
 
     def _head(self, row: bytes) -> tuple[int, str]:
         """Turn and agent of a line, without reading all of it where it is written as it is written today."""
         found = _HEAD.match(row)
         if found:
-            return int(found[1]), json.loads(found[2])
-        mind = self._checked(row, self._lines)
+            try:
+                return int(found[1]), json.loads(found[2])
+            except ValueError:
+                pass  # damaged: the whole line says how
+        mind = self._checked(row, self._lines + 1)
         return mind.turn, mind.agent
 
-    def _mind(self, place: _Place) -> SeenMind:
+    def _mind(self, place: _Place) -> MindRecord:
         try:
             with self.path.open("rb") as file:
                 file.seek(place.start)
                 row = file.read(place.length)
         except OSError as error:
-            raise self._unreadable(error) from error
+            raise unreadable(self.path, error) from error
         return self._checked(row, place.line)
 
-    def _unreadable(self, error: OSError) -> InputError:
-        what = f"cannot be read: {error.strerror}"
-        return InputError(what, where=str(self.path), remedy="Check the file's permissions.")
-
-    def _checked(self, row: bytes, line: int) -> SeenMind:
+    def _checked(self, row: bytes, line: int) -> MindRecord:
         where = f"{self.path}, line {line}"
-        try:
-            value = json.loads(row)
-        except (ValueError, RecursionError) as error:
-            raise InputError("this is not JSON", where=where, remedy=_REMEDY) from error
-        return checked(SeenMind, value, where)
+        return checked(MindRecord, self._told.filled(parsed(row, where), where), where)

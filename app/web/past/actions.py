@@ -1,25 +1,29 @@
-"""What can be done to a run from its page: branch, export, report, and the rest in a menu."""
+"""What can be done to a run: branch, export, report, delete, copy its link, download its set-up."""
 
 from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Sequence
 from functools import partial
-from typing import Any, Final
+from pathlib import Path
+from typing import Final
 
 from nicegui import ui
 
 from persimchat.app.web.chat.branch_dialog import branch_from
-from persimchat.app.web.past.addresses import comparison_of, export_of, like, page_of, report_of
-from persimchat.app.web.past.deleting import ask_delete
-from persimchat.app.web.past.setup_file import setup_of
-from persimchat.app.web.viewing import Viewing
-from persimchat.app.web.widgets import FIELD, answered, icon_button, named, told
+from persimchat.app.web.context import Viewing, WebContext
+from persimchat.app.web.past.run_card import moment
+from persimchat.app.web.setup.draft import Draft
+from persimchat.app.web.setup.scenario_files import scenario_text
+from persimchat.app.web.shared.navigation import comparison_of, export_of, like, page_of, report_of
+from persimchat.app.web.widgets import FIELD, answered, icon_button, item, menu, notify_error
 from persimchat.app.web.words import t
 from persimchat.runs.export_writing import need
-from persimchat.state.errors import MissingExtraError, PerSimChatError
+from persimchat.runs.listing import Deletable, deletable, delete_run
+from persimchat.runs.reading import read_manifest
+from persimchat.state.errors import InputError, MissingExtraError, PerSimChatError
+from persimchat.state.settings import Settings
 
 FORMATS: Final = ("csv", "jsonl", "parquet", "md", "html")
 _POLL_S: Final = 1.0
@@ -33,20 +37,20 @@ try {{ await navigator.clipboard.writeText(link); return ''; }} catch {{ return 
 
 def run_actions(viewing: Viewing) -> None:
     """Draw the buttons."""
-    place, run = viewing.place, viewing.run
+    web, run = viewing.web, viewing.run
 
     async def branch() -> None:
         await branch_from(viewing, viewing.turn)
 
     async def delete() -> None:
-        if await ask_delete(place, [run]):
+        if await ask_delete(web, [run]):
             ui.navigate.to("/runs")
 
     async def set_up() -> None:
         try:
-            text = await asyncio.to_thread(setup_of, place.runs.folder(run))
+            text = await asyncio.to_thread(setup_of, web.runs.folder(run))
         except PerSimChatError as error:
-            told(error)
+            notify_error(error)
             return
         ui.download(text.encode("utf-8"), f"{run}.yaml", "application/yaml")
 
@@ -73,44 +77,12 @@ def run_actions(viewing: Viewing) -> None:
     ui.timer(_POLL_S, lambda: gone.set_visibility(viewing.live is None))
 
 
-@contextmanager
-def menu(icon: str, name: str) -> Iterator[ui.button]:
-    """A round button that opens a menu of what is drawn inside; its name is no tooltip, which would lie on the menu."""
-    button = ui.button(icon=icon).props("flat round dense color=grey-7 aria-haspopup=menu")
-    named(button, name).props["title"] = name
-    with button, ui.menu().props("role=menu"):
-        yield button
-
-
-def item(
-    icon: str, text: str, on_click: Callable[[], Any] | None = None, *, href: str = "", target: str = ""
-) -> ui.menu_item:
-    """A line of a menu: something that is done, or a link, which can be opened in another tab as well.
-
-    Args:
-        icon: its picture.
-        text: what it says.
-        on_click: what is done.
-        href: where it leads, in place of that; an address of this server.
-        target: where it is opened.
-    """
-    line = ui.menu_item(on_click=on_click).props("role=menuitem dense").classes("items-center gap-3 min-h-[40px]")
-    with line:
-        ui.icon(icon, size="20px").classes("muted").props("aria-hidden=true")
-        ui.label(text).classes("text-sm grow")
-    if href:
-        line.props["href"] = href
-    if target:
-        line.props["target"] = target
-    return line
-
-
 def _exports(run: str) -> None:
     for form in FORMATS:
         try:
             need(form)
         except MissingExtraError as error:
-            item("block", t(f"past.export_{form}"), partial(told, error))
+            item("block", t(f"past.export_{form}"), partial(notify_error, error))
         else:
             item("download", t(f"past.export_{form}"), href=export_of(run, form)).props["download"] = ""
 
@@ -126,3 +98,78 @@ async def _copy(path: str) -> None:
         field.on("focus", js_handler="event => event.target.select()")
         ui.button(t("common.close"), on_click=dialog.close).props("flat no-caps").classes("self-end")
     await answered(dialog)
+
+
+async def ask_delete(web: WebContext, runs: Sequence[str]) -> bool:
+    """Ask, and delete runs: folders, memories, checkpoints.
+
+    Args:
+        web: what the pages work with.
+        runs: their ids.
+
+    Returns:
+        Whether any was deleted. Errors are shown.
+    """
+    try:
+        found = [await _deletable(web, run) for run in runs]
+    except PerSimChatError as error:
+        notify_error(error)
+        return False
+    if not await _agreed(found):
+        return False
+    gone = 0
+    for run, one in zip(runs, found, strict=True):
+        try:
+            left = await delete_run(one)
+        except PerSimChatError as error:
+            notify_error(error)
+            continue
+        web.runs.forget(run)
+        gone += 1
+        if left:
+            ui.notify(left, type="warning", multi_line=True, timeout=8000, close_button=t("common.close"))
+    if gone:
+        ui.notify(t("past.deleted", n=gone), type="positive")
+    return gone > 0
+
+
+async def _deletable(web: WebContext, run: str) -> Deletable:
+    if web.runs.going_on(run):
+        raise InputError(t("past.going_on"), where=run, remedy=t("past.going_on_remedy"))
+    return await asyncio.to_thread(deletable, web.runs.folder(run))
+
+
+async def _agreed(found: Sequence[Deletable]) -> bool:
+    with ui.dialog() as dialog, ui.card().classes("surface gap-3 w-[480px] max-w-full"):
+        ui.label(t("past.delete_ask", n=len(found))).classes("text-lg font-semibold").props("role=heading aria-level=2")
+        with ui.column().classes("w-full gap-2 scroll max-h-[45vh] no-wrap"):
+            for one in found:
+                _goes(one)
+        ui.label(t("past.delete_what")).classes("text-sm muted")
+        with ui.row().classes("w-full justify-end gap-2"):
+            ui.button(t("common.cancel"), on_click=dialog.close).props("flat no-caps autofocus")
+            ui.button(t("past.delete"), icon="delete", on_click=lambda: dialog.submit(True)).props(
+                "unelevated no-caps color=negative"
+            )
+    return bool(await answered(dialog))
+
+
+def _goes(one: Deletable) -> None:
+    with ui.column().classes("w-full gap-0"):
+        ui.label(one.manifest.scenario.topic).classes("font-medium [overflow-wrap:anywhere]")
+        ui.label(f"{moment(one.manifest.started)} · {one.folder.name}").classes("text-xs muted")
+        if one.manifest.stop_reason is None:
+            ui.label(t("past.delete_unfinished")).classes("text-xs muted")
+        if one.store is not None:
+            ui.label(t("past.delete_store", store=one.store)).classes("text-xs muted")
+        if one.kept:
+            ui.label(t("past.delete_kept", kept=one.kept)).classes("text-xs muted")
+
+
+def setup_of(folder: Path) -> str:
+    """A run's scenario, and under `settings` what is not as it is by default, as YAML. Blocks.
+
+    Raises:
+        InputError: this is no run's folder, or run.json is damaged or does not fit this version.
+    """
+    return scenario_text(Draft.of_run(read_manifest(folder), Settings()))

@@ -1,28 +1,32 @@
-"""What two runs differ in: where they part, how they were set up, what they came to, who spoke how much."""
+"""How two runs differ: where they part, how they were set up, how they ended, who spoke how much."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
 
 from nicegui import ui
 
-from persimchat.app.web.insights.wording import dollars, whole
 from persimchat.app.web.looks import colour
-from persimchat.app.web.past.addresses import page_of
-from persimchat.app.web.past.compare_sentences import sentences
-from persimchat.app.web.past.wording import ending, value
+from persimchat.app.web.past.run_card import ending
 from persimchat.app.web.setup.setting_field import label_of, option_of
 from persimchat.app.web.setup.specs import specs
+from persimchat.app.web.shared.formats import dollars, whole
+from persimchat.app.web.shared.navigation import page_of
 from persimchat.app.web.widgets import avatar, card
 from persimchat.app.web.words import t
 from persimchat.runs.diff import Comparison, End, Share
+from persimchat.runs.diff_parting import Parting
 from persimchat.runs.listing import UNFINISHED
 from persimchat.runs.reading import Record
-from persimchat.runs.report_words import spaced
+from persimchat.runs.report_words import compact, spaced
 from persimchat.state.plain_text import one_line
 
 _LONG = 240
 """Characters of a value that is shown whole; a longer one can be scrolled."""
+
+
+_MOST_THEMES: Final = 3
 
 
 def facts(comparison: Comparison, a: Record, b: Record) -> None:
@@ -52,14 +56,14 @@ def facts(comparison: Comparison, a: Record, b: Record) -> None:
 def _part(comparison: Comparison, a: Record, b: Record) -> None:
     for sentence in sentences(comparison, a, b):
         ui.label(sentence).classes("text-sm [overflow-wrap:anywhere]")
-    place = comparison.parting
-    if place is not None and place.needs:
-        rows = [(need.agent, whole(need.a), whole(need.b)) for need in place.needs]
+    parting = comparison.parting
+    if parting is not None and parting.needs:
+        rows = [(need.agent, whole(need.a), whole(need.b)) for need in parting.needs]
         _table(t("past.needs"), (t("past.needs"), "A", "B"), rows)
     with ui.row().classes("gap-2"):
         for name, record in (("A", a), ("B", b)):
-            turn = None if place is None else min(place.turn, len(record.utterances))
-            button = ui.button(t("past.open_at" if place else "past.open_run", run=name)).props("flat no-caps dense")
+            turn = None if parting is None else min(parting.turn, len(record.utterances))
+            button = ui.button(t("past.open_at" if parting else "past.open_run", run=name)).props("flat no-caps dense")
             button.props["href"] = page_of(record.path.name, turn)
 
 
@@ -81,7 +85,12 @@ def _set_to(what: str, given: object) -> str:
         return t("past.yes" if given else "past.no")
     if name and given in specs()[name].options:
         return option_of(name, str(given))
-    return value(given)
+    return _value(given)
+
+
+def _value(given: object) -> str:
+    """Any recorded value in short."""
+    return t("past.unknown") if given is None else compact(given)
 
 
 def _ends(comparison: Comparison) -> None:
@@ -149,3 +158,57 @@ def _table(name: str, headings: Sequence[str], rows: Sequence[Sequence[str]]) ->
                         for cell in others:
                             with ui.element("td"):
                                 ui.label(cell).classes("max-h-40 scroll" if len(cell) > _LONG else "")
+
+
+def sentences(comparison: Comparison, a: Record, b: Record) -> Iterator[str]:
+    """Whose branch they are, what they share, where and why they part, what differs in their minds."""
+    called = {a.path.name: "A", b.path.name: "B"}
+    for name, record in (("A", a), ("B", b)):
+        branch = record.manifest.branch
+        if branch is not None:
+            yield t("past.branch_of", run=name, of=called.get(branch.of, branch.of), turn=branch.turn)
+    parting = comparison.parting
+    if comparison.equal:
+        yield t("past.equal")
+    elif parting is None:
+        yield t("past.all_shared", n=comparison.shared)
+    else:
+        yield t("past.shared", n=comparison.shared) if comparison.shared else t("past.shared_none")
+    if parting is not None:
+        yield t(f"past.why_{parting.why}", turn=parting.turn, over="A" if parting.a is None else "B")
+        yield from _interventions(parting)
+        yield from _recalled(parting)
+    if comparison.minds:
+        first, who = comparison.minds[0].turn, ", ".join(mind.agent for mind in comparison.minds)
+        yield t("past.minds_part", turn=first, who=who) if first else t("past.minds_awakening", who=who)
+
+
+def _interventions(parting: Parting) -> Iterator[str]:
+    for run, interventions in (("A", parting.interventions_a), ("B", parting.interventions_b)):
+        for one in interventions:
+            yield t("past.deed", run=run, deed=_intervention(one))
+
+
+def _intervention(one: Mapping[str, Any]) -> str:
+    """An intervention of control.jsonl in words; an unknown kind as it was recorded."""
+    more = {key: compact(value) for key, value in one.items() if key not in ("turn", "do")}
+    do, who = str(one["do"]), more.get("speaker") or more.get("agent") or t("past.deed_moderator")
+    if do in ("say", "answer") and "text" in more:
+        return t("past.deed_say", who=who, text=more["text"])
+    if do == "topic" and "topic" in more:
+        return t("past.deed_topic", topic=more["topic"])
+    if do == "floor":
+        return t("past.deed_floor", who=who)
+    return spaced(do) + (f" ({compact(more)})" if more else "")
+
+
+def _recalled(parting: Parting) -> Iterator[str]:
+    recall = parting.recall
+    if recall is None:
+        return
+    if not recall.only_a and not recall.only_b:
+        yield t("past.recall_same")
+    for run, themes in (("A", recall.only_a), ("B", recall.only_b)):
+        if themes:
+            more = " …" if len(themes) > _MOST_THEMES else ""
+            yield t("past.recall_only", run=run, themes="; ".join(themes[:_MOST_THEMES]) + more)

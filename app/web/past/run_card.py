@@ -1,29 +1,62 @@
-"""One run in the list."""
+"""One run in the list, and how its beginning and ending are worded."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import datetime
 from pathlib import Path
 from typing import Any, Final
 
 from nicegui import ui
 
 from persimchat.app.web.board import Board
-from persimchat.app.web.insights.wording import dollars
+from persimchat.app.web.context import WebContext
 from persimchat.app.web.looks import colour
-from persimchat.app.web.past.actions import item, menu
-from persimchat.app.web.past.addresses import comparison_of, like, page_of
-from persimchat.app.web.past.going_on import INTERRUPTED, go_on
-from persimchat.app.web.past.wording import LIVE, ending, ending_colour, moment
-from persimchat.app.web.place import Place
-from persimchat.app.web.widgets import avatar, chip, named
+from persimchat.app.web.shared.formats import dollars
+from persimchat.app.web.shared.navigation import comparison_of, like, page_of, resume_and_show
+from persimchat.app.web.widgets import avatar, chip, item, menu, named
 from persimchat.app.web.words import catalogue, t
-from persimchat.runs.listing import ListedRun
+from persimchat.runs.listing import UNFINISHED, ListedRun
+from persimchat.runs.report_words import spaced
 from persimchat.state.plain_text import one_line
+
+_COLOURS: Final = {
+    "message_limit": "#6366f1",
+    "closed": "#6366f1",
+    "consensus": "#059669",
+    "budget": "#d97706",
+    "stopped": "#64748b",
+    "error": "#dc2626",
+    "unfinished": "#d97706",
+}
+LIVE: Final = "#059669"
+
+
+INTERRUPTED: Final = frozenset({UNFINISHED, "stopped", "error"})
+"""Endings (`ListedRun.ended`) from which a run can go on as it is."""
 
 _MOST_FACES: Final = 5
 _SOLID: Final = "unelevated no-caps no-wrap dense padding='4px 12px'"
 _FLAT: Final = "flat no-caps no-wrap dense padding='4px 8px'"
+
+
+def moment(started: str) -> str:
+    """When a run began, by the clock of the server; what is no moment stays as it is."""
+    try:
+        return t("past.moment", d=datetime.fromisoformat(started).astimezone())
+    except (ValueError, OverflowError):
+        return started or t("past.unknown")
+
+
+def ending(reason: str) -> str:
+    """Why a run is over, or that it is not (`runs.listing.UNFINISHED`)."""
+    key = f"past.ended_{reason}"
+    return t(key) if key in catalogue() else spaced(reason)
+
+
+def ending_colour(reason: str) -> str:
+    """The colour of a kind of ending."""
+    return _COLOURS.get(reason, "#64748b")
 
 
 def address_of(listed: ListedRun) -> str:
@@ -35,16 +68,16 @@ class RunCard:
     """A run's card.
 
     Args:
-        place: what the pages work with.
+        web: what the pages work with.
         listed: the run.
         chosen: whether it is chosen.
-        on_choose: told when that changes.
-        on_delete: asked to delete it.
+        on_choose: called when that changes.
+        on_delete: called to delete it.
     """
 
     def __init__(
         self,
-        place: Place,
+        web: WebContext,
         listed: ListedRun,
         *,
         chosen: bool,
@@ -64,11 +97,11 @@ class RunCard:
                 self._about = ui.label().classes("text-xs muted [overflow-wrap:anywhere]")
             with ui.row().classes("items-center gap-2 no-wrap ml-auto"):
                 self._state = chip("")
-                self._buttons(place, listed, on_delete)
+                self._buttons(web, listed, on_delete)
         self.refresh(None)
 
     def refresh(self, board: Board | None) -> None:
-        """Show how the run stands.
+        """Show the status of the run.
 
         Args:
             board: of a run that goes on in this server.
@@ -92,7 +125,7 @@ class RunCard:
         self._state.style(f"--c:{LIVE if live else ending_colour(listed.ended)}")
         self._state.classes(**{"add" if live else "remove": "live-chip"})
 
-    def _buttons(self, place: Place, listed: ListedRun, on_delete: Callable[[str], Any]) -> None:
+    def _buttons(self, web: WebContext, listed: ListedRun, on_delete: Callable[[str], Any]) -> None:
         run, topic = self.run, one_line(listed.topic)
         if listed.active:
             _link(t("past.watch"), "visibility", page_of(run), topic).props(_SOLID)
@@ -102,7 +135,7 @@ class RunCard:
             _link(t("past.replay"), "replay", page_of(run, 0, play=True), topic).props(_SOLID)
         with menu("more_vert", t("past.card_do", what=t("past.actions"), topic=topic)):
             if not listed.active and listed.ended in INTERRUPTED:
-                item("play_arrow", t("past.resume"), lambda: go_on(place, run))
+                item("play_arrow", t("past.resume"), lambda: resume_and_show(web, run))
             item("library_add", t("past.like"), href=like(run))
             item("compare_arrows", t("past.compare_with"), href=comparison_of(run))
             if not listed.active:

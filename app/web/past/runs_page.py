@@ -6,16 +6,16 @@ from typing import Any, Final
 
 from nicegui import ui
 
+from persimchat.app.web.context import WebContext
 from persimchat.app.web.frame import Frame
-from persimchat.app.web.past.addresses import comparison_of
-from persimchat.app.web.past.deleting import ask_delete
-from persimchat.app.web.past.run_card import RunCard, address_of
-from persimchat.app.web.past.wording import ending
-from persimchat.app.web.place import Place
-from persimchat.app.web.widgets import FIELD, told
+from persimchat.app.web.past.actions import ask_delete
+from persimchat.app.web.past.run_card import RunCard, address_of, ending
+from persimchat.app.web.shared.navigation import comparison_of
+from persimchat.app.web.widgets import FIELD, notify_error
 from persimchat.app.web.words import t
 from persimchat.runs.listing import UNFINISHED, ListedRun, Listing, matching
 from persimchat.state.errors import PerSimChatError
+from persimchat.state.settings import MODES
 
 PAGE: Final = 25
 """Cards that are drawn at once."""
@@ -23,16 +23,16 @@ _POLL_S: Final = 1.0
 _ENDINGS: Final = ("message_limit", "consensus", "closed", "budget", "stopped", "error", UNFINISHED)
 
 
-async def runs_page(place: Place) -> None:
+async def runs_page(web: WebContext) -> None:
     """Draw the page."""
     Frame(t("common.runs"))
     ui.query(".nicegui-content").classes("p-0")
-    _RunsPage(place)
+    _RunsPage(web)
 
 
 class _RunsPage:
-    def __init__(self, place: Place) -> None:
-        self.place = place
+    def __init__(self, web: WebContext) -> None:
+        self.web = web
         self.listing = Listing([], [])
         self.shown = PAGE
         self.chosen: dict[str, None] = {}
@@ -64,17 +64,17 @@ class _RunsPage:
             self.text.classes("grow basis-[240px]").props("type=search")
             with self.text.add_slot("prepend"):
                 ui.icon("search").props("aria-hidden=true")
-            modes = {mode: t(f"past.mode_{mode}") for mode in ("discussion", "debate")}
+            modes = {str(mode): t(f"past.mode_{mode}") for mode in MODES}
             self.mode = chosen("past.mode", "past.mode_all", modes)
             self.ended = chosen("past.ended", "past.ended_all", {reason: ending(reason) for reason in _ENDINGS})
 
     async def load(self) -> None:
         """Read the list."""
-        self.active = [live.run for live in self.place.runs.active]
+        self.active = [live.run for live in self.web.runs.active]
         try:
-            self.listing = await self.place.runs.runs()
+            self.listing = await self.web.runs.runs()
         except PerSimChatError as error:
-            told(error)
+            notify_error(error)
         there = {address_of(listed) for listed in self.listing.runs}
         self.chosen = {run: None for run in self.chosen if run in there}
         self._draw_bar()
@@ -82,11 +82,10 @@ class _RunsPage:
 
     async def refresh(self) -> None:
         """Show how runs that go on stand; read the list again where one has begun or ended."""
-        if [live.run for live in self.place.runs.active] != self.active:
+        if [live.run for live in self.web.runs.active] != self.active:
             await self.load()
         for card in self.cards:
-            live = self.place.runs.get(card.run)
-            if live is not None and not live.over:
+            if live := self.web.runs.going_on(card.run):
                 card.refresh(live.board)
 
     def search(self) -> None:
@@ -150,7 +149,7 @@ class _RunsPage:
     def _add(self, runs: list[ListedRun]) -> None:
         for listed in runs:
             chosen = address_of(listed) in self.chosen
-            card = RunCard(self.place, listed, chosen=chosen, on_choose=self.choose, on_delete=self.delete)
+            card = RunCard(self.web, listed, chosen=chosen, on_choose=self.choose, on_delete=self.delete)
             self.cards.append(card)
 
     def choose(self, run: str, chosen: bool) -> None:
@@ -170,7 +169,7 @@ class _RunsPage:
     async def delete(self, *runs: str) -> None:
         """Delete runs, when that is agreed to."""
         with self.asking:  # the card from which this was asked may be drawn anew meanwhile
-            if await ask_delete(self.place, runs):
+            if await ask_delete(self.web, runs):
                 await self.load()
 
     def _draw_bar(self) -> None:

@@ -7,8 +7,8 @@ from typing import Final
 from nicegui import context, ui
 from nicegui.events import GenericEventArguments, ValueChangeEventArguments
 
-from persimchat.app.web.past.addresses import page_of
-from persimchat.app.web.viewing import Viewing
+from persimchat.app.web.context import Viewing
+from persimchat.app.web.shared.navigation import page_of
 from persimchat.app.web.widgets import icon_button, named
 from persimchat.app.web.words import t
 
@@ -104,7 +104,7 @@ class _TimeBar:
             self.step(event.args)
 
     def slid(self, event: ValueChangeEventArguments[float | None]) -> None:
-        """The slider was moved, by somebody or by `refresh`."""
+        """Called when the user or `refresh` moved the slider."""
         if event.value is not None and int(event.value) != self.viewing.turn:
             self.show(int(event.value))
 

@@ -1,4 +1,4 @@
-"""The dialog in which descriptions from elsewhere become personas: files, what was understood, and whom to keep."""
+"""The dialog that turns descriptions from elsewhere into personas: files, what was understood, whom to keep."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from typing import Any, Final
 from nicegui import ui
 from nicegui.elements.upload_files import FileUpload
 
-from persimchat.app.web.personas.keeping import keep_chosen
+from persimchat.app.web.live_runs import refuse_model_files
+from persimchat.app.web.personas.chooser import Pick, Picks, keep_chosen
 from persimchat.app.web.personas.library import Library, head_of
-from persimchat.app.web.personas.picks import Pick, Picks
-from persimchat.app.web.personas.understood import notes_on, understood
 from persimchat.app.web.personas.uploads import MOST_BYTES, check, for_the_page, kept_for_now, safe_name, upload_field
 from persimchat.app.web.personas.window import Window
-from persimchat.app.web.widgets import FIELD, explained, icon_button, told
+from persimchat.app.web.widgets import FIELD, explained, icon_button, notify_error
 from persimchat.app.web.words import t
 from persimchat.models.naming import default_model_name
-from persimchat.personas.conversion import Conversion, convert
+from persimchat.personas.conversion import Conversion, Converted, convert
 from persimchat.personas.conversion_files import texts_of
+from persimchat.personas.conversion_summary import Summary, summaries
 from persimchat.personas.mapping import ready
 from persimchat.state.configuration import load_settings
 from persimchat.state.errors import InputError, PerSimChatError
@@ -32,11 +32,47 @@ _MODEL: Final = "model"
 _OWN: Final = "own"
 
 
+def draw_understood(conversion: Conversion) -> None:
+    """Draw what was understood, once for all files of which it is true."""
+    for summary in summaries(conversion):
+        with ui.column().classes("w-full gap-0"):
+            files = ", ".join(dict.fromkeys(file.name for file in summary.files))
+            head = t("personas.summary", files=files, n=summary.people, by=summary.by)
+            ui.label(one_line(head)).classes("text-sm font-semibold break-words")
+            for line in _lines(summary):
+                ui.label(one_line(line)).classes("text-sm muted break-words pl-3")
+
+
+def notes_on(one: Converted) -> list[str]:
+    """The source of each field of a persona, what was left out and what stayed empty, a line each."""
+    draft = one.draft
+    left_out = [f"{name}: {value}" for name, value in draft.left_out.items()]
+    taken = [f"{ours} ← {', '.join(theirs)}" for ours, theirs in draft.mapped.items() if theirs]
+    lines = [_of_kind("taken", taken), _of_kind("left_out", left_out), _of_kind("empty", one.empty)]
+    return [one_line(line) for line in (*lines, *draft.notes) if line]
+
+
+def _lines(summary: Summary) -> list[str]:
+    lines = []
+    for kind in ("taken", "left out", "technical", "empty"):
+        found = [(what, number) for (of, what), number in summary.facts.items() if of == kind]
+        shown = [f"{what}: {summary.values[what]}" if kind == "left out" else what for what, _ in found]
+        partial = [f" ({number}/{summary.people})" if number < summary.people else "" for _, number in found]
+        lines.append(_of_kind(kind.replace(" ", "_"), [a + b for a, b in zip(shown, partial, strict=True)]))
+    if summary.skipped:
+        lines.append(t("personas.skipped", n=summary.skipped))
+    return [line for line in lines if line]
+
+
+def _of_kind(kind: str, what: list[str]) -> str:
+    return t(f"personas.of_kind_{kind}", what="; ".join(what)) if what else ""
+
+
 class ConvertDialog:
     """One dialog: first the files and who reads them, then what was understood.
 
     Args:
-        library: where those are kept whom the user chooses.
+        library: keeps the personas that the user selects.
     """
 
     def __init__(self, library: Library) -> None:
@@ -51,7 +87,7 @@ class ConvertDialog:
         self.picks = Picks()
 
     async def run(self) -> int:
-        """Show it; how many were kept."""
+        """Show the dialog; returns how many were kept."""
         model = (await asyncio.to_thread(load_settings)).model
         known = await asyncio.to_thread(ready)
         self._draw_form(default_model_name(model)[0], {name: one.about for name, one in known.items()})
@@ -101,17 +137,17 @@ class ConvertDialog:
         try:
             check([*self.files, *files], ENDINGS)
         except InputError as error:
-            told(error)
+            notify_error(error)
             return
         self.files += files
         self._list()
 
     def mapping_arrived(self, files: list[FileUpload]) -> None:
-        """Take one's own mapping in; of several the last."""
+        """Take the user's mapping; of several, the last."""
         try:
             check(files, MAPPINGS)
         except InputError as error:
-            told(error)
+            notify_error(error)
             return
         self.mapping = files[-1]
         self.mapping_name.set_text(safe_name(self.mapping.name))
@@ -149,7 +185,7 @@ class ConvertDialog:
         failed = self.work.exception()
         if isinstance(failed, PerSimChatError):
             self.back()
-            told(for_the_page(failed, t("personas.convert_remedy")))
+            notify_error(for_the_page(failed, t("personas.convert_remedy")))
             return
         self.conversion = self.work.result()
         self._draw_result(self.conversion)
@@ -172,6 +208,7 @@ class ConvertDialog:
         model = one_line(self.model.value or "")
         given: dict[str, Any] = {"model": model} if model and way in (_SHAPE, _MODEL) else {}
         settings = await asyncio.to_thread(lambda: load_settings(**given))
+        refuse_model_files(settings.model_dump())
         mapping = [self.mapping] if way == _OWN and self.mapping is not None else []
         async with kept_for_now([*mapping, *self.files]) as paths:
             chosen = str(paths[0]) if mapping else None if way in (_SHAPE, _MODEL) else way
@@ -191,7 +228,7 @@ class ConvertDialog:
         with self.outcome:
             ui.label(t("personas.converted", n=len(conversion.people))).classes("text-sm muted").props("role=status")
             with ui.expansion(t("personas.understood"), icon="fact_check").classes("surface w-full"):
-                understood(conversion)
+                draw_understood(conversion)
             for one in conversion.people:
                 self.picks.add(Pick(one.persona, notes=notes_on(one)), ticked=True)
         with self.window.other_buttons():
@@ -199,13 +236,13 @@ class ConvertDialog:
             ui.button(t("personas.keep"), icon="check", on_click=self.keep).props("unelevated no-caps")
 
     async def keep(self) -> None:
-        """Keep those who are ticked."""
+        """Keep the ticked personas."""
         assert self.conversion is not None
         people = [self.conversion.people[n] for n in self.picks.chosen()]
         try:
             texts = await asyncio.to_thread(texts_of, people)
         except PerSimChatError as error:
-            told(for_the_page(error, t("personas.convert_leave_out")))
+            notify_error(for_the_page(error, t("personas.convert_leave_out")))
             return
         chosen = [(one.persona, head_of(text)) for one, text in zip(people, texts.values(), strict=True)]
         if await keep_chosen(self.library, chosen):

@@ -1,4 +1,4 @@
-"""The dialog in which a group is generated: who they are to be, how it goes, and whom to keep."""
+"""The dialog that generates a group: the request, the progress, and whom to keep."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from typing import Any, Final
 from nicegui import ui
 
 from persimchat.app.generate_report import notes
-from persimchat.app.web.personas.keeping import keep_chosen
+from persimchat.app.web.live_runs import refuse_model_files
+from persimchat.app.web.personas.chooser import Pick, Picks, keep_chosen
 from persimchat.app.web.personas.library import Library
-from persimchat.app.web.personas.picks import Pick, Picks
 from persimchat.app.web.personas.quota_form import QuotaForm
 from persimchat.app.web.personas.uploads import for_the_page
 from persimchat.app.web.personas.window import Window
-from persimchat.app.web.widgets import FIELD, explained, told
+from persimchat.app.web.widgets import FIELD, explained, notify_error
 from persimchat.app.web.words import t
 from persimchat.models.naming import default_model_name
 from persimchat.personas.generation import MOST, Generated, check_request, generate
@@ -36,7 +36,7 @@ class GenerateDialog:
     """One dialog, in three parts of which one is seen: the request, the making, the result.
 
     Args:
-        library: where those are kept whom the user chooses.
+        library: keeps the personas that the user selects.
     """
 
     def __init__(self, library: Library) -> None:
@@ -52,7 +52,7 @@ class GenerateDialog:
         return self.work is not None and not self.work.done()
 
     async def run(self) -> int:
-        """Show it; how many were kept."""
+        """Show the dialog; returns how many were kept."""
         model = (await asyncio.to_thread(load_settings)).model
         self._draw_form(default_model_name(model)[0])
         try:
@@ -110,8 +110,9 @@ class GenerateDialog:
             arguments = {"seed": int(self.seed.value or 0), "model": one_line(self.model.value or "") or None}
             given: dict[str, Any] = {key: value for key, value in arguments.items() if value is not None}
             settings = await asyncio.to_thread(lambda: load_settings(**given))
+            refuse_model_files(settings.model_dump())
         except PerSimChatError as error:
-            told(for_the_page(error, ""))
+            notify_error(for_the_page(error, ""))
             return
         self.request = (settings, about, quotas)
         self._draw_progress(number)
@@ -122,7 +123,7 @@ class GenerateDialog:
         failed = self.work.exception()
         if isinstance(failed, PerSimChatError):
             self.back()
-            told(for_the_page(failed, ""))
+            notify_error(for_the_page(failed, ""))
             return
         self.people = self.work.result()
         self._draw_result()
@@ -166,7 +167,7 @@ class GenerateDialog:
             ui.button(t("personas.keep"), icon="check", on_click=self.keep).props("unelevated no-caps")
 
     async def keep(self) -> None:
-        """Keep those who are ticked."""
+        """Keep the ticked personas."""
         assert self.request is not None
         settings, about, quotas = self.request
         given = _FROM_PAGE if quotas is not None else None

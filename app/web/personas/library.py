@@ -1,4 +1,4 @@
-"""One's own personas: files in the library's folder `personas/`, as the command line reads them."""
+"""The user's own personas: files in the library's folder `personas/`, as the command line reads them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from persimchat.personas.files import SUFFIXES, load_persona
 from persimchat.personas.generated_files import file_names, persona_text
 from persimchat.state.document import MAX_BYTES, parse_value
 from persimchat.state.errors import InputError, PerSimChatError
-from persimchat.state.folding import folded
+from persimchat.state.normalise import folded
 from persimchat.state.persona import Persona
 
 
@@ -41,7 +41,7 @@ class Library:
         self.folder = folder / "personas"
 
     def personas(self) -> dict[Path, Persona]:
-        """One's own personas by file, by name; damaged files are left out."""
+        """The personas by file, sorted by name; damaged files are left out."""
         return self.read().personas
 
     def read(self) -> Shelf:
@@ -80,7 +80,7 @@ class Library:
             return path
 
     def replace(self, path: Path, persona: Persona) -> Path:
-        """Put a persona in the place of one's own; the comments of the file's head stay.
+        """Replace a persona of this library; the comments at the head of its file stay.
 
         Args:
             path: a file of this library.
@@ -103,7 +103,7 @@ class Library:
         return path
 
     def delete(self, path: Path) -> None:
-        """Delete a file of this library; it is no error if somebody else has done so.
+        """Delete a file of this library; a file that is already gone is no error.
 
         Raises:
             InputError: it cannot be deleted.
@@ -116,7 +116,7 @@ class Library:
             raise InputError(f"the file cannot be deleted: {error.strerror}", where=str(path), remedy=remedy) from error
 
     def text(self, path: Path) -> str:
-        """The text of a file of this library, as it stands.
+        """The text of a file of this library, unchanged.
 
         Raises:
             InputError: it cannot be read.
@@ -142,7 +142,7 @@ class Library:
             raise InputError(what, where=str(self.folder), remedy="Check its permissions.") from error
 
     def _free(self, stem: str) -> Path:
-        """A file that did not exist and does now, empty, so that nobody else takes its name."""
+        """A new empty file, so that no other program takes its name."""
         number = 1
         while True:
             path = self.folder / f"{stem if number == 1 else f'{stem}-{number}'}.yaml"
@@ -159,7 +159,7 @@ class Library:
 
     @contextmanager
     def _written(self, persona: Persona, notes: Sequence[str]) -> Iterator[Path]:
-        """A whole file under a name that nobody reads; it is gone afterwards, unless it has been renamed."""
+        """A complete temporary file; it is deleted afterwards unless it was renamed."""
         text = _checked_text(persona, notes)
         temporary: Path | None = None
         try:

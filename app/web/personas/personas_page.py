@@ -1,4 +1,4 @@
-"""The library of personas: one's own and those that are shipped, as cards, and all that makes new ones."""
+"""The library of personas: the user's own and the shipped ones, as cards, and the ways to make new ones."""
 
 from __future__ import annotations
 
@@ -10,23 +10,22 @@ from typing import Final
 
 from nicegui import ui
 
+from persimchat.app.web.context import WebContext
 from persimchat.app.web.frame import Frame, disclaimer
-from persimchat.app.web.personas.cards import Acts, damaged_card, persona_card
+from persimchat.app.web.personas.cards import CardActions, damaged_card, matches, persona_card
+from persimchat.app.web.personas.chooser import set_pending_personas
 from persimchat.app.web.personas.converting import ConvertDialog
 from persimchat.app.web.personas.editor import edit_persona
 from persimchat.app.web.personas.generating import GenerateDialog
 from persimchat.app.web.personas.library import Library, Shelf
-from persimchat.app.web.personas.receiving import receive
-from persimchat.app.web.personas.shown import matches
-from persimchat.app.web.personas.together import take_along
+from persimchat.app.web.personas.uploads import receive
 from persimchat.app.web.personas.window import agreed
-from persimchat.app.web.place import Place
-from persimchat.app.web.widgets import FIELD, told
+from persimchat.app.web.widgets import FIELD, notify_error
 from persimchat.app.web.words import t
 from persimchat.personas.catalogue import shipped
 from persimchat.personas.generated_files import file_names, persona_text
 from persimchat.state.errors import PerSimChatError
-from persimchat.state.folding import folded
+from persimchat.state.normalise import visible_form
 from persimchat.state.persona import Persona
 from persimchat.state.plain_text import one_line
 
@@ -34,17 +33,17 @@ SHOWN: Final = 60
 """Cards that are drawn at once; more on demand."""
 
 
-async def personas_page(place: Place) -> None:
+async def personas_page(web: WebContext) -> None:
     """Draw the page."""
     Frame(t("common.personas"))
-    await PersonasPage(Library(place.library)).draw()
+    await PersonasPage(Library(web.library)).draw()
 
 
 class PersonasPage:
     """The page.
 
     Args:
-        library: one's own personas.
+        library: the user's own personas.
     """
 
     def __init__(self, library: Library) -> None:
@@ -91,7 +90,7 @@ class PersonasPage:
         self.redraw()
 
     def redraw(self) -> None:
-        """Draw the cards that are searched for."""
+        """Draw the cards that match the search."""
         query = self.search.value or ""
         own = {path.name: persona for path, persona in self.shelf.personas.items()}
         ready = {f"shipped {persona.name}": persona for persona in self.shipped}
@@ -119,8 +118,8 @@ class PersonasPage:
             ui.label(t("personas.none_yet")).classes("surface w-full muted p-4")
         with ui.element("div").classes("persona-grid w-full"):
             for name, persona in list(personas.items())[: self.most]:
-                acts = self._acts(name, persona, own=key == "own")
-                self.boxes[name] = persona_card(persona, acts, ticked=name in self.chosen)
+                actions = self._actions(name, persona, own=key == "own")
+                self.boxes[name] = persona_card(persona, actions, ticked=name in self.chosen)
         if len(personas) > self.most:
             more = t("personas.more", n=len(personas) - self.most)
             ui.button(more, on_click=self.show_more).props("flat no-caps").classes("mx-auto")
@@ -133,13 +132,13 @@ class PersonasPage:
         for path, error in self.shelf.damaged.items():
             damaged_card(path, error, partial(self.delete, path, path.name))
 
-    def _acts(self, key: str, persona: Persona, *, own: bool) -> Acts:
+    def _actions(self, key: str, persona: Persona, *, own: bool) -> CardActions:
         tick, copy = partial(self.tick, key, persona), partial(self.copy, persona)
         if not own:
-            return Acts(tick, copy, partial(self.download, persona))
+            return CardActions(tick, copy, partial(self.download, persona))
         path = self.library.folder / key
         edit, delete = partial(self.edit, path, persona), partial(self.delete, path, persona.name)
-        return Acts(tick, copy, partial(self.download, persona, path), edit, delete)
+        return CardActions(tick, copy, partial(self.download, persona, path), edit, delete)
 
     def show_more(self) -> None:
         """Draw more cards."""
@@ -147,12 +146,12 @@ class PersonasPage:
         self.redraw()
 
     def tick(self, key: str, persona: Persona, on: bool) -> None:
-        """Choose somebody or not; another of the same name is no longer chosen, as both could not take part."""
+        """Select or deselect a persona; another one with the same name is deselected, as both could not take part."""
         if not on:
             self.chosen.pop(key, None)
         else:
             for other, one in list(self.chosen.items()):
-                if other != key and folded(one.name) == folded(persona.name):
+                if other != key and visible_form(one.name) == visible_form(persona.name):
                     self.chosen.pop(other)
                     if other in self.boxes:
                         self.boxes[other].set_value(False)
@@ -172,7 +171,7 @@ class PersonasPage:
 
     def talk(self) -> None:
         """Take those who are chosen to the set-up of a new conversation."""
-        take_along(list(self.chosen.values()))
+        set_pending_personas(list(self.chosen.values()))
         ui.navigate.to("/")
 
     async def new(self) -> None:
@@ -180,11 +179,11 @@ class PersonasPage:
         await self._keep(await edit_persona(None))
 
     async def copy(self, persona: Persona) -> None:
-        """Make a persona of one's own from another, to be changed."""
+        """Copy a persona into the library and edit it."""
         await self._keep(await edit_persona(persona))
 
     async def _keep(self, persona: Persona | None, path: Path | None = None) -> None:
-        """Keep what was written, in the place of a file where there is one."""
+        """Save what was written, in place of a file if one is given."""
         if persona is None:
             return
         try:
@@ -198,13 +197,13 @@ class PersonasPage:
         await self._done(t("personas.kept_one", name=one_line(persona.name)))
 
     async def edit(self, path: Path, persona: Persona) -> None:
-        """Change one of one's own."""
+        """Edit a persona of the library."""
         changed = await edit_persona(persona)
         if changed != persona:
             await self._keep(changed, path)
 
     async def delete(self, path: Path, name: str) -> None:
-        """Delete one of one's own, after asking."""
+        """Delete a persona of the library, after a question."""
         if not await agreed(t("personas.delete_question", name=one_line(name)), t("personas.delete")):
             return
         try:
@@ -247,7 +246,7 @@ class PersonasPage:
             await self._done(t("personas.kept", n=number))
 
     async def _done(self, words: str) -> None:
-        """Draw what has become of it, and say it; the card that it began with may be gone by then."""
+        """Draw the result and announce it; the card that began it may be gone by then."""
         if self.root.is_deleted:
             return
         with self.root:
@@ -256,4 +255,4 @@ class PersonasPage:
 
     def _tell(self, error: PerSimChatError) -> None:
         with self.root:
-            told(error)
+            notify_error(error)

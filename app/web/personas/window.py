@@ -1,4 +1,4 @@
-"""Dialogs of this area: a heading, a part that scrolls, buttons below. What would be lost is asked about first."""
+"""Dialogs of this area: a heading, a part that scrolls, buttons below. Before something is lost, they ask."""
 
 from __future__ import annotations
 

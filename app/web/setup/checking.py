@@ -11,10 +11,10 @@ from pydantic import ValidationError
 from persimchat.app.web.setup.draft import Draft
 from persimchat.memory.embeddings import LEXICAL, MINILM, remote_name
 from persimchat.models.naming import parse_model_name
-from persimchat.state.complaint import input_error
 from persimchat.state.document import Document
 from persimchat.state.errors import InputError, PerSimChatError
 from persimchat.state.settings import PART, Settings
+from persimchat.state.validation_errors import input_error
 
 TOPIC: Final = "topic"
 PEOPLE: Final = "participants"
@@ -26,7 +26,7 @@ _SCENARIO: Final = (TOPIC, PEOPLE, RULES, "relationships")
 def problems(draft: Draft) -> dict[str, str]:
     """Everything that is wrong, in words, by the name of a setting or of a field of the scenario.
 
-    A field's first fault is told. What holds between several fields is asked for only where each is right by itself.
+    Only the first error of a field is reported. Rules between fields are checked once each field is valid by itself.
     """
     settings = draft.settings_asked()
     found = {} if draft.topic.strip() else {TOPIC: "empty"}

@@ -1,4 +1,4 @@
-"""A conversation that is being set up: what people have filled in so far, right or wrong."""
+"""A conversation that is being set up: what is filled in so far, valid or not."""
 
 from __future__ import annotations
 
@@ -13,13 +13,14 @@ from persimchat.models.naming import OFFLINE
 from persimchat.personas.names import with_full_names
 from persimchat.personas.scenario import DEFAULT_NUMBER, default_participants, make_scenario
 from persimchat.runs.recorded import Manifest
-from persimchat.state.complaint import input_error
 from persimchat.state.configuration import load_settings
 from persimchat.state.document import Document
+from persimchat.state.normalise import visible_form
 from persimchat.state.persona import Persona
 from persimchat.state.relationship import Relationship
 from persimchat.state.scenario import Scenario
 from persimchat.state.settings import Settings
+from persimchat.state.validation_errors import input_error
 
 
 @dataclass
@@ -62,10 +63,10 @@ class Draft:
 
     @classmethod
     def fresh(cls, base: Settings) -> Draft:
-        """What stands there first: shipped personas and, where nothing else is set, the offline model.
+        """The first draft: shipped personas and, if no model is set, the offline model.
 
         Args:
-            base: the settings of whoever serves the page.
+            base: the settings of the server.
         """
         settings = {} if base.model else {"model": OFFLINE}
         return cls(seats=[Seat(persona) for persona in default_participants(DEFAULT_NUMBER)], settings=settings)
@@ -87,7 +88,7 @@ class Draft:
 
         Args:
             manifest: of the run.
-            base: the settings of whoever serves the page.
+            base: the settings of the server.
 
         Raises:
             InputError: the run's record is no scenario any more.
@@ -111,7 +112,7 @@ class Draft:
         """The settings with the participants' own models among them, without those that have no meaning now."""
         asked = dict(self.settings)
         if asked.get("answer_format", "free") != "choice":
-            asked.pop("choices", None)  # kept in the draft for whoever comes back to it
+            asked.pop("choices", None)  # the draft keeps them
         models = {seat.name: seat.model for seat in self.seats if seat.model and not seat.persona.human}
         return {**asked, "agent_models": models} if models else asked
 
@@ -131,7 +132,7 @@ class Draft:
         )
 
     def simulation(self) -> tuple[Scenario, Settings]:
-        """What a run is started with: the settings are those of whoever serves the page, and those filled in.
+        """The scenario and settings of a new run: the server's settings, overridden by those filled in.
 
         Raises:
             InputError: it is not right yet, or the environment holds a wrong setting.
@@ -140,9 +141,9 @@ class Draft:
         return scenario, with_full_names(load_settings(**scenario.settings), self.names)
 
     def add(self, personas: Iterable[Persona]) -> None:
-        """Let somebody take part; those who do already are left out."""
+        """Add participants; those who already take part are left out."""
         for persona in personas:
-            if persona.name not in self.names:
+            if visible_form(persona.name) not in map(visible_form, self.names):
                 self.seats.append(Seat(persona))
 
     def remove(self, seat: Seat) -> None:
@@ -151,7 +152,7 @@ class Draft:
         self.relationships = [tie for tie in self.relationships if seat.name not in (tie.from_, tie.to)]
 
     def replace(self, seat: Seat, persona: Persona) -> None:
-        """Let a participant be somebody else, or have another name."""
+        """Replace the persona of a participant, also under another name."""
         old, seat.persona = seat.name, persona
         renamed = {old: persona.name}
         self.relationships = [

@@ -8,13 +8,18 @@ from typing import Final
 from nicegui import ui
 from nicegui.events import UploadEventArguments
 
-from persimchat.app.web.place import Place
+from persimchat.app.web.context import WebContext
 from persimchat.app.web.setup.draft import Draft
 from persimchat.app.web.setup.form import Form
-from persimchat.app.web.setup.scenario_text import file_name, scenario_text, uploaded
-from persimchat.app.web.setup.servers import servers_in
-from persimchat.app.web.setup.shelf import NameTaken, Shelf
-from persimchat.app.web.widgets import FIELD, answered, explained, icon_button, named, title, told
+from persimchat.app.web.setup.scenario_files import (
+    NameTaken,
+    SavedSetups,
+    file_name,
+    scenario_text,
+    servers_in,
+    uploaded,
+)
+from persimchat.app.web.widgets import FIELD, answered, explained, icon_button, named, notify_error, title
 from persimchat.app.web.words import t
 from persimchat.state.document import MAX_BYTES
 from persimchat.state.errors import InputError, PerSimChatError
@@ -25,9 +30,9 @@ _TOPIC_IN_NAME: Final = 40
 class FilesBar:
     """The heading of the panel, and what can be done with the whole set-up."""
 
-    def __init__(self, place: Place, form: Form) -> None:
+    def __init__(self, web: WebContext, form: Form) -> None:
         self._form = form
-        self._shelf = Shelf(place.library)
+        self._saved = SavedSetups(web.library)
         with ui.row().classes("w-full items-center justify-between no-wrap"):
             title(t("common.setup"))
             with ui.row().classes("items-center gap-0 no-wrap"):
@@ -64,7 +69,7 @@ class FilesBar:
 
         async def keep(*, replace: bool = False) -> None:
             try:
-                kept = await asyncio.to_thread(self._shelf.save, name.value or "", self._form.draft, replace=replace)
+                kept = await asyncio.to_thread(self._saved.save, name.value or "", self._form.draft, replace=replace)
             except NameTaken as taken:
                 name.error = str(taken)
                 offer()
@@ -86,7 +91,7 @@ class FilesBar:
         await answered(dialog)
 
     async def _open(self) -> None:
-        names = await asyncio.to_thread(self._shelf.names)
+        names = await asyncio.to_thread(self._saved.names)
         with ui.dialog() as dialog, ui.card().classes("surface w-96 gap-2"):
             named(dialog, t("setup.open"))
             ui.label(t("setup.open")).classes("text-lg font-semibold").props("role=heading aria-level=2")
@@ -102,9 +107,9 @@ class FilesBar:
     def _entry(self, name: str, dialog: ui.dialog) -> None:
         async def load() -> None:
             try:
-                draft = await asyncio.to_thread(self._shelf.load, name)
+                draft = await asyncio.to_thread(self._saved.load, name)
             except PerSimChatError as error:
-                told(error)
+                notify_error(error)
                 return
             dialog.close()
             self._form.take(draft)
@@ -114,9 +119,9 @@ class FilesBar:
                 sure.set_visibility(True)
                 return
             try:
-                await asyncio.to_thread(self._shelf.delete, name)
+                await asyncio.to_thread(self._saved.delete, name)
             except PerSimChatError as error:
-                told(error)
+                notify_error(error)
                 return
             row.set_visibility(False)
             ui.notify(t("setup.deleted", name=name))

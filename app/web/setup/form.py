@@ -18,8 +18,8 @@ class Form:
     """A draft and the fields that show it.
 
     Attributes:
-        draft: what is filled in; another one may come into its place (`take`).
-        base: the settings of whoever serves the page.
+        draft: what is filled in; `take` replaces it.
+        base: the settings of the server.
         revision: grows with every change.
         wrong: what is wrong, by field.
         unread: what has been typed and cannot be read as a value, by setting; with the reason.
@@ -37,15 +37,15 @@ class Form:
         self._insisting = False
 
     def mark(self, field: str, mark: Mark) -> None:
-        """Say how a field is marked; `mark` is given what is wrong, or None."""
+        """Register how a field is marked; `mark` gets the error, or None."""
         self._marks[field] = mark
 
     def redraw(self, draw: Callable[[], object]) -> None:
-        """Say what shows the draft anew when another one has come into its place."""
+        """Register a callback that redraws after `take`."""
         self._redraws.append(draw)
 
     def follow(self, look: Callable[[], object]) -> None:
-        """Say what looks at the draft after every change."""
+        """Register a callback for every change of the draft."""
         self._follows.append(look)
 
     def usual(self) -> dict[str, Any]:
@@ -53,11 +53,11 @@ class Form:
         return usual(self.base, self.draft.settings.get("mode"))
 
     def value(self, name: str) -> Any:
-        """The value of a setting as it stands."""
+        """The current value of a setting."""
         return self.draft.settings.get(name, self.usual()[name])
 
     def set(self, name: str, value: Any) -> None:
-        """A setting has been filled in; what would hold anyway is not kept."""
+        """Fill in a setting; a value that holds anyway is not kept."""
         if value == self.usual()[name]:
             self.draft.settings.pop(name, None)
         else:
@@ -77,7 +77,7 @@ class Form:
         self.changed()
 
     def changed(self) -> None:
-        """Something has been filled in: what is wrong is marked anew."""
+        """Check the draft and mark what is wrong."""
         self.revision += 1
         self.wrong = {name: _worded(name, told) for name, told in problems(self.draft).items()} | self.unread
         for field, mark in self._marks.items():

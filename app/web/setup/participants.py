@@ -1,28 +1,141 @@
-"""Who takes part: the list of participants, and what can be done with each."""
+"""Who takes part: the list of participants, and the dialog with what each has of their own."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Final
 
 from nicegui import ui
 
+from persimchat.app.web.context import WebContext
 from persimchat.app.web.looks import colour
 from persimchat.app.web.personas.chooser import choose_personas
 from persimchat.app.web.personas.editor import edit_persona
-from persimchat.app.web.place import Place
-from persimchat.app.web.setup.checking import PEOPLE
+from persimchat.app.web.setup.checking import PEOPLE, in_words
 from persimchat.app.web.setup.draft import Seat
 from persimchat.app.web.setup.form import Form
-from persimchat.app.web.setup.seat_dialog import edit_seat
-from persimchat.app.web.widgets import avatar, chip, explained, icon_button, named, title
+from persimchat.app.web.setup.setting_field import MODELS, suggesting
+from persimchat.app.web.widgets import FIELD, answered, avatar, chip, explained, icon_button, named, title
 from persimchat.app.web.words import t
+from persimchat.models.naming import parse_model_name
+from persimchat.state.errors import InputError
+from persimchat.state.relationship import RELATIONSHIP_TYPES, Relationship
+
+NONE: Final = ""
+"""Stands for no relationship."""
 
 
-def participants_part(place: Place, form: Form) -> None:
+def sides() -> dict[str, str]:
+    """What one participant can be to another, by `type` or, where the direction matters, `type.from` and `type.to`."""
+    found = {NONE: t("setup.tie.none")}
+    for name, (_, directed) in RELATIONSHIP_TYPES.items():
+        for side in (".from", ".to") if directed else ("",):
+            found[name + side] = t(f"setup.tie.{name}{side}")
+    return found
+
+
+async def edit_seat(form: Form, seat: Seat) -> bool:
+    """Let the user change what a participant has of their own; returns whether something has been changed."""
+    with ui.dialog() as dialog, ui.card().classes("setup surface w-[34rem] max-w-full gap-3 no-wrap"):
+        named(dialog, t("setup.seat", name=seat.name))
+        with ui.row().classes("w-full items-center gap-3 no-wrap"):
+            avatar(seat.name, colour(seat.name, form.draft.names))
+            ui.label(seat.name).classes("text-lg font-semibold").props("role=heading aria-level=2")
+        with ui.row().classes("w-full items-center gap-1 no-wrap"):
+            human = ui.switch(t("setup.human"), value=seat.persona.human).props("dense").classes("grow")
+            explained(t("setup.human_help"))
+        with ui.row().classes("w-full items-start gap-1 no-wrap") as own:
+            model = ui.input(t("setup.own_model"), value=seat.model, placeholder=t("setup.own_model_none"))
+            model.props(FIELD).classes("grow min-w-0").mark("seat-model")
+            suggesting(model, MODELS)
+            explained(t("setup.own_model_help"))
+        own.bind_visibility_from(human, "value", backward=lambda value: not value)
+        with ui.row().classes("w-full items-start gap-1 no-wrap"):
+            goals = ui.textarea(t("setup.goals"), value="\n".join(seat.goals))
+            goals.props(f"{FIELD} rows=2").classes("grow min-w-0 grows").mark("seat-goals")
+            explained(t("setup.goals_help"))
+        ties = _Ties(form, seat)
+        with ui.row().classes("w-full justify-end gap-2"):
+            ui.button(t("common.cancel"), on_click=lambda: dialog.submit(False)).props("flat no-caps")
+
+            def done() -> None:
+                wrong = "" if human.value else _refused(model.value or "")
+                if wrong:
+                    model.error = wrong
+                    return
+                seat.persona = seat.persona.model_copy(update={"human": bool(human.value)})
+                seat.model = (model.value or "").strip()
+                seat.goals = [line.strip() for line in (goals.value or "").splitlines() if line.strip()]
+                ties.take_over()
+                dialog.submit(True)
+
+            ui.button(t("setup.done"), on_click=done).props("unelevated no-caps")
+    return bool(await answered(dialog))
+
+
+class _Ties:
+    """What a participant is to each of the others, in fields."""
+
+    def __init__(self, form: Form, seat: Seat) -> None:
+        self._draft, self._name = form.draft, seat.name
+        self._fields: dict[str, tuple[ui.select, ui.input]] = {}
+        others = [name for name in form.draft.names if name != seat.name]
+        if not others:
+            return
+        with ui.row().classes("w-full items-center gap-1 no-wrap"):
+            ui.label(t("setup.ties")).classes("text-sm font-semibold").props("role=heading aria-level=3")
+            explained(t("setup.ties_help"))
+        for other in others:
+            tie = form.draft.between(seat.name, other)
+            with ui.column().classes("w-full gap-1"):
+                with ui.row().classes("w-full items-center gap-2 no-wrap"):
+                    avatar(other, colour(other, form.draft.names), "24px")
+                    label = t("setup.tie_to", name=seat.name, other=other)
+                    chosen = ui.select(sides(), label=label, value=self._side(tie))
+                    chosen.props(f"{FIELD} options-dense").classes("grow min-w-0").mark(f"tie-{other}")
+                note = ui.input(t("setup.tie_note"), value=tie.note if tie else "").props(f"{FIELD} maxlength=500")
+                note.classes("w-full pl-8").bind_visibility_from(chosen, "value", backward=lambda value: bool(value))
+            self._fields[other] = (chosen, note)
+
+    def take_over(self) -> None:
+        """Write what is filled in into the draft; relationships that stay as they were are left alone."""
+        for other, (chosen, note) in self._fields.items():
+            before = self._draft.between(self._name, other)
+            said = (note.value or "").strip()
+            if chosen.value == self._side(before) and said == (before.note if before else ""):
+                continue
+            self._draft.relate(self._name, other, self._tie(str(chosen.value or NONE), other, said))
+
+    def _side(self, tie: Relationship | None) -> str:
+        if tie is None:
+            return NONE
+        if not RELATIONSHIP_TYPES[tie.type][1]:
+            return tie.type
+        return f"{tie.type}.{'from' if tie.from_ == self._name else 'to'}"
+
+    def _tie(self, side: str, other: str, note: str) -> Relationship | None:
+        if side == NONE:
+            return None
+        kind, _, end = side.partition(".")
+        first, second = (other, self._name) if end == "to" else (self._name, other)
+        return Relationship(from_=first, to=second, type=kind, note=note)
+
+
+def _refused(model: str) -> str:
+    """Why a participant's own model cannot be; empty where it can, or there is none."""
+    try:
+        if model.strip():
+            parse_model_name(model)
+    except InputError as error:
+        return in_words(error)
+    return ""
+
+
+def participants_part(web: WebContext, form: Form) -> None:
     """Draw the list."""
 
     async def add() -> None:
-        form.draft.add(await choose_personas(place, form.draft.names))
+        form.draft.add(await choose_personas(web, form.draft.names))
         redrawn()
 
     async def create() -> None:

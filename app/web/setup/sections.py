@@ -1,4 +1,4 @@
-"""In which part of the panel a setting stands; one that is named nowhere stands among the advanced ones."""
+"""The settings in the panel, group by group."""
 
 from __future__ import annotations
 
@@ -7,70 +7,47 @@ from typing import Final
 from nicegui import ui
 
 from persimchat.app.web.setup.form import Form
-from persimchat.app.web.setup.models import EMBEDDINGS, MODELS
-from persimchat.app.web.setup.setting_field import setting_field
-from persimchat.app.web.setup.specs import specs
+from persimchat.app.web.setup.setting_field import EMBEDDINGS, MODELS, setting_field
 from persimchat.app.web.setup.topics import rules_field
 from persimchat.app.web.widgets import explained, title
 from persimchat.app.web.words import t
 from persimchat.models.naming import OFFLINE, default_model_name
+from persimchat.state.setting import Group
+from persimchat.state.settings import ABOUT
 
-CONVERSATION: Final = (
-    "mode",
-    "max_messages",
-    "pattern",
-    "selection",
-    "temperature",
-    "allow_repetition",
-    "judge",
-    "window_size",
-    "judge_every",
-    "answer_format",
-    "choices",
-)
-MODEL: Final = ("model", "embedding")
-AGENTS: Final = (
-    "planning_and_reflection",
-    "memory_filtering",
-    "emotional_retrieval",
-    "stm_retrieval",
-    "relationships",
-    "social_goals",
-)
-SPEAKING: Final = ("speech_register", "utterance_words", "closing", "closing_need", "human_turns", "analysis")
-LIMITS: Final = ("budget_calls", "budget_tokens", "budget_usd", "seed")
 ELSEWHERE: Final = ("agent_models",)
 """Filled in with the participants."""
 
-SUGGESTED: Final = {"model": MODELS, "embedding": EMBEDDINGS}
+SUGGESTED: Final = {"model": MODELS, "embedding": EMBEDDINGS, "listeners": ("all", "4")}
 
 
-def advanced() -> list[str]:
-    """Every other setting, in the model's order."""
-    named = {*CONVERSATION, *MODEL, *AGENTS, *SPEAKING, *LIMITS, *ELSEWHERE}
-    return [name for name in specs() if name not in named]
+def listed(*groups: Group) -> list[str]:
+    """The settings of some groups, in the model's order."""
+    return [name for name, about in ABOUT.items() if about.group in groups and name not in ELSEWHERE]
 
 
 def settings_parts(form: Form) -> None:
     """Draw all settings."""
     with ui.column().classes("w-full gap-2"):
         title(t("setup.conversation"))
-        _fields(form, CONVERSATION)
+        _fields(form, listed("conversation", "judge"))
     with ui.column().classes("w-full gap-2"):
         title(t("setup.model"))
-        _fields(form, MODEL[:1])
-        _offline_note(form)
-        _fields(form, MODEL[1:])
+        for name in listed("model"):
+            _fields(form, [name])
+            if name == "model":
+                _offline_note(form)
     with ui.column().classes("w-full gap-2"):
-        _folded(form, "psychology", "agents", AGENTS)
-        with _folded(form, "record_voice_over", "speaking", SPEAKING):
+        _folded(form, "psychology", "agents")
+        with _folded(form, "record_voice_over", "speaking"):
             rules_field(form)
-        _folded(form, "savings", "limits", LIMITS)
-        _folded(form, "tune", "advanced", advanced())
+        _folded(form, "savings", "limits")
+        _folded(form, "tune", "advanced")
 
 
-def _folded(form: Form, icon: str, part: str, names: tuple[str, ...] | list[str]) -> ui.column:
-    """A part that opens on a click, and by itself where something in it is wrong."""
+def _folded(form: Form, icon: str, part: Group) -> ui.column:
+    """A group that opens on a click, and by itself where something in it is wrong."""
+    names = listed(part)
     expansion = ui.expansion(t(f"setup.{part}"), icon=icon).classes("surface w-full").mark(f"part-{part}")
     expansion.props('dense header-class="text-sm px-3 rounded-xl"')
     with expansion, ui.column().classes("w-full gap-2 pb-2") as inside:
@@ -82,7 +59,7 @@ def _folded(form: Form, icon: str, part: str, names: tuple[str, ...] | list[str]
     return inside
 
 
-def _fields(form: Form, names: tuple[str, ...] | list[str]) -> None:
+def _fields(form: Form, names: list[str]) -> None:
     for name in names:
         setting_field(form, name, SUGGESTED.get(name, ()))
 

@@ -1,4 +1,4 @@
-"""A setting as a field of the form, drawn by its kind, with what explains it and what is wrong with it."""
+"""A setting as a field: drawn by its kind, bound to the form, with its explanation, suggestions and error."""
 
 from __future__ import annotations
 
@@ -6,16 +6,105 @@ from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 from nicegui import ui
+from nicegui.elements.mixins.value_element import ValueElement
 
-from persimchat.app.web.setup.bound import Bound
 from persimchat.app.web.setup.form import Form, Mark
 from persimchat.app.web.setup.specs import Spec, specs
 from persimchat.app.web.widgets import FIELD, SEGMENTS, explained, named
 from persimchat.app.web.words import catalogue, t
 from persimchat.runs.report_words import spaced
+from persimchat.state.settings import ABOUT
+
+MODELS: Final = (
+    "offline",
+    "openai:gpt-4o-mini",
+    "openai:gpt-4o",
+    "openai:gpt-4.1-mini",
+    "smollm2",
+    "ollama:llama3.2",
+    "ollama:qwen2.5:7b",
+    "qwen2.5-7b-instruct@http://localhost:8000/v1",
+    "anthropic:claude-3-5-haiku-latest",
+)
+"""Language models, one of each kind at least."""
+
+EMBEDDINGS: Final = ("lexical", "minilm", "openai:text-embedding-3-small", "bge-m3@http://localhost:8000/v1")
+"""Embeddings."""
+
 
 _SIDE_BY_SIDE: Final = 2
-"""So many options stand side by side; more of them in a list."""
+"""The most options shown side by side; more go into a list."""
+
+
+class Bound:
+    """A setting and its field.
+
+    Args:
+        form: in which the setting stands.
+        spec: of the setting.
+        element: the field.
+        mark: how it is marked.
+        read: from what the field holds to a value; raises ValueError where it cannot be read.
+        write: from a value to what the field shows.
+    """
+
+    def __init__(
+        self,
+        form: Form,
+        spec: Spec,
+        element: ValueElement[Any],
+        mark: Mark,
+        *,
+        read: Callable[[Any], Any],
+        write: Callable[[Any], Any],
+    ) -> None:
+        self._form, self._name, self._element = form, spec.name, element
+        self._read, self._write = read, write
+        self._showing = self._in_use = False
+        form.mark(spec.name, mark)
+        form.redraw(self.show)
+        form.follow(self._follow)
+        self.show()
+        element.on_value_change(self._given)
+        element.on("focus", lambda: self._use(True))
+        element.on("blur", lambda: self._use(False))
+
+    def show(self) -> None:
+        """Show the setting's value."""
+        self._showing = True
+        try:
+            self._element.set_value(self._write(self._form.value(self._name)))
+        finally:
+            self._showing = False
+
+    def _given(self) -> None:
+        if self._showing:
+            return
+        self._form.unread.pop(self._name, None)
+        try:
+            value = self._read(self._element.value)
+        except ValueError as error:
+            self._form.unread[self._name] = str(error)
+            self._form.changed()
+        else:
+            self._form.set(self._name, value)
+
+    def _use(self, used: bool) -> None:
+        self._in_use = used
+        self._follow()
+
+    def _follow(self) -> None:
+        """Show the value that holds while the field is empty and not in use."""
+        if self._in_use or self._name in self._form.unread or self._name in self._form.draft.settings:
+            return
+        if not self._says(self._form.value(self._name)):
+            self.show()
+
+    def _says(self, value: Any) -> bool:
+        try:
+            return bool(self._read(self._element.value) == value) and self._element.value not in ("", None)
+        except ValueError:
+            return False
 
 
 def label_of(name: str) -> str:
@@ -52,9 +141,12 @@ def setting_field(form: Form, name: str, suggestions: Sequence[str] = ()) -> Non
                 _text_field(form, spec, suggestions)
         with ui.element("div").classes("" if _is_low(spec) else "pt-2"):
             explained(f"{label_of(name)}\n\n{explanation_of(name)}")
-    if name in SHOWN_IF:
-        condition = SHOWN_IF[name]
-        form.follow(lambda: row.set_visibility(condition(form.value) or name in form.wrong))
+    if conditions := ABOUT[name].only_if:
+
+        def counts() -> bool:
+            return all(form.value(other) in values for other, values in conditions.items())
+
+        form.follow(lambda: row.set_visibility(counts() or name in form.wrong))
 
 
 def suggesting(field: ui.input, suggestions: Sequence[str]) -> None:
@@ -110,7 +202,7 @@ def _text_field(form: Form, spec: Spec, suggestions: Sequence[str]) -> None:
         field = ui.textarea(label_of(spec.name)).props(f"{FIELD} rows=3 input-class=text-sm").classes("grows")
     else:
         field = ui.input(label_of(spec.name)).props(FIELD)
-        if spec.kind in ("integer", "number"):
+        if spec.kind in ("integer", "number") and not suggestions:
             field.props("inputmode=decimal" if spec.kind == "number" else "inputmode=numeric")
         if suggestions:
             suggesting(field, suggestions)
@@ -146,25 +238,3 @@ def _fault() -> Mark:
         label.set_visibility(bool(told))
 
     return mark
-
-
-Values = Callable[[str], Any]
-
-
-def _debated(value: Values) -> bool:
-    return bool(value("mode") == "debate")
-
-
-SHOWN_IF: Final[dict[str, Callable[[Values], bool]]] = {
-    "selection": lambda value: value("pattern") == "need_to_talk",
-    "temperature": lambda value: value("pattern") == "need_to_talk" and value("selection") == "softmax",
-    "allow_repetition": lambda value: value("pattern") != "round_robin",
-    "judge": _debated,
-    "window_size": lambda value: _debated(value) and value("judge") == "sliding_window",
-    "judge_every": _debated,
-    "answer_format": _debated,
-    "choices": lambda value: _debated(value) and value("answer_format") == "choice",
-    "closing_need": lambda value: value("closing") == "on",
-    "rounds": lambda value: value("baseline") not in (None, "single_agent"),
-}
-"""When a setting that has a meaning only beside another one is shown; wrong ones always are."""

@@ -92,7 +92,8 @@ def usual(base: Settings, mode: Any) -> dict[str, Any]:
 
 def _spec(name: str, part: dict[str, Any], definitions: dict[str, Any]) -> Spec:
     options = [_resolved(option, definitions) for option in part.get("anyOf", [part])]
-    shapes = [option for option in options if option.get("type") != "null"]
+    given = [option for option in options if option.get("type") != "null"]
+    shapes = [option for option in given if "const" not in option] or given  # a word beside a number is typed, too
     shape = shapes[0] if len(shapes) == 1 else {}
     kind: Kind = _KINDS.get(shape.get("type", ""), "yaml")
     if "enum" in shape:
@@ -100,7 +101,7 @@ def _spec(name: str, part: dict[str, Any], definitions: dict[str, Any]) -> Spec:
     elif shape.get("type") == "array" and _resolved(shape.get("items", {}), definitions).get("type") == "string":
         kind = "lines"
     values = tuple(map(str, shape.get("enum", ())))
-    return Spec(name, kind, values, len(shapes) < len(options), part.get("description", ""))
+    return Spec(name, kind, values, len(given) < len(options), part.get("description", ""))
 
 
 def _resolved(schema: dict[str, Any], definitions: dict[str, Any]) -> dict[str, Any]:

@@ -1,15 +1,18 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
-from langchain_core.messages import AIMessage, HumanMessage, SystemMessage
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage
 
+from persimchat.models.exchange import wording
 from persimchat.models.offline import NOTICE, OfflineChatModel
 from persimchat.models.offline.words import overlap
-from persimchat.prompts import render
-from persimchat.prompts.blocks import estimated_tokens
+from persimchat.prompts import blocks, render
+from persimchat.prompts.blocks import Block, Item, estimated_tokens
+from persimchat.prompts.rendering import RenderedMessage, Source
 from persimchat.state.errors import ModelError
 
 
@@ -67,14 +70,24 @@ def test_bound_arguments_are_accepted(prompt: Any):
     assert model.bind_tools([{"name": "x"}]).invoke(prompt).content == model.invoke(prompt).content
 
 
-def test_no_task_is_a_clear_error():
-    with pytest.raises(ModelError, match="no message holds a <task"):
-        OfflineChatModel().invoke([SystemMessage("x"), HumanMessage("Hello")])
+def asked(task: str, *blocks: Block, **values: Any) -> list[BaseMessage]:
+    """A prompt with these blocks alone."""
+    return [RenderedMessage.of(Source(task, blocks, values), "")]
+
+
+def test_text_is_a_topic(prompt: Any):
+    assert "tea" in OfflineChatModel().invoke("Tea or coffee?").content
+    assert OfflineChatModel(seed=1).invoke([SystemMessage("x"), HumanMessage("Tea?")]).content.strip()
+    for mere in (prompt[1].text, HumanMessage.model_validate(prompt[1].model_dump()).text):
+        with pytest.raises(ModelError, match="mere text"):
+            OfflineChatModel().invoke(mere)
+    with pytest.raises(ModelError, match="no message"):
+        OfflineChatModel().invoke([SystemMessage("x")])
 
 
 def test_unknown_task_is_a_clear_error():
     with pytest.raises(ModelError, match="unknown task 'perceptio'.*Did you mean 'perception'"):
-        OfflineChatModel().invoke([HumanMessage('<task name="perceptio">\nx\n</task>')])
+        OfflineChatModel().invoke(asked("perceptio"))
 
 
 @pytest.mark.parametrize(
@@ -93,9 +106,9 @@ def test_unknown_task_is_a_clear_error():
     ],
 )
 def test_a_missing_section_is_a_clear_error(task: str, tag: str):
-    text = f'<basic_information>\n- Name: Eva\n</basic_information>\n<task name="{task}">\nx\n</task>'
+    name = Block("basic_information", (Item("name", {"name": "Eva"}),))
     with pytest.raises(ModelError, match=f"no <{tag}> section"):
-        OfflineChatModel().invoke([HumanMessage(text)])
+        OfflineChatModel().invoke(asked(task, name, closing=False))
 
 
 def test_what_must_not_be_said_again_is_not(talk: Any, shipped: Any):
@@ -109,21 +122,16 @@ def test_what_must_not_be_said_again_is_not(talk: Any, shipped: Any):
         given = conversation.utterance_prompt(person)
         avoid: list[str] = []
         for _ in range(4):
-            avoided = [*given[:1], HumanMessage(_with_avoid(given[1].content, avoid))]
-            text = str(model.invoke(avoided).content)
+            source = replace(given[1].source, blocks=(*given[1].source.blocks, blocks.avoid(avoid)))
+            text = str(model.invoke([RenderedMessage.of(source, given[1].text)]).content)
             assert max((overlap(text, other) for other in avoid), default=0.0) < 0.3
             avoid.append(text)
-
-
-def _with_avoid(prompt: str, texts: list[str]) -> str:
-    items = "".join(f"- Not again: {text}\n" for text in texts)
-    return prompt.replace("<task", f"<avoid>\n{items}</avoid>\n<task") if texts else prompt
 
 
 @pytest.mark.parametrize("task", ["need_to_talk", "utterance"])
 def test_a_prompt_without_a_person_is_a_clear_error(task: str):
     with pytest.raises(ModelError, match="no <basic_information> section"):
-        OfflineChatModel().invoke([HumanMessage(f'<task name="{task}">\nx\n</task>')])
+        OfflineChatModel().invoke(asked(task))
 
 
 def test_a_correction_is_answered_as_the_task_it_corrects(talk: Any, shipped: Any):
@@ -132,7 +140,7 @@ def test_a_correction_is_answered_as_the_task_it_corrects(talk: Any, shipped: An
     asked = [
         *render("emotion", **values),
         AIMessage("nonsense"),
-        *render("correction", problem="not JSON", schema="{}")[1:],
+        HumanMessage(wording("correction", problem="not JSON", schema="{}")),
     ]
     assert "happiness" in json.loads(OfflineChatModel().invoke(asked).content)
 

@@ -62,6 +62,7 @@ def check(talk: Any, personas: list[Any], subjects: list[tuple[int, str]], **opt
     return lengths
 
 
+@pytest.mark.proof
 def test_every_eighth_topic_is_diverse_and_clean(talk: Any, shipped: list[Any], shared: Any):
     subjects = list(enumerate(topics(shared)))[::8]
     lengths = check(talk, shipped, subjects)
@@ -69,7 +70,6 @@ def test_every_eighth_topic_is_diverse_and_clean(talk: Any, shipped: list[Any], 
 
 
 @pytest.mark.proof
-@pytest.mark.slow
 @pytest.mark.parametrize(("seed", "register", "length"), [(0, "casual", 25), (3, "formal", 50), (5, "neutral", 25)])
 def test_all_topics_are_diverse_and_clean(
     talk: Any, shipped: list[Any], shared: Any, seed: int, register: str, length: int
@@ -78,6 +78,7 @@ def test_all_topics_are_diverse_and_clean(
     assert length * 0.6 <= statistics.median(lengths) <= length * 1.4
 
 
+@pytest.mark.proof
 def test_a_long_conversation_never_repeats_an_utterance(talk: Any, shipped: list[Any]):
     texts = talk(shipped[:5], "How can I improve my time management skills?", limit=60).run()
     assert len(set(texts)) == len(texts)
@@ -127,6 +128,7 @@ def test_the_first_opens(talk: Any, shipped: list[Any]):
     assert not texts[0].startswith(tuple(names))
 
 
+@pytest.mark.proof
 def test_nobody_puts_their_name_in_front_or_speaks_to_themselves(talk: Any, shipped: list[Any]):
     conversation = talk(shipped, "What is the meaning of life?", limit=20)
     conversation.run()
@@ -135,6 +137,7 @@ def test_nobody_puts_their_name_in_front_or_speaks_to_themselves(talk: Any, ship
         assert not u["text"].startswith(u["speaker"].split()[0])
 
 
+@pytest.mark.proof
 def test_questions_are_answered_by_the_one_who_was_asked(talk: Any, shipped: list[Any]):
     answered = asked = 0
     for topic in ("Cats or dogs?", "Where should we go on holiday?", "Should we eat less meat?"):
@@ -168,6 +171,7 @@ def test_a_child_speaks_as_a_child(talk: Any, shipped: list[Any]):
     assert sum("!" in t for t in said[child.name]) > sum("!" in t for t in said[adult.name])
 
 
+@pytest.mark.proof
 def test_an_adversary_never_gives_way(talk: Any, shipped: list[Any]):
     stubborn = shipped[5]
     giving_way = (
@@ -182,6 +186,7 @@ def test_an_adversary_never_gives_way(talk: Any, shipped: list[Any]):
         assert not [t for t in own if re.search(giving_way, t)]
 
 
+@pytest.mark.proof
 def test_an_angry_person_is_short(talk: Any, shipped: list[Any]):
     lengths: dict[int, list[int]] = {0: [], 9: []}
     for level, counts in lengths.items():

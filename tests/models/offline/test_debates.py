@@ -89,8 +89,10 @@ def openness_of(said: dict[str, str], **state: Any) -> int:
         relationships=b.Block("relationships", ()),
         memories=b.memories(memories),
         short_term_memory=b.short_term_memory(None),
-        plan_and_identity=b.plan_and_identity(mind),
-        environment=b.environment(situation, EVA.name, spoken=1),
+        goals=b.goals(mind),
+        plan=b.plan(mind),
+        scene=b.scene(situation, EVA.name),
+        progress=b.progress(situation, spoken=1),
         heard=b.Block("heard", ()),
     )
     return int(json.loads(OfflineChatModel(seed=seed).invoke(prompt).content)["openness"])
@@ -155,6 +157,7 @@ def people(*lean: str, traits: tuple[str, ...] = ("curious",), goals: tuple[str,
     ]
 
 
+@pytest.mark.proof
 def test_near_positions_converge(talk: Any):
     agreed = 0
     for seed in range(6):
@@ -163,6 +166,7 @@ def test_near_positions_converge(talk: Any):
     assert agreed >= 5
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize(
     ("traits", "goals"), [(("stubborn",), ()), (("open-minded",), ("Never agree with the others",))]
 )

@@ -50,6 +50,7 @@ def test_an_adversary_is_never_declared_agreed():
         assert not any(v.consensus for v in result.verdicts)
 
 
+@pytest.mark.proof
 def test_far_positions_that_nobody_leaves_stay_apart():
     people = [person("Ann Miller", "Brno", "stubborn"), person("Bob Novak", "Porto", "stubborn")]
     for seed in range(3):
@@ -59,6 +60,7 @@ def test_far_positions_that_nobody_leaves_stay_apart():
         assert "Brno" in last["Ann Miller"] and "Porto" in last["Bob Novak"]
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize("form", ["free", "yesno", "number"])
 def test_every_form_of_answer_is_given(form: str):
     people = [person("Ann Miller", "it", "open-minded"), person("Bob Novak", "it", "open-minded")]
@@ -74,6 +76,7 @@ def test_every_baseline_is_answered(baseline: str):
     assert {u.answer for u in result.utterances} <= set(CITIES)
 
 
+@pytest.mark.proof
 def test_a_discussion_that_is_talked_out_closes():
     scenario = Scenario(topic="Cats or dogs?", participants=near())
     result = simulate(scenario, settings=Settings(model="offline", closing="on", max_messages=90))

@@ -82,7 +82,11 @@ def values(
         "memories": b.memories(kept),
         "short_term_memory": b.short_term_memory(kept[0].model_dump()),
         "plan_and_identity": b.plan_and_identity(mind),
+        "goals": b.goals(mind),
+        "plan": b.plan(mind),
         "environment": b.environment(situation, persona.name, spoken=spoken),
+        "scene": b.scene(situation, persona.name),
+        "progress": b.progress(situation, spoken=spoken),
         "last_utterances": b.last_utterances(situation["recent"]),
         "heard": b.heard(utterance, persona.name) if heard else b.Block("heard", ()),
         "closing": closing,
@@ -125,6 +129,7 @@ nasty = st.one_of(
 forms = st.sampled_from([None, "free", "yesno", "choice", "number"])
 
 
+@pytest.mark.proof
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(
     name=nasty,

@@ -166,6 +166,14 @@ def test_of_equally_many_the_more_open_holders_count():
     assert asked("majority", said, CHOICE, {"Ann": 7, "Bob": 2}).supporters == ["Ann"]
 
 
+def test_a_tie_is_not_called_a_majority():
+    said = [("Ann", "I'm for tea."), ("Bob", "I'm for coffee.")]
+    topic = "Tea or coffee?"
+    assert "most" in asked("majority", [*said, ("Cleo", "I'm for coffee.")], FREE, topic=topic).answer.lower()
+    assert "divided" in asked("majority", said, FREE, topic=topic).answer
+    assert "guess" in asked("majority", [("Ann", "Hm."), ("Bob", "Well.")], FREE, topic=topic).answer
+
+
 @pytest.mark.parametrize("form", FORMS)
 def test_a_majority_is_named_even_where_words_tell_nothing_and_called_a_guess(form: str):
     debate = {"format": form, "choices": list(CITIES) if form == "choice" else []}

@@ -49,6 +49,7 @@ def test_nothing_in_the_material_asks():
     assert "?" not in "".join((*words, *goodbyes()))
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize("topic", TOPICS)
 @pytest.mark.parametrize("register", ["casual", "neutral", "formal"])
 def test_everybody_takes_leave_in_other_words_and_asks_nothing(
@@ -64,18 +65,21 @@ def test_everybody_takes_leave_in_other_words_and_asks_nothing(
         assert max(len(four_grams(a) & four_grams(b)) for a, b in combinations(texts, 2)) <= 4
 
 
+@pytest.mark.proof
 def test_ten_people_do_not_say_the_same(talk: Any, shipped: list[Any]):
     texts = leaving(talk, shipped, "Cats or dogs?", limit=40)
     assert len({goodbye_in(t) for t in texts}) >= 9
     assert len(set(texts)) == 10
 
 
+@pytest.mark.proof
 def test_nobody_takes_leave_who_was_not_told(talk: Any, shipped: list[Any]):
     for topic in TOPICS[:3]:
         texts = talk(shipped[:4], topic, limit=12, takes_leave=False).run()
         assert not [t for t in texts if any(g in t for g in goodbyes())]
 
 
+@pytest.mark.proof
 def test_a_nurse_and_a_child_leave_as_themselves(talk: Any, shipped: list[Any]):
     child = next(p for p in shipped if (p.age or 99) < 13)
     nurse = next(p for p in shipped if "nurse" in (p.characteristic("occupation") or ""))

@@ -6,18 +6,13 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from persimchat.models.offline import OfflineChatModel
-from persimchat.models.offline.answer_form import AnswerForm, form_of
-from persimchat.models.offline.items import among, answered, member, said
-from persimchat.models.offline.sections import read_prompt
-from persimchat.models.offline.selecting import candidates
+from persimchat.models.offline.answer_form import AnswerForm
+from persimchat.models.offline.reading import prompt_of
 from persimchat.prompts import answer_blocks, render
 from persimchat.prompts import blocks as b
 from persimchat.state.emotion import EMOTIONS
-from persimchat.state.verdict import answer_description
 
 ODD = ["Eva", "Eva (the elder)", "Bob: Jr.", "Cleo, MD", "Dr. X (calm): y", "李雷"]
 
@@ -56,50 +51,50 @@ def selector_prompt(names: list[str], recent: list[dict[str, Any]], able: list[s
     )
 
 
-def test_names_with_brackets_colons_and_commas_are_read_back():
+def test_names_with_brackets_colons_and_commas_are_known_whole():
     recent = [utterance(n, f"I am {n} (calm): or so", anger=6, surprise=2) for n in ODD]
-    prompt = read_prompt(selector_prompt(ODD, recent, ODD[1:4], need_to_talk=5, openness=3))
+    prompt = prompt_of(selector_prompt(ODD, recent, ODD[1:4], need_to_talk=5, openness=3))
     assert [m.name for m in prompt.group] == ODD
     assert prompt.participants == tuple(ODD)
     assert [(s.speaker, s.words) for s in prompt.recent] == [(n, f"I am {n} (calm): or so") for n in ODD]
     assert all(s.felt == {"anger": 6, "surprise": 2} for s in prompt.recent)
     assert prompt.present == tuple(ODD)
-    assert candidates(prompt) == ODD[1:4]
+    assert prompt.candidates == tuple(ODD[1:4])
     assert {(m.need, m.openness, m.spoken) for m in prompt.group} == {(5, 3, 2)}
 
 
 def test_a_calm_speaker_and_one_who_has_not_spoken():
-    assert said("- Eva (calm): Hello: there", ()).felt == {}
-    assert said("- Eva (calm): Hello: there", ()).words == "Hello: there"
-    assert member("- Eva: spoken 0 times, not yet").last == 0
-    assert member("- Eva: openness 0 of 10, spoken 1 times, last in turn 7").openness == 0
-    assert member("- Eva: no such line") is None
-
-
-@given(st.lists(st.sampled_from(ODD), unique=True))
-def test_lists_of_names_are_taken_apart(names: list[str]):
-    assert among(", ".join(names), ODD) == names
+    recent = [utterance("Eva", "Hello: there")]
+    group = b.group([{"name": "Eva", "utterances": 0, "last_spoke": 0, "openness": 0}])
+    shown = {"environment": b.environment(situation(["Eva"], recent), ""), "last_utterances": b.observed(recent)}
+    prompt = prompt_of(render("selector", group=group, candidates=["Eva"], **shown))
+    assert prompt is not None
+    (said,), (member,) = prompt.recent, prompt.group
+    assert (said.felt, said.words) == ({}, "Hello: there")
+    assert (member.last, member.openness, member.need) == (0, 0, None)
 
 
 def test_what_a_debate_is_to_come_to_is_read():
-    for form in ("free", "yesno", "number"):
-        assert form_of(answer_description(form)) == AnswerForm(form)
-    assert form_of(answer_description("choice", ["Brno", "Lviv or so"])) == AnswerForm("choice", ("Brno", "Lviv or so"))
     words = situation(["Eva"], [], debate={"format": "choice", "choices": ["A a", "B b"]}, closing=True)
-    prompt = read_prompt(render("focal_points", **empty(), environment=b.environment(words, "Eva", spoken=0)))
+    prompt = prompt_of(render("focal_points", **shown(words)))
     assert prompt.form == AnswerForm("choice", ("A a", "B b"))
     assert prompt.closing
-    plain = read_prompt(render("focal_points", **empty(), environment=b.environment(situation(["Eva"], []), "Eva")))
+    plain = prompt_of(render("focal_points", **shown(situation(["Eva"], []))))
     assert plain.form is None and not plain.closing
 
 
-def empty() -> dict[str, Any]:
-    none = {tag: b.Block(tag, ()) for tag in ("heard", "last_utterances", "basic_information")}
-    return {**none, "needs_and_emotions": b.needs_and_emotions({"openness": 4, "emotion": {}})}
+def shown(where: Any) -> dict[str, Any]:
+    none = ("heard", "last_utterances", "basic_information", "relationships", "goals")
+    return {
+        **{tag: b.Block(tag, ()) for tag in none},
+        "needs_and_emotions": b.needs_and_emotions({"openness": 4, "emotion": {}}),
+        "scene": b.scene(where, "Eva"),
+        "progress": b.progress(where, spoken=0),
+    }
 
 
 def test_openness_is_read_from_what_somebody_feels():
-    prompt = read_prompt(render("focal_points", **empty(), environment=b.environment(situation(["Eva"], []), "Eva")))
+    prompt = prompt_of(render("focal_points", **shown(situation(["Eva"], []))))
     assert prompt.openness == 4
 
 
@@ -111,17 +106,17 @@ def test_answers_of_a_round_are_read():
     for u in given:
         u["text"] = f"I said so | because: I can.\nAnswer: {u['answer']}"
     block = answer_blocks.answers(given, "Eva", {"Bob: Jr.": "negative"})
-    lines = [str(render_item(item)) for item in block.items]
-    own, other = (answered(line, ODD, "Eva") for line in lines)
+    where = b.environment(situation(["Eva", "Bob: Jr."], []), "Eva")
+    nothing = {tag: b.Block(tag, ()) for tag in ("relationships", "plan_and_identity")}
+    asked = {"side": "", "opposes": "tea\nleaves", "confident": True, "form": "one message", "environment": where}
+    who = b.Block("basic_information", (b.Item("name", {"name": "Eva"}),))
+    prompt = prompt_of(render("answering", basic_information=who, answers=block, **nothing, **asked))
+    assert prompt is not None
+    own, other = prompt.answers
+    assert (prompt.confident, prompt.opposes) == (True, "tea leaves")
     assert (own.speaker, own.own, own.side, own.answer, own.confidence) == ("Eva", True, "", "tea | and more", 0.8)
     assert (other.speaker, other.own, other.side, other.confidence) == ("Bob: Jr.", False, "negative", None)
     assert other.reasons.startswith("I said so")
-
-
-def render_item(item: b.Item) -> str:
-    from persimchat.prompts.rendering import _item
-
-    return _item(item).strip()
 
 
 def select(names: list[str], recent: list[dict[str, Any]], able: list[str], seed: int = 0) -> str:

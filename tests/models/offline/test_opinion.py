@@ -13,7 +13,7 @@ from persimchat.models.offline.opinion import (
     updated,
 )
 from persimchat.models.offline.positions import anchor, nearest, position_in
-from persimchat.models.offline.sections import Prompt
+from persimchat.models.offline.prompt import Prompt
 from persimchat.models.offline.topics import analyse
 
 unit = st.floats(0, 1)
@@ -94,6 +94,6 @@ def test_people_start_from_what_their_profile_says(description: str, goals: tupl
     topic = analyse("What is the best ice cream flavor?")
     found = set()
     for seed in range(8):
-        prompt = Prompt("utterance", "", "Lu", description=description, goals=goals, topic=topic.text)
+        prompt = Prompt("utterance", "Lu", description=description, goals=goals, topic=topic.text)
         found.add(topic.positions[stance(prompt, topic, seed).mine])
     assert found == expected

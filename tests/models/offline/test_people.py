@@ -10,8 +10,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from persimchat.models.offline import OfflineChatModel
-from persimchat.models.offline.items import said
-from persimchat.models.offline.sections import Prompt, read_prompt
+from persimchat.models.offline.prompt import Prompt
+from persimchat.models.offline.reading import prompt_of
 from persimchat.models.offline.timeline import timeline
 from persimchat.models.offline.topics import topic_of
 from persimchat.prompts import blocks as b
@@ -107,17 +107,17 @@ def test_a_moderators_question_is_answered(guests: Guest, shipped: Shipped, seed
 def test_a_moderator_holds_no_position(guests: Guest, shipped: Shipped):
     held = guests()
     held.put("Moderator", "So who is for closing its centre to cars? I am for closing its centre to cars.")
-    prompt = read_prompt(render("perception", **held.values(shipped[0])))
+    prompt = prompt_of(render("perception", **held.values(shipped[0])))
     assert prompt.leads("Moderator") and not prompt.leads(shipped[1].name)
     assert timeline(prompt, topic_of(prompt)) == []
     held.put(GUEST, "I am for closing its centre to cars.")
-    prompt = read_prompt(render("perception", **held.values(shipped[0])))
+    prompt = prompt_of(render("perception", **held.values(shipped[0])))
     assert [told.speaker for told in timeline(prompt, topic_of(prompt))] == [GUEST], "a person does"
     assert "spoke for" in Percept.model_validate(held.ask("perception", shipped[0])).theme
 
 
 def test_a_participant_called_moderator_is_one():
-    prompt = Prompt(task="x", instructions="", name="Eva", present=("Moderator", "Bo"))
+    prompt = Prompt(task="x", name="Eva", present=("Moderator", "Bo"))
     assert not prompt.leads("Moderator")
     assert prompt.leads("Moderator of the conversation")
 
@@ -131,7 +131,7 @@ def test_a_whisper_is_heard_as_one_and_taken_up(guests: Guest, shipped: Shipped)
         model.model_validate(held.ask(task, me))
     assert "in a whisper" in held.ask("perception", me)["theme"]
     assert "was whispered to" in held.ask("need_to_talk", me)["reasoning"]
-    assert "hospital" not in read_prompt(render("planning", **held.values(other))).text
+    assert "hospital" not in str(prompt_of(render("planning", **held.values(other))))
     text = held.says(me)
     assert "hospital" in text
     assert "Moderator" not in text
@@ -161,29 +161,6 @@ def test_a_new_topic_is_taken_up(guests: Guest, shipped: Shipped, seed: int):
     assert "tea" in words or "coffee" in words
 
 
-names = st.sampled_from(
-    ["Eva", "Eva (the elder)", "Bob: Jr.", "Dr. X (calm): y", "李雷", "Moderator", "Mona (whispered)"]
-)
-spoken = st.text(st.characters(codec="utf-8", exclude_categories=["C", "Z"]), min_size=1, max_size=30)
-
-
-@settings(max_examples=200)
-@given(names, st.lists(names, max_size=2, unique=True), st.booleans(), spoken | st.just("Bo (whispered to me): hi"))
-def test_lines_are_read_back(speaker: str, hearers: list[str], feels: bool, words: str):
-    emotion = {"anger": 6} if feels else {}
-    utterance: Any = {"turn": 1, "speaker": speaker, "text": words, "emotion": emotion, "heard_by": hearers or None}
-    everybody = ["Eva", "Eva (the elder)", "Bob: Jr.", "Dr. X (calm): y", "李雷", "Mona (whispered)", "Moderator"]
-    for block in (b.observed([utterance]), b.last_utterances([utterance], "Eva")):
-        rendered = render("selector", environment=b.Block("environment", ()), group=block, last_utterances=block,
-                          candidates=["Eva"])  # fmt: skip
-        line = next(line for line in str(rendered[1].content).splitlines() if line.startswith("- "))
-        read = said(line, everybody)
-        assert read is not None
-        assert (read.speaker, read.words) == (speaker, " ".join(words.split()))
-        assert read.whispered == bool({*hearers} - {speaker}), "nobody whispers to themselves"
-        assert read.felt == (emotion if block.items[0].kind == "observed" else {})
-
-
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(
     speaker=st.sampled_from(["Moderator", "Moderator of the conversation", GUEST, "Bo"]),
@@ -205,7 +182,11 @@ def test_answers_fit_their_schemas_whatever_is_said(speaker: str, words: str, wh
         "memories": b.memories([]),
         "short_term_memory": b.short_term_memory(None),
         "plan_and_identity": b.plan_and_identity({}),
+        "goals": b.goals({}),
+        "plan": b.plan({}),
         "environment": b.environment(situation, "Eva", spoken=0),
+        "scene": b.scene(situation, "Eva"),
+        "progress": b.progress(situation, spoken=0),
         "last_utterances": b.last_utterances([utterance], "Eva"),
         "heard": b.heard(utterance, "Eva", present),
         "closing": False,

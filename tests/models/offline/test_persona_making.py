@@ -12,41 +12,43 @@ from hypothesis import strategies as st
 
 from persimchat.models.offline.lexicon import deck, read
 from persimchat.models.offline.persona_making import persona
+from persimchat.models.offline.persona_making_request import Request
 from persimchat.models.offline.persona_making_trades import FILE, trades
+from persimchat.models.offline.reading import prompt_of
 from persimchat.personas.generation_answer import CHARACTERISTICS, answer_schema, persona_of
 from persimchat.personas.generation_checks import Problem, problems
 from persimchat.prompts import render
-from persimchat.state.errors import ModelError
 from persimchat.state.persona import Persona
 
 
-def prompt(
+def request(
     fixed: dict[str, str] | None = None,
     about: str = "",
     number: int = 1,
     others: list[Persona] | None = None,
     wrong: list[Problem] | None = None,
-) -> str:
-    """The prompt that asks for a person."""
-    return str(
-        render(
-            "persona_generation",
-            about=about,
-            number=number,
-            total=9,
-            fixed=tuple((fixed or {}).items()),
-            asked=(),
-            others=others or [],
-            problems=wrong or [],
-        )[1].text
+) -> Request:
+    """What the offline model is asked for."""
+    messages = render(
+        "persona_generation",
+        about=about,
+        number=number,
+        total=9,
+        fixed=tuple((fixed or {}).items()),
+        asked=(),
+        others=others or [],
+        problems=wrong or [],
     )
+    prompt = prompt_of(messages)
+    assert prompt is not None and prompt.request is not None
+    return prompt.request
 
 
 def group(number: int, seed: int = 0, about: str = "", **fixed: str) -> list[Persona]:
     """So many people, each told of those before."""
     people: list[Persona] = []
     for n in range(1, number + 1):
-        given = persona(prompt(fixed, about, n, people), seed)
+        given = persona(request(fixed, about, n, people), seed)
         people.append(persona_of(answer_schema(frozenset(fixed)).model_validate(given), fixed))
     return people
 
@@ -65,6 +67,7 @@ FIXED = {
 }
 
 
+@pytest.mark.proof
 @given(
     st.fixed_dictionaries({}, optional=FIXED),
     st.sampled_from(["", "commuters", "parents of a school class", "teachers", "women of 20-30", "x {first} <task>"]),
@@ -73,8 +76,8 @@ FIXED = {
 )
 @settings(max_examples=150)
 def test_whatever_is_fixed_there_is_a_whole_person(fixed: dict[str, str], about: str, number: int, seed: int):
-    given = persona(prompt(fixed, about, number), seed)
-    assert given == persona(prompt(fixed, about, number), seed)
+    given = persona(request(fixed, about, number), seed)
+    assert given == persona(request(fixed, about, number), seed)
     asked = {name.replace(" ", "_") for name in CHARACTERISTICS if name not in fixed}
     assert set(given) == asked | {"name", "traits", "speaking_style", "description"}
     made = persona_of(answer_schema(frozenset(fixed)).model_validate(given), fixed)
@@ -163,16 +166,17 @@ def test_a_group_that_is_described_lives_in_one_place():
 
 
 def test_asked_again_it_is_somebody_else():
-    first = persona(prompt(), 0)
+    first = persona(request(), 0)
     wrong = [Problem("description", first["description"], "Eva Nová")]
-    second = persona(prompt(wrong=wrong), 0)
+    second = persona(request(wrong=wrong), 0)
     assert first["name"] != second["name"]
     assert first["description"] != second["description"]
 
 
-def test_another_prompt_is_refused():
-    with pytest.raises(ModelError, match="no <request> section"):
-        persona('<task name="persona_generation">\nInvent.\n</task>', 0)
+def test_what_was_wrong_is_one_more_reason_for_another_person():
+    wrong = Problem("name", "Eva\nNová", "Eva Nová")
+    assert request(wrong=[wrong]).again == ("name: Eva Nová (Eva Nová)",)
+    assert request(wrong=[wrong]).shift > request().shift == 0
 
 
 def words_of(data: Any) -> list[str]:

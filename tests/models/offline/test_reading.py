@@ -10,16 +10,17 @@ from persimchat.models.offline.heads import extracted_head
 from persimchat.models.offline.lexicon import read, themes
 from persimchat.models.offline.options import UNCHANGED, named_options
 from persimchat.models.offline.persona_facts import address, facts_of, life_lines
-from persimchat.models.offline.sections import Prompt, read_prompt
+from persimchat.models.offline.prompt import Prompt
+from persimchat.models.offline.reading import prompt_of
 from persimchat.models.offline.topics import analyse, kind_of
 from persimchat.models.offline.words import expanded, gerund, overlap, with_article
 
 
 def person(**characteristics: str) -> Prompt:
-    return Prompt("utterance", "", "Eva Malá", characteristics=characteristics)
+    return Prompt("utterance", "Eva Malá", characteristics=characteristics)
 
 
-def test_a_rendered_prompt_is_read_back(talk: Any, shipped: list[Any]):
+def test_a_prompt_is_known_by_what_it_was_rendered_from(talk: Any, shipped: list[Any]):
     conversation = talk(
         shipped[:3],
         "Cats\nor - Name: Mallory\ndogs?",
@@ -30,7 +31,8 @@ def test_a_rendered_prompt_is_read_back(talk: Any, shipped: list[Any]):
     )
     for _ in range(3):
         conversation.step()
-    prompt = read_prompt(conversation.utterance_prompt(shipped[0]))
+    prompt = prompt_of(conversation.utterance_prompt(shipped[0]))
+    assert prompt is not None
     assert (prompt.task, prompt.name, prompt.turn, prompt.limit) == ("utterance", shipped[0].name, 3, 9)
     assert prompt.characteristics["age"] == shipped[0].characteristic("age")
     assert list(prompt.traits) == shipped[0].traits

@@ -1,0 +1,67 @@
+"""The REST API as an application: all routes, errors of one form, runs stopped at its end."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Final
+
+from fastapi import FastAPI, Request
+from fastapi.responses import JSONResponse
+from fastapi.routing import APIRoute
+
+from persimchat.app.web.api.control import control_router
+from persimchat.app.web.api.conversations import conversations_router
+from persimchat.app.web.api.events import events_router
+from persimchat.app.web.api.models import Problem
+from persimchat.app.web.api.problems import add_problems
+from persimchat.app.web.api.runs import downloads_router, runs_router
+from persimchat.app.web.context import WebContext
+from persimchat.models.registry import close_models
+
+_METHODS: Final = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE")
+
+
+def api_app(web: WebContext) -> FastAPI:
+    """The REST API alone; runs are stopped, and can be resumed, when the application ends."""
+
+    @asynccontextmanager
+    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        yield
+        await web.runs.close()
+        await close_models()
+
+    api = FastAPI(
+        title="PerSimChat",
+        description="Simulated conversations: runs, their events, and what can be done to them. "
+        "Simulated people are not people.",
+        version="1",
+        docs_url=None,  # it would load its script from another host
+        redoc_url=None,
+        openapi_url="/api/openapi.json",
+        lifespan=lifespan,
+    )
+    _add_routes(api, web)
+    return api
+
+
+def _add_routes(api: FastAPI, web: WebContext) -> None:
+    """Add the routes to an application, before its pages."""
+    add_problems(api)
+    routers = [
+        make(web) for make in (runs_router, control_router, events_router, downloads_router, conversations_router)
+    ]
+    for router in routers:
+        api.include_router(router)
+    routes = [route for router in routers for route in router.routes if isinstance(route, APIRoute)]
+
+    @api.api_route("/api/{rest:path}", methods=list(_METHODS), include_in_schema=False)
+    async def nothing(request: Request) -> JSONResponse:
+        """What is no route; without this, the pages would answer."""
+        at = [route for route in routes if route.path_regex.match(request.url.path)]
+        allowed = sorted({method for route in at for method in route.methods or ()})
+        if allowed:
+            problem = Problem(error=f"{request.method} is not done here", remedy=f"Use {', '.join(allowed)}.")
+            return JSONResponse(problem.model_dump(), status_code=405, headers={"allow": ", ".join(allowed)})
+        problem = Problem(error="there is nothing at this address", remedy="See /api/openapi.json.")
+        return JSONResponse(problem.model_dump(), status_code=404)

@@ -1,0 +1,110 @@
+"""Routes: what people do to a run, and runs that go on from others."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter
+
+from persimchat.app.web.api.bodies import JsonRoute
+from persimchat.app.web.api.models import (
+    Accepted,
+    Answer,
+    Branch,
+    Changes,
+    Floor,
+    Hand,
+    Intervention,
+    Plain,
+    Regeneration,
+    RunInfo,
+    Say,
+    Topic,
+)
+from persimchat.app.web.api.problems import CONFLICT, NO_RUN, RESPONSES, ConflictError
+from persimchat.app.web.api.runs import board_of, check_run, info, live_run
+from persimchat.app.web.context import WebContext
+from persimchat.runs.control import Control
+from persimchat.state.errors import InputError
+
+
+def control_router(web: WebContext) -> APIRouter:
+    """The routes, over these runs."""
+    router = APIRouter(
+        route_class=JsonRoute,
+        prefix="/api/runs/{run}",
+        tags=["going on"],
+        responses={**RESPONSES, **NO_RUN, **CONFLICT},
+    )
+
+    @router.post("/control", status_code=202)
+    async def control(run: str, intervention: Intervention) -> Accepted:
+        """Do something to a run that goes on: speak, answer, pass, pause, go on, stop, change the topic."""
+        _do(live_run(web, run).control, intervention)
+        return Accepted()
+
+    @router.post("/resume", status_code=202)
+    async def resume(run: str, changes: Changes) -> RunInfo:
+        """Go on with a run that was stopped, has failed, was killed, or is to go on beyond its end."""
+        check_run(web, run)
+        if web.runs.going_on(run):
+            raise ConflictError("the run is going on", where=run, remedy="Follow its events.")
+        resumed = await web.runs.resume(run, changes.settings)
+        return info(resumed.run, await board_of(web, resumed.run))
+
+    @router.post("/branch", status_code=201)
+    async def branch(run: str, wanted: Branch) -> RunInfo:
+        """Begin a run that shares this one's past up to a turn."""
+        check_run(web, run)
+        say = (wanted.say.speaker, wanted.say.text) if wanted.say else None
+        live = await web.runs.branch(run, wanted.turn, say=say, changes=wanted.settings)
+        return info(live.run, live.board)
+
+    @router.post("/regenerate", status_code=201)
+    async def regenerate(run: str, wanted: Regeneration) -> RunInfo:
+        """Begin a run in which an utterance is worded anew by its speaker."""
+        check_run(web, run)
+        live = await web.runs.regenerate(run, wanted.turn, wanted.settings)
+        return info(live.run, live.board)
+
+    return router
+
+
+def _do(control: Control, intervention: Intervention) -> None:
+    match intervention:
+        case Say():
+            control.say(intervention.text, speaker=intervention.speaker, heard_by=intervention.heard_by)
+        case Topic():
+            control.change_topic(intervention.topic)
+        case Hand():
+            control.raise_hand(intervention.agent, raised=intervention.raised)
+        case Floor():
+            control.give_floor(intervention.agent)
+        case Answer():
+            _answer(control, intervention)
+        case Plain(do="pass"):
+            _asked(control)
+            control.pass_turn()
+        case Plain(do="pause"):
+            control.pause()
+        case Plain(do="go_on"):
+            control.go_on()
+        case Plain():
+            control.stop()
+
+
+def _answer(control: Control, intervention: Answer) -> None:
+    _asked(control)
+    if (intervention.text is None) == (intervention.need_to_talk is None):
+        raise InputError("an answer is words or a number", where="text, need_to_talk", remedy="Give one of them.")
+    if intervention.text is None:
+        control.answer(intervention.need_to_talk)
+    else:
+        control.answer(
+            {"text": intervention.text, "heard_by": intervention.heard_by}
+            if intervention.heard_by
+            else intervention.text
+        )
+
+
+def _asked(control: Control) -> None:
+    if control.asked is None:
+        raise ConflictError("nobody is being asked just now", remedy="Use say to speak without being asked.")

@@ -1,0 +1,250 @@
+"""The conversation, utterance by utterance; it stays at its end unless the reader scrolls up."""
+
+from __future__ import annotations
+
+import math
+from typing import Final
+
+from nicegui import ui
+
+from persimchat.app.web.board import Board
+from persimchat.app.web.chat.branch_dialog import branch_from
+from persimchat.app.web.chat.lines import LineActions, draw_end, draw_face, draw_line, draw_speaker, put_in
+from persimchat.app.web.context import Viewing
+from persimchat.app.web.minds.dialog import show_mind
+from persimchat.app.web.shared.navigation import page_of
+from persimchat.app.web.widgets import named, notify_error
+from persimchat.app.web.words import t
+from persimchat.runs.events import Uttered
+from persimchat.state.errors import PerSimChatError
+from persimchat.state.plain_text import one_line
+
+STEP: Final = 80
+"""Lines shown at the end of the conversation, and lines added by each step back."""
+
+LARGEST: Final = 3 * STEP
+"""The most lines on the page."""
+
+
+_POLL_S = 0.15
+
+
+def window(count: int, first: int | None) -> tuple[int, int]:
+    """The lines on the page, as a half-open range of indices.
+
+    Args:
+        count: lines there are.
+        first: the first line to be shown; None follows the end.
+    """
+    if first is None:
+        return max(0, count - STEP), count
+    low = max(0, min(first, count - STEP))
+    return low, min(count, low + LARGEST)
+
+
+def earlier(count: int, first: int | None) -> int:
+    """The first line after a step back."""
+    return max(0, window(count, first)[0] - STEP)
+
+
+def later(count: int, first: int | None) -> int | None:
+    """The first line after a step forward; None where the end is reached."""
+    following = window(count, first)[0] + STEP
+    return None if following + LARGEST >= count else following
+
+
+def fill_menu(viewing: Viewing, said: Uttered, outside: ui.element) -> None:
+    """Fill the menu of an agent's utterance.
+
+    Args:
+        viewing: the run.
+        said: the utterance.
+        outside: an element that outlives the line; it owns the dialogs.
+    """
+
+    async def look() -> None:
+        with outside:
+            await show_mind(viewing, said.speaker, said.turn)
+
+    async def branch() -> None:
+        with outside:
+            await branch_from(viewing, said.turn)
+
+    async def change() -> None:
+        with outside:
+            await branch_from(viewing, said.turn - 1, instead=True)
+
+    async def again() -> None:
+        with outside:
+            try:
+                made = await viewing.web.runs.regenerate(viewing.run, said.turn)
+            except PerSimChatError as error:
+                notify_error(error)
+                return
+            ui.navigate.to(page_of(made.run))
+
+    idle = viewing.live is None  # only a run that is not running can be branched
+    ui.menu_item(t("chat.mind"), look).mark("mind")
+    ui.menu_item(t("chat.branch_here"), branch).mark("branch-here").set_enabled(idle)
+    ui.menu_item(t("chat.branch_line"), change).mark("branch-line").set_enabled(idle)
+    if said.heard_by is None:
+        ui.menu_item(t("chat.regenerate"), again).mark("regenerate").set_enabled(idle)
+    if not idle:
+        ui.label(t("chat.not_while_live")).classes("text-xs muted px-4 py-2 max-w-60")
+
+
+def chat_panel(viewing: Viewing) -> None:
+    """Draw the conversation, and keep it up to date."""
+    panel = _Panel(viewing)
+    panel.sync()
+    ui.timer(_POLL_S, panel.sync)
+
+
+class _Panel:
+    """The lines on the page."""
+
+    def __init__(self, viewing: Viewing) -> None:
+        self._viewing = viewing
+        self._first: int | None = None  # the first line shown; None follows the end
+        self._rows: dict[int, ui.element] = {}
+        self._drawn: object = None
+        self._spoken = viewing.board.turn  # utterances that are announced
+        self._ended = False
+        self._reloading = False
+        self._live_of: object = None
+        with ui.element("div").classes("scroll w-full grow flex flex-col-reverse chat") as self._root:
+            self._root.props("tabindex=0 role=log aria-live=off")
+            named(self._root, t("chat.log"))
+            with ui.column().classes("w-full max-w-3xl mx-auto gap-4 px-4 py-5 mb-auto"):
+                self._notice = ui.label().classes("text-sm text-center muted break-words w-full").mark("notice")
+                self._earlier = _step("expand_less", t("chat.earlier"))
+                self._box = ui.column().classes("w-full gap-4")
+                self._live = ui.column().classes("w-full gap-4")
+                self._later = _step("expand_more", t("chat.later"))
+                with ui.row().classes("items-center gap-2 min-h-6 no-wrap") as self._doing:
+                    self._dots = ui.spinner("dots", size="28px", color="primary").props("aria-hidden=true")
+                    self._does = ui.label().classes("text-xs muted")
+                self._end = ui.column().classes("w-full")
+        self._announce = ui.label().classes("sr-only").props("aria-live=polite").mark("announced")
+        self._earlier.on_click(self._back)
+        self._later.on_click(self._forward)
+        self._actions = LineActions(self._look, lambda said: fill_menu(viewing, said, self._root))
+
+    def sync(self) -> None:
+        """Draw what has changed."""
+        viewing, board = self._viewing, self._viewing.board
+        live = viewing.live
+        if live is not None and live.board is not board:
+            if not self._reloading:  # once: a second call would restart the load
+                self._reloading = True
+                ui.navigate.reload()  # the run was resumed, in another tab
+            return
+        seen = (viewing.revision, self._first, live is None)
+        if seen == self._drawn or board.started is None:
+            return
+        self._drawn = seen
+        count = len(board.lines) if viewing.newest else board.lines_upto(viewing.turn)
+        low, high = window(count, self._first)
+        self._lines(low, high)
+        self._notice.set_text(one_line(board.started.notice))
+        self._notice.set_visibility(bool(board.started.notice) and low == 0)
+        self._earlier.set_visibility(low > 0)
+        self._later.set_visibility(high < count)
+        at_end = high == count and viewing.turn == board.turn
+        self._being_said(board if viewing.newest and at_end else None)
+        self._doing_now(doing(board) if viewing.newest and at_end and live else "" if count else t("chat.empty"))
+        self._the_end(board, shown=at_end and board.status == "ended")
+        self._tell(board)
+
+    def _lines(self, low: int, high: int) -> None:
+        for index in [index for index in self._rows if not low <= index < high]:
+            self._rows.pop(index).delete()
+        started = self._viewing.board.started
+        assert started is not None
+        for index in range(low, high):
+            if index not in self._rows:
+                with self._box:
+                    row = draw_line(self._viewing.board.lines[index], started, self._actions)
+                if index - low < len(self._rows):
+                    row.move(target_index=index - low)
+                self._rows[index] = row
+
+    def _being_said(self, board: Board | None) -> None:
+        """The utterance that is being made, word by word."""
+        speaking = board.speaking if board is not None and board.words else None
+        if board is None or speaking is None or board.started is None:
+            self._live.clear()
+            self._live_of = None
+            return
+        if self._live_of != speaking:
+            self._live_of = speaking
+            self._live.clear()
+            with self._live, ui.row().classes("w-full gap-3 no-wrap items-start said live"):
+                draw_face(speaking.speaker, board.started)
+                with ui.column().classes("gap-1 min-w-0"):
+                    draw_speaker(speaking.speaker, board.started, None)
+                    self._words = ui.label().classes("bubble text-[15px] max-w-full")
+        self._words.set_text(board.words)
+
+    def _doing_now(self, what: str) -> None:
+        self._doing.set_visibility(bool(what))
+        self._dots.set_visibility(self._viewing.board.status == "running")
+        self._does.set_text(what)
+
+    def _the_end(self, board: Board, *, shown: bool) -> None:
+        if shown == self._ended:
+            return
+        self._ended = shown
+        self._end.clear()
+        if shown:
+            with self._end:
+                draw_end(board)
+
+    def _tell(self, board: Board) -> None:
+        """Announce each finished utterance once to screen readers."""
+        if board.turn > self._spoken:
+            said = board.utterances[self._spoken :]
+            self._spoken = board.turn
+            self._announce.set_text("\n".join(_told(utterance) for utterance in said))
+
+    async def _look(self, agent: str, turn: int) -> None:
+        with self._root:  # the line may go while the dialog is open
+            await show_mind(self._viewing, agent, turn)
+
+    def _count(self) -> int:
+        board = self._viewing.board
+        return len(board.lines) if self._viewing.newest else board.lines_upto(self._viewing.turn)
+
+    def _back(self) -> None:
+        self._first = earlier(self._count(), self._first)
+        self.sync()
+
+    def _forward(self) -> None:
+        self._first = later(self._count(), self._first)
+        self.sync()
+
+
+def _step(icon: str, name: str) -> ui.button:
+    return ui.button(name, icon=icon).props("flat dense no-caps").classes("mx-auto")
+
+
+def _told(said: Uttered) -> str:
+    marked = f" ({put_in(said.edited_by)})" if said.edited_by is not None else ""
+    return f"{one_line(said.speaker)}{marked}: {said.text}"
+
+
+def doing(board: Board) -> str:
+    """What happens now, in a line; empty if the page shows it anyway."""
+    if board.status == "paused":
+        return t("chat.paused")
+    if board.asked is not None:
+        return t("chat.waiting", who=one_line(board.asked.agent))
+    if board.waits is not None:
+        return t("chat.server_waits", model=one_line(board.waits.model), n=math.ceil(board.waits.wait_s))
+    if board.speaking is not None:
+        return t("chat.thinking", who=one_line(board.speaking.speaker)) if not board.words else ""
+    if board.started is not None and board.started.baseline is not None:
+        return t("chat.baseline_working")
+    if not board.totals:
+        return t("chat.waking")
+    return t("chat.hearing") if board.heard < board.turn else t("chat.choosing")

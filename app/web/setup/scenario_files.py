@@ -1,0 +1,249 @@
+"""A draft as a scenario file: written, uploaded, saved in the library; keys and passwords are never written."""
+
+from __future__ import annotations
+
+import re
+import tempfile
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+import yaml
+
+from persimchat.app.web.setup.draft import Draft, Seat
+from persimchat.memory.chroma_client import EPHEMERAL, RUN
+from persimchat.models.redaction import redact
+from persimchat.personas.catalogue import shipped
+from persimchat.personas.files import SUFFIXES, is_path
+from persimchat.personas.scenario import load_scenario
+from persimchat.runs.manifest import public
+from persimchat.state.document import MAX_BYTES, read_document
+from persimchat.state.errors import InputError
+from persimchat.state.normalise import without_marks
+
+_WIDTH: Final = 120
+_LONGEST: Final = 60
+
+
+class _Dumper(yaml.SafeDumper):
+    """Lists are indented under their key, as people write them; nothing refers to another place."""
+
+    def increase_indent(self, flow: bool = False, indentless: bool = False) -> None:
+        """Indent also the items of a list."""
+        super().increase_indent(flow, False)
+
+    def ignore_aliases(self, data: Any) -> bool:
+        """Write everything out."""
+        return True
+
+
+# YAML 1.1 in Python takes 1e3 for text and our reader for a number, so it is quoted.
+_Dumper.add_implicit_resolver(
+    "tag:yaml.org,2002:float",
+    re.compile(r"^[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)[eE][-+]?[0-9]+$"),
+    list("-+.0123456789"),
+)
+
+
+def scenario_text(draft: Draft) -> str:
+    """The draft as a scenario file's text."""
+    goals = {seat.name: seat.goals for seat in draft.seats if seat.goals}
+    data: dict[str, Any] = {
+        "topic": draft.topic,
+        "participants": [_participant(seat) for seat in draft.seats],
+        "relationships": [tie.model_dump(by_alias=True, exclude_defaults=True) for tie in draft.relationships],
+        "social_goals": goals,
+        "rules": draft.rules,
+        "settings": _shown(public(draft.settings_asked())),
+    }
+    kept = {key: value for key, value in data.items() if value or key in ("topic", "participants")}
+    return yaml.dump(kept, Dumper=_Dumper, allow_unicode=True, sort_keys=False, width=_WIDTH)
+
+
+def file_name(name: str) -> str:
+    """What of a name is safe as a file's name on every system, without an ending.
+
+    Raises:
+        InputError: nothing is.
+    """
+    stem = "-".join(re.findall(r"[a-z0-9]+", without_marks(name)))[:_LONGEST].strip("-")
+    if not stem:
+        raise InputError("the name has no letter or digit", remedy="Give it a name with letters.")
+    return stem
+
+
+def uploaded(name: str, raw: bytes) -> Draft:
+    """The draft in an uploaded scenario file.
+
+    Args:
+        name: of the file; nothing is read or written under it.
+        raw: what is in it.
+
+    Raises:
+        InputError: it is too large, no scenario, or names files or folders, which would be those of the server.
+    """
+    shown = Path(name.replace("\\", "/")).name or "file"
+    if len(raw) > MAX_BYTES:
+        raise InputError("the file is too large", where=shown, remedy=f"Keep it below {MAX_BYTES:,} bytes.")
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / ("setup.json" if name.lower().endswith(".json") else "setup.yaml")
+        path.write_bytes(raw)
+        try:
+            _refuse_files(path)
+            return Draft.of(load_scenario(path))
+        except InputError as error:
+            where = error.where.replace(str(path), shown)
+            raise InputError(error.what.replace(str(path), shown), where=where, remedy=error.remedy) from None
+
+
+def _refuse_files(path: Path) -> None:
+    document = read_document(path)
+    listed = document.data.get("participants")
+    for index, entry in enumerate(listed if isinstance(listed, list) else []):
+        given = entry if isinstance(entry, Mapping) else {"persona": entry}
+        included = given.get("include") or []
+        for value in (given.get("persona"), *(included if isinstance(included, list) else [included])):
+            if isinstance(value, str) and is_path(value):
+                raise InputError(
+                    "an uploaded set-up cannot name files",
+                    where=document.where(("participants", index)),
+                    remedy="Write the persona out, or name a shipped one.",
+                )
+    settings = document.data.get("settings")
+    store = settings.get("store") if isinstance(settings, Mapping) else None
+    if isinstance(store, str) and "://" not in store and store.strip() not in (RUN, EPHEMERAL):
+        raise InputError(
+            "an uploaded set-up cannot name folders",
+            where=document.where(("settings", "store")),
+            remedy="Leave store out, and choose it on the page.",
+        )
+
+
+def _participant(seat: Seat) -> Any:
+    given = seat.persona.model_dump(mode="json", exclude_defaults=True)
+    known = next((persona for persona in shipped() if persona.name == seat.name), None)
+    if known is None or known != seat.persona.model_copy(update={"human": known.human}):
+        return given
+    return {"persona": seat.name, "human": True} if seat.persona.human else seat.name
+
+
+def _shown(value: Any) -> Any:
+    """A value without keys, wherever in it they are."""
+    if isinstance(value, str):
+        return redact(value)
+    if isinstance(value, dict):
+        return {redact(str(key)): _shown(item) for key, item in value.items()}
+    return [_shown(item) for item in value] if isinstance(value, list | tuple) else value
+
+
+def servers_in(draft: Draft) -> list[str]:
+    """Hosts with their ports, in alphabetical order, that models, embedding, memories and checkpoints name."""
+    return sorted({host for text in _texts(draft) if (host := _host(text))})
+
+
+def _texts(draft: Draft) -> Iterator[str]:
+    yield from (seat.model for seat in draft.seats)
+    waiting: list[Any] = list(draft.settings.values())
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, dict):
+            waiting += value.values()
+        elif isinstance(value, str):
+            yield value
+
+
+def _host(text: str) -> str:
+    """The host of the address in a text such as `model@http://host:port/v1`; empty where there is none."""
+    scheme, found, rest = text.partition("://")
+    if not found:
+        return ""
+    try:
+        return urlsplit(f"{scheme.rpartition('@')[2]}://{rest}").netloc.rpartition("@")[2]
+    except ValueError:  # not an address
+        return ""
+
+
+class SavedSetups:
+    """The saved set-ups of a library; every method blocks.
+
+    Args:
+        library: its folder.
+    """
+
+    def __init__(self, library: Path) -> None:
+        self.folder = library / "scenarios"
+
+    def names(self) -> list[str]:
+        """Names of all set-ups, sorted: their files' without the ending."""
+        return sorted(self._files())
+
+    def load(self, name: str) -> Draft:
+        """A saved set-up.
+
+        Raises:
+            InputError: there is none of that name, or its file is not right.
+        """
+        return Draft.of(load_scenario(self._file(name)))
+
+    def save(self, name: str, draft: Draft, *, replace: bool = False) -> str:
+        """Keep a draft, also one that is not right yet.
+
+        Args:
+            name: its name; the safe part becomes the file's name.
+            draft: what is kept.
+            replace: whether it may take the place of another one.
+
+        Returns:
+            The name under which it is found.
+
+        Raises:
+            InputError: the name has no letter, or is taken, or the file cannot be written.
+        """
+        stem = file_name(name)
+        path = self._files().get(stem, self.folder / f"{stem}.yaml") if replace else self.folder / f"{stem}.yaml"
+        text = scenario_text(draft)
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            if not replace and stem in self._files():
+                raise FileExistsError
+            with path.open("w" if replace else "x", encoding="utf-8", newline="\n") as file:
+                file.write(text)
+        except FileExistsError:
+            raise NameTaken(stem) from None
+        except OSError as error:
+            remedy = "Look at the folder's permissions and free space."
+            raise InputError(f"it cannot be saved: {error.strerror}", where=str(path), remedy=remedy) from error
+        return stem
+
+    def delete(self, name: str) -> None:
+        """Delete a saved set-up.
+
+        Raises:
+            InputError: there is none of that name, or it cannot be deleted.
+        """
+        path = self._file(name)
+        try:
+            path.unlink()
+        except OSError as error:
+            raise InputError(f"it cannot be deleted: {error.strerror}", where=str(path)) from error
+
+    def _file(self, name: str) -> Path:
+        """Only what is in the folder is found, whatever the name says."""
+        files = self._files()
+        if name not in files:
+            raise InputError(f"there is no saved set-up {name!r}", remedy="Choose one of the list.")
+        return files[name]
+
+    def _files(self) -> dict[str, Path]:
+        if not self.folder.is_dir():
+            return {}
+        paths = sorted(path for path in self.folder.iterdir() if path.suffix.lower() in SUFFIXES and path.is_file())
+        return {path.stem: path for path in reversed(paths)}
+
+
+class NameTaken(InputError):
+    """There is a set-up of that name already."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(f"there is a set-up {name!r} already", remedy="Replace it, or choose another name.")

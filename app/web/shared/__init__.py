@@ -1,0 +1,1 @@
+"""Parts that several areas of the page use: addresses, amounts in words, budgets."""

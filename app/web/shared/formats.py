@@ -1,0 +1,103 @@
+"""Numbers, amounts and names as the page's language writes them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from persimchat.app.web import words
+from persimchat.app.web.words import catalogue, t
+from persimchat.runs.events import Totals
+from persimchat.runs.report_charts import Point
+from persimchat.runs.report_words import trend
+from persimchat.state.plain_text import clean, one_line
+
+
+def number(value: float | None, decimals: int = 1) -> str:
+    """A number as the language writes it; a dash where it is not known."""
+    return t("insights.unknown") if value is None else words.number(value, decimals)
+
+
+def whole(value: int | None) -> str:
+    """A whole number."""
+    return number(value, 0)
+
+
+def seconds(value: float | None) -> str:
+    """Seconds with three significant digits or so."""
+    if value is None:
+        return t("insights.unknown")
+    return t("insights.seconds", value=number(value, 0 if value >= 100 else 1 if value >= 10 else 2))
+
+
+def dollars(value: float | None, decimals: int | None = None) -> str:
+    """US dollars; a dash where the price is not known.
+
+    Args:
+        value: the amount.
+        decimals: how many are shown; None shows four below a dollar and two from there on.
+    """
+    if value is None:
+        return t("insights.unknown")
+    if decimals is None:
+        decimals = 4 if 0 < value < 1 else 2
+    return t("insights.dollars", value=number(value, decimals))
+
+
+def trended(value: float | None, unit: str = "") -> str:
+    """A trend as an arrow and the change from one message to the next; nothing where it is not known."""
+    return "" if value is None else t("insights.trend", trend=words.localised(trend(value, unit)))
+
+
+def joined(parts: Iterable[str]) -> str:
+    """What is known of several parts, side by side."""
+    return " · ".join(part for part in parts if part)
+
+
+def names(of: Sequence[str], most: int = 3) -> str:
+    """Names in a row, the first ones of many."""
+    return ", ".join(one_line(name) for name in of[:most]) + ("…" if len(of) > most else "")
+
+
+def course(name: str, points: Sequence[Point], decimals: int = 0) -> str:
+    """How a line goes, for those who do not see it; nothing of a line without points."""
+    if not points:
+        return ""
+    values = [value for _, value in points]
+    ends = {"first": values[0], "last": values[-1], "low": min(values), "high": max(values)}
+    return t("insights.course", name=one_line(name), **{key: number(value, decimals) for key, value in ends.items()})
+
+
+def short(value: float) -> str:
+    """A large number in short: 950, 12.4 k, 3.1 M."""
+    for size, unit in ((1_000_000, "M"), (1_000, "k")):
+        if value >= size:
+            return f"{words.number(value / size, 1)} {unit}"
+    return words.number(value)
+
+
+def tokens(count: float) -> str:
+    """A number of tokens in short."""
+    return t("chat.tokens", n=count, shown=short(count))
+
+
+def cost(totals: Totals) -> str:
+    """What was paid, in US dollars."""
+    if totals.cost_usd is None:
+        return t("chat.cost_unknown")
+    if not totals.cost_usd:
+        return t("chat.cost_none")
+    return dollars(totals.cost_usd)
+
+
+def listed(names: list[str]) -> str:
+    """Names in a row: "A", "A and B", "A, B and C"."""
+    shown = [one_line(name) for name in names]
+    if len(shown) < 2:
+        return "".join(shown)
+    return t("chat.and", many=", ".join(shown[:-1]), last=shown[-1])
+
+
+def module_name(name: str) -> str:
+    """A module's name as people read it; one that is not known here as it is written."""
+    key = f"minds.module_{name}"
+    return t(key) if key in catalogue() else clean(name)

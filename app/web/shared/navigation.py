@@ -1,0 +1,56 @@
+"""Addresses of what belongs to a run, and resuming a run from any page."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import quote, urlencode
+
+from nicegui import ui
+
+from persimchat.app.web.context import WebContext
+from persimchat.app.web.widgets import notify_error
+from persimchat.state.errors import PerSimChatError
+
+
+def page_of(run: str, turn: int | None = None, *, play: bool = False) -> str:
+    """A run's page.
+
+    Args:
+        run: its id.
+        turn: the turn that it shows; None for the newest.
+        play: whether its replay begins at once.
+    """
+    query = ({} if turn is None else {"turn": turn}) | ({"play": 1} if play else {})
+    return f"/run/{quote(run, safe='')}" + (f"?{urlencode(query)}" if query else "")
+
+
+def comparison_of(a: str, b: str = "") -> str:
+    """The page of two runs side by side; with one run, the page offers to choose the other."""
+    return "/compare?" + urlencode({"a": a} | ({"b": b} if b else {}))
+
+
+def like(run: str) -> str:
+    """The page of a new conversation that is set up as a run was."""
+    return "/?" + urlencode({"like": run})
+
+
+def export_of(run: str, form: str) -> str:
+    """A run's tables as a download."""
+    return f"/api/runs/{quote(run, safe='')}/export?{urlencode({'format': form})}"
+
+
+def report_of(run: str) -> str:
+    """A run's report."""
+    return f"/api/runs/{quote(run, safe='')}/report"
+
+
+async def resume_and_show(web: WebContext, run: str, changes: Mapping[str, Any] | None = None) -> bool:
+    """Resume a run and show it; an error is shown. Returns whether it was resumed."""
+    try:
+        await web.runs.resume(run, changes)
+    except PerSimChatError as error:
+        notify_error(error)
+        return False
+    ui.navigate.to(page_of(run))
+    return True

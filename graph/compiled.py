@@ -1,0 +1,169 @@
+"""The compiled conversation as LangGraph sees it, alone or inside another graph."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from contextlib import aclosing
+from typing import Any, Final
+
+from langchain_core.callbacks import AsyncCallbackManager, BaseCallbackManager, CallbackManager, Callbacks
+from langchain_core.runnables import RunnableConfig
+from langchain_core.runnables.config import ensure_config
+from langgraph.graph.state import CompiledStateGraph
+from langgraph.types import StateSnapshot, StateUpdate
+
+from persimchat.graph.arguments import settings_of
+from persimchat.graph.checkpoint_ids import abegin_above_kept, begin_above_kept
+from persimchat.graph.langgraph_compat import saver_around
+from persimchat.graph.node import wait_for
+from persimchat.graph.own_ledger import OwnLedger, has_ledger
+from persimchat.graph.redacting import redact_told
+from persimchat.memory.recollection import let_go
+from persimchat.state.errors import BudgetExhausted
+from persimchat.state.settings import Settings
+
+UNLIMITED: Final = 10_000_000
+"""Supersteps: a conversation ends by its own message limit, never by the recursion limit of a graph around it."""
+
+
+HELD: Final = "persimchat_held"
+"""Key in `configurable` of a list: to it, a conversation that nobody can go on with adds its store and its id."""
+
+
+class ConversationGraph(CompiledStateGraph[Any, Any, Any, Any]):
+    """A compiled conversation, of minds or of a baseline, that may carry its settings with it.
+
+    As a node of another graph, a conversation gets that graph's context and recursion limit. The first may be something
+    else than settings, and the second counts the steps of that graph.
+
+    Every input begins a conversation of its own. Its messages say the topic where it names none, also on a thread whose
+    earlier conversation had one.
+
+    Args:
+        settings: how conversations are held where no context is given; None for the context of the graph around it.
+        **parts: of the compiled graph, as LangGraph's own `copy` hands them on.
+
+    Raises:
+        InputError: what is given as settings is none.
+    """
+
+    def __init__(self, *, settings: Settings | None = None, **parts: Any) -> None:
+        super().__init__(**parts)
+        self.settings = None if settings is None else settings_of(settings)
+
+    def stream(
+        self, input: Any, config: RunnableConfig | None = None, *, context: Any = None, **options: Any
+    ) -> Iterator[Any]:
+        """Hold the conversation; LangGraph's `invoke` calls this, too."""
+        begin_above_kept(self.checkpointer, config)
+        manager = CallbackManager.configure(inheritable_callbacks=self._callbacks(config))
+        config, held = self._holding(_unlimited(config, manager))
+        place, kept = self._place(config)
+        own = None
+        if _needs_ledger(place, kept):
+            own = OwnLedger(_used(self.get_state(kept)) if kept else {}, options)
+        config = own.added_to(config, place) if own else config
+        try:
+            for part in super().stream(_begun(input), config, context=context or self.settings, **options):
+                if own:
+                    own.see(part)
+                yield part
+        except BudgetExhausted as spent:
+            if own is None:
+                raise
+            wait_for(own.settled())
+            yield own.ended(spent)
+        finally:
+            _let_go(held)
+
+    async def astream(
+        self, input: Any, config: RunnableConfig | None = None, *, context: Any = None, **options: Any
+    ) -> AsyncIterator[Any]:
+        """Hold the conversation; LangGraph's `ainvoke` calls this, too."""
+        await abegin_above_kept(self.checkpointer, config)
+        callbacks = self._callbacks(config)
+        # In a thread: the first use of LangSmith's client reads files.
+        manager = await asyncio.to_thread(AsyncCallbackManager.configure, inheritable_callbacks=callbacks)
+        config, held = self._holding(_unlimited(config, manager))
+        place, kept = self._place(config)
+        own = None
+        if _needs_ledger(place, kept):
+            own = OwnLedger(_used(await self.aget_state(kept)) if kept else {}, options)
+        config = own.added_to(config, place) if own else config
+        stream: Any = super().astream(_begun(input), config, context=context or self.settings, **options)
+        try:
+            async with aclosing(stream) as parts:
+                async for part in parts:
+                    if own:
+                        own.see(part)
+                    yield part
+        except BudgetExhausted as spent:
+            if own is None:
+                raise
+            await own.settled()
+            yield own.ended(spent)
+        finally:
+            if held:
+                await asyncio.to_thread(_let_go, held)
+
+    def bulk_update_state(self, config: RunnableConfig, supersteps: Sequence[Sequence[StateUpdate]]) -> RunnableConfig:
+        """Change a thread's state; LangGraph's `update_state` calls this, too."""
+        begin_above_kept(self.checkpointer, config)
+        return super().bulk_update_state(config, supersteps)
+
+    async def abulk_update_state(
+        self, config: RunnableConfig, supersteps: Sequence[Sequence[StateUpdate]]
+    ) -> RunnableConfig:
+        """Change a thread's state; LangGraph's `aupdate_state` calls this, too."""
+        await abegin_above_kept(self.checkpointer, config)
+        return await super().abulk_update_state(config, supersteps)
+
+    def _holding(self, config: RunnableConfig) -> tuple[RunnableConfig, list[tuple[str, str]]]:
+        """The configuration with a list for the conversation that is held, where nobody can go on with it afterwards.
+
+        That needs checkpoints: the graph's own, or those of the graph around it.
+        """
+        place, kept = self._place(config)
+        held: list[tuple[str, str]] = []
+        if kept is not None:
+            return config, held
+        return {**config, "configurable": {**place, HELD: held}}, held
+
+    def _place(self, config: RunnableConfig) -> tuple[Mapping[str, Any], RunnableConfig | None]:
+        """What `configurable` holds; and where the conversation's state is kept, None where it is not."""
+        place = config.get("configurable") or (self.config or {}).get("configurable") or ensure_config()["configurable"]
+        kept = self.checkpointer or saver_around(place) is not None
+        return place, {"configurable": dict(place)} if kept else None
+
+    def _callbacks(self, config: RunnableConfig | None) -> Callbacks:
+        """The callbacks that LangGraph would take: of the call, else of the graph, else of what runs around it."""
+        given = (config or {}).get("callbacks") or (self.config or {}).get("callbacks")
+        return given or ensure_config().get("callbacks")
+
+
+def _needs_ledger(place: Mapping[str, Any], kept: RunnableConfig | None) -> bool:
+    """Whether nobody has brought a ledger. Where a thread has to be named and is not, LangGraph says so."""
+    return not has_ledger(place) and (kept is None or "thread_id" in place)
+
+
+def _used(snapshot: StateSnapshot) -> Mapping[str, Mapping[str, Any]]:
+    """What a thread has used so far."""
+    return snapshot.values.get("usage") or {}
+
+
+def _let_go(held: list[tuple[str, str]]) -> None:
+    for store, simulation in held:
+        let_go(store, simulation)
+
+
+def _begun(given: Any) -> Any:
+    """An input without the topic that its thread may still hold of an earlier conversation."""
+    said = isinstance(given, Mapping) and given.get("messages") and not given.get("topic")
+    return {**given, "topic": ""} if said else given
+
+
+def _unlimited(config: RunnableConfig | None, manager: BaseCallbackManager) -> RunnableConfig:
+    """A conversation's own configuration; where it is traced, what is told of errors holds no key."""
+    told: RunnableConfig = {"callbacks": manager} if redact_told(manager) else {}
+    return {**(config or {}), **told, "recursion_limit": UNLIMITED}

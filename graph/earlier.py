@@ -1,0 +1,59 @@
+"""States that earlier versions kept, read as those of today.
+
+Version 1 had the persona judge's mind in a channel and in nodes of its own, and summed up what requests took in the
+state. Everything else is as it was.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from langgraph.checkpoint.base import BaseCheckpointSaver
+from langgraph.graph import START, StateGraph
+from langgraph.graph.state import CompiledStateGraph
+
+from persimchat.graph import phases
+from persimchat.state.conversation import Conversation, Minds
+
+_NODES: Final = (*phases.ALL, "judge_awakens", "judge_hears", "judge_thinks")
+"""Nodes of all versions and of all graphs."""
+
+
+class _Earlier(Conversation, total=False):
+    """The channels of all versions."""
+
+    judge_mind: Minds
+
+
+def reader(saver: BaseCheckpointSaver[Any]) -> CompiledStateGraph[Any, Any, Any, Any]:
+    """A graph that reads the states of all versions and of all graphs; it holds no conversation.
+
+    A state that it writes as `phases.OUTSIDE` or `phases.AT_END` is one from which the conversation's graph goes on.
+
+    Args:
+        saver: what keeps the checkpoints.
+    """
+    builder: StateGraph[Any, Any, Any, Any] = StateGraph(_Earlier)
+    for name in _NODES:
+        builder.add_node(name, _nothing)
+    builder.add_edge(START, phases.ASSEMBLE)
+    builder.add_edge(phases.OUTSIDE, phases.TURN_END)
+    return builder.compile(checkpointer=saver)
+
+
+def _nothing(state: Any) -> dict[str, Any]:
+    return {}
+
+
+def as_of_today(values: Mapping[str, Any]) -> dict[str, Any]:
+    """The conversation's channels as this version has them.
+
+    Args:
+        values: those of a state that any version kept; not changed.
+    """
+    state = dict(values)
+    judges = state.pop("judge_mind", None) or {}
+    if judges:
+        state["agents"] = {**state["agents"], **{name: {**mind, "role": "judge"} for name, mind in judges.items()}}
+    return state

@@ -1,0 +1,178 @@
+"""The one seam to what LangGraph and LangChain keep to themselves.
+
+What stands here may break with one of their releases; nothing else of the package uses a name that they do not
+document. `tests/graph/test_langgraph_compat.py` says for each what it rests on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, Final, TypeVar
+
+from langchain_core.runnables import RunnableConfig, RunnableLambda
+from langchain_core.runnables.config import set_config_context
+from langchain_core.tracers.langchain import LangChainTracer
+from langchain_core.tracers.schemas import Run
+from langgraph.checkpoint.base import id as ids
+from langgraph.graph.state import CompiledStateGraph
+
+Graph = TypeVar("Graph", bound=CompiledStateGraph[Any, Any, Any, Any])
+
+_SAVER: Final = "__pregel_checkpointer"
+"""Where a graph finds the checkpointer of the graph around it."""
+_TASK: Final = "__pregel_task_id"
+"""Mark of what runs inside a node."""
+_LONGEST: Final = 60
+"""Bits of the time in a checkpoint's id; a later time would begin from 0 again."""
+
+
+def recompiled(kind: type[Graph], compiled: CompiledStateGraph[Any, Any, Any, Any], **more: Any) -> Graph:
+    """A compiled graph as one of another class.
+
+    Args:
+        kind: the class; its constructor takes the parts of a compiled graph.
+        compiled: the graph.
+        **more: what else the class takes.
+    """
+    return kind(**more, **vars(compiled))
+
+
+def saver_around(configurable: Mapping[str, Any]) -> Any:
+    """The checkpointer of the graph around what runs; None where it has none."""
+    return configurable.get(_SAVER)
+
+
+def is_inside_node(configurable: Mapping[str, Any]) -> bool:
+    """Whether what runs is inside a node of a graph."""
+    return _TASK in configurable
+
+
+def make_ids_above(newest: str) -> bool:
+    """Have this process give the checkpoints that it makes from now on greater ids than this one.
+
+    Args:
+        newest: a checkpoint's id.
+
+    Returns:
+        Whether that is done; not where this is no id of LangGraph's, or LangGraph makes them in another way now.
+    """
+    try:
+        kept = ids.UUID(newest)
+    except ValueError:
+        return False
+    if kept.version != 6 or kept.time + 1 >= 1 << _LONGEST:
+        return False
+    ids._last_v6_timestamp = max(ids._last_v6_timestamp or 0, kept.time)  # type: ignore[assignment]
+    return new_id() > newest
+
+
+def new_id() -> str:
+    """A checkpoint's id that is greater than all that this process has made."""
+    return str(ids.uuid6())
+
+
+class Node(RunnableLambda[Any, Any]):
+    """A node that runs in synchronous and in asynchronous code and adds no run of its own to a trace.
+
+    Args:
+        function: what it does in synchronous code.
+        afunction: what it does in asynchronous code.
+        name: the node's name.
+    """
+
+    def __init__(self, function: Callable[[Any], Any], afunction: Callable[[Any], Awaitable[Any]], name: str) -> None:
+        super().__init__(function, afunction, name=name)
+
+    def invoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Any:
+        """Run in synchronous code."""
+        return self.func(input)
+
+    async def ainvoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Any:
+        """Run in asynchronous code."""
+        return await self.afunc(input)  # type: ignore[call-arg, misc]
+
+
+class Route(Node):
+    """What LangGraph runs behind a node, where it does not set the configuration that `get_config` looks at.
+
+    Args:
+        function: of the state, says what comes next.
+    """
+
+    def __init__(self, function: Callable[[Any], Any]) -> None:
+        async def run(state: Any) -> Any:
+            return function(state)
+
+        super().__init__(function, run, function.__name__)
+
+    def invoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Any:
+        """Run in synchronous code."""
+        with set_config_context(config or {}) as context:
+            return context.run(self.func, input)
+
+    async def ainvoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Any:
+        """Run in asynchronous code, in no thread."""
+        return self.invoke(input, config)
+
+
+class Tracer(LangChainTracer):
+    """LangChain's tracer with hooks of plain names; children are not kept in their parents.
+
+    Otherwise the root would hold every state of a conversation in memory until its end.
+    """
+
+    def nested(self, run: Run) -> None:
+        """Hook: a run has its place in the tree."""
+
+    def model_began(self, run: Run) -> None:
+        """Hook: a request to a model begins."""
+
+    def step_began(self, run: Run) -> None:
+        """Hook: a step begins."""
+
+    def step_over(self, run: Run) -> None:
+        """Hook: a step is over, well or with an error."""
+
+    def ended(self, run: Run) -> None:
+        """Hook: a run is over and is to be told."""
+
+    def error_text(self, error: BaseException) -> str:
+        """Hook: an error as it is told."""
+        return LangChainTracer._get_stacktrace(error)
+
+    def parent_of(self, run: Run) -> Run | None:
+        """The run in which this one is, while that is under way."""
+        return self.run_map.get(str(run.parent_run_id))
+
+    def tell(self, run: Run) -> None:
+        """Tell a run as it stands."""
+        self._persist_run_single(run)
+
+    def _start_trace(self, run: Run) -> None:
+        super()._start_trace(run)
+        self.nested(run)
+
+    def _on_llm_start(self, run: Run) -> None:
+        self.model_began(run)
+
+    def _on_chat_model_start(self, run: Run) -> None:
+        self.model_began(run)
+
+    def _on_chain_start(self, run: Run) -> None:
+        self.step_began(run)
+
+    def _on_chain_end(self, run: Run) -> None:
+        self.step_over(run)
+
+    def _on_chain_error(self, run: Run) -> None:
+        self.step_over(run)
+
+    def _update_run_single(self, run: Run) -> None:  # type: ignore[override]
+        self.ended(run)
+
+    def _get_stacktrace(self, error: BaseException) -> str:  # type: ignore[override]
+        return self.error_text(error)
+
+    @staticmethod
+    def _add_child_run(parent_run: Any, child_run: Any) -> None:
+        """Keep no child."""

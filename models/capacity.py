@@ -1,0 +1,251 @@
+"""How much one model's server holds: the length of its context, and whether the model thinks at length.
+
+A server that tells is asked once a process; what a refusal or a cut answer teaches is remembered as long.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import re
+import threading
+import time
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+from langchain_core.language_models import BaseChatModel
+from langchain_core.messages import AIMessage
+
+from persimchat.models.connections import client_options
+from persimchat.models.failures import message_of
+from persimchat.models.local.files import model_file
+from persimchat.models.local.gguf import read_header
+from persimchat.models.local.server import context_of
+from persimchat.models.loops import PerLoop
+from persimchat.models.naming import ModelName
+from persimchat.models.profiles import profile_of
+from persimchat.state.settings import Settings
+
+OLLAMA_CONTEXT: Final = 4096
+"""Ollama's own default (`num_ctx`): what does not fit is cut silently, and its OpenAI protocol cannot raise it."""
+
+_WAIT_S: Final = 3.0
+_LONGEST_BODY: Final = 1 << 20
+_SENSIBLE: Final = range(128, 100_000_001)
+"""Tokens of a context that are believed."""
+_SMALLEST_LEARNT: Final = 64
+
+_NUMBER: Final = r"(\d[\d,_]{0,12})"
+_LIMITS: Final = tuple(
+    re.compile(pattern, re.IGNORECASE)
+    for pattern in (
+        rf"(?:maximum|available|model'?s?) context (?:length|size|window)(?: is| of| \()? ?{_NUMBER}",
+        rf"\bn_ctx\b\D{{0,5}}{_NUMBER}",
+        rf"{_NUMBER} tokens? > {_NUMBER}",
+        rf"context (?:length|size|window) (?:is|of|limit of|\() ?{_NUMBER}",
+        rf"(?:maximum|limit)[^.\d]{{0,40}}{_NUMBER} tokens",
+    )
+)
+_TAKEN: Final = tuple(
+    re.compile(pattern, re.IGNORECASE)
+    for pattern in (
+        rf"\bn_prompt_tokens\b\D{{0,5}}{_NUMBER}",
+        rf"resulted in {_NUMBER} tokens",
+        rf"{_NUMBER} in the messages",
+        rf"request \({_NUMBER} tokens\)",
+        rf"{_NUMBER} tokens > {_NUMBER}",
+        rf"has {_NUMBER} input tokens",
+        rf"contains (?:at least )?{_NUMBER} (?:input )?tokens",
+    )
+)
+
+_ASKING: PerLoop[asyncio.Lock] = PerLoop()
+_lock: Final = threading.Lock()
+_told: Final[dict[tuple[str, str], int | None]] = {}
+_learnt: Final[dict[tuple[str, str], int]] = {}
+_thinking: Final[set[tuple[str, str]]] = set()
+
+
+def forget() -> None:
+    """Forget everything remembered about servers."""
+    with _lock:
+        _told.clear()
+        _learnt.clear()
+        _thinking.clear()
+
+
+async def context_tokens(name: ModelName, model: BaseChatModel, settings: Settings) -> int | None:
+    """Tokens of prompt and answer together that the model takes; None where there is no limit.
+
+    That is what its server or its client tells, the setting `context_tokens` where it is smaller or nobody tells, else
+    a usual length; and never more than a refusal has taught.
+
+    Args:
+        name: the model.
+        model: its client.
+        settings: `context_tokens` counts.
+    """
+    if name.provider == "offline":
+        return None
+    profile = profile_of(name)
+    told = _profile_number(model, "max_input_tokens") if profile.tells_context == "client" else None
+    if profile.tells_context in ("openai", "ollama"):
+        told = await _told_by_server(name, profile.tells_context)
+    elif profile.tells_context == "file":
+        header = await asyncio.to_thread(lambda: read_header(model_file(name)))
+        told = context_of(header, settings.local_context)
+    known = [tokens for tokens in (told, settings.context_tokens) if tokens is not None] or [profile.context]
+    return min([*known, *([_learnt[name.key]] if name.key in _learnt else [])])
+
+
+def most_output(model: BaseChatModel) -> int | None:
+    """Tokens that an answer of this model has at most, where its client knows."""
+    return _profile_number(model, "max_output_tokens")
+
+
+def _profile_number(model: BaseChatModel, key: str) -> int | None:
+    """A number of what LangChain's client knows of its model."""
+    profile = getattr(model, "profile", None)
+    return _sensible(profile.get(key)) if isinstance(profile, dict) else None
+
+
+async def _told_by_server(name: ModelName, kind: str) -> int | None:
+    if name.key not in _told:
+        async with _ASKING.get(name.key, asyncio.Lock):
+            if name.key not in _told:
+                tokens, reached = await asyncio.to_thread(_ask_ollama if kind == "ollama" else _ask_server, name)
+                if not reached:
+                    return None  # asked again with the next request, which may find it up
+                _told[name.key] = tokens
+    return _told[name.key]
+
+
+def learn_context(name: ModelName, error: Exception, estimated: int) -> int:
+    """Remember what a refusal for its length says of the model's context, in the tokens that are estimated here.
+
+    Args:
+        name: the model.
+        error: the refusal.
+        estimated: tokens of the prompt that was refused, as estimated here.
+
+    Returns:
+        Tokens of the context, as far as it is known now.
+    """
+    text = message_of(error) + str(getattr(error, "body", "") or "")
+    limit, taken = _number(_LIMITS, text), _number(_TAKEN, text)
+    if limit is not None and taken:
+        tokens = int(limit * min(1.0, estimated / taken))
+    elif limit is not None and limit < estimated:
+        tokens = limit
+    else:  # the estimate is too low, though not by far
+        tokens = max((limit or 0) // 4, estimated * 3 // 4)
+    with _lock:
+        _learnt[name.key] = max(_SMALLEST_LEARNT, min(tokens, _learnt.get(name.key, tokens)))
+        return _learnt[name.key]
+
+
+def learn_thinking(name: ModelName, answer: AIMessage) -> None:
+    """Remember of a model whose answer was cut whether it had spent its tokens on thinking."""
+    usage = answer.usage_metadata.get("output_token_details", {}) if answer.usage_metadata else {}
+    shown = any(key in answer.additional_kwargs for key in ("reasoning_content", "reasoning"))
+    if shown or usage.get("reasoning") or re.search(r"<(think|reasoning|thought)", str(answer.text)[:2000], re.I):
+        with _lock:
+            _thinking.add(name.key)
+
+
+def thinks(name: ModelName) -> bool:
+    """Whether a model thinks in tokens that count against the limit of its answers, by its name or as it has shown."""
+    return profile_of(name).thinks or name.key in _thinking
+
+
+def _number(patterns: tuple[re.Pattern[str], ...], text: str) -> int | None:
+    for pattern in patterns:
+        found = pattern.search(text)
+        if found:
+            # "215000 tokens > 200000 maximum": the limit stands last, what was taken first.
+            groups = found.groups()
+            return int((groups[-1] if patterns is _LIMITS else groups[0]).replace(",", "").replace("_", ""))
+    return None
+
+
+def _sensible(value: object) -> int | None:
+    return value if isinstance(value, int) and not isinstance(value, bool) and value in _SENSIBLE else None
+
+
+def _ask_server(name: ModelName) -> tuple[int | None, bool]:
+    """What vLLM's list of models says, else llama.cpp's properties; and whether the server was reached. Blocks."""
+    root = (name.base_url or "").removesuffix("/v1")
+    with _Asking(name) as ask:
+        listed = ask("GET", f"{name.base_url}/models").get("data")
+        models = [entry for entry in listed if isinstance(entry, dict)] if isinstance(listed, list) else []
+        own = [entry for entry in models if entry.get("id") == name.model] or (models if len(models) == 1 else [])
+        for entry in own:
+            for key in ("max_model_len", "context_length", "max_context_length"):
+                if (tokens := _sensible(entry.get(key))) is not None:
+                    return tokens, True
+        generation = ask("GET", f"{root}/props").get("default_generation_settings")
+        return _sensible(generation.get("n_ctx")) if isinstance(generation, dict) else None, ask.reached
+
+
+def _ask_ollama(name: ModelName) -> tuple[int | None, bool]:
+    """The model's own `num_ctx`, else that with which it is loaded, else Ollama's default. Blocks."""
+    root = (name.base_url or "").removesuffix("/v1")
+    with _Asking(name) as ask:
+        shown = ask("POST", f"{root}/api/show", {"model": name.model})
+        set_ = re.search(r"^num_ctx\s+(\d{1,9})", str(shown.get("parameters") or ""), re.MULTILINE)
+        if set_ and (own := _sensible(int(set_.group(1)))) is not None:
+            return own, True
+        running = ask("GET", f"{root}/api/ps").get("models")
+        for entry in running if isinstance(running, list) else []:
+            named = isinstance(entry, dict) and name.model in (entry.get("name"), entry.get("model"))
+            if named and (loaded := _sensible(entry.get("context_length"))) is not None:
+                return loaded, True
+        info = shown.get("model_info")
+        trained = [v for k, v in info.items() if str(k).endswith(".context_length")] if isinstance(info, dict) else []
+        known = [tokens for tokens in map(_sensible, trained) if tokens is not None]
+        return min([OLLAMA_CONTEXT, *known]), ask.reached
+
+
+class _Asking:
+    """Small questions to a model's own server: no redirects, little time, no long answers, and never an error."""
+
+    def __init__(self, name: ModelName) -> None:
+        self._name, self.reached = name, False
+
+    def __enter__(self) -> _Asking:
+        import httpx  # takes half a second
+
+        key = os.environ.get("PERSIMCHAT_API_KEY") if self._name.provider == "compatible" else None
+        self._client = httpx.Client(
+            **client_options(self._name, _WAIT_S),
+            follow_redirects=False,
+            headers={"authorization": f"Bearer {key}"} if key else {},
+        )
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._client.close()
+
+    def __call__(self, method: str, url: str, body: dict[str, Any] | None = None) -> dict[str, Any]:
+        import httpx
+
+        if urlsplit(url).netloc != urlsplit(self._name.base_url or "").netloc:
+            return {}
+        over, read = time.monotonic() + 2 * _WAIT_S, b""
+        try:
+            with self._client.stream(method, url, json=body) as response:
+                self.reached = True
+                if response.status_code != 200:
+                    return {}
+                for part in response.iter_bytes():
+                    read += part
+                    if len(read) > _LONGEST_BODY or time.monotonic() > over:
+                        return {}
+            found = json.loads(read)
+        except httpx.TimeoutException:
+            self.reached = True  # it is there, and does not tell
+            return {}
+        except (httpx.HTTPError, httpx.InvalidURL, ValueError, RecursionError):
+            return {}
+        return found if isinstance(found, dict) else {}

@@ -1,0 +1,114 @@
+"""A request made to fit the model's context: what is sent of a question, and how much room its answer has."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from langchain_core.language_models import BaseChatModel
+from langchain_core.messages import BaseMessage
+from pydantic import BaseModel
+
+from persimchat.models import capacity, ladder
+from persimchat.models.answer_room import answer_tokens, half_again
+from persimchat.models.openai_client import is_openai
+from persimchat.prompts.fitting import Dropped, Question, followed_by, prompt_size
+from persimchat.state.errors import ModelError, PromptTooLong
+
+if TYPE_CHECKING:
+    from persimchat.models.exchange import Exchange
+
+WHOLE: Final = ("judge", "analysis")
+"""Modules that judge a conversation: their prompts are never shortened, since they would judge another one."""
+
+_LEAST_ROOM: Final = 16
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """What is sent.
+
+    Attributes:
+        messages: the prompt.
+        tokens: that the answer may have.
+        field: under which name the server is told so; None where it takes no limit.
+        dropped: what was left out of the question.
+        context: tokens of the model's context; None where it has no limit.
+    """
+
+    messages: list[BaseMessage]
+    tokens: int
+    field: str | None
+    dropped: Dropped = Dropped()
+    context: int | None = None
+
+    def arguments(self, model: BaseChatModel, given: dict[str, Any]) -> dict[str, Any]:
+        """The arguments of a request, with the limit of tokens among them."""
+        if self.field is None:
+            return given
+        if not is_openai(model):
+            return {**given, self.field: self.tokens}
+        # As a field of its own the client would send it under the name that OpenAI's newest models take.
+        return {**given, "extra_body": {**given.get("extra_body", {}), self.field: self.tokens}}
+
+
+async def fit(
+    exchange: Exchange,
+    model: BaseChatModel,
+    question: Question,
+    schema: type[BaseModel] | None = None,
+    *,
+    behind: str = "",
+    more_room: bool = False,
+) -> Fitted:
+    """Make a question fit the model's context, together with room for its answer.
+
+    Where it does not, memories are left out, then utterances (`prompts/fitting.py`). The answer has as many tokens as
+    its limit says, or as are left. Things are left out to keep half of that, or a quarter of the context; where nothing
+    more can be, a quarter of the limit will do, or a sixteenth of the context.
+
+    Args:
+        exchange: who asks, and which model.
+        model: its client.
+        question: what is asked.
+        schema: the answer's; None for free text.
+        behind: what is said at the end, beside the question.
+        more_room: whether the answer was cut, and is asked for once more with half again as many tokens.
+
+    Raises:
+        PromptTooLong: it does not fit, however much is left out, or nothing may be.
+    """
+    name, settings = exchange.name, exchange.settings
+    tokens = answer_tokens(settings, exchange.module, schema, thinks=capacity.thinks(name))
+    tokens = half_again(tokens) if more_room else tokens
+    tokens = min(tokens, capacity.most_output(model) or tokens)
+    field = ladder.token_limit(name)
+    context = await capacity.context_tokens(name, model, settings)
+    if context is None:
+        return Fitted(followed_by(question.messages, behind) if behind else question.messages, tokens, field)
+    room = max(_LEAST_ROOM, min(tokens // 2, context // 4))
+    asked = question.whole() if exchange.module in WHOLE else question
+    messages, dropped = asked.shortened_to(context - room, behind=behind)
+    size = prompt_size(messages)
+    least = max(_LEAST_ROOM, min(tokens // 4, context // 16))
+    if size + least > context:
+        raise _too_long(exchange, size, least, context)
+    return Fitted(messages, min(tokens, context - size), field, dropped, context)
+
+
+def _too_long(exchange: Exchange, size: int, room: int, context: int) -> ModelError:
+    own = exchange.settings.context_tokens
+    if own is not None and own <= context:
+        remedy = f"Raise context_tokens, for example --set context_tokens={max(8192, 2 * (size + room))}."
+    elif exchange.name.provider == "ollama":
+        remedy = "Start Ollama with a greater OLLAMA_CONTEXT_LENGTH, or name another model."
+    elif exchange.module in WHOLE:
+        remedy = f"Name a model with a larger context for it (module_models, {exchange.module})."
+    else:
+        remedy = "Name a model with a larger context; what the server itself is started with may be the limit."
+    return exchange.error(
+        f"too long: the prompt has about {size:,} tokens, with {room:,} for the answer more than the context of "
+        f"{context:,} tokens, and nothing can be left out",
+        remedy=remedy,
+        kind=PromptTooLong,
+    )

@@ -1,0 +1,180 @@
+"""The folder of model files: what is in it, under which names, and what is known of each."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Final
+
+from filelock import FileLock, Timeout
+from platformdirs import user_cache_path
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from persimchat.models.naming import SMOLLM2, ModelName, hub_parts, shown
+from persimchat.state.errors import InputError, suggestion
+
+FOLDER_VARIABLE: Final = "PERSIMCHAT_MODELS"
+"""Environment variable that names another folder for model files."""
+
+_INDEX: Final = "index.json"
+_SHARED_WAIT_S: Final = 1.0
+
+
+class Stored(BaseModel):
+    """One model file, as the index keeps it.
+
+    Attributes:
+        name: under which it is used: `smollm2` or `hf:OWNER/REPO/FILE.gguf`.
+        file: its path within the folder.
+        size: bytes.
+        sha256: of the file, pinned when it was first got.
+        source: from where it was got: a package and its version, or the hub's address.
+        revision: the hub's commit, pinned when it was first got; empty elsewhere.
+        licence: as package or file state it; empty where they do not.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    name: str
+    file: str
+    size: int = Field(ge=0)
+    sha256: str = Field(pattern=r"^[0-9a-f]{64}$")
+    source: str
+    revision: str = ""
+    licence: str = ""
+
+
+def folder() -> Path:
+    """Where model files are: `PERSIMCHAT_MODELS`, else the user's cache folder. It need not exist."""
+    named = os.environ.get(FOLDER_VARIABLE, "").strip()
+    return Path(named).expanduser() if named else user_cache_path("persimchat", appauthor=False) / "models"
+
+
+def place(name: str) -> str:
+    """Where a model's file belongs within the folder.
+
+    Raises:
+        InputError: the name is none of those that can be got.
+    """
+    if name == SMOLLM2:
+        return "smollm2.gguf"
+    return Path("hf", *hub_parts(name)).as_posix()
+
+
+def model_file(name: ModelName) -> Path:
+    """The file of a model on this machine: the path that `llamacpp:` gives, else what `persimchat models get` stored.
+
+    Raises:
+        InputError: it is not there; the message has the command that gets it.
+    """
+    if name.written.startswith("llamacpp:"):
+        file = Path(name.model).expanduser()
+        if not file.exists():
+            raise InputError(f"there is no model file {shown(name.model)}", remedy="Give the path of a .gguf file.")
+        return file
+    file = folder() / place(name.written)
+    if not file.is_file():
+        raise InputError(
+            f"the model {shown(name.written)} is not on this machine",
+            remedy=f"Get it with: persimchat models get {name.written}",
+        )
+    return file
+
+
+def stored() -> list[Stored]:
+    """The models of the index whose files are there, in the order of their names.
+
+    Raises:
+        InputError: the index cannot be read.
+    """
+    return [entry for entry in known().values() if (folder() / entry.file).is_file()]
+
+
+def known() -> dict[str, Stored]:
+    """The index: what was got, by name.
+
+    Raises:
+        InputError: it cannot be read.
+    """
+    index = folder() / _INDEX
+    try:
+        text = index.read_text(encoding="utf-8")
+        entries = [Stored.model_validate(entry) for entry in json.loads(text)["models"]]
+        if any(entry.file != place(entry.name) for entry in entries):
+            raise ValueError("a file is not where its name says")
+    except FileNotFoundError:
+        return {}
+    except OSError as error:
+        raise InputError(f"{index} cannot be read: {error.strerror or error}", remedy="May you read it?") from error
+    except (ValueError, TypeError, KeyError, ValidationError, InputError, RecursionError) as error:
+        raise InputError(
+            f"the list of model files {index} is damaged",
+            remedy="Move it away, and get the models again: persimchat models get NAME.",
+        ) from error
+    return {entry.name: entry for entry in sorted(entries, key=lambda entry: entry.name)}
+
+
+def keep(entry: Stored) -> None:
+    """Write a model into the index, in the place of an earlier one of its name. Call it within `alone`."""
+    _write({**known(), entry.name: entry})
+
+
+def remove(name: str) -> Stored:
+    """Delete a model's file, and what is known of it.
+
+    Returns:
+        What was removed.
+
+    Raises:
+        InputError: there is no such model.
+    """
+    with alone():
+        entries = known()
+        entry = entries.pop(name, None)
+        if entry is None:
+            raise InputError(
+                f"there is no model {shown(name)} here",
+                where=str(folder()),
+                remedy=suggestion(name, entries) if entries else "persimchat models lists what is there.",
+            )
+        (folder() / entry.file).unlink(missing_ok=True)
+        _write(entries)
+    return entry
+
+
+@contextmanager
+def alone() -> Iterator[Path]:
+    """Hold the folder, made where it is missing, against other processes that get or remove models.
+
+    Raises:
+        InputError: it cannot be written, or another process holds it.
+    """
+    where = folder()
+    try:
+        where.mkdir(parents=True, exist_ok=True)
+        lock = FileLock(where / ".lock")
+        lock.acquire(timeout=_SHARED_WAIT_S)
+    except Timeout:
+        raise InputError(
+            f"another process is getting or removing a model in {where}", remedy="Wait until it is done."
+        ) from None
+    except OSError as error:
+        raise InputError(
+            f"the folder of model files {where} cannot be written: {error.strerror or error}",
+            remedy=f"Name another one with {FOLDER_VARIABLE}.",
+        ) from error
+    try:
+        yield where
+    finally:
+        lock.release()
+
+
+def _write(entries: dict[str, Stored]) -> None:
+    index = folder() / _INDEX
+    new = index.with_suffix(".new")
+    models: list[dict[str, Any]] = [entries[name].model_dump(mode="json") for name in sorted(entries)]
+    new.write_text(json.dumps({"models": models}, indent=2) + "\n", encoding="utf-8")
+    new.replace(index)

@@ -1,0 +1,116 @@
+"""Feelings: how what was heard moves the emotional state of one who hears it, each in their own temper."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from persimchat.models.offline.appraisal import Appraisal, appraise, weariness
+from persimchat.models.offline.disposition import Disposition, disposition_of
+from persimchat.models.offline.gists import known_gist
+from persimchat.models.offline.lexicon import word_pattern
+from persimchat.models.offline.prompt import Prompt
+from persimchat.models.offline.randomness import generator
+from persimchat.models.offline.words import normalised, short_name
+from persimchat.state.emotion import EMOTIONS
+
+_RETURN: Final = 0.3
+"""Part of the way back to their temper that somebody goes between two utterances."""
+_FADES: Final = 0.5
+"""The same for surprise, which passes quickly."""
+_MOST: Final = 3.0
+"""Levels by which one utterance changes an emotion at most."""
+_NEWS: Final = (("hurtful", "sadness"), ("frightening", "fear"), ("surprising", "surprise"))
+"""Words in topics and utterances, and what they make people feel."""
+
+
+def feeling(prompt: Prompt, seed: int) -> tuple[dict[str, int], str]:
+    """The new emotional state, and what changed and why (one sentence).
+
+    Before the conversation the state comes from the persona and the topic alone. Later it returns towards the persona's
+    own temper and is moved by the event; what an event asks for is approached, not reached at once.
+    """
+    a = appraise(prompt, seed)
+    temper = disposition_of(prompt)
+    rest = {e: temper.rest[e] + _of_topic(e, prompt.topic) for e in EMOTIONS}
+    draw = generator(seed, "feeling", prompt.name, prompt.topic, prompt.turn)
+    if not a.heard or not prompt.emotions:
+        state = {e: _stepped(rest[e], draw.random()) for e in EMOTIONS}
+        return state, f"{short_name(prompt.name)} comes to it in their usual temper."
+    event = _event(a, temper, prompt)
+    state = {}
+    for emotion in EMOTIONS:
+        before = prompt.emotions.get(emotion, 0)
+        pull = (_FADES if emotion == "surprise" else _RETURN) * (rest[emotion] - before)
+        push = max(-_MOST, min(_MOST, event[emotion]))
+        state[emotion] = _stepped(before + pull + push, draw.random())
+    return state, _reason(a, prompt)
+
+
+def _of_topic(emotion: str, topic: str) -> float:
+    return float(sum(word_pattern(pattern).search(topic) is not None for pattern, felt in _NEWS if felt == emotion))
+
+
+def _stepped(value: float, draw: float) -> int:
+    """A level from 0 to 10; the fraction decides by chance, so that slow changes are not rounded away."""
+    whole = int(value // 1)
+    return max(0, min(10, whole + (draw < value - whole)))
+
+
+def _event(a: Appraisal, temper: Disposition, prompt: Prompt) -> dict[str, float]:
+    """What the words heard do to the six emotions."""
+    event = dict.fromkeys(EMOTIONS, 0.0)
+    heard = prompt.heard
+    if heard is None or a.own:
+        return event
+    near = 1.5 if a.to_me else 1.0
+    if a.agreement > 0:
+        event["happiness"] += temper.spirits * a.agreement * near
+        event["anger"] -= 1.0 * a.agreement
+        event["sadness"] -= 0.5 * a.agreement
+        event["fear"] -= 0.5 * a.agreement
+    else:
+        blow = -a.agreement * near
+        for emotion, level in temper.takes.items():
+            event[emotion] += level * blow
+        event["happiness"] -= 1.1 * blow
+        # From those whom one likes it hurts, from those whom one does not it angers.
+        event["anger"] += 0.3 * blow * -a.valence
+        event["sadness"] += 0.6 * blow * (a.valence > 0)
+    if a.to_me:
+        event["happiness"] += 0.4 * (a.valence >= 0 and a.agreement >= 0)
+        event["happiness"] += 0.4 * bool(word_pattern("kindly").search(heard.words))
+        event["disgust"] += 0.6 * (a.valence < 0)
+        event["fear"] += 0.6 * ("anxious" in a.facts.groups)
+    contagion = 0.16 if a.valence > 0 else 0.08
+    for emotion, level in heard.emotion.items():
+        event[emotion] += contagion * max(-2, min(6, level - prompt.emotions.get(emotion, 0)))
+    for pattern, emotion in _NEWS:
+        event[emotion] += 0.9 * bool(word_pattern(pattern).search(heard.words))
+    if word_pattern("hostile").search(heard.words):
+        event["disgust"] += 0.8
+        event["anger" if temper.takes["anger"] >= temper.takes["sadness"] else "sadness"] += 0.8
+    event["surprise"] += 1.2 * (a.stance.mine != a.stance.before)
+    # A thought that is not remembered yet wakes those who are easily surprised.
+    event["surprise"] += 0.6 * temper.rest["surprise"] * _is_new(a, prompt)
+    # Talk in circles is borne by nobody gladly.
+    weary = weariness(prompt) / 5
+    event["happiness"] -= 0.6 * weary
+    event["disgust"] += weary * (0.2 + 0.5 * temper.takes["disgust"])
+    event["anger"] += weary * 0.4 * temper.takes["anger"]
+    event["sadness"] += weary * 0.4 * temper.takes["sadness"]
+    return event
+
+
+def _is_new(a: Appraisal, prompt: Prompt) -> bool:
+    """Whether the words heard bring up something that nobody is remembered to have brought up."""
+    gist = known_gist(prompt.heard.words, a.topic) if prompt.heard else ""
+    return bool(gist) and not any(normalised(gist) in normalised(memory.theme) for memory in prompt.memories)
+
+
+def _reason(a: Appraisal, prompt: Prompt) -> str:
+    speaker = short_name(prompt.heard.speaker if prompt.heard else "")
+    if a.own:
+        return f"{short_name(prompt.name)} has had their say, and the feeling settles."
+    what = "was in line with" if a.agreement > 0.15 else "went against" if a.agreement < -0.15 else "hardly touched"
+    to_me = ", and was meant for them" if a.to_me else ""
+    return f"What {speaker} said {what} what {short_name(prompt.name)} holds{to_me}."

@@ -1,0 +1,173 @@
+"""LangChain's clients of OpenAI's protocol, shown only as much of an answer as the protocol has, in its types.
+
+Loading this module takes most of a second: import it where a client is made.
+
+LangChain fails with all kinds of exceptions on counts that are no numbers, calls that are no calls, other roles. A good
+answer is not lost for them, and nothing reaches what merges the pieces of a stream in quadratic time.
+"""
+
+from __future__ import annotations
+
+import json
+import warnings
+from collections.abc import Mapping
+from typing import Any, Final
+
+import openai
+from langchain_core.outputs import ChatGenerationChunk, ChatResult
+from langchain_openai import AzureChatOpenAI, ChatOpenAI
+
+# LangChain has the pieces of a stream written out by pydantic, which would print on standard error what a server sent
+# in the wrong type, whatever it holds.
+warnings.filterwarnings("ignore", message="Pydantic serializer warnings", category=UserWarning)
+
+_Paths = tuple[tuple[str, ...], ...]
+_COUNTS: Final = ("prompt_tokens", "completion_tokens", "total_tokens")
+_DETAILS: Final = ("prompt_tokens_details", "completion_tokens_details")
+_ABOUT: Final = ("id", "model", "system_fingerprint", "service_tier")
+
+
+class _Typed:
+    """What both clients are shown of an answer.
+
+    Attributes:
+        cached: where an answer may say how many tokens of the prompt came from the server's cache
+            (`profiles.Profile.cached`).
+    """
+
+    cached: _Paths
+
+    def _create_chat_result(
+        self, response: dict[str, Any] | openai.BaseModel, generation_info: dict[str, Any] | None = None
+    ) -> ChatResult:
+        if isinstance(response, openai.BaseModel):
+            response = _dumped(response)
+        shown = _whole(response, self.cached) if isinstance(response, dict) else response
+        result: ChatResult = super()._create_chat_result(shown, generation_info)  # type: ignore[misc]
+        for generation, choice in zip(result.generations, shown["choices"], strict=True):
+            generation.message.additional_kwargs["refusal"] = choice["message"]["refusal"]
+        return result
+
+    def _get_request_payload(self, input_: Any, *, stop: list[str] | None = None, **given: Any) -> dict[str, Any]:
+        """The same request on the wire, past what the client checks of messages: an eighth of a request's CPU."""
+        payload: dict[str, Any] = super()._get_request_payload(input_, stop=stop, **given)  # type: ignore[misc]
+        if "messages" in payload:
+            payload["extra_body"] = {**(payload.get("extra_body") or {}), "messages": payload["messages"]}
+            payload["messages"] = ()
+        return payload
+
+    def _convert_chunk_to_generation_chunk(
+        self, chunk: dict[str, Any], default_chunk_class: type, base_generation_info: dict[str, Any] | None
+    ) -> ChatGenerationChunk | None:
+        made: ChatGenerationChunk | None = super()._convert_chunk_to_generation_chunk(  # type: ignore[misc]
+            _piece(chunk, self.cached), default_chunk_class, base_generation_info
+        )
+        return made
+
+
+class Chat(_Typed, ChatOpenAI):
+    """A client of OpenAI, or of a server that speaks its protocol."""
+
+    cached: _Paths = ()
+
+
+class AzureChat(_Typed, AzureChatOpenAI):
+    """A client of Azure."""
+
+    cached: _Paths = ()
+
+
+def _dumped(response: openai.BaseModel) -> dict[str, Any]:
+    try:
+        return response.model_dump(exclude={"choices": {"__all__": {"message": {"parsed"}}}}, warnings=False)
+    except ValueError as error:  # how pydantic says that it is nested too deeply
+        raise RecursionError(str(error)) from error
+
+
+def _whole(response: dict[str, Any], cached: _Paths) -> dict[str, Any]:
+    """A whole answer; what is no answer at all is left for LangChain to say so."""
+    choices = response.get("choices")
+    if response.get("error") or not isinstance(choices, list) or not choices:
+        return response
+    choice = choices[0]
+    said = choice.get("message") if isinstance(choice, dict) else None
+    if not isinstance(said, dict):
+        raise ValueError("the answer holds no message")
+    made = {"message": _message(said), "finish_reason": _str(choice.get("finish_reason"))}
+    return {**_about(response), "choices": [made], "usage": _usage(response, cached)}
+
+
+def _piece(chunk: dict[str, Any], cached: _Paths) -> dict[str, Any]:
+    """A piece of a stream. Free text is streamed and nothing else, so calls of tools are left out."""
+    choices = chunk.get("choices")
+    choice = choices[0] if isinstance(choices, list) and choices else None
+    made = []
+    if isinstance(choice, dict):
+        delta = choice.get("delta")
+        content = _content(delta.get("content")) if isinstance(delta, dict) else ""
+        made = [
+            {"delta": {"role": "assistant", "content": content}, "finish_reason": _str(choice.get("finish_reason"))}
+        ]
+    return {**_about(chunk), "choices": made, "usage": _usage(chunk, cached)}
+
+
+def _message(said: Mapping[str, Any]) -> dict[str, Any]:
+    message: dict[str, Any] = {"role": "assistant", "content": _content(said.get("content"))}
+    calls = said.get("tool_calls")
+    called = [call for call in map(_call, calls) if call] if isinstance(calls, list) else []
+    return message | ({"tool_calls": called} if called else {}) | {"refusal": _str(said.get("refusal"))}
+
+
+def _content(content: Any) -> str:
+    """A message's text: some servers send a list of parts, or the object that was asked for itself."""
+    if isinstance(content, str):
+        return content
+    if isinstance(content, list):
+        parts = (part.get("text") if isinstance(part, dict) else part for part in content)
+        return "".join(part for part in parts if isinstance(part, str))
+    return json.dumps(content, ensure_ascii=False) if isinstance(content, dict) else ""
+
+
+def _call(call: Any) -> dict[str, Any] | None:
+    function = call.get("function") if isinstance(call, dict) else None
+    if not isinstance(function, dict):
+        return None
+    given = function.get("arguments")
+    arguments = given if isinstance(given, str) else json.dumps(given)
+    named = {"name": _str(function.get("name")) or "", "arguments": arguments}
+    return {"id": _str(call.get("id")), "type": "function", "function": named}
+
+
+def _about(response: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name in _ABOUT if isinstance(value := response.get(name), str)}
+
+
+def _str(value: Any) -> str | None:
+    return value if isinstance(value, str) else None
+
+
+def _usage(response: Mapping[str, Any], cached: _Paths) -> dict[str, Any] | None:
+    """Counts of tokens that are numbers of something; how far they are believed is for `models/usage.py` to say.
+
+    What came from the server's cache stands where OpenAI says it afterwards, wherever the server said it.
+    """
+    usage = response.get("usage")
+    if not isinstance(usage, dict):
+        return None
+    counts: dict[str, Any] = {name: usage[name] for name in _COUNTS if _is_count(usage.get(name))}
+    for name in _DETAILS:
+        if isinstance(details := usage.get(name), dict):
+            counts[name] = {key: value for key, value in details.items() if _is_count(value)}
+    if (told := next(filter(_is_count, (_at(response, path) for path in cached)), None)) is not None:
+        counts["prompt_tokens_details"] = {**counts.get("prompt_tokens_details", {}), "cached_tokens": told}
+    return counts or None
+
+
+def _at(value: Any, path: tuple[str, ...]) -> Any:
+    for name in path:
+        value = value.get(name) if isinstance(value, Mapping) else None
+    return value
+
+
+def _is_count(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**53

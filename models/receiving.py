@@ -1,0 +1,294 @@
+"""What a model's server sends, as it is let in: bounded, without keys, and with nothing that could not be kept.
+
+Nothing here trusts a server: answers may have no end, be nested a thousand levels deep, repeat a key, or hold
+characters that no file takes. An answer that is cut off here is a wrong one, and is asked for again.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import AsyncIterator
+from contextlib import aclosing
+from functools import cached_property
+from typing import Any, Final, cast
+
+from langchain_core.callbacks import AsyncCallbackManagerForLLMRun, CallbackManagerForLLMRun
+from langchain_core.language_models import BaseChatModel
+from langchain_core.language_models.base import LangSmithParams
+from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage
+from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, ChatResult
+
+from persimchat.models.answers import TOO_DEEP, TOO_LONG
+from persimchat.models.extraction import DEEPEST, is_deep
+from persimchat.models.failures import TooMuch, chain
+from persimchat.models.redaction import KeysInPieces, keys_in_words, without_keys
+
+LONGEST: Final = 200_000
+"""Characters of an answer, thinking included, that are taken: about 50,000 tokens. What is longer is no answer."""
+KEPT: Final = 2_000
+"""Characters that are kept of an answer that was too long."""
+_AFTER: Final = 64
+"""Pieces of a stream that are read after the one that says why it stopped: they tell of tokens."""
+_GREATEST: Final = 2**53
+_FIELDS: Final = ("content", "tool_calls", "invalid_tool_calls", "additional_kwargs", "response_metadata")
+
+Keys = re.Pattern[str] | None
+"""Where a key that is known stands in a text (`redaction.keys_in_words`)."""
+
+
+class Receiving(BaseChatModel):
+    """A chat model that answers as another one does, with what `received` leaves of it, under an id of the caller's.
+
+    LangGraph shows a message once where the one that a node returns has the id under which it was streamed; a run is
+    repeatable where ids do not come from a provider or a random number. Both need the id before the first token.
+
+    Attributes:
+        inner: the model that answers.
+        message_id: the id of the message, and of every chunk of it; None for the one that LangChain makes up.
+        longest: characters of an answer that are taken. One that has more ends as one that the server has cut: a stream
+            is closed; what came before stays.
+    """
+
+    inner: BaseChatModel
+    message_id: str | None = None
+    longest: int = LONGEST
+
+    @cached_property
+    def _serialized(self) -> dict[str, Any]:
+        """What traces are told of the model's making: its class; writing out all its fields takes a millisecond."""
+        return {"lc": 1, "type": "not_implemented", "id": self.lc_id(), "name": type(self).__name__}
+
+    @property
+    def _llm_type(self) -> str:
+        return self.inner._llm_type
+
+    @property
+    def _identifying_params(self) -> dict[str, Any]:
+        return dict(self.inner._identifying_params)
+
+    def _get_ls_params(self, stop: list[str] | None = None, **kwargs: Any) -> LangSmithParams:
+        return self.inner._get_ls_params(stop=stop, **kwargs)
+
+    def _generate(
+        self,
+        messages: list[BaseMessage],
+        stop: list[str] | None = None,
+        run_manager: CallbackManagerForLLMRun | None = None,
+        **kwargs: Any,
+    ) -> ChatResult:
+        return self._taken(self.inner._generate(messages, stop, run_manager, **kwargs))
+
+    async def _agenerate(
+        self,
+        messages: list[BaseMessage],
+        stop: list[str] | None = None,
+        run_manager: AsyncCallbackManagerForLLMRun | None = None,
+        **kwargs: Any,
+    ) -> ChatResult:
+        try:
+            result = await self.inner._agenerate(messages, stop, run_manager, **kwargs)
+        except Exception as error:
+            reason, length = _unusable(error)
+            if not reason:
+                raise
+            result = ChatResult(generations=[ChatGeneration(message=_cut(AIMessage(""), reason, length))])
+        return self._taken(result)
+
+    async def _astream(
+        self,
+        messages: list[BaseMessage],
+        stop: list[str] | None = None,
+        run_manager: AsyncCallbackManagerForLLMRun | None = None,
+        **kwargs: Any,
+    ) -> AsyncIterator[ChatGenerationChunk]:
+        if not self.inner._should_stream(async_api=True, stream=True):
+            whole = (await self._agenerate(messages, stop, run_manager, **kwargs)).generations[0].message
+            yield ChatGenerationChunk(message=AIMessageChunk(**whole.model_dump(exclude={"type"})))
+            return
+        held: ChatGenerationChunk | None = None
+        pieces = self._pieces(messages, stop, run_manager, **kwargs)
+        async with aclosing(cast(Any, pieces)):
+            async for chunk in pieces:
+                if self.message_id is not None:
+                    chunk.message.id = self.message_id
+                if held is not None:
+                    yield held
+                held = chunk
+        if held is not None:
+            # Said to be the last one, LangChain adds no empty chunk under an id of its own.
+            if isinstance(held.message, AIMessageChunk):
+                held.message.chunk_position = "last"
+            yield held
+
+    async def _pieces(self, *given: Any, **kwargs: Any) -> AsyncIterator[ChatGenerationChunk]:
+        """The chunks of a stream, as far as it is taken."""
+        words, length, over, after = _Words(), 0, "", 0
+        stream = self.inner._astream(*given, **kwargs)
+        async with aclosing(cast(Any, stream)):
+            try:
+                async for chunk in stream:
+                    text = str(chunk.message.text)
+                    length += len(text)
+                    if after and text:
+                        continue  # the answer was over
+                    if length > min(self.longest, LONGEST):
+                        over = "length" if self.longest < LONGEST else TOO_LONG
+                        fits = text[: max(0, self.longest - (length - len(text)))]
+                        yield ChatGenerationChunk(message=AIMessageChunk(content=words.take(_encodable(fits))))
+                        break
+                    chunk = _passed(chunk, words)
+                    ended = chunk.generation_info and chunk.generation_info.get("finish_reason")
+                    after += bool(after or ended)
+                    if ended or after:
+                        yield _with_rest(chunk, words)
+                    else:
+                        yield chunk
+                    if after > _AFTER:
+                        break
+            except Exception as error:
+                over, received = _unusable(error)
+                if not over:
+                    raise
+                length = max(length, received)
+        if over:
+            message = _cut(AIMessage(""), over, length)
+            yield ChatGenerationChunk(
+                message=AIMessageChunk(
+                    content="", response_metadata=message.response_metadata, usage_metadata=message.usage_metadata
+                )
+            )
+        elif rest := words.rest():
+            yield ChatGenerationChunk(message=AIMessageChunk(content=rest))
+
+    def _taken(self, result: ChatResult) -> ChatResult:
+        """A whole answer; servers may send several, of which the first counts."""
+        if not result.generations:
+            raise ValueError("the answer holds no message")
+        generation, keys = result.generations[0], keys_in_words()
+        if isinstance(generation.message, AIMessage):
+            generation = ChatGeneration(
+                message=received(generation.message, keys, self.longest),
+                generation_info=_kept(generation.generation_info, keys),
+            )
+        if self.message_id is not None:
+            generation.message.id = self.message_id
+        return ChatResult(generations=[generation], llm_output=_kept(result.llm_output, keys))
+
+
+def received(message: AIMessage, keys: Keys, longest: int = LONGEST) -> AIMessage:
+    """A whole answer as it is kept: cut where it is too long or too deep; no known keys, no broken characters.
+
+    What it is cut for stands in its metadata as the reason why it ended, where `answers.stop_problem` finds it.
+
+    Args:
+        message: the answer.
+        keys: where known keys stand (`redaction.keys_in_words`).
+        longest: characters that are taken of its text; a longer tool call, or anything else that is sent beside the
+            text and is longer, is left out.
+    """
+    length = len(str(message.text)) + sum(len(call.get("args") or "") for call in message.invalid_tool_calls)
+    if length > LONGEST:
+        message = _cut(message, TOO_LONG, length)
+    elif any(is_deep(call["args"]) for call in message.tool_calls):
+        message = _cut(message, TOO_DEEP, length)
+    else:
+        message = _bounded(message, longest)
+    fields = {name: _kept(getattr(message, name), keys) for name in _FIELDS}
+    return message.model_copy(update={**fields, "id": message.id and _text(message.id, keys)})
+
+
+def _bounded(message: AIMessage, longest: int) -> AIMessage:
+    """An answer of at most so many characters; of one that has more, the beginning, as if the server had cut it."""
+    text, calls = str(message.text), [*message.tool_calls, *message.invalid_tool_calls]
+    kept: dict[str, Any] = {
+        "additional_kwargs": {k: v for k, v in message.additional_kwargs.items() if len(str(v)) <= longest}
+    }
+    if len(text) > longest:
+        kept["content"] = text[:longest]
+    if len(text) > longest or any(len(str(call["args"])) > longest for call in calls):
+        kept |= {"tool_calls": [], "invalid_tool_calls": []}
+        kept["response_metadata"] = {**message.response_metadata, "finish_reason": "length"}
+    return message.model_copy(update=kept)
+
+
+def _cut(message: AIMessage, reason: str, length: int) -> AIMessage:
+    """The beginning of an answer that cannot be used, which says why; its length counts as tokens."""
+    usage = message.usage_metadata or {"input_tokens": 0, "output_tokens": length // 4, "total_tokens": length // 4}
+    return AIMessage(
+        str(message.text)[:KEPT],
+        id=message.id,
+        response_metadata={**message.response_metadata, "finish_reason": reason},
+        usage_metadata=usage,
+    )
+
+
+def _unusable(error: BaseException) -> tuple[str, int]:
+    """Why what a server sent is no answer, of our own reasons, and its length; empty where it simply failed."""
+    for cause in chain(error):
+        if isinstance(cause, TooMuch):
+            return TOO_LONG, cause.received
+        if isinstance(cause, RecursionError):
+            return TOO_DEEP, 0
+    return "", 0
+
+
+class _Words:
+    """The words of a stream: no known keys, no half characters, however they are cut into pieces."""
+
+    def __init__(self) -> None:
+        self._keys, self._half = KeysInPieces(), ""
+        self.known = keys_in_words()
+
+    def take(self, piece: str) -> str:
+        piece = self._half + piece
+        self._half = piece[-1:] if "\ud800" <= piece[-1:] <= "\udbff" else ""
+        return self._keys.take(_encodable(piece[: len(piece) - len(self._half)]))
+
+    def rest(self) -> str:
+        half, self._half = self._half, ""
+        return self._keys.take(_encodable(half)) + self._keys.rest()
+
+
+def _passed(chunk: ChatGenerationChunk, words: _Words) -> ChatGenerationChunk:
+    """A chunk of a stream as it is passed on."""
+    content = chunk.message.content
+    fields: dict[str, Any] = {name: _kept(getattr(chunk.message, name), words.known) for name in _FIELDS[3:]}
+    fields["content"] = words.take(content) if isinstance(content, str) else _kept(content, words.known)
+    message = chunk.message.model_copy(update=fields)
+    return ChatGenerationChunk(message=message, generation_info=_kept(chunk.generation_info, words.known))
+
+
+def _with_rest(chunk: ChatGenerationChunk, words: _Words) -> ChatGenerationChunk:
+    """A chunk that ends the words, with what was held back of them."""
+    rest = words.rest()
+    if not rest or not isinstance(chunk.message.content, str):
+        return chunk
+    message = chunk.message.model_copy(update={"content": chunk.message.content + rest})
+    return ChatGenerationChunk(message=message, generation_info=chunk.generation_info)
+
+
+def _kept(value: Any, keys: Keys, depth: int = DEEPEST) -> Any:
+    """A value of an answer as files and databases take it; what is nested too deeply, or no number, is None."""
+    if isinstance(value, str):
+        return _text(value, keys)
+    if isinstance(value, dict):
+        return {_kept(key, keys): _kept(item, keys, depth - 1) for key, item in value.items()} if depth else None
+    if isinstance(value, list):
+        return [_kept(item, keys, depth - 1) for item in value] if depth else None
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, int):
+        return value if -_GREATEST <= value <= _GREATEST else None
+    return value
+
+
+def _text(text: str, keys: Keys) -> str:
+    return without_keys(_encodable(text), keys)
+
+
+def _encodable(text: str) -> str:
+    """The text with halves of characters (lone surrogates) replaced: no encoding takes them."""
+    if text.isascii():
+        return text
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")

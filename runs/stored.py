@@ -1,0 +1,51 @@
+"""What the records in a run's files have in common: the ranges of their figures, and how older files are read."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+
+from persimchat.state.emotion import Level
+
+Count = Annotated[int, Field(ge=0)]
+Turn = Annotated[int, Field(ge=0, le=10_000_000)]
+Spoken = Annotated[int, Field(ge=1, le=10_000_000)]
+"""Number of an utterance."""
+Seconds = Annotated[float, Field(ge=0, le=1e9, allow_inf_nan=False)]
+Points = Annotated[float, Field(ge=0, le=10, allow_inf_nan=False)]
+Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
+
+
+def _known(value: Any) -> Any:
+    return {key: item for key, item in value.items() if item is not None} if isinstance(value, dict) else value
+
+
+Levels = Annotated[dict[str, Level], BeforeValidator(_known)]
+"""Levels by name; those that are null are left out."""
+Counts = Annotated[dict[str, Count], BeforeValidator(_known)]
+"""Figures by name; those that are null are left out."""
+
+
+def is_empty(value: object) -> bool:
+    """For `exclude_if`: a field that is left out where nothing is in it."""
+    return not value
+
+
+def is_none(value: object) -> bool:
+    """For `exclude_if`: a field that is left out where it is null."""
+    return value is None
+
+
+class Stored(BaseModel):
+    """Base of what is read from a run's files: null, and what an older version did not write, is the field's default.
+
+    What newer versions add is ignored.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _null_is_absent(cls, value: Any) -> Any:
+        return _known(value)

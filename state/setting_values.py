@@ -1,0 +1,76 @@
+"""The values that settings may have, where they are no plain numbers and texts."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Final, Literal, get_args
+
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints
+
+from persimchat.state.normalise import seen
+
+
+def no_switch(value: Any, name: str = "it") -> Any:
+    """What is given for a number; true and false, which Python counts among the numbers, are none.
+
+    Raises:
+        ValueError: it is true or false.
+    """
+    if isinstance(value, bool):
+        raise ValueError(f"{name} should be a number, not {str(value).lower()}")
+    return value
+
+
+Weight = Annotated[float, Field(ge=0, le=100), BeforeValidator(lambda value: no_switch(value))]
+Choice = Annotated[
+    str,
+    StringConstraints(strip_whitespace=True, min_length=1, max_length=300, pattern=r"^[^;\x00-\x1f\x7f]+$"),
+    AfterValidator(seen),
+]
+Price = Annotated[float, Field(ge=0, le=1e9), BeforeValidator(lambda value: no_switch(value))]
+Prices = Annotated[tuple[Price, ...], Field(min_length=2, max_length=3)]
+Listeners = Annotated[int, Field(ge=1, le=100_000), BeforeValidator(lambda value: no_switch(value, "listeners"))]
+
+Module = Literal[
+    "perception",
+    "focal_points",
+    "memory_filtering",
+    "need_to_talk",
+    "openness",
+    "action",
+    "emotion",
+    "reflection",
+    "planning",
+    "natural_language",
+    "hearing",
+    "appraisal",
+    "reaction",
+    "judge",
+    "selector",
+    "analysis",
+    "answering",
+    "script",
+]
+"""A module that asks a model, by the name used in settings, accounting and traces.
+
+"hearing", "appraisal" and "reaction" ask for several judgements in one answer (the setting `cognition`). The last five
+belong to no agent's mind: the judge of debates, the selector of speakers, the analysis of utterances, the
+answers of the debate baselines, and the script that the single_agent baseline writes.
+"""
+
+MODULES: Final[tuple[Module, ...]] = get_args(Module)
+"""All of them."""
+
+OUTSIDE: Final[tuple[Module, ...]] = ("judge", "selector", "analysis", "answering", "script")
+"""Those that are no part of an agent's mind."""
+
+
+class RetrievalWeights(BaseModel):
+    """Weights of the five components of a memory's retrieval score (thesis, equation 5.1)."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    recency: Weight = 1.0
+    importance: Weight = 1.0
+    relevance: Weight = 1.0
+    emotional: Weight = 1.0
+    stm_relevance: Weight = 1.0

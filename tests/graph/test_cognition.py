@@ -1,0 +1,230 @@
+"""The setting `cognition`: the same judgements in fewer answers."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+from loopback.planned import Together
+from loopback.scripted import ANSWERS, Script, Scripted, prompt_of
+from loopback.server import LoopbackServer
+
+import persimchat
+from persimchat.graph import build_conversation
+from persimchat.runs.events import MindChanged
+from persimchat.runs.replay import Replay
+from persimchat.state.errors import InputError, ModelError
+from persimchat.state.judgement import PARTS, in_parts
+from persimchat.state.settings import Settings
+
+PEOPLE: list[dict[str, Any]] = [
+    {"name": "Ada Lind", "description": "A baker."},
+    {"name": "Bo Říha", "description": "A driver."},
+    {"name": "李雷", "description": "A student."},
+]
+AN_UTTERANCE = {
+    "full": {"perception": 3, "focal_points": 3, "need_to_talk": 3, "action": 3, "emotion": 3},
+    "compact": {"hearing": 3, "appraisal": 3},
+    "lean": {"reaction": 3},
+}
+BEFORE_THE_FIRST = {"full": {"emotion": 3, "need_to_talk": 3}, "compact": {"appraisal": 3}, "lean": {"appraisal": 3}}
+
+
+def hold(scripted: Scripted, *, messages: int = 2, **settings: Any) -> dict[str, Any]:
+    with LoopbackServer(answer=scripted) as server:
+        context = Settings(model=server.model(), max_messages=messages, closing="off", **settings)
+        given = {"topic": "Tea?", "participants": PEOPLE}
+        return build_conversation().invoke(given, context=context)
+
+
+@pytest.mark.parametrize("cognition", ["full", "compact", "lean"])
+def test_what_an_utterance_takes(cognition: str) -> None:
+    scripted = Scripted()
+    hold(scripted, cognition=cognition)
+    expected = Counter(BEFORE_THE_FIRST[cognition])
+    for _ in range(2):
+        expected.update(AN_UTTERANCE[cognition], utterance=1)
+    expected.update(reflection=2)  # while the second utterance is made, the two others do what they chose
+    assert Counter(task for task, _ in scripted.asked) == expected
+
+
+@pytest.mark.parametrize("cognition", ["compact", "lean"])
+def test_nobody_waits_for_anybody(cognition: str) -> None:
+    """All agents are asked at the same time, so that an utterance is as many calls deep as there are kinds of them."""
+
+    def together(task: str) -> Any:
+        meet = Together(len(PEOPLE))
+
+        def answer(body: dict[str, Any]) -> Any:
+            meet()
+            return ANSWERS[task](body)  # type: ignore[operator]
+
+        return answer
+
+    tasks = ("hearing", "appraisal", "reaction")
+    hold(Scripted(**{task: together(task) for task in tasks}), cognition=cognition)
+
+
+@pytest.mark.parametrize("cognition", ["full", "compact", "lean"])
+def test_minds_hold_the_same_whatever_the_cognition(cognition: str) -> None:
+    events = persimchat.stream_events(
+        "Tea or coffee?", participants=2, max_messages=2, mode="debate", cognition=cognition, model="offline"
+    )
+    minds = [event.record for event in events if isinstance(event, MindChanged)]
+    assert [mind.turn for mind in minds] == [0, 0, 1, 1, 2, 2]
+    for mind in minds:
+        assert mind.need_to_talk is not None and mind.openness is not None
+        assert set(mind.emotion) == {"happiness", "sadness", "anger", "fear", "disgust", "surprise"}
+        if mind.turn:
+            assert mind.percept and mind.percept["theme"] and mind.percept["keywords"]
+            assert mind.action in ("reflect", "plan") and mind.focal_points and mind.recalled
+            assert mind.short_term_memory and mind.short_term_memory["theme"]
+
+
+def of_ada(prompts: list[str]) -> str:
+    return next(prompt for prompt in reversed(prompts) if "- Name: Ada Lind" in prompt)
+
+
+def test_parts_come_in_the_order_of_the_modules_and_are_told_in_their_words() -> None:
+    scripted = Scripted()
+    hold(scripted, messages=1, cognition="lean", mode="debate")
+    prompt = of_ada(scripted.prompts("reaction"))
+    order = ["perception", "emotion", "need_to_talk", "action", "openness"]
+    assert [line[3:] for line in prompt.splitlines() if line.startswith("## ")] == order
+    assert list(in_parts(*order).model_fields) == order
+    full = Scripted()
+    hold(full, messages=1, mode="debate")
+    for module in order:
+        alone = of_ada(full.prompts(module)).split(f'<task name="{module}">\n')[1].split("</task>")[0].strip()
+        assert set(alone.splitlines()) <= set(prompt.splitlines())
+
+
+def test_an_answer_of_no_use_leaves_every_part_as_it_was() -> None:
+    with LoopbackServer(answer=Scripted(reaction={"emotion": "none"})) as server:
+        events = list(
+            persimchat.stream_events(
+                "Tea?", participants=2, max_messages=1, closing="off", cognition="lean", model=server.model()
+            )
+        )
+    minds = [event.record for event in events if isinstance(event, MindChanged)]
+    before, after = minds[:2], minds[2:]
+    for was, mind in zip(before, after, strict=True):
+        assert mind.percept and mind.percept["theme"].endswith("I like tea a lot.")
+        assert (mind.emotion, mind.need_to_talk, mind.action) == (was.emotion, was.need_to_talk, "plan")
+        assert mind.failed == ["perception", "need_to_talk", "action", "emotion"]
+
+
+def spoilt(task: str, wrong: dict[str, Any], *, awake: bool = True) -> Script:
+    """The scripted answer with parts of it replaced; before the first word only where not `awake`."""
+
+    def answer(body: dict[str, Any]) -> Any:
+        whole = ANSWERS[task](body)  # type: ignore[operator]
+        return {**whole, **wrong} if not awake or "<heard" in prompt_of(body) else whole
+
+    return answer
+
+
+def minds_of(folder: str) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in Path(folder, "minds.jsonl").read_text(encoding="utf-8").splitlines()]
+
+
+@pytest.mark.proof
+@pytest.mark.parametrize(
+    ("cognition", "wrong", "failed"),
+    [
+        ("lean", {"reaction": {"emotion": "?", "need_to_talk": {"reasoning": "Oh.", "need_to_talk": "9/10"}}}, []),
+        ("compact", {"hearing": {"perception": {}}, "appraisal": {"emotion": "?"}}, ["perception"]),
+    ],
+)
+async def test_what_is_right_in_an_answer_is_kept(
+    tmp_path: Path, cognition: str, wrong: dict[str, dict[str, Any]], failed: list[str]
+) -> None:
+    """Of a wrong part things stay as they were, and it alone counts as failed; replayed and resumed it is the same."""
+    with LoopbackServer(answer=Scripted(**{task: spoilt(task, parts) for task, parts in wrong.items()})) as server:
+        given: dict[str, Any] = {"participants": 2, "closing": "off", "cognition": cognition, "model": server.model()}
+        whole = await persimchat.asimulate("Tea?", **given, max_messages=2, out=tmp_path / "whole")
+        short = await persimchat.asimulate("Tea?", **given, max_messages=1, out=tmp_path / "short")
+        assert whole.folder is not None and short.folder is not None
+        await persimchat.aresume(short.folder, max_messages=2)
+    minds = minds_of(whole.folder)
+    calm = minds[0]["emotion"]
+    for mind in minds:
+        assert mind.get("failed", []) == ([*failed, "emotion"] if mind["turn"] else [])
+        assert mind["emotion"] == calm
+        if mind["turn"]:
+            assert mind["percept"]["theme"] != "Somebody spoke of tea" or not failed
+            assert mind["need_to_talk"] == (9 if cognition == "lean" else 5)
+            assert mind["focal_points"] and mind["action"] == "reflect"
+    replay = Replay(Path(whole.folder))
+    assert [event async for event in replay.events()]
+    assert replay.comparison is not None and replay.comparison.same
+    for folder in (whole.folder, short.folder):
+        counts = json.loads(Path(folder, "run.json").read_text(encoding="utf-8"))["judgements"]
+        assert counts["emotion"] == {"asked": 6, "valid": 2, "again": 0, "corrected": 0, "failed": 4}
+        assert counts["action"] == {"asked": 4, "valid": 0, "again": 4, "corrected": 0, "failed": 0}
+        assert counts["need_to_talk"]["corrected"] == (4 if cognition == "lean" else 0)
+        assert not {"hearing", "appraisal", "reaction"} & counts.keys()
+    kept = ("turn", "agent", "percept", "need_to_talk", "emotion", "action", "failed", "corrected")
+    again = minds_of(short.folder)
+    assert [[mind.get(key) for key in kept] for mind in again] == [[mind.get(key) for key in kept] for mind in minds]
+
+
+def test_a_part_that_was_right_at_first_is_kept_where_the_second_answer_is_of_no_use() -> None:
+    first = spoilt("reaction", {"emotion": "?"})
+    said: Counter[str] = Counter()
+
+    def answer(body: dict[str, Any]) -> Any:
+        said[prompt_of(body)] += 1
+        return first(body) if said[prompt_of(body)] == 1 else "I do not know."  # type: ignore[operator]
+
+    with LoopbackServer(answer=Scripted(reaction=answer)) as server:
+        events = persimchat.stream_events(
+            "Tea?", participants=2, max_messages=1, closing="off", cognition="lean", model=server.model()
+        )
+        minds = [event.record for event in events if isinstance(event, MindChanged) and event.record.turn]
+    assert [mind.failed for mind in minds] == [["emotion"]] * 2
+    assert [mind.percept and mind.percept["theme"] for mind in minds] == ["Somebody spoke of tea"] * 2
+
+
+def test_a_part_that_fails_everybody_ends_the_run_and_its_answer_is_named_as_what_is_to_be_changed(
+    tmp_path: Path,
+) -> None:
+    wrong = {task: spoilt(task, {"openness": "?"}, awake=False) for task in ("appraisal", "reaction")}
+    with LoopbackServer(answer=Scripted(**wrong)) as server:
+        given: dict[str, Any] = {"participants": 2, "mode": "debate", "closing": "off", "cognition": "lean"}
+        models = {"reaction": server.model()}
+        with pytest.raises(ModelError) as caught:
+            persimchat.simulate("Tea?", **given, max_messages=4, model=server.model(), module_models=models)
+    assert "The module openness had no usable answer for anybody" in str(caught.value)
+    assert "right at first try were 0 of 4" in str(caught.value)
+    assert "module_models={reaction: …}" in str(caught.value)
+
+
+def test_with_strict_answers_a_wrong_part_is_a_wrong_answer() -> None:
+    with (
+        LoopbackServer(answer=Scripted(appraisal=spoilt("appraisal", {"emotion": "?"}, awake=False))) as server,
+        pytest.raises(ModelError, match="wrong answer twice: emotion"),
+    ):
+        persimchat.simulate(
+            "Tea?", participants=2, max_messages=1, cognition="lean", model=server.model(), strict_answers=True
+        )
+
+
+def test_a_number_out_of_its_range_is_put_right_inside_a_part() -> None:
+    parts = {name: ANSWERS[name] for name in ("perception", "emotion", "action")}
+    answer = {**parts, "need_to_talk": {"reasoning": "Much.", "need_to_talk": 14}}
+    with LoopbackServer(answer=Scripted(reaction=answer)) as server:
+        events = persimchat.stream_events(
+            "Tea?", participants=2, max_messages=1, closing="off", cognition="lean", model=server.model()
+        )
+        needs = [e.record.need_to_talk for e in events if isinstance(e, MindChanged) and e.record.turn == 1]
+    assert needs == [10, 10]
+
+
+def test_only_known_ways_are_taken() -> None:
+    with pytest.raises(InputError, match="cognition"):
+        persimchat.simulate("Tea?", participants=2, max_messages=1, cognition="fast")
+    assert set(PARTS) == {"perception", "focal_points", "emotion", "need_to_talk", "action", "openness"}

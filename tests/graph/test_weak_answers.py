@@ -1,0 +1,375 @@
+"""Models that answer, but wrongly: minds stay as they were, it is written, and only a hopeless module ends the run."""
+
+from __future__ import annotations
+
+import json
+import random
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from loopback.answering import Fault, _digest, natural_answer
+from loopback.failing import retry_at_once
+from loopback.scripted import task_of
+from loopback.server import LoopbackServer
+
+from persimchat.graph.conversation import build_conversation
+from persimchat.personas.scenario import make_scenario
+from persimchat.runs.branch import branch_run
+from persimchat.runs.events import Event, Stopped
+from persimchat.runs.past import past_events
+from persimchat.runs.reading import read_run
+from persimchat.runs.replay import Replay
+from persimchat.runs.resume import resume_run
+from persimchat.runs.simulation import input_of, run_simulation
+from persimchat.runs.summary import summarise
+from persimchat.state.conversation import utterances
+from persimchat.state.errors import ModelError
+from persimchat.state.settings import Settings
+
+RUN = "a-run"
+NAMES = ["Ada Lind", "Bo Vik", "Cleo Marsh"]
+BO = NAMES[1]
+MESSAGES = 4
+MODULES = {
+    "perception", "focal_points", "need_to_talk", "openness", "action", "emotion", "reflection", "planning",
+    "memory_filtering",
+}  # fmt: skip
+
+
+class Weak:
+    """Answers as it should, but for judgements: of some tasks, or a share of all, what comes is of no use.
+
+    Args:
+        *tasks: whose answers are wrong; all judgements' where there is none.
+        share: of them, how many are.
+        until: an utterance after which all is well.
+        wrong: what is answered.
+    """
+
+    def __init__(self, *tasks: str, share: float = 1.0, until: int = 10**9, wrong: Any = "Well, I think so!") -> None:
+        self.tasks, self.share, self.until, self.wrong = set(tasks) or MODULES, share, until, wrong
+        self.uttered = 0
+
+    def heal(self) -> None:
+        self.tasks = set()
+
+    def __call__(self, body: dict[str, Any]) -> Any:
+        task = task_of(body)
+        self.uttered += task == "utterance"
+        unlucky = random.Random(_digest(body["messages"])).random() < self.share
+        if task in self.tasks and unlucky and self.uttered < self.until:
+            return self.wrong(body) if callable(self.wrong) else self.wrong
+        return natural_answer(body)
+
+
+@pytest.fixture(autouse=True)
+def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    retry_at_once(monkeypatch)
+
+
+@pytest.fixture
+def serve() -> Iterator[Callable[..., LoopbackServer]]:
+    """`serve(answer)` starts a server, which is stopped after the test."""
+    started: list[LoopbackServer] = []
+
+    def start(answer: Any = natural_answer) -> LoopbackServer:
+        started.append(LoopbackServer(answer=answer).__enter__())
+        return started[-1]
+
+    yield start
+    for server in started:
+        server.__exit__()
+
+
+def scenario(names: list[str] = NAMES) -> Any:
+    people = [{"name": name, "description": "Likes to talk."} for name in names]
+    return make_scenario("Tea or coffee?", people)  # type: ignore[arg-type]
+
+
+def settings_with(server: LoopbackServer, **more: Any) -> Settings:
+    return Settings(**{"model": server.model(), "max_messages": MESSAGES, "closing": "off", **more})
+
+
+async def seen(events: Any, error: str = "") -> list[Event]:
+    """The events; where an error is expected, it comes after `stopped`, which tells of it."""
+    told: list[Event] = []
+    if not error:
+        return [event async for event in events]
+    with pytest.raises(ModelError, match=error) as caught:
+        async for event in events:
+            told.append(event)
+    stopped = told[-1]
+    assert isinstance(stopped, Stopped)
+    assert (stopped.reason, stopped.detail) == ("error", str(caught.value))
+    return told
+
+
+def kinds(events: list[Event]) -> list[str]:
+    return [event.event for event in events if event.event not in ("speaking", "token")]
+
+
+def lines(folder: Path, name: str) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in (folder / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()]
+
+
+def about(folder: Path) -> dict[str, Any]:
+    return json.loads((folder / "run.json").read_text(encoding="utf-8"))  # type: ignore[no-any-return]
+
+
+async def check_replay(folder: Path, error: str = "") -> None:
+    """Its record makes the run once more, to the byte."""
+    replay = Replay(folder)
+    await seen(replay.events(), error)
+    assert replay.comparison is not None
+    assert replay.comparison.same, replay.comparison.parts
+    assert not replay.comparison.prompts
+
+
+@pytest.mark.proof
+async def test_numbers_out_of_range_are_moved_and_counted(tmp_path: Path, serve: Callable[..., LoopbackServer]) -> None:
+    def too_much(body: dict[str, Any]) -> Any:
+        answer = natural_answer(body)
+        assert isinstance(answer, dict)
+        return {**answer, "need_to_talk": "12/10", "importance": 14, "happiness": -3, "keywords": ["tea"] * 9}
+
+    server = serve(Weak("need_to_talk", "emotion", "perception", wrong=too_much))
+    await seen(run_simulation(scenario(), settings_with(server), out=tmp_path, run=RUN))
+    folder = tmp_path / RUN
+    for line in lines(folder, "minds"):
+        awakening = ["need_to_talk", "emotion"]
+        assert line["corrected"] == (["perception", *awakening] if line["turn"] else awakening)
+        assert (line["need_to_talk"], line["emotion"]["happiness"]) == (10, 0)
+        assert "failed" not in line
+        if line["turn"]:
+            assert (line["percept"]["importance"], line["percept"]["keywords"]) == (10, ["tea"] * 8)
+    counts = about(folder)["judgements"]
+    assert counts["emotion"] == {"asked": 15, "valid": 0, "again": 0, "corrected": 15, "failed": 0}
+    assert counts["action"] == {"asked": 12, "valid": 12, "again": 0, "corrected": 0, "failed": 0}
+    assert not [row for row in lines(folder, "calls") if row["n"]]  # nobody was asked once more
+    await check_replay(folder)
+
+
+@pytest.mark.proof
+async def test_one_answer_in_five_is_no_json_and_the_conversation_is_held(
+    tmp_path: Path, serve: Callable[..., LoopbackServer]
+) -> None:
+    server = serve(Weak(share=0.2))
+    settings = settings_with(server, mode="debate", judge="persona", memory_filtering=True, max_messages=6)
+    events = await seen(run_simulation(scenario(), settings, out=tmp_path, run=RUN))
+    folder = tmp_path / RUN
+    assert kinds(events).count("utterance") == 6
+    assert "silenced" not in kinds(events)
+    counts = about(folder)["judgements"]
+    assert sum(row["again"] for row in counts.values()) > 10
+    failed = sum(row["failed"] for row in counts.values())
+    written = [*lines(folder, "minds"), *lines(folder, "judge_mind")]
+    assert failed == sum(len(line.get("failed", ())) for line in written) > 0
+    assert list(past_events(read_run(folder)))[1:4] == events[1:4]
+    await check_replay(folder)
+
+
+@pytest.mark.proof
+async def test_at_awakening_things_are_neutral(tmp_path: Path, serve: Callable[..., LoopbackServer]) -> None:
+    server = serve(Weak(until=1))
+    settings = settings_with(server, mode="debate")
+    await seen(run_simulation(scenario(), settings, out=tmp_path, run=RUN))
+    for line in lines(tmp_path / RUN, "minds"):
+        if line["turn"] == 0:
+            assert line["failed"] == ["need_to_talk", "openness", "emotion"]
+            assert (line["need_to_talk"], line["openness"], set(line["emotion"].values())) == (5, 5, {0})
+            assert line["long_term_memories"] == 2
+        else:
+            assert "failed" not in line
+            assert line["need_reasoning"]
+    await check_replay(tmp_path / RUN)
+
+
+@pytest.mark.proof
+async def test_all_is_wrong_and_minds_go_on_with_what_they_have(
+    tmp_path: Path, serve: Callable[..., LoopbackServer]
+) -> None:
+    """Of one agent: what is written is what it has heard, felt before and would ask itself anyway."""
+    bad, good = serve(Weak()), serve()
+    settings = settings_with(good, agent_models={BO: bad.model("bo")}, memory_filtering=True)
+    events = await seen(run_simulation(scenario(), settings, out=tmp_path, run=RUN))
+    said = {event.turn: event for event in events if event.event == "utterance"}
+    assert len(said) == MESSAGES
+    assert "silenced" not in kinds(events)
+    mine = {line["turn"]: line for line in lines(tmp_path / RUN, "minds") if line["agent"] == BO}
+    for turn, line in mine.items():
+        if not turn:
+            continue
+        words = said[turn].text
+        assert line["percept"]["theme"].startswith(f"{said[turn].speaker}: {words.split('.')[0][:20]}")
+        assert line["percept"]["importance"] == 5
+        assert all(word in words for word in line["percept"]["keywords"])
+        assert line["focal_points"] == [
+            "What do I know and think of this: Tea or coffee?",
+            f"What do I know about {said[turn].speaker}?",
+            "What do I want, and what matters to me?",
+        ]
+        assert line["recalled"]
+        assert (line["need_to_talk"], set(line["emotion"].values()), line["action"]) == (5, {0}, "plan")
+        assert (line["plan"], line["insights"], line["need_reasoning"]) == (None, [], "")
+        thought = ["planning"] if line["did"] == "plan" else []
+        filtered = ["memory_filtering"] if turn > 1 else []
+        modules = ["perception", "focal_points", *filtered, "need_to_talk", "action", "emotion", *thought]
+        assert line["failed"] == modules
+    assert any(line["did"] == "plan" for line in mine.values())
+    await check_replay(tmp_path / RUN)
+
+
+@pytest.mark.proof
+async def test_a_module_that_fails_everybody_stops_the_run_which_goes_on_with_another_model(
+    tmp_path: Path, serve: Callable[..., LoopbackServer]
+) -> None:
+    bad, good = serve(Weak("emotion")), serve()
+    settings = settings_with(bad, mode="debate")
+    stop = (
+        "The module emotion had no usable answer for anybody, turn after turn; right at first try were 0 of 6 by "
+        f"{bad.model()} (turn 1). Go on with another model: persimchat resume {RUN} --model …"
+    )
+    events = await seen(run_simulation(scenario(), settings, out=tmp_path, run=RUN), re.escape(stop))
+    folder = tmp_path / RUN
+    assert kinds(events)[-2:] == ["turn_ended", "stopped"]
+    assert (events[-1].source, events[-1].conclusion) == ("answers", None)  # type: ignore[union-attr]
+    assert {about(folder)[key] for key in ("stop_reason", "stop_source")} == {"error", "answers"}
+    await check_replay(folder, "module emotion")
+    # The same model gets two turns more.
+    events = await seen(resume_run(folder), "module emotion")
+    assert kinds(events).count("utterance") == 3
+    assert [again.get("reopened") for again in about(folder)["resumed"]] == [True]
+    await check_replay(folder, "module emotion")
+    events = await seen(resume_run(folder, changes={"model": good.model()}))
+    assert [event.turn for event in events if event.event == "utterance"] == list(range(1, MESSAGES + 1))
+    assert about(folder)["stop_reason"] == "message_limit"
+    assert [line["turn"] for line in lines(folder, "minds")] == [turn for turn in range(MESSAGES + 1) for _ in NAMES]
+    assert about(folder)["judgements"]["emotion"]["failed"] == 12
+    await check_replay(folder)
+    branched = await seen(branch_run(folder, 1, changes={"model": good.model()}, run="b", out=tmp_path))
+    assert kinds(branched).count("utterance") == MESSAGES
+    assert about(tmp_path / "b")["judgements"]["emotion"] == {
+        "asked": 15, "valid": 9, "again": 0, "corrected": 0, "failed": 6
+    }  # fmt: skip
+    summary = summarise(read_run(tmp_path / "b"))
+    assert summary.judgements["emotion"].failed == 6
+
+
+@pytest.mark.proof
+async def test_where_all_modules_fail_the_run_stops_after_its_first_utterance(
+    tmp_path: Path, serve: Callable[..., LoopbackServer]
+) -> None:
+    events = await seen(
+        run_simulation(scenario(), settings_with(serve(Weak())), out=tmp_path, run=RUN), "no usable answer"
+    )
+    assert kinds(events).count("utterance") == 1
+    assert len(lines(tmp_path / RUN, "minds")) == 6
+
+
+@pytest.mark.proof
+async def test_a_module_model_is_named_as_it_is_to_be_changed(
+    tmp_path: Path, serve: Callable[..., LoopbackServer]
+) -> None:
+    bad, good = serve(Weak()), serve()
+    settings = settings_with(good, module_models={"emotion": bad.model("e")})
+    await seen(run_simulation(scenario(), settings, out=tmp_path, run=RUN), r"--set 'module_models=\{emotion: …\}'")
+    events = await seen(resume_run(tmp_path / RUN, changes={"module_models": {"emotion": good.model()}}))
+    assert kinds(events).count("utterance") == MESSAGES
+
+
+@pytest.mark.proof
+async def test_strict_answers_are_as_they_were(tmp_path: Path, serve: Callable[..., LoopbackServer]) -> None:
+    """Wrong twice at awakening ends the run, wrong twice later silences the agent; numbers are not moved."""
+    weak = Weak("emotion", until=1)
+    settings = settings_with(serve(weak), strict_answers=True)
+    await seen(run_simulation(scenario(), settings, out=tmp_path, run=RUN), "wrong answer twice.*module emotion")
+    assert lines(tmp_path / RUN, "transcript") == []
+    weak.heal()
+    events = await seen(resume_run(tmp_path / RUN))
+    assert kinds(events).count("utterance") == MESSAGES
+    later = Weak("need_to_talk", wrong={"reasoning": "r", "need_to_talk": 12})
+    later.tasks = set()
+    ill, well = serve(later), serve()
+    settings = settings_with(well, strict_answers=True, agent_models={BO: ill.model("bo")})
+    told = []
+    async for event in run_simulation(scenario(), settings, out=tmp_path, run="b"):
+        told.append(event)
+        if event.event == "turn_ended":
+            later.tasks = {"need_to_talk"}
+    assert {(event.agent, event.step) for event in told if event.event == "silenced"} == {(BO, "hear")}
+    assert not [line for line in lines(tmp_path / "b", "minds") if "failed" in line or "corrected" in line]
+
+
+class Broken:
+    """A server that fails for good, until it is well."""
+
+    def __init__(self, status: int = 401) -> None:
+        self.fault: Fault | None = Fault(status)
+
+    def __call__(self, body: dict[str, Any]) -> Any:
+        return self.fault or natural_answer(body)
+
+
+@pytest.mark.parametrize("status", [401, pytest.param(500, marks=pytest.mark.proof)])
+async def test_who_cannot_awaken_begins_neutral_and_silent(
+    tmp_path: Path, serve: Callable[..., LoopbackServer], status: int
+) -> None:
+    broken = Broken(status)
+    settings = settings_with(serve(), agent_models={BO: serve(broken).model("bo")}, mode="debate", judge="persona")
+    events = []
+    async for event in run_simulation(scenario(), settings, out=tmp_path, run=RUN):
+        events.append(event)
+        if event.event == "turn_ended" and event.turn == 1:
+            broken.fault = None
+    folder = tmp_path / RUN
+    silenced = [event for event in events if event.event == "silenced"]
+    assert [(event.agent, event.turn, event.step) for event in silenced] == [(BO, 0, "awaken"), (BO, 1, "hear")]
+    assert f"HTTP {status}" in silenced[0].why
+    assert kinds(events)[1:6] == ["silenced", "mind", "mind", "mind", "judge_mind"]
+    assert kinds(events).count("utterance") == MESSAGES
+    assert [event.speaker for event in events if event.event == "utterance"][0] != BO
+    mine = {line["turn"]: line for line in lines(folder, "minds") if line["agent"] == BO}
+    assert (mine[0]["need_to_talk"], mine[0]["openness"], set(mine[0]["emotion"].values())) == (5, 5, {0})
+    assert (mine[0]["long_term_memories"], "failed" in mine[0]) == (2, False)
+    assert mine[2]["percept"] and mine[2]["need_reasoning"]
+    assert about(folder)["silences"] == 2
+    readable = (folder / "transcript.md").read_text(encoding="utf-8")
+    assert re.search(r"\*Bo Vik begins without a first feeling: .*HTTP", readable)
+    told = ("speaking", "token", "turn_ended", "stopped", "started")
+    past = [event for event in past_events(read_run(folder)) if event.event not in told]
+    assert past == [event for event in events if event.event not in told]
+    await check_replay(folder)
+
+
+@pytest.mark.proof
+async def test_where_nobody_can_awaken_the_run_ends_and_goes_on(
+    tmp_path: Path, serve: Callable[..., LoopbackServer]
+) -> None:
+    broken = Broken()
+    settings = settings_with(serve(broken), mode="debate", judge="persona")
+    folder = tmp_path / RUN
+    events = await seen(run_simulation(scenario(), settings, out=tmp_path, run=RUN), "HTTP 401")
+    assert kinds(events) == ["started", "stopped"]
+    events = await seen(resume_run(folder), "HTTP 401")
+    assert kinds(events) == ["started", "stopped"]
+    broken.fault = None
+    events = await seen(resume_run(folder))
+    assert kinds(events).count("utterance") == MESSAGES
+    assert "silenced" not in kinds(events)
+    assert not (folder / "silences.jsonl").exists()
+    assert {line["turn"] for line in lines(folder, "minds")} == set(range(MESSAGES + 1))
+
+
+@pytest.mark.proof
+def test_in_plain_langgraph(serve: Callable[..., LoopbackServer]) -> None:
+    """`graph.invoke`: one cannot awaken, and one is always wrong; and a hopeless module is a reason to stop."""
+    models = {BO: serve(Broken()).model("bo"), NAMES[2]: serve(Weak()).model("cleo")}
+    given = input_of(scenario(), RUN)
+    output = build_conversation().invoke(given, context=settings_with(serve(), agent_models=models))
+    assert len(utterances(output["messages"])) == MESSAGES
+    output = build_conversation().invoke(given, context=settings_with(serve(Weak("perception"))))
+    assert (output["stop_reason"], output["stop_source"], output["turn"]) == ("error", "answers", 2)
+    assert "module perception" in output["stop_detail"]

@@ -1,0 +1,62 @@
+"""Every schema that a model is asked to answer in, also those that are made for one conversation."""
+
+from __future__ import annotations
+
+from pydantic import BaseModel
+
+from persimchat.nodes.selector import selection_schema
+from persimchat.personas.conversion_reading import ReadPeople
+from persimchat.personas.generation_answer import CHARACTERISTICS, answer_schema
+from persimchat.state import judgement
+from persimchat.state.answer_format import AnswerFormat
+from persimchat.state.answering import answering_schema
+from persimchat.state.decision import decision_schema
+from persimchat.state.verdict import majority_schema, verdict_schema
+
+NAMES = ("Eva Horáková", "李雷", 'Bo "B." O\'Hara', "Ann-Marie {x}")
+CHOICES = ("trams", "a bus", 'the "other" one', "-30 °C", "none")
+FORMS: tuple[tuple[AnswerFormat, tuple[str, ...]], ...] = (
+    ("free", ()),
+    ("yesno", ()),
+    ("choice", CHOICES),
+    ("number", ()),
+)
+ANSWERED_AT_ONCE = (
+    ("perception", "focal_points"),
+    ("emotion", "need_to_talk", "action", "openness"),
+    tuple(part for part in judgement.PARTS if part != "focal_points"),
+)
+
+
+def asked() -> dict[str, type[BaseModel]]:
+    """All of them, by a name that says which."""
+    found: dict[str, type[BaseModel]] = {
+        kind.__name__: kind
+        for kind in (
+            judgement.Percept,
+            judgement.FocalPoints,
+            judgement.Consolidation,
+            judgement.NeedToTalk,
+            judgement.Openness,
+            judgement.Action,
+            judgement.Feeling,
+            judgement.Reflection,
+            judgement.Plan,
+            judgement.Score,
+            ReadPeople,
+        )
+    }
+    for form, choices in FORMS:
+        for number in (2, len(NAMES)):
+            found[f"Verdict, {form}, {number}"] = verdict_schema(NAMES[:number], form, choices)
+            found[f"Majority, {form}, {number}"] = majority_schema(NAMES[:number], form, choices)
+        for confident in (False, True):
+            found[f"Answering, {form}, {confident}"] = answering_schema(form, choices, confident=confident)
+        for last in (False, True):
+            found[f"Decision, {form}, {last}"] = decision_schema(form, choices, last=last)
+    found |= {f"Parts, {len(parts)}": judgement.in_parts(*parts) for parts in ANSWERED_AT_ONCE}
+    found |= {f"Selection, {n}": selection_schema(NAMES[:n]) for n in (2, len(NAMES))}
+    found["GeneratedPersona"] = answer_schema(frozenset())
+    found["GeneratedPersona, half"] = answer_schema(frozenset(list(CHARACTERISTICS)[::2]))
+    found["GeneratedPersona, least"] = answer_schema(frozenset(CHARACTERISTICS))
+    return found

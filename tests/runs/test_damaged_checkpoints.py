@@ -1,0 +1,275 @@
+"""Damaged checkpoints: a flipped bit that matters gives one clear error, and never another conversation."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import shutil
+import sqlite3
+import time
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+from langchain_core.load import dumpd
+from langgraph.checkpoint.base import id as ids
+from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
+from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
+
+from persimchat.graph.choice import graph_for
+from persimchat.personas.scenario import make_scenario
+from persimchat.runs.branch import branch_run
+from persimchat.runs.checkpoint_dictionary import Dictionaries
+from persimchat.runs.checkpoint_values import Serializer
+from persimchat.runs.checkpoints import CHECKPOINTS, opened
+from persimchat.runs.history import states_at
+from persimchat.runs.resume import resume_run
+from persimchat.runs.simulation import run_simulation
+from persimchat.state.errors import InputError
+from persimchat.state.settings import Settings
+
+PEOPLE: list[Any] = [{"name": name, "description": "Likes tea."} for name in ("Ada Lind", "Bo Vik")]
+SETTINGS = Settings(model="offline", closing="off", max_messages=2)
+
+
+async def begin(out: Path) -> Path:
+    """A run of two utterances that has come to its end."""
+    async for _ in run_simulation(make_scenario("Tea?", PEOPLE), SETTINGS, out=out, run="a"):
+        pass
+    return out / "a"
+
+
+@pytest.fixture(scope="module")
+def ended(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return asyncio.run(begin(tmp_path_factory.mktemp("ended")))
+
+
+async def states(folder: Path) -> dict[Any, Any]:
+    """The run's newest state, and those of all turns."""
+    config: Any = {"configurable": {"thread_id": "a"}}
+    async with opened("run", folder) as saver:
+        graph = graph_for(SETTINGS, saver)
+        newest = await graph.aget_state(config)
+        found = {"newest": newest, **await states_at(graph, config, range(3))}
+    return {turn: (dumpd(state.values), state.next, state.config) for turn, state in found.items()}
+
+
+async def check_flips(ended: Path, tmp_path: Path, flips: list[int]) -> int:
+    """Flip bits one at a time; how many of them were told of."""
+    whole, data = await states(ended), (ended / CHECKPOINTS).read_bytes()
+    folder = tmp_path / "flipped"
+    folder.mkdir()
+    noticed = 0
+    for bit in flips:
+        (folder / CHECKPOINTS).write_bytes(flipped(data, bit))
+        for left in folder.glob(f"{CHECKPOINTS}-*"):
+            left.unlink()
+        try:
+            assert await states(folder) == whole, f"bit {bit}"
+        except InputError as error:
+            assert error.remedy, f"bit {bit}"
+            assert "\n" not in str(error)
+            noticed += 1
+    return noticed
+
+
+def flipped(data: bytes, bit: int) -> bytes:
+    changed = bytearray(data)
+    changed[bit // 8] ^= 1 << bit % 8
+    return bytes(changed)
+
+
+def test_a_value_is_as_it_was_or_damaged() -> None:
+    serializer = Serializer("here")
+    for value in (None, b"bytes", bytearray(b"more"), "ě" * 500, {"a": [1, 2.5, None]}, list(range(300))):
+        kind, data = serializer.dumps_typed(value)
+        assert serializer.loads_typed((kind, data)) == value
+        for bit in range(0, 8 * len(data), 7):
+            with pytest.raises(InputError, match=r"checkpoints are damaged.*here.*backup"):
+                serializer.loads_typed((kind, flipped(data, bit)))
+
+
+@pytest.mark.proof
+async def test_flipped_bits_are_noticed(ended: Path, tmp_path: Path) -> None:
+    data = (ended / CHECKPOINTS).read_bytes()
+    chosen = random.Random(1)
+    assert await check_flips(ended, tmp_path, [chosen.randrange(8 * len(data)) for _ in range(10)])
+
+
+@pytest.mark.proof
+async def test_many_flipped_bits_are_noticed(ended: Path, tmp_path: Path) -> None:
+    data = (ended / CHECKPOINTS).read_bytes()
+    chosen = random.Random(2)
+    anywhere = [chosen.randrange(8 * len(data)) for _ in range(40)]
+    first = [chosen.randrange(8 * 100) for _ in range(20)]  # the head
+    assert await check_flips(ended, tmp_path, [*anywhere, *first]) > 10
+
+
+COLUMNS = [("checkpoints", column) for column in ("checkpoint_id", "parent_checkpoint_id", "type", "checkpoint")]
+COLUMNS += [("checkpoints", "metadata"), ("checkpoints", "thread_id")]
+COLUMNS += [
+    ("writes", column) for column in ("checkpoint_id", "task_id", "task_path", "idx", "channel", "type", "value")
+]
+
+
+@pytest.mark.parametrize(("table", "column"), COLUMNS)
+async def test_whatever_is_changed_in_a_row_is_noticed(ended: Path, tmp_path: Path, table: str, column: str) -> None:
+    folder = Path(shutil.copytree(ended, tmp_path / "a"))
+    with closing(sqlite3.connect(folder / CHECKPOINTS)) as connection, connection:
+        agents = "WHERE channel = 'agents'" if table == "writes" else ""
+        keys = "rowid" if table == "checkpoints" else "checkpoint_id || task_id || idx"
+        query = f"SELECT {keys}, {column} FROM {table} {agents} ORDER BY 1 DESC"
+        row, value = next(row for row in connection.execute(query) if row[1] is not None)
+        if isinstance(value, bytes):
+            new: Any = flipped(value, 8 * len(value) - 3)
+        else:
+            new = value + 100 if isinstance(value, int) else flipped(value.encode(), 0).decode()
+        connection.execute(f"UPDATE {table} SET {column} = ? WHERE {keys} = ?", (new, row))
+    before = {path.name: path.read_bytes() for path in folder.iterdir() if path.suffix in (".json", ".jsonl", ".md")}
+    with pytest.raises(InputError, match="checkpoints are damaged") as caught:
+        async for _ in resume_run(folder, changes={"max_messages": 3}):
+            pass
+    assert "backup" in caught.value.remedy
+    turn = 2 if column in ("checkpoint", "value") else 1  # a value hinders those alone who need it
+    with pytest.raises(InputError, match="checkpoints are damaged"):
+        async for _ in branch_run(folder, turn, changes={"max_messages": 3}, out=tmp_path / "out"):
+            pass
+    assert not (tmp_path / "out").exists()
+    after = {path.name: path.read_bytes() for path in folder.iterdir() if path.suffix in (".json", ".jsonl", ".md")}
+    assert after == before
+
+
+@pytest.mark.proof
+async def test_a_damaged_value_holds_up_one_turn_at_most(ended: Path, tmp_path: Path) -> None:
+    whole, folder = await states(ended), Path(shutil.copytree(ended, tmp_path / "a"))
+    with closing(sqlite3.connect(ended / CHECKPOINTS)) as connection:
+        rows = connection.execute("SELECT rowid, checkpoint FROM checkpoints ORDER BY rowid").fetchall()
+    held_up = []
+    for row, value in rows:
+        shutil.copyfile(ended / CHECKPOINTS, folder / CHECKPOINTS)
+        with closing(sqlite3.connect(folder / CHECKPOINTS)) as connection, connection:
+            new = flipped(value, 8 * len(value) - 3)
+            connection.execute("UPDATE checkpoints SET checkpoint = ? WHERE rowid = ?", (new, row))
+        async with opened("run", folder) as saver:
+            graph, config = graph_for(SETTINGS, saver), {"configurable": {"thread_id": "a"}}
+            for turn in range(3):
+                try:
+                    (found,) = (await states_at(graph, config, {turn})).values()
+                except InputError as error:
+                    assert "checkpoints are damaged" in str(error)
+                    held_up.append((row, turn))
+                else:
+                    assert dumpd(found.values) == whole[turn][0]
+    assert {turn for _, turn in held_up} == {0, 1, 2}
+    assert len(held_up) == len({row for row, _ in held_up})
+    for left in (tmp_path / "a").glob(f"{CHECKPOINTS}-*"):
+        left.unlink()
+    oldest, value = rows[0]
+    shutil.copyfile(ended / CHECKPOINTS, folder / CHECKPOINTS)
+    with closing(sqlite3.connect(folder / CHECKPOINTS)) as connection, connection:
+        connection.execute("UPDATE checkpoints SET checkpoint = ? WHERE rowid = ?", (value[:-1], oldest))
+    events = [event async for event in branch_run(folder, 1, run="b")]
+    assert events[-1].event == "stopped"
+
+
+def earlier(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have checkpoints kept as earlier versions did."""
+    from persimchat.runs import checkpoint_file
+
+    def saver(connection: Any, _: Any) -> AsyncSqliteSaver:
+        return AsyncSqliteSaver(connection, serde=JsonPlusSerializer(allowed_msgpack_modules=None))
+
+    monkeypatch.setattr(checkpoint_file, "FileSaver", saver)
+
+
+async def kept_earlier(monkeypatch: pytest.MonkeyPatch, out: Path) -> Path:
+    """A run of two utterances of an earlier version."""
+    with monkeypatch.context() as then:
+        earlier(then)
+        return await begin(out)
+
+
+@pytest.mark.proof
+async def test_checkpoints_of_earlier_versions_go_on(ended: Path, tmp_path: Path, monkeypatch: Any) -> None:
+    folder = await kept_earlier(monkeypatch, tmp_path)
+    with closing(sqlite3.connect(folder / CHECKPOINTS)) as connection:
+        assert connection.execute("SELECT DISTINCT type FROM checkpoints").fetchall() == [("msgpack",)]
+    assert (await states(folder)).keys() == (await states(ended)).keys()
+    new = Path(shutil.copytree(ended, tmp_path / "new/a"))
+    for path in (folder, new):
+        async for _ in resume_run(path, changes={"max_messages": 3}):
+            pass
+    async for _ in branch_run(folder, 1, run="b"):
+        pass
+    for name in ("transcript.jsonl", "minds.jsonl"):
+        assert (folder / name).read_bytes() == (new / name).read_bytes()
+
+
+@pytest.mark.parametrize("column", ["checkpoint", "metadata"])
+async def test_what_earlier_versions_kept_and_is_damaged(tmp_path: Path, monkeypatch: Any, column: str) -> None:
+    folder = await kept_earlier(monkeypatch, tmp_path)
+    with closing(sqlite3.connect(folder / CHECKPOINTS)) as connection, connection:
+        connection.execute(f"UPDATE checkpoints SET {column} = substr({column}, 3)")
+    with pytest.raises(InputError, match="checkpoints are damaged"):
+        async for _ in resume_run(folder, changes={"max_messages": 3}):
+            pass
+
+
+async def test_what_an_earlier_version_misordered_is_put_in_order(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = await kept_earlier(monkeypatch, tmp_path)
+    now = time.time_ns
+    with monkeypatch.context() as then:
+        earlier(then)
+        then.setattr("persimchat.graph.compiled.abegin_above_kept", _nothing)
+        then.setattr(ids, "_last_v6_timestamp", None)
+        then.setattr(time, "time_ns", lambda: now() - 3600 * 10**9)
+        async with opened("run", folder) as saver:  # what was made an hour "before"
+            config: Any = {"configurable": {"thread_id": "a"}}
+            graph = graph_for(SETTINGS, saver)
+            over = {"stop_reason": "", "stop_source": "", "stop_detail": "", "conclusion": None, "topic": "Coffee?"}
+            await graph.aupdate_state(config, over, as_node="intervene")
+            assert (await graph.aget_state(config)).values["topic"] == "Tea?"
+    for _ in range(2):
+        async with opened("run", folder) as saver:
+            assert (await graph_for(SETTINGS, saver).aget_state(config)).values["topic"] == "Coffee?"
+
+
+async def _nothing(*_: Any) -> None:
+    pass
+
+
+@pytest.mark.proof
+async def test_utterances_whose_checkpoints_are_gone_are_told_of_and_kept(ended: Path, tmp_path: Path) -> None:
+    folder = Path(shutil.copytree(ended, tmp_path / "a"))
+    async for _ in resume_run(folder, changes={"max_messages": 4}):
+        pass
+    before = (folder / "transcript.jsonl").read_bytes()
+    shutil.copyfile(ended / CHECKPOINTS, folder / CHECKPOINTS)
+    events = [event async for event in resume_run(folder, changes={"max_messages": 5})]
+    assert events[0].event == "started"
+    assert (events[0].turn, "utterance 2: 2 utterances after it will be made again" in events[0].notice) == (2, True)
+    assert (folder / "transcript.lost.jsonl").read_bytes() == before
+    assert (folder / "transcript.jsonl").read_bytes().count(b"\n") == 5
+    events = [event async for event in resume_run(folder, changes={"max_messages": 6})]
+    assert events[0].event == "started"
+    assert events[0].notice == ""
+
+
+async def test_what_is_over_takes_little_room(ended: Path) -> None:
+    with closing(sqlite3.connect(ended / CHECKPOINTS)) as connection:
+        last = connection.execute("SELECT max(checkpoint_id) FROM checkpoints").fetchone()[0]
+        left = connection.execute(
+            "SELECT channel FROM writes WHERE checkpoint_id < ? AND (channel = ? OR channel GLOB 'branch*')",
+            (last, "__pregel_tasks"),
+        ).fetchall()
+        rows = connection.execute("SELECT type, checkpoint FROM checkpoints").fetchall()
+        serializer = Serializer("here", Dictionaries())
+        for number, kept in connection.execute("SELECT number, value FROM dictionaries"):
+            serializer.know(number, kept)
+    assert left == []
+    tasks = [task for row in rows for task in serializer.loads_typed(row)["channel_values"].get("__pregel_tasks") or []]
+    assert {task.node for task in tasks} >= {"hear", "speak"}
+    assert [task for task in tasks if task.arg is not None] == []

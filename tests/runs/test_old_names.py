@@ -1,0 +1,35 @@
+"""Folders of runs that were made when settings had other names."""
+
+from __future__ import annotations
+
+import json
+import warnings
+from pathlib import Path
+
+from run_folders import write_run
+
+from persimchat.runs.folder import RUN_FORMAT
+from persimchat.runs.going_on import changed_settings, manifest_of, settings_of
+from persimchat.runs.manifest import STATE_VERSION
+from persimchat.runs.reading import read_manifest
+
+
+def test_settings_of_old_folders_have_current_names(tmp_path: Path):
+    folder = write_run(tmp_path, format=RUN_FORMAT, state_version=STATE_VERSION, silences=0)
+    told = json.loads((folder / "run.json").read_text(encoding="utf-8"))
+    told["settings"] |= {"window_size": 7, "temperature": 2.0, "allow_repetition": True}
+    told["resumed"] = [{"at": "2026", "turn": 1, "changed": {"window_size": 7}, "before": {"window_size": 9}}]
+    told["branch"] = {"of": "x", "turn": 1, "why": "branch", "changed": {"temperature": 2.0, "say": {"speaker": "A"}}}
+    (folder / "run.json").write_text(json.dumps(told), encoding="utf-8")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # nobody wrote these names by hand
+        read, raw = read_manifest(folder), manifest_of(folder)
+        settings = settings_of(raw, {})
+    kept = read.settings.model_dump()
+    assert (kept["judge_window"], kept["selection_temperature"], kept["allow_repeated_speaker"]) == (7, 2.0, True)
+    assert not {"window_size", "temperature", "allow_repetition"} & {*kept, *raw["settings"]}
+    assert read.resumed[0].changed == {"judge_window": 7}
+    assert raw["resumed"][0]["before"] == {"judge_window": 9}
+    assert raw["branch"]["changed"] == {"selection_temperature": 2.0, "say": {"speaker": "A"}}
+    assert (settings.judge_window, settings.allow_repeated_speaker) == (7, True)
+    assert not changed_settings(raw["settings"], settings).keys() & {"judge_window", "selection_temperature"}

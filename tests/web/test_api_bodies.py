@@ -1,0 +1,88 @@
+"""Whatever stands in the body of a request, what is wrong with it is told in the form of the API's errors."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import httpx
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from nicegui.testing import User
+
+from persimchat.app.web.api.bodies import read_json
+from persimchat.app.web.guard import MOST_BYTES
+from persimchat.state.errors import InputError
+
+JSON = {"content-type": "application/json"}
+
+
+@pytest.fixture
+async def client(user: User) -> httpx.AsyncClient:
+    """A client of the whole application, behind its guard."""
+    return user.http_client
+
+
+@pytest.mark.proof
+@pytest.mark.parametrize(
+    ("body", "words"),
+    [
+        (b'{"topic":' + b"[" * 100_000 + b"]" * 100_000 + b"}", "nested too deeply"),
+        (b'{"topic":"x","settings":' + b'{"a":' * 200 + b"1" + b"}" * 201, "nested too deeply"),
+        (b'{"topic":"x","rules":[' + b"1," * 60_000 + b"1]}", "too many values"),
+        (b'{"topic":"\xff"}', "not UTF-8"),
+        (b'{"topic":"x","topic":"y"}', "given twice"),
+        (b'{"topic":"x","settings":{"timeout_s":NaN}}', "NaN is no number"),
+        (b'{"topic":"x","settings":{"timeout_s":1e999}}', "1e999 is no number"),
+        (b'{"topic":"x","settings":{"seed":' + b"9" * 5000 + b"}}", "5000 digits"),
+        (b'{"topic":"\\ud800"}', "half of a Unicode character"),
+        (b'{"topic":', "not JSON"),
+        (b'{"topic":"x","settings":{"max_messages":true}}', "max_messages should be a number, not true"),
+        (b'{"topic":"x","settings":{"requests_per_second":1e-300}}', "greater than or equal to 0.001"),
+        ('{"topic":"\u200b\u3164"}'.encode(), "topic is empty"),
+        (b'{"topic":"x","participants":[{"name":"A\\u0000","description":"a"},"Jarmila"]}', "U+0000"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+async def test_what_is_wrong_with_a_body(body: bytes, words: str, client: httpx.AsyncClient) -> None:
+    answer = await client.post("/api/estimate", content=body, headers=JSON)
+    assert answer.status_code in (400, 422)
+    told = answer.json()
+    assert told.keys() == {"error", "where", "remedy"}
+    assert words in told["error"]
+    assert told["where"]
+
+
+@pytest.mark.proof
+@pytest.mark.parametrize(("size", "status"), [(str(MOST_BYTES + 1), 413), ("9" * 40, 413), ("-1", 413)])
+async def test_a_body_that_is_too_large(size: str, status: int, client: httpx.AsyncClient) -> None:
+    answer = await client.post("/api/runs", content=b"{}", headers={**JSON, "content-length": size})
+    assert answer.status_code == status
+    assert answer.json()["error"] == "the body is too large"
+
+
+@pytest.mark.proof
+async def test_a_body_of_unknown_size(client: httpx.AsyncClient) -> None:
+    answer = await client.post("/api/runs", content=b"{}", headers={**JSON, "transfer-encoding": "chunked"})
+    assert (answer.status_code, answer.json()["where"]) == (411, "body")
+
+
+@given(st.binary(max_size=60) | st.text(max_size=40).map(str.encode))
+def test_any_bytes(body: bytes) -> None:
+    try:
+        read_json(body)
+    except InputError as error:
+        assert error.where.startswith("body")
+
+
+TEXT = st.text(st.characters(exclude_categories=["Cs"]))
+PLAIN: Any = st.recursive(
+    st.none() | st.booleans() | st.integers(-(2**64), 2**64) | st.floats(allow_nan=False, allow_infinity=False) | TEXT,
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(TEXT, inner, max_size=4),
+)
+
+
+@given(PLAIN)
+def test_what_is_right_is_read(data: Any) -> None:
+    assert read_json(json.dumps(data).encode()) == data
