@@ -97,6 +97,9 @@ $(TO_RUN) $(SETUP): pyproject.toml requirements.lock
 	  $(PYTHON) -c '$(RECENT)' 2>/dev/null || { echo "PerSimChat needs Python 3.11 or newer; $(PYTHON) is: $$($(PYTHON) --version 2>&1 || true). Name another one: make PYTHON=python3.12 $(MAKECMDGOALS)" >&2; exit 1; } ; \
 	  $(PYTHON) -m venv $(if $(wildcard $(VENV)/pyvenv.cfg),--clear) $(VENV) || { echo "$(PYTHON) cannot make virtual environments. On Debian and Ubuntu: apt install python3-venv" >&2; exit 1; } ; \
 	fi
+	@for room in src/persimchat/*; do \
+	  if [ -f "$$room" ] && [ -d "$${room##*/}" ]; then ln -sfn "../../$${room##*/}" "$$room"; fi; \
+	done
 	@install() { "$$@" --quiet --constraint requirements.lock setuptools && "$$@" --quiet --constraint requirements.lock --no-build-isolation --editable '.$(EXTRAS)'; } ; \
 	if command -v $(UV) >/dev/null && install $(UV) pip install --python $(BIN)/python; then : ; \
 	else install $(BIN)/pip --disable-pip-version-check install; fi

@@ -7,7 +7,11 @@ from zipfile import ZipFile
 
 import pytest
 from selenium import webdriver
-from selenium.common.exceptions import StaleElementReferenceException
+from selenium.common.exceptions import (
+    ElementClickInterceptedException,
+    ElementNotInteractableException,
+    StaleElementReferenceException,
+)
 from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
@@ -21,6 +25,8 @@ from persimchat.state.settings import Settings
 pytestmark = pytest.mark.proof
 
 TOPIC = "Tea <i>or</i> coffee?"
+# What a busy machine shows a click: a menu that is still moving, an element that the page has just drawn anew.
+MOVING = (ElementClickInterceptedException, ElementNotInteractableException, StaleElementReferenceException)
 
 
 class Page:
@@ -28,7 +34,7 @@ class Page:
 
     def __init__(self, browser: webdriver.Chrome) -> None:
         self.browser = browser
-        self.wait = WebDriverWait(browser, 30, ignored_exceptions=[StaleElementReferenceException])
+        self.wait = WebDriverWait(browser, 30, ignored_exceptions=MOVING)
 
     def named(self, name: str) -> WebElement:
         """The control of a name, once it is to be seen."""
@@ -39,6 +45,18 @@ class Page:
         """The innermost thing that reads so, once it is to be seen."""
         found = (By.XPATH, f'//*[normalize-space(text())="{text}"]')
         return self.wait.until(lambda b: next((e for e in b.find_elements(*found) if e.is_displayed()), None))
+
+    def choose(self, text: str) -> None:
+        """Click the entry of the open menu in whose text this stands, once it stays where it is."""
+
+        def clicked(browser: webdriver.Chrome) -> bool:
+            entries = browser.find_elements(By.CSS_SELECTOR, ".q-menu a.q-item")
+            entry = next((entry for entry in entries if text in entry.text), None)
+            if entry is not None:
+                entry.click()
+            return entry is not None
+
+        self.wait.until(clicked)
 
     def said(self) -> list[str]:
         """The bubbles, in the order in which they are on the page."""
@@ -90,9 +108,7 @@ def test_every_format_comes_down(server: Server, browser: webdriver.Chrome, tmp_
     browser.get(f"{server.url}/run/{result.run}")
     for line in ("CSV", "Parquet"):
         page.named("Export").click()
-        page.wait.until(lambda b: b.find_elements(By.CSS_SELECTOR, ".q-menu a.q-item"))
-        entries = browser.find_elements(By.CSS_SELECTOR, ".q-menu a.q-item")
-        next(entry for entry in entries if f"{line}:" in entry.text).click()
+        page.choose(f"{line}:")
         name = f"{result.run}-{line.lower()}.zip"
         page.wait.until(lambda _, path=tmp_path / name: path.is_file())
         with ZipFile(tmp_path / name) as archive:
