@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing
 from functools import cached_property
 from typing import Any, Final, cast
@@ -108,7 +108,7 @@ class Receiving(BaseChatModel):
             return
         held: ChatGenerationChunk | None = None
         pieces = self._pieces(messages, stop, run_manager, **kwargs)
-        async with aclosing(cast(Any, pieces)):
+        async with aclosing(pieces):
             async for chunk in pieces:
                 if self.message_id is not None:
                     chunk.message.id = self.message_id
@@ -121,11 +121,11 @@ class Receiving(BaseChatModel):
                 held.message.chunk_position = "last"
             yield held
 
-    async def _pieces(self, *given: Any, **kwargs: Any) -> AsyncIterator[ChatGenerationChunk]:
+    async def _pieces(self, *given: Any, **kwargs: Any) -> AsyncGenerator[ChatGenerationChunk, None]:
         """The chunks of a stream, as far as it is taken."""
         words, length, over, after = _Words(), 0, "", 0
         stream = self.inner._astream(*given, **kwargs)
-        async with aclosing(cast(Any, stream)):
+        async with aclosing(cast(Any, stream)):  # LangChain's type does not say that the stream can be closed
             try:
                 async for chunk in stream:
                     text = str(chunk.message.text)
