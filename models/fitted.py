@@ -65,7 +65,7 @@ async def fit(
 
     If it does not fit, memories are left out, then utterances (`prompts/fitting.py`). The answer may have as many
     tokens as its limit says, or as are left. Parts are left out until half of the limit, or a quarter of the context,
-    is free for the answer. If no more can be left out, a quarter of the limit, or a sixteenth of the context, is enough.
+    is free for the answer. If no more can be left out, a quarter of the limit, or a sixteenth of the context, suffices.
 
     Args:
         exchange: names the module and the model.

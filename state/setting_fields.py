@@ -233,14 +233,15 @@ class SettingFields(BaseModel):
         default=None,
         ge=1,
         le=MOST_BUDGET,
-        description="limit on tokens, read and written together; the conversation ends before a call that may exceed them",
+        description="limit on tokens, read and written together; the conversation ends before a call that may exceed "
+        "it",
     )
     budget_usd: Annotated[float | None, About(group="limits", option="X", usual="no limit", changes="resume")] = Field(
         default=None,
         ge=1e-9,
         le=1e12,
-        description="limit on cost in US dollars; the conversation ends before a call that may exceed it; every model's "
-        "price must be known",
+        description="limit on cost in US dollars; the conversation ends before a call that may exceed it; every "
+        "model's price must be known",
     )
     seed: Annotated[int, About(group="limits", option="N")] = Field(
         default=0, ge=0, le=2**63 - 1, description="seed of all random choices"
