@@ -49,7 +49,7 @@ def branch(
     """
     spoken, out = said_by(say) if say is not None else None, shown.out
 
-    from persimchat.runs.branch import branch_run
+    from persimchat.runs.run.branch import branch_run
 
     go_on(
         wanted,

@@ -12,7 +12,7 @@ from persimchat.app.text import used
 from persimchat.app.using_people import how_to_use
 from persimchat.personas.conversion import Conversion, Converted
 from persimchat.personas.conversion_summary import summaries
-from persimchat.runs.totals import totals
+from persimchat.runs.folder.totals import totals
 from persimchat.state.plain_text import one_line
 
 _ROWS: Final = 30

@@ -43,8 +43,8 @@ def diff(
     Also runs that were interrupted, branches and what they branch from, debates, and folders of older versions.
     """
     from persimchat.app.show_finding import find_run
-    from persimchat.runs.diff import compare
-    from persimchat.runs.reading import read_run
+    from persimchat.runs.folder.reading import read_run
+    from persimchat.runs.reports.diff import compare
 
     comparison = compare(*(read_run(find_run(wanted, out), whole=True) for wanted in (run_a, run_b)))
     if as_json:

@@ -10,10 +10,10 @@ from rich.table import Table
 from rich.text import Text
 
 from persimchat.app.show_tables import Look, table
-from persimchat.runs.diff import Comparison, End
-from persimchat.runs.diff_parting import MindDifference, Parting, Recall, Said
-from persimchat.runs.lines import edited
-from persimchat.runs.report_words import ENDINGS, NO_ENDING, UNKNOWN, compact, count, listed, spaced, whole
+from persimchat.runs.folder.lines import edited
+from persimchat.runs.reports.diff import Comparison, End
+from persimchat.runs.reports.diff_parting import MindDifference, Parting, Recall, Said
+from persimchat.runs.reports.words import ENDINGS, NO_ENDING, UNKNOWN, compact, count, listed, spaced, whole
 
 _MOST_THEMES = 3
 

@@ -41,7 +41,7 @@ def doctor(
     from persimchat.app.request import settings_of
     from persimchat.app.wanted import Wanted
     from persimchat.models.registry import close_models
-    from persimchat.runs.report_words import count
+    from persimchat.runs.reports.words import count
 
     settings = settings_of(Wanted(arguments={"model": model, "embedding": embedding}, assignments=assignments))
 

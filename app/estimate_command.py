@@ -10,8 +10,8 @@ from persimchat.app.output import is_unicode, on_terminal, say
 from persimchat.app.wanted import Wanted
 
 if TYPE_CHECKING:
-    from persimchat.runs.estimate import Estimate
     from persimchat.runs.events import Totals
+    from persimchat.runs.reports.estimate import Estimate
     from persimchat.state.settings import Settings
 
 EXAMPLES: Final = """\b
@@ -42,7 +42,7 @@ def estimate(
     """
     # What a run needs takes a second to load; --help and a wrong option should not wait for it.
     from persimchat.app.request import understood
-    from persimchat.runs.estimate import estimate as estimated
+    from persimchat.runs.reports.estimate import estimate as estimated
 
     people, settings = understood(wanted)
     whole = estimated(people, settings)
@@ -77,8 +77,8 @@ def _print(whole: Estimate, half: Estimate | None, settings: Settings, participa
     from rich.text import Text
 
     from persimchat.app.printing import print_all
-    from persimchat.runs.estimate import list_prices_as_of
-    from persimchat.runs.report_words import count
+    from persimchat.runs.reports.estimate import list_prices_as_of
+    from persimchat.runs.reports.words import count
 
     lines = box.SIMPLE_HEAD if is_unicode() else box.ASCII2
     table = Table(box=lines if on_terminal() else None, show_edge=False, pad_edge=False, header_style="bold")
@@ -105,6 +105,6 @@ def _print(whole: Estimate, half: Estimate | None, settings: Settings, participa
 
 
 def _cells(sums: Totals) -> tuple[str, str, str, str]:
-    from persimchat.runs.report_words import cost, whole
+    from persimchat.runs.reports.words import cost, whole
 
     return whole(sums.calls), whole(sums.input_tokens), whole(sums.output_tokens), cost(sums)

@@ -69,8 +69,8 @@ def export(
         )
 
     from persimchat.app.show_finding import find_run
-    from persimchat.runs.export import export_runs
-    from persimchat.runs.report_words import count
+    from persimchat.runs.reports.export import export_runs
+    from persimchat.runs.reports.words import count
 
     done = export_runs([find_run(name, runs) for name in wanted], out, form, bom=bom, force=force, eyes=eyes)
     for note in done.notes:

@@ -41,7 +41,7 @@ def hold(wanted: Wanted, shown: Shown) -> None:
     form = form_of(as_json=shown.as_json, quiet=shown.quiet)
     # The rooms that a run needs take a second to load; --help and a wrong option should not wait for them.
     from persimchat.app.request import understood
-    from persimchat.runs.simulation import run_simulation
+    from persimchat.runs.run.simulation import run_simulation
 
     scenario, settings = understood(wanted)
     hold_run(

@@ -15,7 +15,7 @@ from persimchat.models.naming import OFFLINE
 from persimchat.models.offline.chat_model import NOTICE
 from persimchat.personas.generated_files import NOT_REAL
 from persimchat.personas.generation import Generated, model_asked
-from persimchat.runs.totals import totals
+from persimchat.runs.folder.totals import totals
 from persimchat.state.plain_text import one_line
 from persimchat.state.settings import Settings
 

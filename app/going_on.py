@@ -37,7 +37,7 @@ def go_on(wanted: WantedAgain, shown: Shown, begun: Begun, *, at: int | None = N
 
     from persimchat.app.request import assigned
     from persimchat.app.show_finding import find_run
-    from persimchat.runs.going_on import manifest_of, scenario_of
+    from persimchat.runs.run.going_on import manifest_of, scenario_of
 
     changed = assigned(wanted.assignments or (), wanted.arguments)
     folder = find_run(wanted.run, shown.out)

@@ -30,7 +30,7 @@ def regenerate(
     shown: Shown,
 ) -> None:
     """Let the same participant say something else at one turn, in a new run that goes on from there."""
-    from persimchat.runs.branch import regenerate_run
+    from persimchat.runs.run.branch import regenerate_run
 
     out = shown.out
     go_on(

@@ -19,8 +19,8 @@ from persimchat.state.plain_text import one_line
 
 if TYPE_CHECKING:
     from persimchat.runs.events import Event
-    from persimchat.runs.replay import Replay
-    from persimchat.runs.replay_comparison import Comparison
+    from persimchat.runs.run.replay import Replay
+    from persimchat.runs.run.replay_comparison import Comparison
 
 EXAMPLES: Final = """\b
 [bold]Examples[/bold]
@@ -55,7 +55,7 @@ def replay(
     form = form_of(as_json=as_json, quiet=quiet)
 
     from persimchat.app.show_finding import find_run
-    from persimchat.runs.replay import Replay
+    from persimchat.runs.run.replay import Replay
 
     folder = find_run(run, out)
     if keep is not None:
@@ -86,7 +86,7 @@ def _check_keep(keep: Path, folder: Path) -> None:
     Raises:
         InputError: it would stand within a run's folder, or in the place of a run.
     """
-    from persimchat.runs.going_on import manifest_of
+    from persimchat.runs.run.going_on import manifest_of
 
     whole = keep.resolve()
     within = next((place for place in (whole, *whole.parents) if (place / "run.json").is_file()), None)
@@ -112,7 +112,7 @@ async def _events(replayed: Replay, keep: Path | None) -> AsyncGenerator[Event, 
 
 def _in_words(found: Comparison) -> list[str]:
     """Whether the replay is the run, or where it differs and what may be the reason."""
-    from persimchat.runs.report_words import count
+    from persimchat.runs.reports.words import count
 
     if found.same:
         much = f"{count(found.utterances, 'utterance')}, {count(found.minds, 'mind')}"

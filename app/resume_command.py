@@ -25,6 +25,6 @@ def resume(wanted: WantedAgain, shown: Shown) -> None:
 
     A run that came to its message limit or used up its budget goes on with a higher one.
     """
-    from persimchat.runs.resume import resume_run
+    from persimchat.runs.run.resume import resume_run
 
     go_on(wanted, shown, lambda folder, changes, control: resume_run(folder, changes=changes, control=control))

@@ -15,7 +15,7 @@ from persimchat.state.errors import InputError
 from persimchat.state.plain_text import one_line
 
 if TYPE_CHECKING:
-    from persimchat.runs.listing import Deletable, ListedRun
+    from persimchat.runs.folder.listing import Deletable, ListedRun
 
 EXAMPLES: Final = """\b
 [bold]Examples[/bold]
@@ -73,7 +73,7 @@ def list_all(
                 remedy=f"Write them behind it: persimchat runs {context.invoked_subcommand} … --out DIR",
             )
         return
-    from persimchat.runs.listing import list_runs, matching
+    from persimchat.runs.folder.listing import list_runs, matching
 
     listing = list_runs(out)
     found = matching(listing.runs, text=text, mode=mode, ended=ended)
@@ -95,7 +95,7 @@ def _print(found: list[ListedRun]) -> None:
 
     from persimchat.app.printing import print_all
     from persimchat.app.show_narrow import FittingTable
-    from persimchat.runs.report_words import plain, spaced, when
+    from persimchat.runs.reports.words import plain, spaced, when
 
     unicode = is_unicode()
     table = FittingTable(
@@ -130,7 +130,7 @@ def delete(
     import asyncio
 
     from persimchat.app.show_finding import find_run
-    from persimchat.runs.listing import deletable, delete_run
+    from persimchat.runs.folder.listing import deletable, delete_run
 
     found: dict[Path, Deletable] = {}
     for name in wanted:

@@ -66,18 +66,18 @@ def show(
         )
 
     from persimchat.app.show_finding import find_run
-    from persimchat.runs.reading import read_run
+    from persimchat.runs.folder.reading import read_run
 
     record = read_run(find_run(run, out))
     if html:
-        from persimchat.runs.report import NAME, write_report
+        from persimchat.runs.reports.report import NAME, write_report
 
         path = file if file is not None else record.path / NAME
         write_report(record, path, force=force)
         say(str(path))
         return
 
-    from persimchat.runs.summary import summarise
+    from persimchat.runs.reports.summary import summarise
 
     summary = summarise(record)
     if as_json:

@@ -74,7 +74,7 @@ def _folders(out: Path) -> list[Path]:
 
 def _started(folder: Path) -> str:
     """When a run began, as it says itself; empty, which is before all others, where its run.json cannot be read."""
-    from persimchat.runs.jsonl import parsed
+    from persimchat.runs.folder.jsonl import parsed
 
     try:
         started = parsed((folder / "run.json").read_bytes(), "")["started"]

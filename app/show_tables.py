@@ -13,8 +13,8 @@ from rich.text import Text
 from persimchat.app.show_narrow import FittingTable
 from persimchat.app.text import mood
 from persimchat.runs.events import Totals
-from persimchat.runs.report_words import cost, decimal, from_to, plain, seconds, spaced, trend, whole
-from persimchat.runs.summary import SCORES, AgentSummary, Course, Summary, VerdictSummary
+from persimchat.runs.reports.summary import SCORES, AgentSummary, Course, Summary, VerdictSummary
+from persimchat.runs.reports.words import cost, decimal, from_to, plain, seconds, spaced, trend, whole
 from persimchat.state.plain_text import one_line
 
 

@@ -12,8 +12,9 @@ from rich.text import Text
 from persimchat.app import show_tables as tables
 from persimchat.app.show_tables import Look
 from persimchat.app.text import used
-from persimchat.runs.lines import CONDITION, DISCLAIMER
-from persimchat.runs.report_words import (
+from persimchat.runs.folder.lines import CONDITION, DISCLAIMER
+from persimchat.runs.reports.summary import SCORES, Course, Summary
+from persimchat.runs.reports.words import (
     came_out,
     corrections,
     count,
@@ -26,7 +27,6 @@ from persimchat.runs.report_words import (
     trend,
     with_people,
 )
-from persimchat.runs.summary import SCORES, Course, Summary
 
 _TREND = (
     "Trend: the slope of the least-squares line through the values in order, so the change from one utterance to the "

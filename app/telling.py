@@ -23,7 +23,7 @@ from persimchat.runs.events import (
     Uttered,
     Waiting,
 )
-from persimchat.runs.report_words import count
+from persimchat.runs.reports.words import count
 from persimchat.state.plain_text import one_line
 
 RECENT: Final = 4

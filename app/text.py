@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import Final
 
 from persimchat.runs.events import Concluded, Stopped, Totals
-from persimchat.runs.lines import CONDITION, conclusion_heading
-from persimchat.runs.report_words import ENDINGS, count
+from persimchat.runs.folder.lines import CONDITION, conclusion_heading
+from persimchat.runs.reports.words import ENDINGS, count
 from persimchat.state.emotion import dominant
 from persimchat.state.plain_text import one_line
 from persimchat.state.settings import BASELINES

@@ -15,7 +15,7 @@ from persimchat.app.past_banner import Lead
 from persimchat.app.telling import Past, addressed, going_on, models, status_line
 from persimchat.app.text import concluded, ending, models_in_words, mood, unscored, used
 from persimchat.runs.events import Analysed, Event, Started, Stopped, Uttered
-from persimchat.runs.lines import DISCLAIMER, edited
+from persimchat.runs.folder.lines import DISCLAIMER, edited
 from persimchat.state.plain_text import clean, one_line
 
 COLOURS: Final = (

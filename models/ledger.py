@@ -4,8 +4,8 @@ It counts requests and what they take, what failed included, holds them to the b
 or it answers them from a run's record, without a model.
 
 LangGraph hands it down in `configurable` under `LEDGER`, also into child graphs; of that, only plain values get into
-checkpoints and traces. A run brings its own (`runs/resources.py`); a conversation's graph makes one where there is none
-(`graph/compiled.py`). Questions outside of conversations have none, and are put as they come.
+checkpoints and traces. A run brings its own (`runs/run/resources.py`); a conversation's graph makes one where it is
+given none (`graph/compiled.py`). Questions outside of conversations have none, and are put as they come.
 """
 
 from __future__ import annotations

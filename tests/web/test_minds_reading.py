@@ -16,7 +16,7 @@ from persimchat.app.web.minds.look import DEPTH, Node, Tree, felt, look
 from persimchat.app.web.minds.memory_cards import parts_of
 from persimchat.app.web.minds.mind_file import MindFile
 from persimchat.runs.events import RecalledMemory
-from persimchat.runs.mind_record import MindRecord
+from persimchat.runs.folder.mind_record import MindRecord
 from persimchat.state.errors import InputError
 
 PARTS = st.floats(-0.5, 3)

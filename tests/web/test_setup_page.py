@@ -31,7 +31,7 @@ from persimchat.app.web.setup.topics import categories
 from persimchat.app.web.words import LANGUAGES, catalogue
 from persimchat.personas.catalogue import shipped
 from persimchat.personas.scenario import load_scenario
-from persimchat.runs.reading import read_manifest
+from persimchat.runs.folder.reading import read_manifest
 from persimchat.state.setting import About
 from persimchat.state.settings import ABOUT, Settings
 

@@ -11,7 +11,7 @@ from persimchat.app.web.setup.draft import Draft
 from persimchat.app.web.setup.form import Form
 from persimchat.app.web.setup.setting_field import setting_field
 from persimchat.app.web.words import t
-from persimchat.runs.reading import read_manifest
+from persimchat.runs.folder.reading import read_manifest
 from persimchat.state.configuration import load_settings
 from persimchat.state.settings import ABOUT
 

@@ -13,7 +13,7 @@ from persimchat.app.web.looks import colour
 from persimchat.app.web.shared.formats import course, joined, names, number, seconds, trended
 from persimchat.app.web.widgets import avatar, bar, card, fill
 from persimchat.app.web.words import t
-from persimchat.runs.summary import SCORES, AgentSummary
+from persimchat.runs.reports.summary import SCORES, AgentSummary
 from persimchat.state.plain_text import one_line
 
 

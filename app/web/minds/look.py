@@ -12,8 +12,8 @@ from weakref import WeakKeyDictionary
 from persimchat.app.web.board import Board
 from persimchat.app.web.context import Viewing
 from persimchat.app.web.minds.mind_file import MindFile, Thinking
-from persimchat.runs.folder import JUDGE_MIND, MINDS
-from persimchat.runs.mind_record import MindRecord, Thought
+from persimchat.runs.folder.mind_record import MindRecord, Thought
+from persimchat.runs.folder.run_folder import JUDGE_MIND, MINDS
 from persimchat.state.emotion import EMOTIONS
 
 DEPTH: Final = 4

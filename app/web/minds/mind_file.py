@@ -15,9 +15,9 @@ from pathlib import Path
 from threading import Lock
 from typing import Final, Literal
 
-from persimchat.runs.jsonl import checked, is_torn, parsed, unreadable
-from persimchat.runs.mind_lines import MindLines
-from persimchat.runs.mind_record import MindRecord
+from persimchat.runs.folder.jsonl import checked, is_torn, parsed, unreadable
+from persimchat.runs.folder.mind_lines import MindLines
+from persimchat.runs.folder.mind_record import MindRecord
 from persimchat.state.errors import InputError
 
 Thinking = Literal["plan", "insights"]

@@ -15,11 +15,11 @@ from persimchat.app.web.shared.formats import dollars, whole
 from persimchat.app.web.shared.navigation import page_of
 from persimchat.app.web.widgets import avatar, card
 from persimchat.app.web.words import t
-from persimchat.runs.diff import Comparison, End, Share
-from persimchat.runs.diff_parting import Parting
-from persimchat.runs.listing import UNFINISHED
-from persimchat.runs.reading import Record
-from persimchat.runs.report_words import compact, spaced
+from persimchat.runs.folder.listing import UNFINISHED
+from persimchat.runs.folder.reading import Record
+from persimchat.runs.reports.diff import Comparison, End, Share
+from persimchat.runs.reports.diff_parting import Parting
+from persimchat.runs.reports.words import compact, spaced
 from persimchat.state.plain_text import one_line
 
 _LONG = 240

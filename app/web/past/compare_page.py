@@ -18,10 +18,10 @@ from persimchat.app.web.past.run_card import address_of, moment
 from persimchat.app.web.shared.navigation import comparison_of
 from persimchat.app.web.widgets import FIELD, avatar, icon_button, notify_error, title
 from persimchat.app.web.words import t
-from persimchat.runs.diff import Comparison, compare
 from persimchat.runs.events import Uttered
-from persimchat.runs.listing import ListedRun
-from persimchat.runs.reading import Record, read_run
+from persimchat.runs.folder.listing import ListedRun
+from persimchat.runs.folder.reading import Record, read_run
+from persimchat.runs.reports.diff import Comparison, compare
 from persimchat.state.errors import PerSimChatError
 from persimchat.state.plain_text import one_line
 

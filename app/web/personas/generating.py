@@ -21,7 +21,7 @@ from persimchat.models.naming import default_model_name
 from persimchat.personas.generation import MOST, Generated, check_request, generate
 from persimchat.personas.quotas import Quotas
 from persimchat.runs.events import Totals
-from persimchat.runs.totals import totals
+from persimchat.runs.folder.totals import totals
 from persimchat.state.configuration import load_settings
 from persimchat.state.errors import PerSimChatError
 from persimchat.state.persona import Persona

@@ -24,8 +24,8 @@ from persimchat.app.web.setup.topics import topic_part
 from persimchat.app.web.widgets import explained, notify_error
 from persimchat.app.web.words import number, t
 from persimchat.models.naming import OFFLINE
-from persimchat.runs.estimate import Estimate, estimate
-from persimchat.runs.reading import read_manifest
+from persimchat.runs.folder.reading import read_manifest
+from persimchat.runs.reports.estimate import Estimate, estimate
 from persimchat.state.configuration import load_settings
 from persimchat.state.errors import PerSimChatError
 from persimchat.state.settings import Settings
