@@ -11,9 +11,9 @@ from collections.abc import AsyncGenerator, Callable, Iterator
 from contextlib import aclosing, contextmanager
 from pathlib import Path
 
-from persimchat.app.exits import Interrupted
-from persimchat.app.taking_part import TakingPart
-from persimchat.app.view import View
+from persimchat.app.console.taking_part import TakingPart
+from persimchat.app.output import Interrupted
+from persimchat.app.views.view import View
 from persimchat.models.registry import close_models
 from persimchat.runs.events import Event, Started, Stopped
 from persimchat.runs.folder.past import stopped_event

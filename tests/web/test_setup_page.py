@@ -15,8 +15,8 @@ from pydantic import Field
 from pydantic.fields import FieldInfo
 from web.conftest import begin
 
-from persimchat.app.setting_options import offered, with_options
-from persimchat.app.wanted import Wanted
+from persimchat.app.commands.setting_options import offered, with_options
+from persimchat.app.commands.wanted import Wanted
 from persimchat.app.web.chat.branch_settings import changeable
 from persimchat.app.web.context import WebContext
 from persimchat.app.web.live_runs import LiveRun

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from nicegui import ui
 
-from persimchat.app.generate_report import notes
+from persimchat.app.views.generated import notes
 from persimchat.app.web.live_runs import refuse_model_files
 from persimchat.app.web.personas.chooser import Pick, Picks, keep_chosen
 from persimchat.app.web.personas.library import Library
