@@ -18,8 +18,8 @@ from persimchat.app.web.personas.window import Window
 from persimchat.app.web.widgets import FIELD, explained, notify_error
 from persimchat.app.web.words import t
 from persimchat.models.naming import default_model_name
-from persimchat.personas.generation import MOST, Generated, check_request, generate
-from persimchat.personas.quotas import Quotas
+from persimchat.personas.generation.generation import MOST, Generated, check_request, generate
+from persimchat.personas.generation.quotas import Quotas
 from persimchat.runs.events import Totals
 from persimchat.runs.folder.totals import totals
 from persimchat.state.configuration import load_settings

@@ -15,8 +15,7 @@ from nicegui import ui
 
 from persimchat.app.web.widgets import FIELD, icon_button
 from persimchat.app.web.words import t
-from persimchat.personas.quota_shares import share_of, shown
-from persimchat.personas.quotas import Quotas, load_quotas
+from persimchat.personas.generation.quotas import Quotas, load_quotas, share_of, shown
 from persimchat.state.errors import InputError, PerSimChatError
 from persimchat.state.plain_text import one_line
 
