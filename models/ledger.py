@@ -4,8 +4,8 @@ It counts requests with their tokens and cost, failed ones included, enforces th
 a replay it answers requests from a run's record, without a model.
 
 LangGraph passes it down in `configurable` under `LEDGER`, also into child graphs; only plain values get from there into
-checkpoints and traces. A run brings its own ledger (`runs/resources.py`); without one, a conversation's graph makes a
-ledger (`graph/compiled.py`). Questions outside of conversations have none.
+checkpoints and traces. A run brings its own ledger (`runs/run/resources.py`); without one, a conversation's graph makes
+a ledger (`graph/compiled.py`). Questions outside of conversations have none.
 """
 
 from __future__ import annotations

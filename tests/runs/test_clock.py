@@ -19,8 +19,8 @@ from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 from persimchat.graph.checkpoint_ids import begin_above
 from persimchat.graph.choice import graph_for
 from persimchat.personas.scenario import make_scenario
-from persimchat.runs.resume import resume_run
-from persimchat.runs.simulation import run_simulation
+from persimchat.runs.run.resume import resume_run
+from persimchat.runs.run.simulation import run_simulation
 from persimchat.state.conversation import utterances
 from persimchat.state.errors import PerSimChatError
 from persimchat.state.settings import Settings
@@ -35,9 +35,9 @@ time.time_ns = lambda: now_ns() + shift[0] * 10**9
 
 from pathlib import Path
 from persimchat.personas.scenario import make_scenario
-from persimchat.runs.branch import branch_run
-from persimchat.runs.resume import resume_run
-from persimchat.runs.simulation import run_simulation
+from persimchat.runs.run.branch import branch_run
+from persimchat.runs.run.resume import resume_run
+from persimchat.runs.run.simulation import run_simulation
 from persimchat.state.settings import Settings
 
 PEOPLE = [{"name": n, "description": "Likes tea."} for n in ("Ada Lind", "Bo Vik")]

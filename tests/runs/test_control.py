@@ -13,7 +13,7 @@ import pytest
 
 from persimchat.runs.control import Control
 from persimchat.runs.events import Event
-from persimchat.runs.simulation import run_simulation
+from persimchat.runs.run.simulation import run_simulation
 from persimchat.state.errors import InputError
 from persimchat.state.scenario import Scenario
 from persimchat.state.settings import Settings

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from runs.test_branch import LI, contents, manifest, run, said
 
-from persimchat.runs.branch import branch_run, regenerate_run
+from persimchat.runs.run.branch import branch_run, regenerate_run
 from persimchat.state.errors import InputError
 
 
