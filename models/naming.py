@@ -183,7 +183,7 @@ def server_address(url: str, source: str, *, key: str = "PERSIMCHAT_API_KEY") ->
         host = None
     if host is None or parts.scheme.lower() not in ("http", "https"):
         raise InputError(
-            f"{source} holds no valid server address",
+            f"{source} does not have a valid server address",
             remedy="An address looks like http://localhost:8000/v1.",
         )
     if "@" in parts.netloc or parts.query or parts.fragment:

@@ -1,4 +1,4 @@
-"""Filters what a model's server sends: limits its length, and removes keys and whatever no file can store.
+"""Filters what a model's server sends: limits its length, and removes keys and values that no file can store.
 
 This module does not trust servers: answers may be endless, nested a thousand levels deep, repeat a key, or have
 characters that no encoding accepts. An answer that is cut off here is invalid, and the model is asked again.

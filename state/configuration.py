@@ -199,7 +199,7 @@ def _nested(path: tuple[str, ...], value: Any) -> Document:
 
 
 def _check(document: Document, where: str) -> None:
-    """Validate one source by itself."""
+    """Validate one source separately."""
     try:
         Settings.model_validate(dict(document.data), context=PART)
     except ValidationError as error:

@@ -85,7 +85,7 @@ def parse_value(text: str) -> Any:
 
 
 def read_document(path: Path) -> Document:
-    """Read a YAML or JSON file (JSON where its name ends in .json) that holds one mapping.
+    """Read a YAML or JSON file (JSON if its name ends in .json) that holds one mapping.
 
     Raises:
         InputError: the file cannot be read, is too large, not UTF-8, not well-formed, empty, or not a mapping; the

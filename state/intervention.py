@@ -91,7 +91,7 @@ class Hand(_Intervention):
 
 
 class Floor(_Intervention):
-    """A participant speaks next, whatever the needs to talk are."""
+    """A participant speaks next, regardless of the needs to talk."""
 
     do: Literal["floor"] = "floor"
     agent: Name

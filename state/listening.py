@@ -100,7 +100,7 @@ def need_unasked(need: int, missed: int, agents: int, listeners: int) -> int:
 
 
 def faded(emotion: Mapping[str, int], temper: Mapping[str, int]) -> dict[str, int]:
-    """An emotional state one step nearer to the temper, each emotion by itself.
+    """An emotional state with each emotion one step nearer to the temper.
 
     Args:
         emotion: intensities by name, 0–10.

@@ -30,7 +30,7 @@ class Utterance(TypedDict):
     need_to_talk: dict[str, int]
     """Each participant's need to talk, 0–10, when the speaker was chosen."""
     response_time_s: float
-    """Seconds until the utterance was complete, as reported by the model where it reports one, else measured."""
+    """Seconds until the utterance was complete, as the model reports them, else measured."""
     tokens: dict[str, int]
     """`input` and `output` tokens of the call that worded it."""
     corrections: list[str]
@@ -96,9 +96,9 @@ class Call(TypedDict):
     cached_tokens: NotRequired[int]
     """The part of `input_tokens` that the server took from its cache; missing if there is none."""
     estimated: bool
-    """True where the token counts are estimates."""
+    """Whether the token counts are estimates."""
     cost_usd: float | None
-    """None where the model's price is not known."""
+    """None if the model's price is not known."""
     outcome: NotRequired[Outcome]
     """The outcome of a mind's own judgement; missing for all other questions."""
     outcomes: NotRequired[dict[str, Outcome]]

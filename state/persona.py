@@ -92,6 +92,6 @@ class Persona(BaseModel):
 
     @property
     def age(self) -> int | None:
-        """The age in years, None where it is not given as a number."""
+        """The age in years; None if it is not given as a number."""
         found = re.search(r"(?<!\d)\d{1,3}(?!\d)", self.characteristic("age") or "")
         return int(found.group()) if found else None

@@ -31,7 +31,7 @@ def one_line(text: str) -> str:
 
 
 def shortened(text: str, most: int) -> str:
-    """The text, cut between two words where that leaves most of it, of at most `most` characters with the ellipsis.
+    """The text in at most `most` characters with the ellipsis, cut between two words if that leaves most of it.
 
     Args:
         text: the text; a short one is returned unchanged.
@@ -45,7 +45,7 @@ def shortened(text: str, most: int) -> str:
 
 
 def without_credentials(text: str, instead: str = "") -> str:
-    """The text with `instead` in the place of user and password (and their @) wherever an address holds them."""
+    """The text with `instead` in place of user and password (and their @) in every address."""
     return _CREDENTIALS.sub(instead, text)
 
 

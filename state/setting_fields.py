@@ -119,7 +119,10 @@ class SettingFields(BaseModel):
         ),
     ] = Field(default=10, ge=1, le=1000, description="number of last utterances that the judge sees")
     judge_every: Annotated[int, About(group="judge", option="N", only_if=_DEBATES)] = Field(
-        default=1, ge=1, le=1000, description="number of utterances between two verdicts of the judge"
+        default=1,
+        ge=1,
+        le=1000,
+        description="the judge is asked after every utterance (1), every second one (2), and so on",
     )
     answer_format: Annotated[
         AnswerFormat,
@@ -283,14 +286,15 @@ class SettingFields(BaseModel):
         default=0.45,
         ge=0.01,
         le=1,
-        description="an utterance is a near-repetition if an earlier one has this share of its runs of four words",
+        description="an utterance is a near-repetition if at least this share of its runs of four words is in an "
+        "earlier one",
     )
     repetition_similarity: Annotated[float, About(group="advanced")] = Field(
         default=0.9,
         ge=0.01,
         le=1,
-        description="an utterance is a near-repetition if its embedding has this cosine with that of an earlier one; "
-        "the default suits the lexical embedding",
+        description="an utterance is a near-repetition if the cosine of its embedding with that of an earlier one is "
+        "at least this; the default suits the lexical embedding",
     )
     repetition_window: Annotated[int, About(group="advanced")] = Field(
         default=50, ge=1, le=1000, description="number of last utterances with which a new one is compared"
@@ -348,8 +352,8 @@ class SettingFields(BaseModel):
     )
     prices: Annotated[dict[str, Prices], About(group="advanced", changes="resume")] = Field(
         default_factory=dict,
-        description="prices of further models, as model: US dollars per million tokens (input, output, and optionally "
-        "cached input)",
+        description="prices of models, as model: US dollars per million tokens (input, output, and optionally "
+        "cached input); they override the known list prices",
     )
     store: Annotated[str, About(group="advanced")] = Field(
         default="run",

@@ -149,7 +149,7 @@ _SENTENCE_ENDS: Final = tuple('.!?…。！？؟۔।"”»)*')
 
 
 def _name(text: str) -> str:
-    """A name as it is compared."""
+    """The normal form of a name, for comparison."""
     found = _NAME.fullmatch(text)
     return folded(found["name"]) if found else ""
 

@@ -108,7 +108,7 @@ def _value_at(data: Any, location: Location) -> Any:
 
 
 def _location(loc: tuple[str | int, ...], data: Any, *, missing: bool) -> Location:
-    """Pydantic's location without the names of a union's branches, which are no part of the data."""
+    """Pydantic's location without the names of a union's branches, which are not part of the data."""
     found: list[str | int] = []
     for n, part in enumerate(loc):
         is_key = isinstance(data, Mapping) and part in data
@@ -127,7 +127,7 @@ def _schema(model: type[BaseModel]) -> dict[str, Any]:
 
 
 def _schema_at(model: type[BaseModel], location: Location) -> dict[str, Any]:
-    """The part of a model's JSON schema that describes a location; empty where the schema does not say."""
+    """The part of a model's JSON schema that describes a location; empty if there is none."""
     root = _schema(model)
     found = _descend(root, location, root.get("$defs", {}))
     return found or {}
@@ -189,7 +189,7 @@ def _phrase(schema: dict[str, Any], definitions: dict[str, Any]) -> str:
 
 
 def _bounds(schema: dict[str, Any]) -> str:
-    """The range in words; empty where there is none."""
+    """The range in words; empty if there is none."""
     low, high = schema.get("minimum"), schema.get("maximum")
     if "exclusiveMinimum" in schema:
         above = f" above {schema['exclusiveMinimum']}"
