@@ -143,7 +143,7 @@ class ConversationGraph(CompiledStateGraph[Any, Any, Any, Any]):
 
 
 def _needs_ledger(place: Mapping[str, Any], kept: RunnableConfig | None) -> bool:
-    """Whether the conversation needs a ledger of its own; not without a needed thread id, which LangGraph refuses."""
+    """Whether the conversation must make a ledger; not if a required thread id is missing: LangGraph then raises."""
     return not has_ledger(place) and (kept is None or "thread_id" in place)
 
 
