@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable
 from typing import Any
 
+import ledgers
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -15,7 +16,7 @@ from loopback.server import LoopbackServer
 from models.schemas_asked import asked
 
 from persimchat.models.answer_room import MOST, answer_tokens, half_again
-from persimchat.models.asking import Answer, Spoken, ask, speak
+from persimchat.models.asking import Answer, Spoken
 from persimchat.models.naming import parse_model_name
 from persimchat.models.profiles import profile_of
 from persimchat.models.receiving import received
@@ -29,15 +30,11 @@ LIMITS = ("max_tokens", "max_completion_tokens")
 
 
 async def question(server: LoopbackServer, **options: Any) -> Answer[NeedToTalk]:
-    options = {"model": server.model()} | options
-    asking = {"settings": Settings(**options), "agent": "Ann", "module": "need_to_talk", "turn": 3}
-    return await ask("json_answer", NeedToTalk, **asking, schema="S")
+    return await ledgers.question(Settings(**{"model": server.model(), **options}))
 
 
 async def words(server: LoopbackServer, **options: Any) -> Spoken:
-    options = {"model": server.model()} | options
-    asking = {"settings": Settings(**options), "agent": "Ann", "module": "natural_language", "turn": 3}
-    return await speak("json_answer", **asking, schema="S")
+    return await ledgers.words(Settings(**{"model": server.model(), **options}))
 
 
 def limits(server: LoopbackServer) -> list[dict[str, int]]:

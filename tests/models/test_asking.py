@@ -4,6 +4,7 @@ import json
 from collections.abc import Callable
 from typing import Any
 
+import ledgers
 import pytest
 from loopback.answering import Reply
 from loopback.server import LoopbackServer
@@ -21,10 +22,7 @@ TEXT = json.dumps(RIGHT)
 
 
 async def question(server: LoopbackServer, **options: Any) -> Answer[NeedToTalk]:
-    settings = Settings(model=server.model(), **options)
-    return await ask(
-        "json_answer", NeedToTalk, settings=settings, agent="Ann", module="need_to_talk", turn=3, schema="S"
-    )
+    return await ledgers.question(Settings(**{"model": server.model(), **options}))
 
 
 def tool_call(arguments: str) -> Reply:

@@ -49,20 +49,14 @@ class Group:
 
 
 @pytest.fixture
-def group() -> Any:
+def group(serving: Callable[..., LoopbackServer]) -> Any:
     """`group(task=answer, …)` starts a server with these answers; it is stopped after the test."""
-    started: list[LoopbackServer] = []
 
     def start(**replaced: Any) -> Group:
         scripted = Scripted(**replaced)
-        server = LoopbackServer(answer=scripted)
-        server.__enter__()
-        started.append(server)
-        return Group(server, scripted)
+        return Group(serving(scripted), scripted)
 
-    yield start
-    for server in started:
-        server.__exit__()
+    return start
 
 
 StartGroup = Callable[..., Group]
