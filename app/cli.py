@@ -8,27 +8,36 @@ from typing import Annotated
 
 import typer
 
-from persimchat.app import (
-    branch_command,
-    debate_command,
-    diff_command,
-    doctor_command,
-    estimate_command,
-    export_command,
-    graph_command,
-    models_command,
-    personas_command,
-    regenerate_command,
-    replay_command,
-    resume_command,
-    run_command,
-    runs_command,
-    serve_command,
-    show_command,
+from persimchat.app.commands import (
+    diff,
+    doctor,
+    estimate,
+    export,
+    graph,
+    models,
+    personas,
+    replay,
+    resume,
+    run,
+    runs,
+    serve,
+    show,
 )
-from persimchat.app.exits import BAD_INPUT, DONE, INTERRUPTED, Interrupted, OutputClosed, UsageError, usage_line
-from persimchat.app.output import discard_stdout, hints_in_a_line, prepare, say, warn
-from persimchat.app.setting_command import offer
+from persimchat.app.commands.setting_command import offer
+from persimchat.app.output import (
+    BAD_INPUT,
+    DONE,
+    INTERRUPTED,
+    Interrupted,
+    OutputClosed,
+    UsageError,
+    discard_stdout,
+    hints_in_a_line,
+    prepare,
+    say,
+    usage_line,
+    warn,
+)
 from persimchat.state.errors import PerSimChatError
 from persimchat.state.plain_text import one_line
 
@@ -54,22 +63,22 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-offer(app, run_command.run, run_command.EXAMPLES)
-offer(app, debate_command.debate, debate_command.EXAMPLES, without=("mode",))
-offer(app, estimate_command.estimate, estimate_command.EXAMPLES)
-offer(app, resume_command.resume, resume_command.EXAMPLES, later="resume")
-offer(app, branch_command.branch, branch_command.EXAMPLES, later="branch")
-offer(app, regenerate_command.regenerate, regenerate_command.EXAMPLES, later="branch")
-app.command(epilog=replay_command.EXAMPLES)(replay_command.replay)
-app.command(epilog=diff_command.EXAMPLES)(diff_command.diff)
-app.add_typer(models_command.models, name="models")
-app.add_typer(personas_command.personas, name="personas")
-app.command(epilog=show_command.EXAMPLES)(show_command.show)
-app.add_typer(runs_command.runs, name="runs")
-app.command(epilog=export_command.EXAMPLES)(export_command.export)
-app.command(epilog=serve_command.EXAMPLES)(serve_command.serve)
-app.command()(graph_command.graph)
-app.command(epilog=doctor_command.EXAMPLES)(doctor_command.doctor)
+offer(app, run.run, run.EXAMPLES)
+offer(app, run.debate, run.DEBATE_EXAMPLES, without=("mode",))
+offer(app, estimate.estimate, estimate.EXAMPLES)
+offer(app, resume.resume, resume.EXAMPLES, later="resume")
+offer(app, resume.branch, resume.BRANCH_EXAMPLES, later="branch")
+offer(app, resume.regenerate, resume.REGENERATE_EXAMPLES, later="branch")
+app.command(epilog=replay.EXAMPLES)(replay.replay)
+app.command(epilog=diff.EXAMPLES)(diff.diff)
+app.add_typer(models.models, name="models")
+app.add_typer(personas.personas, name="personas")
+app.command(epilog=show.EXAMPLES)(show.show)
+app.add_typer(runs.runs, name="runs")
+app.command(epilog=export.EXAMPLES)(export.export)
+app.command(epilog=serve.EXAMPLES)(serve.serve)
+app.command()(graph.graph)
+app.command(epilog=doctor.EXAMPLES)(doctor.doctor)
 
 
 def _version(wanted: bool) -> None:

@@ -11,12 +11,12 @@ from collections.abc import AsyncGenerator, Callable, Iterator
 from contextlib import aclosing, contextmanager
 from pathlib import Path
 
-from persimchat.app.exits import Interrupted
-from persimchat.app.taking_part import TakingPart
-from persimchat.app.view import View
+from persimchat.app.console.taking_part import TakingPart
+from persimchat.app.output import Interrupted
+from persimchat.app.views.view import View
 from persimchat.models.registry import close_models
 from persimchat.runs.events import Event, Started, Stopped
-from persimchat.runs.past import stopped_event
+from persimchat.runs.folder.past import stopped_event
 from persimchat.state.errors import MachineError
 
 _SIGNALS = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))

@@ -1,4 +1,4 @@
-"""Writing to standard output and standard error, whatever they are connected to."""
+"""Writing to standard output and standard error, and how the command ends: exit codes and the one line of an error."""
 
 from __future__ import annotations
 
@@ -9,10 +9,72 @@ import sys
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any, Final, TextIO
 
-from persimchat.app.exits import OutputClosed
+import typer
+
+from persimchat.state.plain_text import quoted
 from persimchat.state.setting import RenamedSetting
+
+DONE: Final = 0
+DIFFERS: Final = 1
+BAD_INPUT: Final = 2
+MODEL_FAILURE: Final = 3
+INTERRUPTED: Final = 130
+
+_SHOWN: Final = 40
+"""So many characters of what somebody gave stand in an error."""
+
+UsageError: Final[type[Exception]] = typer.BadParameter.__mro__[1]
+"""The base of what Typer raises for a wrong command line. It has no public name of its own."""
+
+
+class Interrupted(Exception):
+    """The user, or whoever runs the program, ended it."""
+
+
+class OutputClosed(Interrupted):
+    """Nobody reads standard output any more, as in `persimchat run … | head`."""
+
+
+def _wrong_number(error: Exception) -> tuple[str, str] | None:
+    """What is wrong with a value that is no number, or one out of its range, and a remedy; None for anything else."""
+    problems = getattr(error.__cause__, "errors", None)
+    if problems is None:
+        return None
+    first = problems()[0]
+    shown, limits = quoted(first["input"], _SHOWN), first.get("ctx", {})
+    match first["type"]:
+        case "int_parsing" | "int_parsing_size" | "int_from_float":
+            return f"{shown} is no whole number", "Give a whole number. "
+        case "float_parsing":
+            return f"{shown} is no number", "Give a number. "
+        case "greater_than_equal":
+            return f"{shown} is too small", f"Give {limits['ge']} or more. "
+        case "less_than_equal":
+            return f"{shown} is too great", f"Give {limits['le']} or less. "
+        case _:
+            return None
+
+
+def usage_line(error: Exception) -> str:
+    """A wrong command line, in one line with a remedy."""
+    context = getattr(error, "ctx", None)
+    command = context.command_path if context is not None else "persimchat"
+    option = getattr(error, "option_name", None)
+    near = getattr(error, "possibilities", None)
+    wrong = _wrong_number(error)
+    if wrong is not None:
+        hint = str(getattr(error, "param_hint", None) or "/".join(getattr(getattr(error, "param", None), "opts", [])))
+        what, remedy = f"{wrong[0]} ({hint})" if hint else wrong[0], wrong[1]
+    elif option and near:
+        what, remedy = f"no such option {option}", f"Did you mean {near[0]}? "
+    else:
+        what, remedy = " ".join(str(getattr(error, "format_message", error.__str__)()).split()).rstrip("."), ""
+        what = what[:1].lower() + what[1:].replace("Value error, ", "")
+        if "unexpected extra argument" in what and command.endswith(" run"):
+            remedy = "Put a topic of several words in quotes. "
+    return f"{what}{'' if what.endswith('?') else '.'} {remedy}See: {command} --help"
 
 
 def prepare() -> None:

@@ -19,9 +19,9 @@ from loopback.server import LoopbackServer
 
 import persimchat
 from persimchat.personas.scenario import default_participants, make_scenario
-from persimchat.runs.estimate import Estimate, estimate
 from persimchat.runs.events import Totals
-from persimchat.runs.totals import totals, totals_by
+from persimchat.runs.folder.totals import totals, totals_by
+from persimchat.runs.reports.estimate import Estimate, estimate
 from persimchat.state.settings import Settings
 
 TOPIC = "Should our town close its centre to cars?"

@@ -15,7 +15,7 @@ from collections import Counter
 from pathlib import Path
 
 from persimchat.personas.scenario import default_participants, make_scenario
-from persimchat.runs.simulation import run_simulation
+from persimchat.runs.run.simulation import run_simulation
 from persimchat.state.settings import Settings
 
 TOPIC = "What should our town do with the old railway station?"

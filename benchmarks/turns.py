@@ -27,8 +27,8 @@ from typing import Any
 import persimchat
 from persimchat.graph import build_conversation
 from persimchat.personas.scenario import default_participants, make_scenario
-from persimchat.runs.checkpoints import opened
 from persimchat.runs.events import TurnEnded
+from persimchat.runs.folder.checkpoints import opened
 from persimchat.state.settings import Settings
 
 TESTS = Path(__file__).resolve().parents[1] / "tests"

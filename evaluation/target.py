@@ -12,7 +12,7 @@ from langsmith.utils import tracing_is_enabled
 from persimchat.graph.node import wait_for
 from persimchat.personas.scenario import default_participants, make_scenario
 from persimchat.runs.result import collected
-from persimchat.runs.simulation import run_simulation
+from persimchat.runs.run.simulation import run_simulation
 from persimchat.state.configuration import load_settings
 from persimchat.state.errors import InputError
 

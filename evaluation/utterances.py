@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from persimchat.runs.summary import count_words, mean
+from persimchat.runs.reports.summary import count_words, mean
 from persimchat.state.repetition import (
     ASKED_AGAIN_FOR_OTHERS_WORDS,
     LEAST_WORDS,

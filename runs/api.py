@@ -8,12 +8,12 @@ from typing import Any
 
 from persimchat.graph.node import wait_for
 from persimchat.personas.scenario import default_participants, load_scenario, make_scenario
-from persimchat.runs.branch import branch_run
 from persimchat.runs.control import Control
 from persimchat.runs.events import Event
 from persimchat.runs.result import Result, collected
-from persimchat.runs.resume import resume_run
-from persimchat.runs.simulation import run_simulation
+from persimchat.runs.run.branch import branch_run
+from persimchat.runs.run.resume import resume_run
+from persimchat.runs.run.simulation import run_simulation
 from persimchat.state.configuration import load_settings
 from persimchat.state.errors import InputError
 from persimchat.state.persona import Persona

@@ -27,7 +27,7 @@ from persimchat.runs.events import (
     TurnEnded,
     Uttered,
 )
-from persimchat.runs.past import stopped_event
+from persimchat.runs.folder.past import stopped_event
 
 _AT_ONCE: Final = 20
 """Events of the past that a follower is given before others have their turn."""

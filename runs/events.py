@@ -13,10 +13,21 @@ from typing import Annotated, Any, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
-from persimchat.runs.mind_record import MindRecord as MindRecord
-from persimchat.runs.mind_record import RecalledMemory as RecalledMemory
-from persimchat.runs.stored import Counts, Levels, Points, Seconds, Share, Spoken, Stored, Turn, is_empty, is_none
-from persimchat.runs.totals import Totals as Totals
+from persimchat.runs.folder.mind_record import MindRecord as MindRecord
+from persimchat.runs.folder.mind_record import RecalledMemory as RecalledMemory
+from persimchat.runs.folder.stored import (
+    Counts,
+    Levels,
+    Points,
+    Seconds,
+    Share,
+    Spoken,
+    Stored,
+    Turn,
+    is_empty,
+    is_none,
+)
+from persimchat.runs.folder.totals import Totals as Totals
 
 EVENTS_VERSION: Final = 1
 

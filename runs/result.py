@@ -20,7 +20,7 @@ from persimchat.runs.events import (
     Totals,
     Uttered,
 )
-from persimchat.runs.lines import DISCLAIMER
+from persimchat.runs.folder.lines import DISCLAIMER
 
 
 class Result(BaseModel):

@@ -15,7 +15,7 @@ from persimchat.graph.node import wait_for
 from persimchat.nodes.assembling import scenario_of
 from persimchat.personas.catalogue import shipped
 from persimchat.runs.api import asimulate
-from persimchat.runs.lines import CONDITION
+from persimchat.runs.folder.lines import CONDITION
 from persimchat.runs.result import Result
 from persimchat.state.configuration import load_settings
 from persimchat.state.conversation import Conversation

@@ -32,7 +32,7 @@ from persimchat.models.naming import ModelName, parse_model_name
 from persimchat.models.recording import Request
 from persimchat.models.registry import ready_model
 from persimchat.personas.catalogue import shipped
-from persimchat.runs.simulation import input_of
+from persimchat.runs.run.simulation import input_of
 from persimchat.state import judgement, mind
 from persimchat.state.scenario import Scenario
 from persimchat.state.settings import MODULES, OUTSIDE, Settings

@@ -120,9 +120,11 @@ def _install(strike: Strike) -> None:
 
     from persimchat.memory.store import MemoryStore
     from persimchat.models.exchange import Exchange
-    from persimchat.runs import calls, folder, rebuild, resume
-    from persimchat.runs.checkpoint_file import FileSaver
-    from persimchat.runs.running import Running
+    from persimchat.runs.folder import calls, rebuild
+    from persimchat.runs.folder import run_folder as folder
+    from persimchat.runs.folder.checkpoint_file import FileSaver
+    from persimchat.runs.run import resume
+    from persimchat.runs.run.running import Running
 
     strike.around(Exchange, "judge", "judge")
     strike.around(Exchange, "stream", "stream")
@@ -163,8 +165,8 @@ def _half_whole(path: Path, data: bytes) -> None:
 
 async def _follow(task: Mapping[str, Any], strike: Strike) -> dict[str, Any]:
     from persimchat.personas.scenario import default_participants, make_scenario
-    from persimchat.runs.resume import resume_run
-    from persimchat.runs.simulation import run_simulation
+    from persimchat.runs.run.resume import resume_run
+    from persimchat.runs.run.simulation import run_simulation
     from persimchat.state.errors import InputError
     from persimchat.state.settings import Settings
 
@@ -190,7 +192,7 @@ async def _look(out: Path) -> dict[str, Any]:
     from langchain_core.load import dumpd
 
     from persimchat.memory.store import MemoryStore
-    from persimchat.runs.resources import open_resources
+    from persimchat.runs.run.resources import open_resources
     from persimchat.state.settings import Settings
 
     path = out / RUN
@@ -236,7 +238,7 @@ def main() -> None:
     import persimchat.graph.choice
     import persimchat.models.offline
     import persimchat.personas.scenario
-    import persimchat.runs.resume  # noqa: F401
+    import persimchat.runs.run.resume  # noqa: F401
 
     for line in sys.stdin:
         reading, writing = os.pipe()

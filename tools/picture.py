@@ -13,7 +13,7 @@ from pathlib import Path
 from rich.console import Console
 
 import persimchat
-from persimchat.app.live_view import LiveView
+from persimchat.app.views.live_view import LiveView
 from persimchat.runs.events import Speaking, Token, TurnEnded
 
 ROOT = Path(__file__).resolve().parents[1]

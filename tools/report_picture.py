@@ -13,8 +13,8 @@ import tempfile
 from pathlib import Path
 
 import persimchat
-from persimchat.runs.reading import read_run
-from persimchat.runs.report import write_report
+from persimchat.runs.folder.reading import read_run
+from persimchat.runs.reports.report import write_report
 
 ROOT = Path(__file__).resolve().parents[1]
 PICTURE = ROOT / "docs" / "pictures" / "report.png"

@@ -11,7 +11,6 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, Literal
 
-from persimchat.runs.calls import CALLS
 from persimchat.runs.events import (
     Analysed,
     Asked,
@@ -35,10 +34,11 @@ from persimchat.runs.events import (
     Uttered,
     Waiting,
 )
-from persimchat.runs.past import UNKNOWN, past_events
-from persimchat.runs.reading import calls_in_file, calls_of, read_run
-from persimchat.runs.recorded import RecordedCall
-from persimchat.runs.totals import totals
+from persimchat.runs.folder.calls import CALLS
+from persimchat.runs.folder.past import UNKNOWN, past_events
+from persimchat.runs.folder.reading import calls_in_file, calls_of, read_run
+from persimchat.runs.folder.recorded import RecordedCall
+from persimchat.runs.folder.totals import totals
 
 Status = Literal["running", "paused", "asked", "ended", "unfinished"]
 """How a run stands: `asked` waits for a person; `unfinished` has no end, and nobody works on it."""

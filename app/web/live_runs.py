@@ -11,16 +11,16 @@ from typing import Any, Final
 from persimchat.app.web.board import Board, board_of, earlier_totals
 from persimchat.models.naming import shown
 from persimchat.models.redaction import redact
-from persimchat.runs.branch import branch_run, regenerate_run
 from persimchat.runs.broadcast import Broadcast
 from persimchat.runs.control import Control
 from persimchat.runs.events import Event, Started
-from persimchat.runs.folder import MANIFEST, TRANSCRIPT
-from persimchat.runs.listing import list_runs
-from persimchat.runs.lock import is_held
-from persimchat.runs.reading import read_manifest
-from persimchat.runs.resume import resume_run
-from persimchat.runs.simulation import run_simulation
+from persimchat.runs.folder.listing import list_runs
+from persimchat.runs.folder.lock import is_held
+from persimchat.runs.folder.reading import read_manifest
+from persimchat.runs.folder.run_folder import MANIFEST, TRANSCRIPT
+from persimchat.runs.run.branch import branch_run, regenerate_run
+from persimchat.runs.run.resume import resume_run
+from persimchat.runs.run.simulation import run_simulation
 from persimchat.state.errors import InputError, PerSimChatError
 from persimchat.state.scenario import Scenario
 from persimchat.state.settings import Settings

@@ -20,7 +20,7 @@ from persimchat.app.web.context import WebContext
 from persimchat.app.web.guard import Guard
 from persimchat.app.web.live_runs import LiveRuns
 from persimchat.app.web.pages import register
-from persimchat.runs.folder import check_out
+from persimchat.runs.folder.run_folder import check_out
 from persimchat.state.errors import InputError
 
 LOOPBACK: Final = frozenset({"127.0.0.1", "::1", "localhost"})

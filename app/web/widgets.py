@@ -9,7 +9,7 @@ from typing import Any, Final
 from nicegui import ui
 
 from persimchat.app.web.words import t
-from persimchat.runs.report_people import initials
+from persimchat.runs.reports.report_people import initials
 
 SEGMENTS: Final = 'no-caps unelevated toggle-color=primary color=transparent text-color=grey-7 padding="3px 10px"'
 """Properties of a toggle whose choices stand side by side, with the classes `seg surface`."""

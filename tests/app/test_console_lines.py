@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from persimchat.app.console_lines import COMMANDS, Order, Talk, answers, completions, order, unknown_speaker
+from persimchat.app.console.console_lines import COMMANDS, Order, Talk, answers, completions, order, unknown_speaker
 from persimchat.state.errors import InputError
 
 PRESENT = ("Jan Dvořák", "Jan Maria Nováková", "Petr", "Eva Malá")

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from run_files import run_json
 
-from persimchat.app.setting_options import choices_in
+from persimchat.app.commands.setting_options import choices_in
 from persimchat.state.errors import InputError
 
 Run = Callable[..., Any]

@@ -11,7 +11,7 @@ from loopback.scripted import Scripted
 from loopback.server import LoopbackServer
 from rich.console import Console
 
-from persimchat.app.live_view import LiveView
+from persimchat.app.views.live_view import LiveView
 from persimchat.runs.events import (
     Concluded,
     Event,

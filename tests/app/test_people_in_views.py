@@ -10,13 +10,11 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from persimchat.app.console_area import PLAIN, TURN, Area
-from persimchat.app.json_view import JsonView
-from persimchat.app.live_view import LiveView
-from persimchat.app.past_banner import Lead, branched, resumed
-from persimchat.app.plain_view import PlainView
-from persimchat.app.quiet_view import QuietView
-from persimchat.app.transcript import Transcript
+from persimchat.app.console.console import PLAIN, TURN, Area
+from persimchat.app.views.live_view import LiveView
+from persimchat.app.views.past_banner import Lead, branched, resumed
+from persimchat.app.views.plain_view import JsonView, PlainView, QuietView
+from persimchat.app.views.transcript import Transcript
 from persimchat.runs.events import (
     Asked,
     Continued,

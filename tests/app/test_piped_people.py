@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 import pytest
 
-from persimchat.app.piped_lines import Lines, PipedLines
+from persimchat.app.console.piped_lines import Lines, PipedLines
 from persimchat.runs.control import Control
 from persimchat.runs.events import Asked, Started
 from persimchat.state.intervention import LONGEST_WORDS

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from persimchat.app.request import scenario_of, settings_of
-from persimchat.app.wanted import Wanted
+from persimchat.app.commands.request import scenario_of, settings_of
+from persimchat.app.commands.wanted import Wanted
 from persimchat.personas.catalogue import shipped
 from persimchat.personas.scenario import DEFAULT_NUMBER, make_scenario
 from persimchat.state.errors import InputError

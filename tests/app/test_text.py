@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from persimchat.app.needs import bar, fitted, needs_lines
-from persimchat.app.text import cost, ending, models_in_words, mood, tokens, used
+from persimchat.app.views.live_view import bar, fitted, needs_lines
+from persimchat.app.views.text import cost, ending, models_in_words, mood, tokens, used
 from persimchat.runs.events import Stopped, Totals
 
 

@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 from persimchat import evaluation
-from persimchat.runs.tracing import turns_in_a_trace
+from persimchat.runs.run.tracing import turns_in_a_trace
 
 
 def test_the_table_names_every_evaluator(root: Path) -> None:

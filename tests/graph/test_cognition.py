@@ -15,7 +15,7 @@ from run_files import read_records, run_json
 import persimchat
 from persimchat.graph import build_conversation
 from persimchat.runs.events import MindChanged
-from persimchat.runs.replay import Replay
+from persimchat.runs.run.replay import Replay
 from persimchat.state.errors import InputError, ModelError
 from persimchat.state.judgement import PARTS, in_parts
 from persimchat.state.settings import Settings

@@ -16,13 +16,13 @@ from loopback.server import LoopbackServer
 
 import persimchat
 from persimchat.personas.scenario import make_scenario
-from persimchat.runs.branch import branch_run
 from persimchat.runs.events import Event, MindChanged, MindRecord, Silenced, TurnEnded, Uttered
-from persimchat.runs.export_rows import rows_of
-from persimchat.runs.reading import read_run
-from persimchat.runs.replay import Replay
-from persimchat.runs.report import report_html
-from persimchat.runs.simulation import run_simulation
+from persimchat.runs.folder.reading import read_run
+from persimchat.runs.reports.export_rows import rows_of
+from persimchat.runs.reports.report import report_html
+from persimchat.runs.run.branch import branch_run
+from persimchat.runs.run.replay import Replay
+from persimchat.runs.run.simulation import run_simulation
 from persimchat.state.errors import ModelError
 from persimchat.state.settings import Settings
 

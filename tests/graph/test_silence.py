@@ -17,8 +17,8 @@ from talks import NAMES, events_of, scenario
 
 from persimchat.graph.conversation import build_conversation
 from persimchat.runs.events import Event, Silenced, Uttered
-from persimchat.runs.resume import resume_run
-from persimchat.runs.simulation import input_of, run_simulation
+from persimchat.runs.run.resume import resume_run
+from persimchat.runs.run.simulation import input_of, run_simulation
 from persimchat.state.conversation import utterances
 from persimchat.state.errors import ModelError
 from persimchat.state.settings import Settings

@@ -16,14 +16,14 @@ from run_files import read_records, run_json
 from talks import NAMES, events_of, scenario
 
 from persimchat.graph.conversation import build_conversation
-from persimchat.runs.branch import branch_run
 from persimchat.runs.events import Event
-from persimchat.runs.past import past_events
-from persimchat.runs.reading import read_run
-from persimchat.runs.replay import Replay
-from persimchat.runs.resume import resume_run
-from persimchat.runs.simulation import input_of, run_simulation
-from persimchat.runs.summary import summarise
+from persimchat.runs.folder.past import past_events
+from persimchat.runs.folder.reading import read_run
+from persimchat.runs.reports.summary import summarise
+from persimchat.runs.run.branch import branch_run
+from persimchat.runs.run.replay import Replay
+from persimchat.runs.run.resume import resume_run
+from persimchat.runs.run.simulation import input_of, run_simulation
 from persimchat.state.conversation import utterances
 from persimchat.state.settings import Settings
 

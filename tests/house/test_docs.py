@@ -11,9 +11,11 @@ import pytest
 from offenders import check_each
 
 from persimchat.app.cli import app
-from persimchat.runs import branch, calls, checkpoints, folder, lock
-from persimchat.runs.manifest import STATE_VERSION
-from persimchat.runs.resume import MAY_CHANGE
+from persimchat.runs.folder import calls, checkpoints, lock
+from persimchat.runs.folder import run_folder as folder
+from persimchat.runs.folder.manifest import STATE_VERSION
+from persimchat.runs.run import branch
+from persimchat.runs.run.resume import MAY_CHANGE
 from persimchat.state.settings import BUDGETS, Settings
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -1,6 +1,6 @@
 """Imports point one way: a room may import itself and the rooms to its left, and nothing else of the package.
 
-The areas of the page (app/web) keep the same rule among themselves.
+The areas of the page (app/web) and the parts of runs/ keep the same rule among themselves.
 """
 
 from __future__ import annotations
@@ -16,6 +16,12 @@ ORDER = ("state", "prompts", "models", "memory", "personas", "nodes", "graph", "
 AREAS = ("shared", "minds", "insights", "personas", "setup", "chat", "past", "api")
 """The areas of the page. Modules beside them serve all areas and stand left of them, but for those that join them."""
 JOINING = ("pages", "serving")
+PARTS = {
+    "folder": ("folder", "events"),
+    "run": ("run", "folder", "events", "control"),
+    "reports": ("reports", "folder", "events"),
+}
+"""What the parts of runs/ may import of runs/: reports read folders, and never run anything."""
 WEB = ("persimchat", "app", "web")
 ROOT = Path(__file__).resolve().parents[2]
 FILES = sorted(path for room in ORDER for path in (ROOT / room).rglob("*.py"))
@@ -74,6 +80,16 @@ def areas_wrong_way(source: str, module: str) -> list[str]:
     return found
 
 
+def parts_wrong_way(source: str, part: str) -> list[str]:
+    """The imports of a module of runs/ that point from its part (folder, run, reports) to one that it must not know."""
+    found = []
+    for line, name in imported(source, f"persimchat.runs.{part}"):
+        parts = name.split(".")
+        if parts[:2] == ["persimchat", "runs"] and len(parts) > 2 and parts[2] not in PARTS[part]:
+            found.append(f"line {line}: {part} imports {name}")
+    return found
+
+
 def package_of(path: Path) -> str:
     return ".".join(["persimchat", *path.relative_to(ROOT).parent.parts])
 
@@ -99,6 +115,15 @@ def test_areas_of_the_page_point_left():
     modules = {".".join(path.relative_to(web).with_suffix("").parts): path for path in web.rglob("*.py")}
     found = {module: areas_wrong_way(path.read_text(encoding="utf-8"), module) for module, path in modules.items()}
     assert {module: lines for module, lines in found.items() if lines} == {}
+
+
+def test_parts_of_runs_point_left():
+    runs = ROOT / "runs"
+    assert {path.parent.name for path in runs.glob("*/__init__.py")} == set(PARTS)
+    modules = [path for part in PARTS for path in (runs / part).glob("*.py")]
+    found = {str(path): parts_wrong_way(path.read_text(encoding="utf-8"), path.parent.name) for path in modules}
+    assert {path: lines for path, lines in found.items() if lines} == {}
+    assert parts_wrong_way("from persimchat.runs.run.resume import x", "reports") != []
 
 
 @pytest.mark.parametrize(

@@ -64,7 +64,7 @@ def test_wheel_holds_everything_and_nothing_else(root: Path, wheel: Path):
     ("folder", "ending", "least"),
     [
         ("persimchat/prompts/templates", ".jinja", 10),
-        ("persimchat/runs/report_templates", ".jinja", 7),
+        ("persimchat/runs/reports/templates", ".jinja", 7),
         ("persimchat/personas/mappings", ".yaml", 6),
         ("persimchat/personas/shipped", ".yaml", 10),
         ("persimchat/personas/fragments", ".yaml", 1),

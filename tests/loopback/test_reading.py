@@ -21,11 +21,11 @@ from persimchat.models.ledger import LEDGER, Ledger
 from persimchat.models.offline.answer_form import AnswerForm
 from persimchat.models.offline.reading import prompt_of
 from persimchat.personas.catalogue import shipped
-from persimchat.personas.generation import generate
+from persimchat.personas.generation.generation import generate
 from persimchat.prompts import answer_blocks
 from persimchat.prompts import blocks as b
 from persimchat.prompts.rendering import worded_item
-from persimchat.runs.simulation import input_of
+from persimchat.runs.run.simulation import input_of
 from persimchat.state.scenario import Scenario
 from persimchat.state.settings import Settings
 from persimchat.state.verdict import answer_description

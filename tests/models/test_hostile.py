@@ -22,7 +22,7 @@ from persimchat.models.asking import ask, speak
 from persimchat.models.failures import TransientModelError
 from persimchat.models.ledger import LEDGER, Ledger
 from persimchat.models.receiving import KEPT, LONGEST
-from persimchat.runs.calls import Answers, CallsFile, read_calls
+from persimchat.runs.folder.calls import Answers, CallsFile, read_calls
 from persimchat.state.errors import ModelError, PerSimChatError
 from persimchat.state.judgement import NeedToTalk
 from persimchat.state.settings import Settings

@@ -17,12 +17,12 @@ from run_files import read_records
 
 from persimchat.personas.scenario import make_scenario
 from persimchat.runs.events import Event
-from persimchat.runs.export import export_runs
-from persimchat.runs.past import past_events
-from persimchat.runs.reading import read_run
-from persimchat.runs.replay import Replay
-from persimchat.runs.report import report_html
-from persimchat.runs.simulation import run_simulation
+from persimchat.runs.folder.past import past_events
+from persimchat.runs.folder.reading import read_run
+from persimchat.runs.reports.export import export_runs
+from persimchat.runs.reports.report import report_html
+from persimchat.runs.run.replay import Replay
+from persimchat.runs.run.simulation import run_simulation
 from persimchat.state.errors import InputError
 from persimchat.state.scenario import Scenario
 from persimchat.state.settings import Settings

@@ -17,11 +17,11 @@ from run_files import read_records, read_words, run_json
 from run_folders import minds_in
 
 from persimchat.memory.store import held_store
-from persimchat.runs.branch import branch_run
 from persimchat.runs.control import Control
-from persimchat.runs.lock import held
-from persimchat.runs.resume import resume_run
-from persimchat.runs.simulation import run_simulation
+from persimchat.runs.folder.lock import held
+from persimchat.runs.run.branch import branch_run
+from persimchat.runs.run.resume import resume_run
+from persimchat.runs.run.simulation import run_simulation
 from persimchat.state.errors import InputError, PerSimChatError
 from persimchat.state.scenario import Scenario
 from persimchat.state.settings import Settings
@@ -293,7 +293,7 @@ async def test_of_a_run_that_was_stopped(tmp_path: Path) -> None:
 _KILLED = """
 import asyncio, os, signal, sys
 from pathlib import Path
-from persimchat.runs.simulation import run_simulation
+from persimchat.runs.run.simulation import run_simulation
 from persimchat.state.scenario import Scenario
 from persimchat.state.settings import Settings
 async def main():
@@ -324,7 +324,7 @@ async def test_of_a_run_that_was_killed(tmp_path: Path) -> None:
 _BRANCH = """
 import asyncio, sys
 from pathlib import Path
-from persimchat.runs.branch import branch_run
+from persimchat.runs.run.branch import branch_run
 from persimchat.state.errors import InputError
 async def main():
     async for event in branch_run(Path(sys.argv[1]), 3, run=sys.argv[2]):

@@ -17,10 +17,10 @@ from run_folders import call, write_run
 
 import persimchat
 from persimchat.app.cli import main
-from persimchat.app.text import used
+from persimchat.app.views.text import used
 from persimchat.models.usage import summed
 from persimchat.runs.events import Totals
-from persimchat.runs.export import export_runs
+from persimchat.runs.reports.export import export_runs
 from persimchat.state.settings import Settings
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from langgraph.checkpoint.base import empty_checkpoint
 
-from persimchat.runs.checkpoints import opened
+from persimchat.runs.folder.checkpoints import opened
 
 NAMESPACES = 12
 ROUNDS = 12

@@ -22,9 +22,9 @@ from loopback.server import free_port
 from run_folders import write_run
 
 from persimchat.graph.choice import graph_for
-from persimchat.runs.checkpoints import CHECKPOINTS, check_location, opened, without_password
-from persimchat.runs.history import states_at
-from persimchat.runs.listing import deletable, delete_run
+from persimchat.runs.folder.checkpoints import CHECKPOINTS, check_location, opened, without_password
+from persimchat.runs.folder.listing import deletable, delete_run
+from persimchat.runs.run.history import states_at
 from persimchat.state.conversation import utterances
 from persimchat.state.errors import InputError, MachineError, MissingExtraError
 from persimchat.state.settings import Settings
@@ -112,7 +112,7 @@ def test_places_that_are_some(location: str) -> None:
 
 
 def test_without_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("persimchat.runs.checkpoints.find_spec", lambda name: None)
+    monkeypatch.setattr("persimchat.runs.folder.checkpoints.find_spec", lambda name: None)
     with pytest.raises(MissingExtraError, match=r"pip install 'persimchat\[postgres\]'"):
         check_location("postgresql://host/db")
 

@@ -20,8 +20,8 @@ from run_files import read_records
 from persimchat.graph.checkpoint_ids import begin_above
 from persimchat.graph.choice import graph_for
 from persimchat.personas.scenario import make_scenario
-from persimchat.runs.resume import resume_run
-from persimchat.runs.simulation import run_simulation
+from persimchat.runs.run.resume import resume_run
+from persimchat.runs.run.simulation import run_simulation
 from persimchat.state.conversation import utterances
 from persimchat.state.errors import PerSimChatError
 from persimchat.state.settings import Settings
@@ -36,9 +36,9 @@ time.time_ns = lambda: now_ns() + shift[0] * 10**9
 
 from pathlib import Path
 from persimchat.personas.scenario import make_scenario
-from persimchat.runs.branch import branch_run
-from persimchat.runs.resume import resume_run
-from persimchat.runs.simulation import run_simulation
+from persimchat.runs.run.branch import branch_run
+from persimchat.runs.run.resume import resume_run
+from persimchat.runs.run.simulation import run_simulation
 from persimchat.state.settings import Settings
 
 PEOPLE = [{"name": n, "description": "Likes tea."} for n in ("Ada Lind", "Bo Vik")]
@@ -171,5 +171,5 @@ def test_several_resumes_in_one_process_and_a_branch(tmp_path: Path) -> None:
     "damaged", ["", "no id", "1f1e622f-a739-424f-809e-20e3ccf7e25c", "ffffffff-ffff-6fff-809e-20e3ccf7e25c"]
 )
 def test_what_is_no_id_is_told_as_that(damaged: str) -> None:
-    with pytest.raises(PerSimChatError, match="nothing can come after"):
+    with pytest.raises(PerSimChatError, match="no new checkpoint can come after"):
         begin_above(damaged)

@@ -10,11 +10,11 @@ import pytest
 from run_files import read_records, run_json
 
 from persimchat.personas.scenario import default_participants, make_scenario
-from persimchat.runs.export import export_runs
-from persimchat.runs.past import past_events
-from persimchat.runs.reading import read_run
-from persimchat.runs.report import report_html
-from persimchat.runs.simulation import run_simulation
+from persimchat.runs.folder.past import past_events
+from persimchat.runs.folder.reading import read_run
+from persimchat.runs.reports.export import export_runs
+from persimchat.runs.reports.report import report_html
+from persimchat.runs.run.simulation import run_simulation
 from persimchat.state.settings import Settings
 
 QUESTION = "Should our town close its centre to cars?"

@@ -19,13 +19,12 @@ from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
 from persimchat.graph.choice import graph_for
 from persimchat.personas.scenario import make_scenario
-from persimchat.runs.branch import branch_run
-from persimchat.runs.checkpoint_dictionary import Dictionaries
-from persimchat.runs.checkpoint_values import Serializer
-from persimchat.runs.checkpoints import CHECKPOINTS, opened
-from persimchat.runs.history import states_at
-from persimchat.runs.resume import resume_run
-from persimchat.runs.simulation import run_simulation
+from persimchat.runs.folder.checkpoint_values import Dictionaries, Serializer
+from persimchat.runs.folder.checkpoints import CHECKPOINTS, opened
+from persimchat.runs.run.branch import branch_run
+from persimchat.runs.run.history import states_at
+from persimchat.runs.run.resume import resume_run
+from persimchat.runs.run.simulation import run_simulation
 from persimchat.state.errors import InputError
 from persimchat.state.settings import Settings
 
@@ -175,7 +174,7 @@ async def test_a_damaged_value_holds_up_one_turn_at_most(ended: Path, tmp_path: 
 
 def earlier(monkeypatch: pytest.MonkeyPatch) -> None:
     """Have checkpoints kept as earlier versions did."""
-    from persimchat.runs import checkpoint_file
+    from persimchat.runs.folder import checkpoint_file
 
     def saver(connection: Any, _: Any) -> AsyncSqliteSaver:
         return AsyncSqliteSaver(connection, serde=JsonPlusSerializer(allowed_msgpack_modules=None))

@@ -10,8 +10,8 @@ from hypothesis import given as given_values
 from hypothesis import strategies as st
 from run_folders import PEOPLE, given, lines, mind, recalled, utterance, write_debate, write_run, write_steered
 
-from persimchat.runs.diff import Comparison, compare
-from persimchat.runs.reading import read_run
+from persimchat.runs.folder.reading import read_run
+from persimchat.runs.reports.diff import Comparison, compare
 
 EVA, BO, LI = PEOPLE
 

@@ -15,11 +15,11 @@ from typing import Any
 import pytest
 from run_files import read_records, run_json
 
-from persimchat.runs.branch import branch_run
-from persimchat.runs.manifest import STATE_VERSION
-from persimchat.runs.reading import read_run
-from persimchat.runs.replay import Replay
-from persimchat.runs.resume import resume_run
+from persimchat.runs.folder.manifest import STATE_VERSION
+from persimchat.runs.folder.reading import read_run
+from persimchat.runs.run.branch import branch_run
+from persimchat.runs.run.replay import Replay
+from persimchat.runs.run.resume import resume_run
 from persimchat.state.errors import InputError
 
 KEPT = Path(__file__).parent / "earlier" / "version_1.tar.xz"

@@ -11,15 +11,15 @@ import pytest
 from run_files import read_records
 
 from persimchat.prompts import blocks
-from persimchat.runs.branch import branch_run, regenerate_run
 from persimchat.runs.control import Control
-from persimchat.runs.diff_parting import parting
-from persimchat.runs.export import export_runs
-from persimchat.runs.past import past_events
-from persimchat.runs.reading import read_run
-from persimchat.runs.replay import Replay
-from persimchat.runs.report import report_html
-from persimchat.runs.simulation import run_simulation
+from persimchat.runs.folder.past import past_events
+from persimchat.runs.folder.reading import read_run
+from persimchat.runs.reports.diff_parting import parting
+from persimchat.runs.reports.export import export_runs
+from persimchat.runs.reports.report import report_html
+from persimchat.runs.run.branch import branch_run, regenerate_run
+from persimchat.runs.run.replay import Replay
+from persimchat.runs.run.simulation import run_simulation
 from persimchat.state.scenario import Scenario
 from persimchat.state.settings import Settings
 

@@ -12,11 +12,9 @@ from loopback.server import LoopbackServer
 
 import persimchat
 from persimchat.personas.scenario import default_participants, make_scenario
-from persimchat.runs.estimate import estimate
-from persimchat.runs.estimate_calls import Course, calls_of_mind, calls_of_onlookers
-from persimchat.runs.estimate_content import filler
-from persimchat.runs.estimate_lengths import lengths
-from persimchat.runs.totals import totals, totals_by
+from persimchat.runs.folder.totals import totals, totals_by
+from persimchat.runs.reports.estimate import Course, calls_of_mind, calls_of_onlookers, estimate
+from persimchat.runs.reports.estimate_content import filler, lengths
 from persimchat.state.errors import InputError
 from persimchat.state.scenario import Scenario
 from persimchat.state.settings import Settings

@@ -27,10 +27,10 @@ from run_folders import (
     write_steered,
 )
 
-from persimchat.runs import codebook, export_writing
-from persimchat.runs.export import export_runs
-from persimchat.runs.export_tables import RARE, TABLES, Row
-from persimchat.runs.export_values import guarded, markdown
+from persimchat.runs.reports import codebook, export_writing
+from persimchat.runs.reports.cells import guarded, markdown
+from persimchat.runs.reports.export import export_runs
+from persimchat.runs.reports.export_tables import RARE, TABLES, Row
 
 Refused = Callable[..., str]
 RECALLED = recalled("Tea?")

@@ -12,11 +12,10 @@ from run_folders import MARKER, PEOPLE, call, lines, write_run, write_steered
 
 from persimchat.personas.scenario import default_participants, make_scenario
 from persimchat.runs.control import Control
-from persimchat.runs.export import export_runs
-from persimchat.runs.export_eyes import SEEN
-from persimchat.runs.export_tables import RARE, TABLES
-from persimchat.runs.reading import read_run
-from persimchat.runs.simulation import run_simulation
+from persimchat.runs.folder.reading import read_run
+from persimchat.runs.reports.export import SEEN, export_runs
+from persimchat.runs.reports.export_tables import RARE, TABLES
+from persimchat.runs.run.simulation import run_simulation
 from persimchat.state.settings import Settings
 
 Refused = Callable[..., str]

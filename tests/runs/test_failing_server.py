@@ -19,9 +19,9 @@ from persimchat.memory.store import MemoryStore
 from persimchat.models.exchange import Exchange
 from persimchat.personas.scenario import default_participants, make_scenario
 from persimchat.runs.events import Event, Stopped
-from persimchat.runs.folder import MEMORIES
-from persimchat.runs.resume import resume_run
-from persimchat.runs.simulation import run_simulation
+from persimchat.runs.folder.run_folder import MEMORIES
+from persimchat.runs.run.resume import resume_run
+from persimchat.runs.run.simulation import run_simulation
 from persimchat.state.errors import ModelError
 from persimchat.state.settings import Settings
 

@@ -13,8 +13,8 @@ from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
 from persimchat.graph.choice import graph_for
-from persimchat.runs.checkpoints import opened
-from persimchat.runs.history import Graph, complete_turn, is_between, state_at, states_at
+from persimchat.runs.folder.checkpoints import opened
+from persimchat.runs.run.history import Graph, complete_turn, is_between, state_at, states_at
 from persimchat.state.conversation import utterances
 from persimchat.state.errors import InputError
 from persimchat.state.settings import Settings

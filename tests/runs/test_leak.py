@@ -20,9 +20,9 @@ from run_files import read_records
 from persimchat.graph.choice import graph_for
 from persimchat.memory.store import held_store
 from persimchat.memory.utterance_vectors import utterance_vectors
-from persimchat.runs.checkpoints import opened
 from persimchat.runs.control import Control
-from persimchat.runs.simulation import run_simulation
+from persimchat.runs.folder.checkpoints import opened
+from persimchat.runs.run.simulation import run_simulation
 from persimchat.state.scenario import Scenario
 from persimchat.state.settings import Settings
 

@@ -16,9 +16,9 @@ from run_files import run_json
 
 import persimchat
 from persimchat.models import capacity, ladder, limits
-from persimchat.runs.calls import calls_in
-from persimchat.runs.reading import calls_of, read_run
-from persimchat.runs.replay import Replay
+from persimchat.runs.folder.calls import calls_in
+from persimchat.runs.folder.reading import calls_of, read_run
+from persimchat.runs.run.replay import Replay
 
 pytestmark = pytest.mark.proof
 

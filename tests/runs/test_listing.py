@@ -12,9 +12,9 @@ import pytest
 from run_folders import PEOPLE, lines, manifest, mind, write_debate, write_run
 
 from persimchat.memory.store import release, store
-from persimchat.runs.folder import MEMORIES
-from persimchat.runs.listing import UNFINISHED, deletable, delete_run, list_runs, matching
-from persimchat.runs.lock import held
+from persimchat.runs.folder.listing import UNFINISHED, deletable, delete_run, list_runs, matching
+from persimchat.runs.folder.lock import held
+from persimchat.runs.folder.run_folder import MEMORIES
 from persimchat.state.memory import new_memory
 
 Refused = Callable[..., str]

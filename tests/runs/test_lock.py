@@ -11,12 +11,12 @@ from pathlib import Path
 
 import pytest
 
-from persimchat.runs.lock import LOCK, PID, check_free, held, holder, is_held
+from persimchat.runs.folder.lock import LOCK, PID, check_free, held, holder, is_held
 
 HOLDS = """
 import sys
 from pathlib import Path
-from persimchat.runs.lock import held
+from persimchat.runs.folder.lock import held
 with held(Path(sys.argv[1])):
     print("held", flush=True)
     sys.stdin.read()

@@ -16,13 +16,13 @@ from talks import events_of
 import persimchat
 from persimchat.app.cli import main
 from persimchat.personas.scenario import default_participants, make_scenario
-from persimchat.runs.branch import branch_run
-from persimchat.runs.calls import CALLS
 from persimchat.runs.events import Event, Started, Stopped, TurnEnded, Uttered
-from persimchat.runs.folder import MINDS, READABLE, TRANSCRIPT
-from persimchat.runs.replay import Replay
-from persimchat.runs.resume import resume_run
-from persimchat.runs.simulation import run_simulation
+from persimchat.runs.folder.calls import CALLS
+from persimchat.runs.folder.run_folder import MINDS, READABLE, TRANSCRIPT
+from persimchat.runs.run.branch import branch_run
+from persimchat.runs.run.replay import Replay
+from persimchat.runs.run.resume import resume_run
+from persimchat.runs.run.simulation import run_simulation
 from persimchat.state.errors import InputError, MachineError
 from persimchat.state.settings import Settings
 

@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from run_folders import mind, recalled
 
-from persimchat.runs.checkpoint_dictionary import Dictionaries
-from persimchat.runs.jsonl import Line
-from persimchat.runs.mind_lines import MindLines
+from persimchat.runs.folder.checkpoint_values import Dictionaries
+from persimchat.runs.folder.jsonl import Line
+from persimchat.runs.folder.mind_lines import MindLines
 from persimchat.state.errors import InputError
 
 MEMORIES = st.builds(

@@ -9,10 +9,10 @@ from pathlib import Path
 from run_files import run_json
 from run_folders import write_run
 
-from persimchat.runs.folder import RUN_FORMAT
-from persimchat.runs.going_on import changed_settings, manifest_of, settings_of
-from persimchat.runs.manifest import STATE_VERSION
-from persimchat.runs.reading import read_manifest
+from persimchat.runs.folder.manifest import STATE_VERSION
+from persimchat.runs.folder.reading import read_manifest
+from persimchat.runs.folder.run_folder import RUN_FORMAT
+from persimchat.runs.run.going_on import changed_settings, manifest_of, settings_of
 
 
 def test_settings_of_old_folders_have_current_names(tmp_path: Path):

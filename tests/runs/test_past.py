@@ -17,9 +17,9 @@ import persimchat
 from persimchat.personas.scenario import default_participants, make_scenario
 from persimchat.runs.control import Control
 from persimchat.runs.events import Event, Silenced, Started, Stopped, Token, TurnEnded, Uttered
-from persimchat.runs.past import UNKNOWN, past_events, stopped_event
-from persimchat.runs.reading import read_run
-from persimchat.runs.simulation import run_simulation
+from persimchat.runs.folder.past import UNKNOWN, past_events, stopped_event
+from persimchat.runs.folder.reading import read_run
+from persimchat.runs.run.simulation import run_simulation
 from persimchat.state.errors import InputError
 from persimchat.state.settings import Settings
 

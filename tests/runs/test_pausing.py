@@ -12,8 +12,8 @@ from runs.test_control import AGENTS_ONLY, LI, SCENARIO, control_lines, of, once
 
 from persimchat.runs.control import Control
 from persimchat.runs.events import Event
-from persimchat.runs.resume import resume_run
-from persimchat.runs.simulation import run_simulation
+from persimchat.runs.run.resume import resume_run
+from persimchat.runs.run.simulation import run_simulation
 
 
 @pytest.mark.proof

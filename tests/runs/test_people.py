@@ -13,8 +13,8 @@ from run_files import read_records
 
 from persimchat.runs.control import Control
 from persimchat.runs.events import Event
-from persimchat.runs.resume import resume_run
-from persimchat.runs.simulation import run_simulation
+from persimchat.runs.run.resume import resume_run
+from persimchat.runs.run.simulation import run_simulation
 from persimchat.state.scenario import Scenario
 from persimchat.state.settings import Settings
 

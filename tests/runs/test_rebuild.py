@@ -12,10 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from run_files import read_records
 
-from persimchat.runs import folder as names
 from persimchat.runs.events import Analysed, Judged, MindRecord, Silenced, Uttered
-from persimchat.runs.folder import RunFolder
-from persimchat.runs.rebuild import add_minds, rebuild
+from persimchat.runs.folder import run_folder as names
+from persimchat.runs.folder.rebuild import add_minds, rebuild
+from persimchat.runs.folder.run_folder import RunFolder
 from persimchat.state.conversation import as_message, utterance_id
 
 AGENTS = ["Eva Horáková", "李雷"]

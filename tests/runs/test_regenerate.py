@@ -10,7 +10,7 @@ import pytest
 from run_files import read_words, run_json
 from runs.test_branch import LI, contents, run
 
-from persimchat.runs.branch import branch_run, regenerate_run
+from persimchat.runs.run.branch import branch_run, regenerate_run
 from persimchat.state.errors import InputError
 
 

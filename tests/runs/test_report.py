@@ -23,10 +23,10 @@ from run_folders import (
     write_steered,
 )
 
-from persimchat.runs.lines import DISCLAIMER
-from persimchat.runs.reading import read_run
-from persimchat.runs.report import report_html, write_report
-from persimchat.runs.report_plots import MOST_POINTS
+from persimchat.runs.folder.lines import DISCLAIMER
+from persimchat.runs.folder.reading import read_run
+from persimchat.runs.reports.report import report_html, write_report
+from persimchat.runs.reports.report_insights import MOST_POINTS
 from persimchat.state.plain_text import clean
 
 VOID = {"meta", "link", "br", "hr", "img", "input"}
@@ -338,7 +338,7 @@ def contrast(one: str, other: str) -> float:
 
 
 def test_everything_can_be_read_in_light_and_dark(root: Path) -> None:
-    sheet = (root / "runs/report_templates/style.css.jinja").read_text(encoding="utf-8")
+    sheet = (root / "runs/reports/templates/style.css.jinja").read_text(encoding="utf-8")
     blocks = re.findall(r":root \{(.*?)\}", sheet, re.DOTALL)
     assert len(blocks) == 3  # light, dark, print
     light = dict(re.findall(r"--(\w+): (#[0-9a-f]+)", blocks[0]))

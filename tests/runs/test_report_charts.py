@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from persimchat.runs.report_charts import Scale, area, bin_size, binned, path, spread, step_for, ticks
-from persimchat.runs.report_people import initials, people
-from persimchat.runs.report_plots import Series, level_plot
+from persimchat.runs.reports.charts import Scale, area, bin_size, binned, path, spread, step_for, ticks
+from persimchat.runs.reports.report_insights import Series, level_plot
+from persimchat.runs.reports.report_people import initials, people
 
 
 @given(st.floats(-1e6, 1e6), st.floats(1e-3, 1e6), st.floats(0, 1), st.floats(0, 1))

@@ -15,11 +15,11 @@ import pytest
 from run_files import read_records, run_json
 
 from persimchat.personas.scenario import make_scenario
-from persimchat.runs.checkpoints import CHECKPOINTS
 from persimchat.runs.control import Control
 from persimchat.runs.events import Event, Stopped
-from persimchat.runs.resume import resume_run
-from persimchat.runs.simulation import run_simulation
+from persimchat.runs.folder.checkpoints import CHECKPOINTS
+from persimchat.runs.run.resume import resume_run
+from persimchat.runs.run.simulation import run_simulation
 from persimchat.state.errors import InputError
 from persimchat.state.settings import Settings
 
@@ -119,7 +119,7 @@ async def test_no_folder_at_all(tmp_path: Path) -> None:
 @pytest.mark.proof
 async def test_a_run_that_a_live_process_works_on(folder: Path) -> None:
     holding = (
-        "import sys; from pathlib import Path; from persimchat.runs.lock import held\n"
+        "import sys; from pathlib import Path; from persimchat.runs.folder.lock import held\n"
         "with held(Path(sys.argv[1])):\n    print('held', flush=True); sys.stdin.read()"
     )
     with Popen([sys.executable, "-c", holding, str(folder)], stdin=PIPE, stdout=PIPE, text=True) as process:

@@ -18,9 +18,9 @@ from run_folders import minds_in
 
 import persimchat
 from persimchat.runs.events import MindChanged, Silenced, Speaking, Started, Stopped, Token, TurnEnded, Uttered
-from persimchat.runs.folder import RunFolder, write_whole
-from persimchat.runs.manifest import STATE_VERSION, first_manifest, manifest_in_progress, resumed_manifest
-from persimchat.runs.reading import read_manifest
+from persimchat.runs.folder.manifest import STATE_VERSION, first_manifest, manifest_in_progress, resumed_manifest
+from persimchat.runs.folder.reading import read_manifest
+from persimchat.runs.folder.run_folder import RunFolder, write_whole
 from persimchat.state.errors import InputError, MachineError, ModelError
 from persimchat.state.scenario import Scenario
 from persimchat.state.settings import Settings
@@ -271,7 +271,7 @@ def test_a_failure_nobody_expected_still_ends_the_event_stream(tmp_path: Path, m
     def broken(*_: Any) -> None:
         raise RuntimeError("disk of OPENAI sk-abcdefghijklmnopqrstuvwxyz")
 
-    monkeypatch.setattr("persimchat.runs.folder.RunFolder.utterance", broken)
+    monkeypatch.setattr("persimchat.runs.folder.run_folder.RunFolder.utterance", broken)
     seen: list[Any] = []
     with LoopbackServer(answer=Scripted()) as server:
         events = persimchat.stream_events("Tea?", PEOPLE, model=server.model(), out=tmp_path)
@@ -356,7 +356,7 @@ def test_a_manifest_is_written_whole_or_not_at_all(tmp_path: Path, monkeypatch: 
     def fails(descriptor: int) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("persimchat.runs.folder.os.fsync", fails)
+    monkeypatch.setattr("persimchat.runs.folder.run_folder.os.fsync", fails)
     with pytest.raises(OSError, match="No space"):
         write_whole(path, b"new")
     assert path.read_bytes() == b"old"

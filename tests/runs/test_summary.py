@@ -13,8 +13,17 @@ from hypothesis import strategies as st
 from run_folders import PEOPLE, lines, mind, score, utterance, verdict, write_debate, write_run, write_steered
 
 from persimchat.runs.events import Analysed, Uttered
-from persimchat.runs.reading import read_run
-from persimchat.runs.summary import Summary, count_words, course, highest_coherence, mean, slope, speech, summarise
+from persimchat.runs.folder.reading import read_run
+from persimchat.runs.reports.summary import (
+    Summary,
+    count_words,
+    course,
+    highest_coherence,
+    mean,
+    slope,
+    speech,
+    summarise,
+)
 
 EVA, BO, LEI = PEOPLE
 VALUES = st.lists(st.floats(-1000, 1000), min_size=2, max_size=40)

@@ -22,7 +22,7 @@ from run_files import run_json
 
 from persimchat import Result, as_tool
 from persimchat.personas.catalogue import shipped
-from persimchat.runs.lines import DISCLAIMER
+from persimchat.runs.folder.lines import DISCLAIMER
 from persimchat.state.errors import ModelError
 from persimchat.state.settings import Settings
 

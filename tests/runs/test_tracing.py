@@ -23,8 +23,8 @@ from loopback.langsmith import LangSmithServer, Traced, tracing
 from loopback.server import LoopbackServer
 
 import persimchat
-from persimchat.runs import tracing as told
 from persimchat.runs.control import Control
+from persimchat.runs.run import tracing as told
 from persimchat.state.errors import ModelError
 
 KEY = "sk-proj-0123456789abcdefghij"

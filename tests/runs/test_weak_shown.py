@@ -7,11 +7,11 @@ from pathlib import Path
 from run_folders import PEOPLE, mind, write_run
 
 from persimchat.app.web.board import Board
-from persimchat.runs.export_rows import rows_of
-from persimchat.runs.past import past_events
-from persimchat.runs.reading import read_run
-from persimchat.runs.report_words import came_out
-from persimchat.runs.summary import summarise
+from persimchat.runs.folder.past import past_events
+from persimchat.runs.folder.reading import read_run
+from persimchat.runs.reports.export_rows import rows_of
+from persimchat.runs.reports.summary import summarise
+from persimchat.runs.reports.words import came_out
 
 COUNTS = {"emotion": {"asked": 15, "valid": 9, "again": 2, "corrected": 3, "failed": 1}}
 

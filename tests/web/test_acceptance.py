@@ -10,12 +10,12 @@ from nicegui.testing import User
 from web.conftest import begin
 from web.past_pages import named, press
 
-from persimchat.app.web.chat.branch_settings import changeable
+from persimchat.app.web.chat.branch_dialog import changeable
 from persimchat.app.web.context import WebContext
 from persimchat.personas.scenario import default_participants, make_scenario
-from persimchat.runs.branch import branch_run
-from persimchat.runs.lock import held
-from persimchat.runs.reading import read_manifest
+from persimchat.runs.folder.lock import held
+from persimchat.runs.folder.reading import read_manifest
+from persimchat.runs.run.branch import branch_run
 from persimchat.state.settings import Settings
 
 

@@ -28,9 +28,9 @@ from persimchat.app.web.looks import chart_name
 from persimchat.app.web.shared.budgets import budgets
 from persimchat.app.web.words import LANGUAGES, catalogue
 from persimchat.runs.events import Analysed, Judged, Totals
-from persimchat.runs.past import UNKNOWN
-from persimchat.runs.reading import read_run
-from persimchat.runs.summary import summarise
+from persimchat.runs.folder.past import UNKNOWN
+from persimchat.runs.folder.reading import read_run
+from persimchat.runs.reports.summary import summarise
 from persimchat.state.emotion import EMOTIONS
 
 NAMES = st.sampled_from(["Eva", "Bo", "Li", ":x"])

@@ -10,7 +10,7 @@ from web.conftest import begin
 
 from persimchat.app.web.context import WebContext
 from persimchat.app.web.live_runs import LiveRun
-from persimchat.runs.resume import resume_run
+from persimchat.runs.run.resume import resume_run
 from persimchat.state.errors import InputError
 
 

@@ -14,9 +14,9 @@ import persimchat.app.web.past as past
 from persimchat.app.web.past.actions import FORMATS
 from persimchat.app.web.past.run_card import ending, moment
 from persimchat.app.web.words import LANGUAGES, catalogue
-from persimchat.runs.diff_parting import Why
 from persimchat.runs.events import StopReason
-from persimchat.runs.listing import UNFINISHED
+from persimchat.runs.folder.listing import UNFINISHED
+from persimchat.runs.reports.diff_parting import Why
 
 MADE = {
     *(f"past.why_{why}" for why in get_args(Why)),

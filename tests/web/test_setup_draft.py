@@ -19,7 +19,7 @@ from persimchat.app.web.setup.scenario_files import NameTaken, SavedSetups, file
 from persimchat.app.web.setup.specs import specs, usual
 from persimchat.personas.catalogue import shipped
 from persimchat.personas.scenario import load_scenario
-from persimchat.runs.reading import read_manifest
+from persimchat.runs.folder.reading import read_manifest
 from persimchat.state.errors import InputError
 from persimchat.state.normalise import is_visible
 from persimchat.state.persona import Persona

@@ -17,7 +17,7 @@ from persimchat.personas.catalogue import shipped
 from persimchat.personas.files import is_path
 from persimchat.personas.names import with_full_names
 from persimchat.personas.scenario import default_participants, make_scenario
-from persimchat.runs.estimate import estimate
+from persimchat.runs.reports.estimate import estimate
 from persimchat.state.configuration import load_settings
 from persimchat.state.errors import InputError
 from persimchat.state.normalise import folded, visible_form

@@ -14,8 +14,8 @@ from persimchat.app.web.api.problems import NO_RUN, RESPONSES
 from persimchat.app.web.api.runs import check_run
 from persimchat.app.web.context import WebContext
 from persimchat.runs.events import Event, Speaking, Token
-from persimchat.runs.past import past_events
-from persimchat.runs.reading import read_run
+from persimchat.runs.folder.past import past_events
+from persimchat.runs.folder.reading import read_run
 from persimchat.state.errors import PerSimChatError
 
 ALIVE_S: Final = 15.0

@@ -20,11 +20,11 @@ from persimchat.app.web.board import Board
 from persimchat.app.web.context import WebContext
 from persimchat.app.web.live_runs import LiveRun
 from persimchat.runs.events import Judged, MindRecord, StopReason, Uttered
-from persimchat.runs.export import export_runs
-from persimchat.runs.listing import ListedRun, deletable, delete_run, matching
-from persimchat.runs.past import past_events
-from persimchat.runs.reading import read_run
-from persimchat.runs.report import report_html
+from persimchat.runs.folder.listing import ListedRun, deletable, delete_run, matching
+from persimchat.runs.folder.past import past_events
+from persimchat.runs.folder.reading import read_run
+from persimchat.runs.reports.export import export_runs
+from persimchat.runs.reports.report import report_html
 from persimchat.state.errors import InputError, MachineError
 from persimchat.state.settings import Mode
 

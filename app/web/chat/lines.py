@@ -13,7 +13,7 @@ from persimchat.app.web.shared.formats import cost, listed, tokens
 from persimchat.app.web.widgets import avatar, chip, named
 from persimchat.app.web.words import catalogue, number, t
 from persimchat.runs.events import Concluded, Judged, Shortened, Silenced, Started, Stopped, TopicChanged, Uttered
-from persimchat.runs.lines import edited
+from persimchat.runs.folder.lines import edited
 from persimchat.state.emotion import dominant
 from persimchat.state.plain_text import one_line
 from persimchat.state.repetition import CORRECTIONS

@@ -1,4 +1,4 @@
-"""The figures of a run up to a turn, and what charts draw of it, as data; `runs/summary.py` does the arithmetic."""
+"""The figures of a run up to a turn and what charts draw, as data; `runs/reports/summary.py` does the arithmetic."""
 
 from __future__ import annotations
 
@@ -10,8 +10,16 @@ from weakref import WeakKeyDictionary
 
 from persimchat.app.web.board import Board
 from persimchat.runs.events import Analysed, Judged, Uttered
-from persimchat.runs.report_charts import Point, bin_size, binned
-from persimchat.runs.summary import AgentSummary, Best, Speech, agent_summary, highest_coherence, most_active, speech
+from persimchat.runs.reports.charts import Point, bin_size, binned
+from persimchat.runs.reports.summary import (
+    AgentSummary,
+    Best,
+    Speech,
+    agent_summary,
+    highest_coherence,
+    most_active,
+    speech,
+)
 from persimchat.state.emotion import EMOTIONS
 
 MOST_POINTS: Final = 200

@@ -24,7 +24,7 @@ from persimchat.app.web.shared.formats import (
 from persimchat.app.web.widgets import bar, card, fill
 from persimchat.app.web.words import t
 from persimchat.runs.events import Totals
-from persimchat.runs.past import UNKNOWN
+from persimchat.runs.folder.past import UNKNOWN
 from persimchat.state.plain_text import one_line
 
 _ALWAYS = {

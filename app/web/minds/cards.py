@@ -12,7 +12,7 @@ from persimchat.app.web.shared.formats import module_name
 from persimchat.app.web.widgets import bar, card, chip
 from persimchat.app.web.words import catalogue, t
 from persimchat.runs.events import Uttered
-from persimchat.runs.mind_record import MindRecord
+from persimchat.runs.folder.mind_record import MindRecord
 from persimchat.state.plain_text import clean, one_line
 
 

@@ -19,9 +19,9 @@ from persimchat.app.web.setup.scenario_files import scenario_text
 from persimchat.app.web.shared.navigation import comparison_of, export_of, like, page_of, report_of
 from persimchat.app.web.widgets import FIELD, answered, icon_button, item, menu, notify_error
 from persimchat.app.web.words import t
-from persimchat.runs.export_writing import need
-from persimchat.runs.listing import Deletable, deletable, delete_run
-from persimchat.runs.reading import read_manifest
+from persimchat.runs.folder.listing import Deletable, deletable, delete_run
+from persimchat.runs.folder.reading import read_manifest
+from persimchat.runs.reports.export_writing import need
 from persimchat.state.errors import InputError, MissingExtraError, PerSimChatError
 from persimchat.state.settings import Settings
 

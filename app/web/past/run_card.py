@@ -16,8 +16,8 @@ from persimchat.app.web.shared.formats import dollars
 from persimchat.app.web.shared.navigation import comparison_of, like, page_of, resume_and_show
 from persimchat.app.web.widgets import avatar, chip, item, menu, named
 from persimchat.app.web.words import catalogue, t
-from persimchat.runs.listing import UNFINISHED, ListedRun
-from persimchat.runs.report_words import spaced
+from persimchat.runs.folder.listing import UNFINISHED, ListedRun
+from persimchat.runs.reports.words import spaced
 from persimchat.state.plain_text import one_line
 
 _COLOURS: Final = {

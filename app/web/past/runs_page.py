@@ -13,7 +13,7 @@ from persimchat.app.web.past.run_card import RunCard, address_of, ending
 from persimchat.app.web.shared.navigation import comparison_of
 from persimchat.app.web.widgets import FIELD, notify_error
 from persimchat.app.web.words import t
-from persimchat.runs.listing import UNFINISHED, ListedRun, Listing, matching
+from persimchat.runs.folder.listing import UNFINISHED, ListedRun, Listing, matching
 from persimchat.state.errors import PerSimChatError
 from persimchat.state.settings import MODES
 

@@ -17,7 +17,7 @@ from persimchat.models.redaction import redact
 from persimchat.personas.catalogue import shipped
 from persimchat.personas.files import SUFFIXES, is_path
 from persimchat.personas.scenario import load_scenario
-from persimchat.runs.manifest import public
+from persimchat.runs.folder.manifest import public
 from persimchat.state.document import MAX_BYTES, read_document
 from persimchat.state.errors import InputError
 from persimchat.state.normalise import without_marks

@@ -12,7 +12,7 @@ from persimchat.app.web.setup.form import Form, Mark
 from persimchat.app.web.setup.specs import Spec, specs
 from persimchat.app.web.widgets import FIELD, SEGMENTS, explained, named
 from persimchat.app.web.words import catalogue, t
-from persimchat.runs.report_words import spaced
+from persimchat.runs.reports.words import spaced
 from persimchat.state.settings import ABOUT
 
 MODELS: Final = (

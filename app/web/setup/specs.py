@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any, Final, Literal
 
-from persimchat.runs.manifest import public
+from persimchat.runs.folder.manifest import public
 from persimchat.state.document import parse_value
 from persimchat.state.settings import PART, Settings
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from persimchat.runs.events import Totals
-from persimchat.runs.past import UNKNOWN
-from persimchat.runs.reading import read_manifest
+from persimchat.runs.folder.past import UNKNOWN
+from persimchat.runs.folder.reading import read_manifest
 from persimchat.state.settings import BUDGETS
 
 

@@ -1,0 +1,1 @@
+"""The commands, a file each: their options, their help and what they do."""

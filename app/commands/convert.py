@@ -1,0 +1,115 @@
+"""`persimchat personas convert`: descriptions of people in other forms, as persona files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Final
+
+import typer
+
+from persimchat.app.output import warn
+from persimchat.state.errors import InputError
+from persimchat.state.plain_text import one_line
+
+if TYPE_CHECKING:
+    from persimchat.personas.conversion.conversion import Conversion
+    from persimchat.state.settings import Settings
+
+EXAMPLES: Final = """\b
+[bold]Examples[/bold]
+  persimchat personas convert people.csv
+  persimchat personas convert survey.csv --mapping survey.yaml --out people
+  persimchat personas convert agents/*.agent.json --pick Lena
+  persimchat personas convert interview.pdf --model ollama:llama3.2
+
+\b
+[bold]Ready mappings[/bold], recognised by the shape of a file
+  generative_agents, tinytroupe, tinytroupe_old, sotopia, agentgroupchat,
+  and plain: columns called name, age, occupation, description …
+
+\b
+[bold]Files[/bold]
+  .csv .tsv .json .jsonl .txt .md, and .pdf with: pip install 'persimchat\\[pdf]'
+  Other fields: write a mapping file, or have a model read them.
+"""
+
+Files = Annotated[
+    list[Path], typer.Argument(metavar="FILE…", help="Who is described there becomes a persona.", show_default=False)
+]
+MappingName = Annotated[
+    str | None,
+    typer.Option(
+        "--mapping",
+        metavar="NAME|FILE",
+        help="A ready mapping, or a file (YAML) that says which of their fields become which of ours. "
+        "[dim]default: by the shape of each file[/dim]",
+    ),
+]
+Model = Annotated[
+    str | None,
+    typer.Option(
+        "--model",
+        metavar="MODEL",
+        help="A model that reads the descriptions, whatever their fields: openai:<model>, ollama:<model>, "
+        "<model>@http://host:port/v1, … [dim]default: PERSIMCHAT_MODEL, else OpenAI with OPENAI_API_KEY; and only "
+        "for what no mapping fits[/dim]",
+        show_default=False,
+    ),
+]
+Pick = Annotated[
+    list[str] | None,
+    typer.Option("--pick", metavar="NAME", help="Only this person; as often as needed. [dim]default: everybody[/dim]"),
+]
+Out = Annotated[
+    Path | None,
+    typer.Option(
+        "--out",
+        metavar="DIR",
+        help="The folder for the files: a new or empty one. [dim]default: a new one in ./converted[/dim]",
+        show_default=False,
+    ),
+]
+
+
+def convert(
+    files: Files,
+    mapping: MappingName = None,
+    out: Out = None,
+    model: Model = None,
+    pick: Pick = None,
+) -> None:
+    """Convert descriptions of people from other programs, tables and texts into persona files.
+
+    Where the fields are known, no model is needed. Where they are not, name one with --model, and it reads the
+    descriptions. What was taken, left out and stayed empty is listed; nothing is made up.
+    Files are written when all are converted; nothing is ever overwritten.
+    """
+    import asyncio
+
+    from persimchat.app.commands.request import settings_of
+    from persimchat.app.commands.wanted import Wanted
+    from persimchat.app.views.converted import report
+    from persimchat.personas.conversion.files import new_place, texts_of
+    from persimchat.personas.generation.generated_files import new_folder, write_all
+
+    if pick and not all(one_line(name) for name in pick):
+        raise InputError("--pick is empty", remedy="Say who is wanted, or leave it out to convert everybody.")
+    settings = settings_of(Wanted(arguments={"model": model}))
+    with new_folder(out if out is not None else new_place(files)) as folder:
+        conversion = asyncio.run(_converted(files, settings, mapping, model is not None, pick or []))
+        kept = write_all(folder, texts_of(conversion.people))
+    report(conversion, kept)
+
+
+async def _converted(
+    files: list[Path], settings: Settings, mapping: str | None, read: bool, pick: list[str]
+) -> Conversion:
+    from persimchat.models.registry import close_models
+    from persimchat.personas.conversion.conversion import convert as converted
+
+    try:
+        return await converted(
+            files, settings, mapping=mapping, read=read, pick=pick, told=lambda line: warn(f"persimchat: {line}")
+        )
+    finally:
+        await close_models()

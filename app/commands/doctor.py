@@ -1,0 +1,63 @@
+"""`persimchat doctor`: checks what a run needs, and says what to do."""
+
+from __future__ import annotations
+
+from typing import Annotated, Final
+
+import typer
+
+from persimchat.app.commands.options import Assignments
+from persimchat.app.output import say
+from persimchat.state.plain_text import one_line
+
+EXAMPLES: Final = """\b
+[bold]Examples[/bold]
+  persimchat doctor
+  persimchat doctor --model ollama:llama3.2 --embedding lexical
+  persimchat doctor --set store=./memories
+
+\b
+[bold]Exit codes[/bold]
+  0 all is well   2 a setting, key or folder is wrong   3 the model or embedding fails
+"""
+
+
+def doctor(
+    model: Annotated[
+        str | None, typer.Option("--model", metavar="MODEL", help="The language model to check, as for run.")
+    ] = None,
+    embedding: Annotated[
+        str | None, typer.Option("--embedding", metavar="MODEL", help="The embedding to check, as for run.")
+    ] = None,
+    assignments: Assignments = None,
+) -> None:
+    """Check Python, model, embedding and memory store, and say what to do where something fails.
+
+    A remote model is asked one tiny question, and a remote embedding is given one short text.
+    """
+    import asyncio
+
+    from persimchat.app.commands.request import settings_of
+    from persimchat.app.commands.wanted import Wanted
+    from persimchat.app.doctor_checks import examine
+    from persimchat.models.registry import close_models
+    from persimchat.runs.reports.words import count
+
+    settings = settings_of(Wanted(arguments={"model": model, "embedding": embedding}, assignments=assignments))
+
+    async def report() -> list[int]:
+        codes = []
+        try:
+            async for finding in examine(settings):
+                word = "problem" if finding.exit_code else "note" if finding.part == "note" else "ok"
+                part = "model" if finding.part == "note" else finding.part
+                say(f"{word:<8} {part:<10} {one_line(finding.text)}")
+                codes.append(finding.exit_code)
+        finally:
+            await close_models()
+        return [code for code in codes if code]
+
+    problems = asyncio.run(report())
+    say(f"{count(len(problems), 'problem')} found." if problems else "All is well.")
+    if problems:
+        raise typer.Exit(max(problems))

@@ -1,0 +1,80 @@
+"""`persimchat export`: runs as tables for analysis, with a codebook."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Final, Literal
+
+import typer
+
+from persimchat.app.commands.options import OUT, Runs
+from persimchat.app.output import say, warn
+from persimchat.state.errors import InputError
+from persimchat.state.plain_text import one_line
+
+EXAMPLES: Final = """\b
+[bold]Examples[/bold]
+  persimchat export latest --format csv
+  persimchat export conversations/2026* --format jsonl --out tables
+  persimchat export 20261121-0304 20261121-0419 --format csv --bom --force
+  persimchat export latest --for "Eva" --format html --out for-eva
+
+\b
+[bold]Exit codes[/bold]
+  0 done   2 there is no such run, its folder is damaged, or the tables cannot be written
+"""
+
+TABLES_OUT: Final = Path("export")
+"""Where tables go unless somebody says otherwise."""
+
+
+def export(
+    wanted: Runs,
+    form: Annotated[
+        Literal["csv", "jsonl", "md", "html", "parquet"],
+        typer.Option("--format", metavar="FORMAT", help="csv, jsonl, md, html or parquet, which needs pyarrow."),
+    ] = "csv",
+    out: Annotated[
+        Path,
+        typer.Option(
+            "--out", metavar="DIR", help="The folder for the tables. [dim]default: ./export[/dim]", show_default=False
+        ),
+    ] = TABLES_OUT,
+    runs: Annotated[
+        Path,
+        typer.Option(
+            "--runs", metavar="DIR", help="Where runs are. [dim]default: ./conversations[/dim]", show_default=False
+        ),
+    ] = OUT,
+    eyes: Annotated[
+        str | None,
+        typer.Option(
+            "--for", metavar="NAME", help="Only what this participant may have seen: for one agent's or person's eyes."
+        ),
+    ] = None,
+    bom: Annotated[
+        bool,
+        typer.Option("--bom", metavar="", help="csv: begin with a byte order mark; Excel needs it to read UTF-8."),
+    ] = False,
+    force: Annotated[bool, typer.Option("--force", metavar="", help="Replace tables that are there.")] = False,
+) -> None:
+    """Write runs as tables for analysis: many runs into one set of tables, with a codebook of all columns.
+
+    The tables are runs, utterances, minds, memories (recalled), verdicts, positions, scores and calls; and silences and
+    interventions, where there were any.
+    """
+    if bom and form != "csv":
+        raise InputError(
+            f"--bom goes with --format csv, not with {form}", where="persimchat export", remedy="Leave one of them out."
+        )
+
+    from persimchat.app.commands.finding import find_run
+    from persimchat.runs.reports.export import export_runs
+    from persimchat.runs.reports.words import count
+
+    done = export_runs([find_run(name, runs) for name in wanted], out, form, bom=bom, force=force, eyes=eyes)
+    for note in done.notes:
+        warn(f"persimchat: note: {one_line(note)}")
+    for table, path in done.files.items():
+        say(f"{path}  {count(done.counts[table], 'row')}")
+    say(str(done.codebook))

@@ -1,0 +1,94 @@
+"""What the commands that hold a conversation have in common: from options to a run in the foreground."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from persimchat.app.commands.wanted import Shown, Wanted
+from persimchat.app.output import MODEL_FAILURE
+from persimchat.app.views.past_banner import Lead
+from persimchat.state.errors import InputError
+
+if TYPE_CHECKING:
+    from persimchat.app.views.view import Form
+    from persimchat.runs.control import Control
+    from persimchat.runs.events import Event
+
+
+_NO_LEAD: Final = Lead()
+
+
+def form_of(*, as_json: bool, quiet: bool) -> Form:
+    """The form of the output.
+
+    Raises:
+        InputError: both were asked for.
+    """
+    if as_json and quiet:
+        raise InputError("--json and --quiet contradict each other", remedy="Leave one of them out.")
+    return "json" if as_json else "quiet" if quiet else "text"
+
+
+def hold(wanted: Wanted, shown: Shown) -> None:
+    """Hold the conversation that was asked for, to its end.
+
+    Raises:
+        InputError: something that was asked for is wrong.
+        typer.Exit: it ended with an error.
+    """
+    form = form_of(as_json=shown.as_json, quiet=shown.quiet)
+    # The rooms that a run needs take a second to load; --help and a wrong option should not wait for them.
+    from persimchat.app.commands.request import understood
+    from persimchat.runs.run.simulation import run_simulation
+
+    scenario, settings = understood(wanted)
+    hold_run(
+        lambda control: run_simulation(scenario, settings, out=shown.out, control=control),
+        kept=lambda run: shown.out / run,
+        form=form,
+        people=any(persona.human for persona in scenario.participants),
+        moderate=shown.moderate,
+    )
+
+
+def hold_run(
+    begun: Callable[[Control | None], AsyncGenerator[Event, None]],
+    *,
+    kept: Callable[[str], Path] | None,
+    form: Form,
+    people: bool = False,
+    moderate: bool = False,
+    lead: Lead = _NO_LEAD,
+) -> None:
+    """Follow a run to its end, with the people who take part in it.
+
+    Args:
+        begun: the run's events, under a control where anybody takes part.
+        kept: the folder of a run by its id; None where it is thrown away.
+        form: the form of the output.
+        people: whether any participant is a person.
+        moderate: whether the user is the moderator.
+        lead: what stands around the past of a run that goes on.
+
+    Raises:
+        typer.Exit: it ended with an error.
+    """
+    import asyncio
+    import gc
+
+    import typer
+
+    from persimchat.app.following import follow
+    from persimchat.app.views.view import view_for
+
+    async def held() -> str | None:
+        view, taking_part = view_for(form, people=people, moderate=moderate, lead=lead)
+        events = begun(taking_part.control if taking_part else None)
+        stopped = await follow(events, view, kept=kept, people=taking_part)
+        return stopped.reason if stopped else None
+
+    gc.freeze()  # what is loaded by now stays: looking through it time and again was a quarter of a long run's CPU
+    if asyncio.run(held()) == "error":
+        raise typer.Exit(MODEL_FAILURE)

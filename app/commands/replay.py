@@ -1,0 +1,128 @@
+"""`persimchat replay`: a run once more from its recorded answers, at no cost."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Final
+
+import typer
+
+from persimchat.app.commands import options
+from persimchat.app.commands.foreground import form_of, hold_run
+from persimchat.app.output import DIFFERS, say
+from persimchat.state.errors import InputError
+from persimchat.state.plain_text import one_line
+
+if TYPE_CHECKING:
+    from persimchat.runs.events import Event
+    from persimchat.runs.run.replay import Replay
+    from persimchat.runs.run.replay_comparison import Comparison
+
+EXAMPLES: Final = """\b
+[bold]Examples[/bold]
+  persimchat replay latest
+  persimchat replay 20261121-0304 --keep replays
+
+\b
+[bold]Exit codes[/bold]
+  0 it is the same, 1 it differs from the run, 2 bad input, 3 it ended before it could be compared, 4 stopped
+  by the machine, 130 interrupted
+"""
+
+
+def replay(
+    run: options.OneRun,
+    keep: Annotated[
+        Path | None,
+        typer.Option(
+            "--keep",
+            metavar="DIR",
+            help="Leave the replay's own folder in there. [dim]default: it is thrown away[/dim]",
+        ),
+    ] = None,
+    out: options.Out = options.OUT,
+    as_json: options.Json = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Let a run happen once more from its recorded answers, and say whether it is the same.
+
+    No model is asked, and no network is needed.
+    """
+    form = form_of(as_json=as_json, quiet=quiet)
+
+    from persimchat.app.commands.finding import find_run
+    from persimchat.runs.run.replay import Replay
+
+    folder = find_run(run, out)
+    if keep is not None:
+        _check_keep(keep, folder)
+    replayed = Replay(folder, keep)
+    try:
+        hold_run(lambda _: _events(replayed, keep), kept=(lambda begun: keep / begun) if keep else None, form=form)
+    except typer.Exit:
+        if replayed.comparison is None:
+            raise
+    found = replayed.comparison
+    if found is None:
+        return
+    if as_json:
+        from persimchat.app.views.plain_view import say_json
+
+        say_json({"event": "comparison", "same": found.same, **asdict(found)})
+    else:
+        for line in _in_words(found):
+            say(line)
+    if not found.same:
+        raise typer.Exit(DIFFERS)
+
+
+def _check_keep(keep: Path, folder: Path) -> None:
+    """Refuse to leave a replay where a run is.
+
+    Raises:
+        InputError: it would stand within a run's folder, or in the place of a run.
+    """
+    from persimchat.runs.run.going_on import manifest_of
+
+    whole = keep.resolve()
+    within = next((place for place in (whole, *whole.parents) if (place / "run.json").is_file()), None)
+    if within is not None:
+        raise InputError(f"{keep} is within a run's folder", where="--keep", remedy="Choose a folder outside of it.")
+    taken = keep / manifest_of(folder)["run"]
+    if taken.exists():
+        raise InputError(
+            f"{taken} is there already, and a replay has the name of its run",
+            where="--keep",
+            remedy="Choose another folder.",
+        )
+
+
+async def _events(replayed: Replay, keep: Path | None) -> AsyncGenerator[Event, None]:
+    """The replay's events; they name no folder that will not be there."""
+    from persimchat.runs.events import Stopped
+
+    async with aclosing(replayed.events()) as events:
+        async for event in events:
+            yield event.model_copy(update={"folder": None}) if isinstance(event, Stopped) and keep is None else event
+
+
+def _in_words(found: Comparison) -> list[str]:
+    """Whether the replay is the run, or where it differs and what may be the reason."""
+    from persimchat.runs.reports.words import count
+
+    if found.same:
+        much = f"{count(found.utterances, 'utterance')}, {count(found.minds, 'mind')}"
+        lines = [f"The same, byte for byte: {much}; {count(found.calls, 'recorded answer')}, no call made."]
+    else:
+        lines = ["It differs from the run:", *(f"  {one_line(part)}" for part in found.parts)]
+    if found.prompts:
+        turn, agent, module = found.prompts[0]
+        more = f", the first at turn {turn} ({one_line(', '.join(filter(None, (agent, module))))})"
+        lines.append(f"{count(len(found.prompts), 'question')} to models differ from then{more}.")
+    if found.other_prompts:
+        lines.append("The templates of prompts are others than then.")
+    lines += [one_line(f"{name} was {then} and is {now}.") for name, (then, now) in found.versions.items()]
+    return lines

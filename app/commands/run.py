@@ -1,0 +1,69 @@
+"""`persimchat run` and `persimchat debate`: a new conversation in the foreground."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Final
+
+from persimchat.app.commands.foreground import hold
+from persimchat.app.commands.wanted import Shown, Wanted, WantedDebate
+
+EXAMPLES: Final = """\b
+[bold]Examples[/bold]
+  persimchat run "Should our town close its centre to cars?"
+  persimchat run "Tea or coffee?" -n 3 --messages 6 --seed 1
+  persimchat run --scenario examples/family.yaml --model ollama:llama3.2
+  persimchat run "Tea or coffee?" --pattern selector --analysis
+  persimchat run "Tea or coffee?" --set speech_register=formal --out ./runs
+  persimchat run "Tea or coffee?" --human Petr --moderate
+  persimchat run "Tea or coffee?" --json > events.jsonl
+
+\b
+[bold]What it leaves[/bold]
+  a folder with transcript.md to read; transcript.jsonl and minds.jsonl to
+  analyse; run.json, with all that is needed to repeat it
+
+\b
+[bold]Exit codes[/bold]
+  0 done, 2 bad input
+  3 model failure, 4 stopped by the machine (disk full), 130 interrupted: persimchat resume goes on
+"""
+
+
+def run(wanted: Wanted, shown: Shown) -> None:
+    """Let personas talk about a topic, and keep what they said.
+
+    Nothing is needed but a topic: without a key or a server, the offline model speaks.
+    In a terminal you see the conversation live; in a pipe it is plain text.
+    """
+    hold(wanted, shown)
+
+
+DEBATE_EXAMPLES: Final = """\b
+[bold]Examples[/bold]
+  persimchat debate "Close the centre to cars?" --answer-format yesno
+  persimchat debate "Which city hosts the fair?" --choices "Brno,Lviv,Porto"
+  persimchat debate "How many hours of school a day?" --answer-format number
+  persimchat debate "Tea or coffee?" --judge persona --max-messages 30
+  persimchat debate "Tea or coffee?" --baseline reconcile --rounds 2
+
+\b
+[bold]How it ends[/bold]
+  with consensus, as soon as the judge finds that everybody agrees; or at the
+  message limit, where the judge words the position of the majority. run.json
+  and the end of transcript.md have the answer, verdicts.jsonl what the judge
+  said after every utterance
+
+\b
+[bold]Exit codes[/bold]
+  0 done, 2 bad input
+  3 model failure, 4 stopped by the machine (disk full), 130 interrupted: persimchat resume goes on
+"""
+
+
+def debate(wanted: WantedDebate, shown: Shown) -> None:
+    """Let personas debate a question until a judge finds consensus, and word the answer.
+
+    The judge takes no part. Without consensus at the message limit, it words the position of the majority.
+    """
+    hold(replace(wanted, arguments={**wanted.arguments, "mode": "debate"}), shown)

@@ -1,0 +1,157 @@
+"""`persimchat runs`: which runs there are; and to delete some."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Final, Literal
+
+import typer
+
+from persimchat.app.commands.options import OUT, Runs
+from persimchat.app.output import is_unicode, on_terminal, say, warn
+from persimchat.state.errors import InputError
+from persimchat.state.plain_text import one_line
+
+if TYPE_CHECKING:
+    from persimchat.runs.folder.listing import Deletable, ListedRun
+
+EXAMPLES: Final = """\b
+[bold]Examples[/bold]
+  persimchat runs
+  persimchat runs --text "tea" --mode debate --ended consensus
+  persimchat runs --ended unfinished --json
+  persimchat runs delete 20261121-0304
+"""
+
+_Ending = Literal["message_limit", "consensus", "closed", "budget", "stopped", "error", "unfinished"]
+_Out = Annotated[
+    Path,
+    typer.Option(
+        "--out", metavar="DIR", help="Where runs are. [dim]default: ./conversations[/dim]", show_default=False
+    ),
+]
+
+runs = typer.Typer(help="Which runs there are: list, filter, delete.", invoke_without_command=True, epilog=EXAMPLES)
+
+
+@runs.callback()
+def list_all(
+    context: typer.Context,
+    text: Annotated[
+        str,
+        typer.Option(
+            "--text",
+            metavar="WORDS",
+            help="Only runs with these words in id, topic, names or model.",
+            show_default=False,
+        ),
+    ] = "",
+    mode: Annotated[
+        Literal["discussion", "debate"] | None,
+        typer.Option("--mode", metavar="MODE", help="Only discussion, or only debate.", show_default=False),
+    ] = None,
+    ended: Annotated[
+        _Ending | None,
+        typer.Option(
+            "--ended",
+            metavar="HOW",
+            help="Only message_limit, consensus, closed, budget, stopped, error or unfinished.",
+            show_default=False,
+        ),
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", metavar="", help="Print a JSON list.")] = False,
+    out: _Out = OUT,
+) -> None:
+    """List runs, the latest first: id, when, mode, topic, participants, model, utterances, ending, cost."""
+    if context.invoked_subcommand is not None:
+        if text or mode or ended or as_json or out != OUT:
+            raise InputError(
+                "options stand before the command's name, where they would not count",
+                where=f"persimchat runs {context.invoked_subcommand}",
+                remedy=f"Write them behind it: persimchat runs {context.invoked_subcommand} … --out DIR",
+            )
+        return
+    from persimchat.runs.folder.listing import list_runs, matching
+
+    listing = list_runs(out)
+    found = matching(listing.runs, text=text, mode=mode, ended=ended)
+    for problem in listing.unread:
+        warn(f"persimchat: left out: {one_line(problem)}")
+    if as_json:
+        say(json.dumps([run.model_dump(mode="json") for run in found], ensure_ascii=False, indent=2))
+    elif found:
+        _print(found)
+    elif listing.runs:
+        say(f"None of {len(listing.runs)} runs in {out} fits.")
+    else:
+        say(f"There are no runs in {out}. Make one with: persimchat run TOPIC; or say with --out where they are.")
+
+
+def _print(found: list[ListedRun]) -> None:
+    from rich import box
+    from rich.text import Text
+
+    from persimchat.app.views.printing import print_all
+    from persimchat.app.views.run_tables import FittingTable
+    from persimchat.runs.reports.words import plain, spaced, when
+
+    unicode = is_unicode()
+    table = FittingTable(
+        box=(box.SIMPLE_HEAD if unicode else box.ASCII2) if on_terminal() else None,
+        pad_edge=False,
+        show_edge=False,
+        header_style="bold",
+    )
+    for heading in ("run", "when", "mode", "topic", "participants", "model", "utterances", "ending", "cost"):
+        figure = heading in ("utterances", "cost")
+        table.add_column(heading, overflow="fold", no_wrap=figure, justify="right" if figure else "left")
+    for run in found:
+        cost = "–" if run.cost_usd is None else f"${run.cost_usd:,.4f}"
+        mode = run.mode if run.baseline is None else f"{run.mode} ({run.baseline})"
+        who = ", ".join(run.participants)
+        words = (run.run, when(run.started), mode, run.topic, who, run.model or "–", f"{run.utterances:,}")
+        cells = (*words, spaced(run.ended), cost)
+        table.add_row(*(Text(one_line(cell if unicode else plain(cell))) for cell in cells))
+    print_all(table)
+
+
+@runs.command("delete")
+def delete(
+    wanted: Runs,
+    yes: Annotated[bool, typer.Option("--yes", "-y", metavar="", help="Do not ask.")] = False,
+    keep_memories: Annotated[
+        bool, typer.Option("--keep-memories", metavar="", help="Leave what Chroma holds of them.")
+    ] = False,
+    out: _Out = OUT,
+) -> None:
+    """Delete runs: their folders, their memories, and checkpoints on a server. It cannot be undone."""
+    import asyncio
+
+    from persimchat.app.commands.finding import find_run
+    from persimchat.runs.folder.listing import deletable, delete_run
+
+    found: dict[Path, Deletable] = {}
+    for name in wanted:
+        run = deletable(find_run(name, out), keep_memories=keep_memories)
+        found.setdefault(run.folder.resolve(), run)
+    if not yes and not _agreed(list(found.values())):
+        say("Nothing was deleted.")
+        return
+    for run in found.values():
+        left = asyncio.run(delete_run(run))
+        kept = " ".join(filter(None, [run.kept, left]))
+        say(f"deleted {one_line(str(run.folder))}{f'. {one_line(kept)}' if kept else ''}")
+
+
+def _agreed(found: list[Deletable]) -> bool:
+    """Ask, after saying what goes."""
+    if not sys.stdin.isatty():
+        raise InputError("nobody is there to be asked", where="persimchat runs delete", remedy="Add --yes.")
+    for run in found:
+        topic = one_line(run.manifest.scenario.topic)
+        going = " No ending is recorded: it may still be running." if run.manifest.stop_reason is None else ""
+        memories = f" Its memories in {run.store} go too." if run.store is not None else f" {run.kept}".rstrip()
+        say(f"{one_line(str(run.folder))}: {topic}.{going}{one_line(memories) and ' ' + one_line(memories)}")
+    return typer.confirm(f"Delete {'this run' if len(found) == 1 else f'these {len(found)} runs'}?")

@@ -1,0 +1,45 @@
+"""`persimchat serve`: the web page."""
+
+from __future__ import annotations
+
+import gc
+import os
+from pathlib import Path
+from typing import Annotated, Final
+
+import typer
+
+from persimchat.app.commands import options
+from persimchat.app.output import say
+from persimchat.state.errors import MissingExtraError
+
+EXAMPLES: Final = """\b
+[bold]Examples[/bold]
+  persimchat serve
+  persimchat serve --port 9000 --out my-runs
+  persimchat serve --host 0.0.0.0     # asks for the token that it prints
+
+\b
+[bold]Exit codes[/bold]
+  0 stopped with Ctrl-C, 2 bad input
+"""
+
+
+def serve(
+    host: Annotated[
+        str, typer.Option(help="Address to listen on; others than loopback ask for a token.")
+    ] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=0, max=65535, help="Port to listen on; 0 for any that is free.")] = 8080,
+    out: options.Out = options.OUT,
+    library: Annotated[Path, typer.Option(help="Folder of your own personas and saved set-ups.")] = Path("library"),
+) -> None:
+    """Open the page on which conversations are set up, watched, joined and analysed."""
+    os.environ["NICEGUI_STORAGE_PATH"] = str(library / ".web")  # read when it is imported
+    try:
+        from persimchat.app.web.serving import host_pages
+    except ModuleNotFoundError as error:
+        if error.name is not None and error.name.split(".")[0] in ("nicegui", "fastapi", "uvicorn", "starlette"):
+            raise MissingExtraError("the web page", "web") from None
+        raise
+    gc.freeze()  # what is loaded by now stays, and need not be looked through for garbage
+    host_pages(host, port, out, library, say)

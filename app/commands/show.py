@@ -1,0 +1,93 @@
+"""`persimchat show`: a run in numbers, or as a report to open in a browser."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Final
+
+import typer
+
+from persimchat.app.commands.options import OUT
+from persimchat.app.output import is_unicode, on_terminal, say
+from persimchat.state.errors import InputError
+
+EXAMPLES: Final = """\b
+[bold]Examples[/bold]
+  persimchat show latest
+  persimchat show 20261121-0304 --out ./runs
+  persimchat show conversations/20261121-030426-tea-6573 --json
+  persimchat show latest --html
+  persimchat show latest --html report.html --force
+
+\b
+[bold]Exit codes[/bold]
+  0 done   2 there is no such run, its folder is damaged, or the report cannot be written
+"""
+
+
+def show(
+    run: Annotated[
+        str,
+        typer.Argument(
+            metavar="RUN", help="The folder of a run, its id or the beginning of it, or latest.", show_default=False
+        ),
+    ],
+    file: Annotated[
+        Path | None,
+        typer.Argument(
+            metavar="FILE",
+            help="With --html: the report's file. [dim]default: report.html in the run's folder[/dim]",
+            show_default=False,
+        ),
+    ] = None,
+    html: Annotated[
+        bool, typer.Option("--html", metavar="", help="Write a report: one HTML file that needs no network.")
+    ] = False,
+    force: Annotated[bool, typer.Option("--force", metavar="", help="Replace a report that is there.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", metavar="", help="Print one JSON object.")] = False,
+    out: Annotated[
+        Path,
+        typer.Option(
+            "--out", metavar="DIR", help="Where runs are. [dim]default: ./conversations[/dim]", show_default=False
+        ),
+    ] = OUT,
+) -> None:
+    """Show a run: who spoke, how fast, how they felt, why it ended, what it cost.
+
+    Also runs that were interrupted, or are still going on.
+    """
+    if html and as_json:
+        raise InputError("--html and --json contradict each other", remedy="Leave one of them out.")
+    if not html and (file is not None or force):
+        raise InputError(
+            f"{'a file' if file is not None else '--force'} is given, but no report is asked for",
+            where="persimchat show",
+            remedy="Add --html, or leave it out.",
+        )
+
+    from persimchat.app.commands.finding import find_run
+    from persimchat.runs.folder.reading import read_run
+
+    record = read_run(find_run(run, out))
+    if html:
+        from persimchat.runs.reports.report import NAME, write_report
+
+        path = file if file is not None else record.path / NAME
+        write_report(record, path, force=force)
+        say(str(path))
+        return
+
+    from persimchat.runs.reports.summary import summarise
+
+    summary = summarise(record)
+    if as_json:
+        import json
+
+        say(json.dumps(summary.model_dump(mode="json"), ensure_ascii=False, indent=2))
+        return
+
+    from persimchat.app.views.printing import print_all
+    from persimchat.app.views.run_tables import Look
+    from persimchat.app.views.show_view import shown
+
+    print_all(shown(summary, Look(terminal=on_terminal(), unicode=is_unicode())))

@@ -1,0 +1,58 @@
+"""What a user asks for on the command line. This module loads no room, so that a wrong option is reported at once.
+
+The fields of these classes are options: a command takes one of them in place of a parameter an option
+(`setting_command.py`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Annotated, Any, Final
+
+from persimchat.app.commands import options
+
+SETTINGS: Final = "the options of settings"
+
+SettingOptions = Annotated[Mapping[str, Any], SETTINGS]
+"""A field that stands for all options of settings: it holds those that were given, by the setting's name."""
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """The conversation that somebody asked for; None and empty where they did not say."""
+
+    topic: options.Topic = None
+    scenario: options.ScenarioFile = None
+    participants: options.Participants = None
+    number: options.Number = None
+    humans: options.Humans = None
+    arguments: SettingOptions = field(default_factory=dict)
+    settings: options.SettingsFile = None
+    assignments: options.Assignments = None
+
+
+@dataclass(frozen=True)
+class WantedDebate(Wanted):
+    """The debate that somebody asked for."""
+
+    topic: options.Question = None
+
+
+@dataclass(frozen=True)
+class WantedAgain:
+    """The run with which somebody wants to go on, and what is to be otherwise from there on."""
+
+    run: options.OneRun
+    arguments: SettingOptions = field(default_factory=dict)
+    assignments: options.Changes = None
+
+
+@dataclass(frozen=True)
+class Shown:
+    """How a conversation is shown, and where it is kept."""
+
+    moderate: options.Moderate = False
+    out: options.Out = options.OUT
+    as_json: options.Json = False
+    quiet: options.Quiet = False

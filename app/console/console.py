@@ -1,0 +1,213 @@
+"""A run in which people take part, in a terminal: the conversation scrolls by above the line in which they type."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterable
+from typing import Final
+
+from prompt_toolkit import PromptSession
+from prompt_toolkit.completion import CompleteEvent, Completer, Completion
+from prompt_toolkit.document import Document
+from prompt_toolkit.formatted_text import StyleAndTextTuples
+from prompt_toolkit.patch_stdout import patch_stdout
+from prompt_toolkit.shortcuts import CompleteStyle
+from prompt_toolkit.styles import Style
+from rich.cells import cell_len, set_cell_size
+from rich.console import Console as RichConsole
+from rich.console import RenderableType
+from rich.text import Text
+
+from persimchat.app.console.console_lines import completions
+from persimchat.app.console.taking_part import Listening, carry_out
+from persimchat.app.output import Interrupted, is_unicode
+from persimchat.app.views.past_banner import Lead
+from persimchat.app.views.picture import Picture
+from persimchat.app.views.text import cost, tokens
+from persimchat.app.views.transcript import Transcript
+from persimchat.runs.control import Control
+from persimchat.runs.events import Event, Started
+from persimchat.state.errors import InputError
+from persimchat.state.plain_text import one_line
+
+TURN: Final = "turn"
+PLAIN: Final = ""
+
+Line = tuple[str, str]
+"""A style (`TURN` or `PLAIN`), and text of one line."""
+
+
+class Area:
+    """Keeps the picture of a run for the toolbar."""
+
+    def __init__(self) -> None:
+        self._now = Picture()
+
+    def show(self, event: Event) -> None:
+        """Take one event into the picture."""
+        self._now.take(event)
+
+    def lines(self, asked: tuple[str, str] | None, width: int) -> list[Line]:
+        """Two lines: whose turn it is or who speaks, and how far it is.
+
+        Args:
+            asked: who is asked for what.
+            width: cells of a line.
+        """
+        first = (PLAIN, self._doing(width))
+        if asked is not None:
+            name, what = one_line(asked[0]), asked[1]
+            words = f" Your turn, {name} " if what == "utterance" else f" {name}: need to talk, 0 to 10? "
+            first = (TURN, words)
+        needs = ", ".join(f"{one_line(name)} {need}" for name, need in sorted(self._now.needs.items(), key=_by_need))
+        parts = [
+            f"turn {self._now.said}/{self._now.limit}",
+            f"need to talk: {needs}" if needs else "",
+            self._now.agreement,
+            f"{tokens(self._now.totals)}, {cost(self._now.totals)}" if self._now.totals.calls else "",
+        ]
+        return [(style, _cut(text, width)) for style, text in (first, (PLAIN, " | ".join(filter(None, parts))))]
+
+    def _doing(self, width: int) -> str:
+        if self._now.words:
+            name, words = one_line(self._now.speaker), one_line(self._now.words)
+            room = width - cell_len(name) - 2
+            return f"{name}: {_end(words, room)}"
+        if self._now.speaker:
+            return f"{one_line(self._now.speaker)} looks for words"
+        if self._now.paused:
+            return "paused; /go goes on"
+        return "everybody listens and thinks" if self._now.needs else "everybody wakes up"
+
+
+def _by_need(item: tuple[str, int]) -> int:
+    return -item[1]
+
+
+def _cut(text: str, width: int) -> str:
+    return text if cell_len(text) <= width else set_cell_size(text, max(0, width - 1)).rstrip() + "…"
+
+
+def _end(text: str, width: int) -> str:
+    """The last words of a text that fit."""
+    while text and cell_len(text) > max(1, width):
+        text = text[1 + (len(text) > 2 * width) * (len(text) - 2 * width) :]
+    return text
+
+
+_REFRESH_S: Final = 0.5
+_STYLE: Final = Style.from_dict({"bottom-toolbar": "noreverse dim", TURN: "reverse bold nodim"})
+
+
+class Console(Listening):
+    """A view on a run and a line to type in, both in one terminal."""
+
+    def __init__(self, control: Control, *, moderating: bool, lead: Lead | None = None) -> None:
+        super().__init__(control, moderating=moderating)
+        self._rich = RichConsole(file=io.StringIO(), force_terminal=True, highlight=False, markup=False, emoji=False)
+        self._transcript = Transcript(self._print, unicode=is_unicode(), lead=lead)
+        self._area = Area()
+        self._session: PromptSession[str] = PromptSession(
+            message=self._prompt,
+            bottom_toolbar=self._toolbar,
+            style=_STYLE,
+            completer=_Names(self),
+            complete_style=CompleteStyle.READLINE_LIKE,
+            complete_while_typing=False,
+            reserve_space_for_menu=0,
+            erase_when_done=True,
+            refresh_interval=_REFRESH_S,
+            interrupt_exception=_CtrlC,
+            eof_exception=_CtrlD,
+        )
+
+    # The view
+
+    def show(self, event: Event) -> None:
+        """Take one event into the picture."""
+        self._area.show(event)
+        self._transcript.show(event)
+        if isinstance(event, Started):
+            self._transcript.note("Type what you want to say; /help says what else can be done.")
+        self._session.app.invalidate()
+
+    def close(self) -> None:
+        """Nothing is left to do."""
+
+    def _print(self, shown: RenderableType) -> None:
+        whole = isinstance(shown, Text) and bool(shown.no_wrap)
+        with self._rich.capture() as captured:
+            self._rich.print(shown, soft_wrap=whole)
+        self._write(captured.get())
+
+    def _write(self, text: str) -> None:
+        """Write above the line, in one step and without giving the terminal's keys away, so that none is lost."""
+        app, output = self._session.app, self._session.output
+        if app.is_running:
+            app.renderer.erase()
+        output.enable_autowrap()
+        output.write_raw(text)
+        output.flush()
+        if app.is_running:
+            app.renderer.reset()
+            app.renderer.request_absolute_cursor_position()
+            app.invalidate()
+
+    # The line
+
+    async def read(self) -> None:
+        """Carry out what people type, until they leave.
+
+        Raises:
+            Interrupted: Ctrl-C.
+        """
+        with patch_stdout(raw=True):
+            await self._lines()
+
+    async def _lines(self) -> None:
+        while True:
+            try:
+                line = await self._session.prompt_async(handle_sigint=False)
+            except _CtrlC:
+                raise Interrupted from None
+            except _CtrlD:
+                self._transcript.note("You have left: the run stops where a person has to answer.")
+                return
+            try:
+                told = carry_out(line, self.talk, self.control)
+            except InputError as error:
+                told = f"{one_line(str(error))} (The key Up brings back what you typed.)"
+            if told:
+                self._transcript.note(told)
+
+    def _prompt(self) -> str:
+        asked = self.control.asked
+        return f"{one_line(asked[0])}> " if asked else "> "
+
+    def _toolbar(self) -> StyleAndTextTuples:
+        width = self._session.output.get_size().columns
+        found: StyleAndTextTuples = []
+        for style, text in self._area.lines(self.control.asked, width):
+            found += [("", "\n")] if found else []
+            found.append((f"class:{style}" if style else "", text))
+        return found
+
+
+class _CtrlC(Exception):
+    """The key that interrupts."""
+
+
+class _CtrlD(Exception):
+    """The key that leaves."""
+
+
+class _Names(Completer):
+    """Completes commands and names."""
+
+    def __init__(self, listening: Listening) -> None:
+        self._listening = listening
+
+    def get_completions(self, document: Document, complete_event: CompleteEvent) -> Iterable[Completion]:
+        """How the line may go on."""
+        for text, replaced in completions(document.text_before_cursor, self._listening.talk):
+            yield Completion(text, start_position=-replaced)

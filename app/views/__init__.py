@@ -1,0 +1,1 @@
+"""How a run is shown on a terminal, in a pipe and as text."""

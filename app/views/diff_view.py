@@ -1,0 +1,182 @@
+"""Two runs compared, as text: facts first, tables below."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any, Final
+
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from persimchat.app.views.run_tables import Look, table
+from persimchat.runs.folder.lines import edited
+from persimchat.runs.reports.diff import Comparison, End
+from persimchat.runs.reports.diff_parting import MindDifference, Parting, Recall, Said
+from persimchat.runs.reports.words import ENDINGS, NO_ENDING, UNKNOWN, compact, count, listed, spaced, whole
+
+_MOST_THEMES = 3
+
+
+def compared(comparison: Comparison, look: Look) -> RenderableType:
+    """What `persimchat diff` prints."""
+    facts = Table.grid(padding=(0, 2))
+    facts.add_column(style="dim", no_wrap=True)
+    facts.add_column(overflow="fold")
+    for label, words in _facts(comparison):
+        facts.add_row(look(label), look(words))
+    below = [item for part in _tables(comparison, look) for item in (Text(""), part)]
+    return Group(facts, *below)
+
+
+def _facts(comparison: Comparison) -> Iterator[tuple[str, str]]:
+    yield "a", comparison.a
+    yield "b", comparison.b
+    for sentence in comparison.lineage:
+        yield "past", sentence
+    if comparison.equal:
+        yield "result", "The two runs are equal: the same setup, utterances, minds and end."
+    place = comparison.parting
+    if place is None:
+        yield "utterances", f"all {comparison.shared:,} are the same"
+    else:
+        yield "shared", f"{count(comparison.shared, 'utterance')} from the start"
+        yield "they part at", f"utterance {place.turn}: {_why(place)}"
+        yield "a says", _said(place.a)
+        yield "b says", _said(place.b)
+        for run, done in (("a", place.interventions_a), ("b", place.interventions_b)):
+            for deed in done:
+                yield f"people in {run}", _deed(deed)
+        if place.recall is not None:
+            yield "recalled", _recalled(place.recall)
+    if comparison.minds:
+        first = comparison.minds[0].turn
+        yield "minds", f"differ first {'at the awakening' if first == 0 else f'after utterance {first}'}"
+        for mind in comparison.minds:
+            yield "", _mind(mind)
+    elif not comparison.equal:
+        yield "minds", "none differs where both runs have minds"
+    for note in comparison.notes:
+        yield "note", note
+
+
+def _why(place: Parting) -> str:
+    match place.why:
+        case "end":
+            return f"{'a' if place.a is None else 'b'} was over"
+        case "again":
+            return "it was made again (regenerate)"
+        case "given":
+            return "words were put in there (branch)"
+        case "intervention":
+            return "a person did something there"
+        case "speaker":
+            return "another speaker was chosen"
+        case "audience":
+            return "the same words to other hearers"
+        case "words":
+            return "the same speaker with other words"
+
+
+def _said(said: Said | None) -> str:
+    if said is None:
+        return "nothing more"
+    heard = f" (whispered to {listed(said.heard_by)} only)" if said.heard_by is not None else ""
+    given = edited(said.edited_by) or ("words given by a person" if said.given else "")
+    return f"{said.speaker}{heard}{f' ({given})' if given else ''}: {said.text}"
+
+
+_DEEDS: Final[dict[str, Callable[[dict[str, str]], str]]] = {
+    "topic": lambda deed: f"new topic: {deed.get('topic', UNKNOWN)}",
+    "floor": lambda deed: f"the floor was given to {_who(deed)}",
+    "stop": lambda _: "the conversation was stopped",
+    "pause": lambda _: "the conversation was paused",
+}
+"""What people did, in words, by its name in control.jsonl."""
+
+
+def _deed(deed: Mapping[str, Any]) -> str:
+    """What somebody did to the conversation, in words; what is not known here as it was recorded."""
+    do = str(deed["do"])
+    more = {key: compact(value) for key, value in deed.items() if key not in ("turn", "do")}
+    if do == "say" and "text" in more:
+        speaker, heard_by = more.get("speaker"), more.get("heard_by")
+        to = f", for {heard_by} only" if heard_by else ""
+        return f'{f"{speaker} was given the words" if speaker else "the moderator said"} "{more["text"]}"{to}'
+    if do == "hand":
+        return f"{_who(more)} {'raised' if deed.get('raised', True) else 'lowered'} a hand"
+    if do == "answer":
+        return _answered(deed, more)
+    if do in _DEEDS:
+        return _DEEDS[do](more)
+    return f"{spaced(do)}{f': {compact(more)}' if more else ''}"
+
+
+def _answered(deed: Mapping[str, Any], more: dict[str, str]) -> str:
+    if deed.get("passes"):
+        return f"{_who(more)} passed"
+    if "need_to_talk" in more:
+        return f"{_who(more)} gave a need to talk of {more['need_to_talk']}"
+    return f'{_who(more)} answered "{more.get("text", UNKNOWN)}"'
+
+
+def _who(more: Mapping[str, str]) -> str:
+    return more.get("agent", "somebody")
+
+
+def _recalled(recall: Recall) -> str:
+    if recall.same:
+        return "the speaker had the same memories in mind"
+    if not recall.only_a and not recall.only_b:
+        return "the speaker had the same memories in mind, in another order"
+    only = [
+        f"only in {run}: {'; '.join(themes[:_MOST_THEMES])}"
+        + (f" and {len(themes) - _MOST_THEMES} more" if len(themes) > _MOST_THEMES else "")
+        for run, themes in (("a", recall.only_a), ("b", recall.only_b))
+        if themes
+    ]
+    return f"the speaker had other memories in mind; {'; '.join(only)}"
+
+
+def _mind(mind: MindDifference) -> str:
+    return f"{mind.agent}: {f'only in {mind.only_in}' if mind.only_in else ', '.join(map(spaced, mind.fields))}"
+
+
+def _tables(comparison: Comparison, look: Look) -> Iterator[Table]:
+    sides = ("what", "in a", "in b")
+    if comparison.setup:
+        setup = ([change.what, _value(change.a), _value(change.b)] for change in comparison.setup)
+        yield table(look, "Setup", sides, setup)
+    place = comparison.parting
+    if place is not None and place.needs:
+        needs = ([need.agent, whole(need.a), whole(need.b)] for need in place.needs)
+        yield table(look, "Need to talk", ("agent", "a", "b"), needs)
+    ends = zip(*(_end(end) for end in (comparison.end_a, comparison.end_b)), strict=True)
+    yield table(look, "Ends", sides, ([label, a, b] for (label, a), (_, b) in ends if (a, b) != (UNKNOWN, UNKNOWN)))
+    columns = ("agent", "utterances\na", "utterances\nb", "words\na", "words\nb")
+    rows = (
+        [one.name, *map(whole, (one.utterances_a, one.utterances_b, one.words_a, one.words_b))]
+        for one in comparison.participants
+    )
+    yield table(look, "Who spoke", columns, rows)
+
+
+def _value(value: object) -> str:
+    return UNKNOWN if value is None else compact(value)
+
+
+def _end(end: End) -> Iterable[tuple[str, str]]:
+    reason = end.stop_reason
+    cost = UNKNOWN if end.cost_usd is None else f"${end.cost_usd:,.4f}" if end.cost_usd else "none"
+    agreed = UNKNOWN if end.consensus is None else "yes" if end.consensus else "no"
+    return [
+        ("ending", NO_ENDING if reason is None else ENDINGS.get(reason, spaced(reason))),
+        ("detail", end.stop_detail or UNKNOWN),
+        ("consensus", agreed),
+        ("answer", UNKNOWN if end.answer is None else end.answer),
+        ("utterances", whole(end.utterances)),
+        ("words", whole(end.words)),
+        ("model calls", whole(end.calls)),
+        ("tokens", whole(end.tokens)),
+        ("cost", cost),
+    ]

@@ -1,0 +1,191 @@
+"""The tables of `persimchat show`: agents, analysis, verdicts, tokens and cost."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from rich import box
+from rich.measure import Measurement
+from rich.table import Table
+from rich.text import Text
+
+from persimchat.app.views.text import mood
+from persimchat.runs.events import Totals
+from persimchat.runs.reports.summary import SCORES, AgentSummary, Course, Summary, VerdictSummary
+from persimchat.runs.reports.words import cost, decimal, from_to, plain, seconds, spaced, trend, whole
+from persimchat.state.plain_text import one_line
+
+if TYPE_CHECKING:
+    from rich.console import Console, ConsoleOptions, RenderResult
+
+
+_UNBOUNDED = 10_000
+
+
+class FittingTable(Table):
+    """A table that becomes a list, a line for each figure, where the terminal is too narrow for its columns.
+
+    Rich would cut figures off, and drop whole columns: a number with its end missing is a wrong number.
+    """
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        needed = Measurement.get(console, options.update(max_width=_UNBOUNDED), self).minimum
+        if needed <= options.max_width:
+            yield from super().__rich_console__(console, options)
+        else:
+            yield from self._listed()
+
+    def _listed(self) -> RenderResult:
+        """The rows one below the other; a row is called by its first cell."""
+        if self.title:
+            yield Text.assemble(self.title, style="bold")
+        first, *others = self.columns
+        rows = zip(*(column.cells for column in self.columns), strict=True)
+        for name, *cells in rows:
+            # A figure, such as an utterance's number, says nothing without its heading.
+            label = f"{_heading(first.header)} " if first.justify == "right" else ""
+            yield Text.assemble(label, _text(name))
+            figures = Table.grid(padding=(0, 2), pad_edge=False)
+            figures.add_column(style="dim", no_wrap=True)
+            figures.add_column(overflow="fold")
+            for column, cell in zip(others, cells, strict=True):
+                if _text(cell).plain:
+                    figures.add_row(Text(f"  {_heading(column.header)}"), cell)
+            yield figures
+
+
+def _heading(header: object) -> str:
+    """A heading on one line."""
+    return str(header).replace("\n", " ")
+
+
+def _text(cell: object) -> Text:
+    return cell if isinstance(cell, Text) else Text(str(cell))
+
+
+@dataclass(frozen=True)
+class Look:
+    """What the terminal, or the pipe, can show.
+
+    Attributes:
+        terminal: whether tables have lines.
+        unicode: whether all signs can be written.
+    """
+
+    terminal: bool
+    unicode: bool
+
+    def __call__(self, words: str) -> Text:
+        """Words on one line, as text that is never read as markup."""
+        return Text(one_line(words if self.unicode else plain(words)))
+
+
+_WORDS: Final = frozenset(
+    {"agent", "module", "feels at the end", "last answer", "verdict", "debate is", "answer", "what", "in a", "in b"}
+)
+"""Columns that hold words; the others hold figures, which stand at the right and are never broken."""
+
+
+def table(look: Look, title: str, columns: Sequence[str], rows: Iterable[Sequence[str]]) -> Table:
+    """A table. Where a heading has two lines, it has them on a terminal only."""
+    table = FittingTable(
+        title=look(title),
+        title_justify="left",
+        title_style="bold",
+        box=(box.SIMPLE_HEAD if look.unicode else box.ASCII2) if look.terminal else None,
+        show_edge=False,
+        pad_edge=False,
+        header_style="bold",
+    )
+    for column in columns:
+        heading = column if look.terminal else column.replace("\n", " ")
+        words = column in _WORDS
+        table.add_column(heading, overflow="fold", no_wrap=not words, justify="left" if words else "right")
+    for row in rows:
+        table.add_row(*(look(cell) for cell in row))
+    return table
+
+
+def messages(summary: Summary, look: Look) -> Table:
+    """What everybody sent, and how long it took."""
+
+    def row(agent: AgentSummary) -> list[str]:
+        speech, length = agent.speech, agent.speech.length
+        sent = [agent.name, whole(speech.utterances), *_course(speech.response_time_s, seconds, "s")]
+        return [*sent, whole(length.last_words), whole(length.last_tokens), decimal(length.mean_words)]
+
+    length = ("last\nwords", "last\ntokens", "average\nwords")
+    columns = ("agent", "sent", "last\nresponse", "average\nresponse", "trend", *length)
+    return table(look, "Messages", columns, map(row, summary.agents))
+
+
+def _course(course: Course, worded: Callable[[float | None], str] = decimal, unit: str = "") -> list[str]:
+    return [worded(course.last), worded(course.mean), trend(course.trend, unit)]
+
+
+def minds(summary: Summary, look: Look) -> Table | None:
+    """Needs, openness and feelings; None where the run tells nothing of them."""
+    known = [a for a in summary.agents if a.mean_need_to_talk is not None or a.emotion or a.answer is not None]
+    if not known:
+        return None
+    debate = any(agent.first_openness is not None for agent in known)
+    answers = any(agent.answer is not None for agent in known)
+
+    def row(agent: AgentSummary) -> list[str]:
+        openness = [from_to(agent.first_openness, agent.last_openness)] * debate
+        answer = [agent.answer if agent.answer is not None else "–"] * answers
+        feels = mood(agent.emotion) if agent.emotion else "–"
+        return [agent.name, decimal(agent.mean_need_to_talk), *openness, feels, *answer]
+
+    columns = ("agent", "average\nneed to talk", *["openness"] * debate, "feels at the end", *["last answer"] * answers)
+    return table(look, "Minds", columns, map(row, known))
+
+
+def analysis(summary: Summary, look: Look) -> Table | None:
+    """Averages and trends of the scores; None where nothing was analysed."""
+    if not summary.total.scored:
+        return None
+
+    def row(agent: AgentSummary) -> list[str]:
+        courses: list[Course] = [getattr(agent.speech, name) for name in SCORES]
+        return [agent.name, *("  ".join([decimal(c.mean), decimal(c.last), trend(c.trend)]) for c in courses)]
+
+    return table(look, "Analysis, 0 to 10: average, last, trend", ("agent", *SCORES), map(row, summary.agents))
+
+
+def verdicts(summary: Summary, look: Look, most: int = 20) -> Table | None:
+    """The judge's last verdicts; None where there is none."""
+    if not summary.verdicts:
+        return None
+
+    def row(verdict: VerdictSummary) -> list[str]:
+        said = "consensus" if verdict.consensus else "overruled" if verdict.overruled else "no consensus"
+        agree = f"{verdict.agree} of {verdict.participants}"
+        return [whole(verdict.turn), said, verdict.progress, agree, verdict.answer or verdict.overruled]
+
+    shown = summary.verdicts[-most:]
+    title = "Verdicts" if len(shown) == len(summary.verdicts) else f"Verdicts, the last {most}"
+    columns = ("after\nutterance", "verdict", "debate is", "agree", "answer")
+    return table(look, title, columns, map(row, shown))
+
+
+def usage(what: str, rows: dict[str, Totals], look: Look) -> Table | None:
+    """Tokens and cost by module or agent; None where nothing is recorded."""
+    if not rows:
+        return None
+    cached = any(total.cached_tokens for total in rows.values())
+    cells = [
+        [
+            spaced(name) if what == "module" else name,
+            whole(total.calls),
+            whole(total.input_tokens),
+            *([whole(total.cached_tokens)] if cached else []),
+            whole(total.output_tokens),
+            cost(total),
+        ]
+        for name, total in rows.items()
+    ]
+    columns = (what, "calls", "tokens in", *(["cached"] if cached else []), "tokens out", "cost")
+    return table(look, f"Tokens and cost by {what}", columns, cells)

@@ -1,0 +1,139 @@
+"""A run's summary as text: facts first, tables below."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Final
+
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from persimchat.app.views import run_tables as tables
+from persimchat.app.views.run_tables import Look
+from persimchat.app.views.text import used
+from persimchat.runs.folder.lines import CONDITION, DISCLAIMER
+from persimchat.runs.reports.summary import SCORES, Course, Summary
+from persimchat.runs.reports.words import (
+    came_out,
+    corrections,
+    count,
+    decimal,
+    ending,
+    lineage,
+    listed,
+    seconds,
+    spaced,
+    trend,
+    with_people,
+)
+
+_TREND = (
+    "Trend: the slope of the least-squares line through the values in order, so the change from one utterance to the "
+    "next."
+)
+
+
+def shown(summary: Summary, look: Look) -> RenderableType:
+    """What `persimchat show` prints."""
+    facts = Table.grid(padding=(0, 2))
+    facts.add_column(style="dim", no_wrap=True)
+    facts.add_column(overflow="fold")
+    for label, words in _facts(summary):
+        facts.add_row(look(label), look(words))
+    parts = [
+        tables.messages(summary, look),
+        tables.minds(summary, look),
+        tables.analysis(summary, look),
+        tables.verdicts(summary, look),
+        tables.usage("module", summary.usage_by_module, look),
+        tables.usage("agent", summary.usage_by_agent, look),
+    ]
+    below = [item for part in parts if part is not None for item in (part, Text(""))]
+    heading = look(summary.topic)
+    heading.stylize("bold")
+    return Group(heading, facts, Text(""), *below, look(_TREND), look(DISCLAIMER))
+
+
+def _facts(summary: Summary) -> Iterator[tuple[str, str]]:
+    """Label and words, in order."""
+    total = summary.total
+    yield "run", summary.run
+    how = f"baseline {summary.baseline}" if summary.baseline is not None else summary.pattern
+    model = [] if summary.model is None else [summary.model]
+    seed = [] if summary.seed is None else [f"seed {summary.seed}"]
+    yield "how", ", ".join([summary.mode, spaced(how), *model, *seed])
+    yield "participants", listed(with_people(summary.participants, summary.people))
+    if past := lineage(summary.branch, summary.resumed):
+        yield "past", past
+    yield "ending", ending(summary)
+    conclusion = summary.conclusion
+    if conclusion is not None:
+        without = {"mad_judge": "decision", "reconcile": "weighted vote"}.get(conclusion.by, "majority")
+        yield ("consensus" if conclusion.consensus else without), conclusion.answer
+        if conclusion.conditional:
+            yield CONDITION.lower(), conclusion.conditional
+        by = f"; so says: {spaced(conclusion.by)}" if conclusion.by else ""
+        who = f": {listed(conclusion.supporters)}" if conclusion.supporters else ""
+        yield "held by", f"{len(conclusion.supporters)} of {len(summary.participants)}{who}{by}"
+        if conclusion.reasoning:
+            yield "because", conclusion.reasoning
+        for held in conclusion.positions:
+            yield held.agent, f"{held.position} “{held.words}”".strip()
+    if summary.most_active:
+        most = next(agent.speech.utterances for agent in summary.agents if agent.name == summary.most_active[0])
+        yield "most active", f"{listed(summary.most_active)} ({count(most, 'message')})"
+    if total.response_time_s.mean is not None:
+        yield "response time", _course(total.response_time_s, seconds, "s")
+    if total.length.last_words is not None:
+        tokens = "" if total.length.last_tokens is None else f", {count(total.length.last_tokens, 'token')}"
+        average = decimal(total.length.mean_words)
+        yield "last message", f"{count(total.length.last_words, 'word')}{tokens}; average {average} words"
+    if total.scored:
+        for name in SCORES:
+            course: Course = getattr(total, name)
+            yield name, _course(course, decimal)
+        yield "analysed", f"{total.scored} of {count(total.utterances, 'message')}"
+    best = summary.highest_coherence
+    if best is not None:
+        yield "highest coherence", f"{decimal(best.value)}, {best.speaker}, utterance {best.turn}"
+    if summary.whispers:
+        yield "whispers", count(summary.whispers, "utterance")
+    if summary.interventions:
+        yield "people did", _deeds(summary.interventions)
+    if summary.silences:
+        yield "silent", ", ".join(f"{name}: {count(n, 'turn')}" for name, n in summary.silences.items())
+    if failed := came_out(summary.judgements, "failed"):
+        yield "answers of no use", failed
+    if moved := came_out(summary.judgements, "corrected"):
+        yield "answers put right", moved
+    if total.corrections:
+        yield "put right", corrections(total.corrections)
+    if summary.usage is not None:
+        yield "used", used(summary.usage)
+    for note in summary.notes:
+        yield "note", note
+
+
+_DEEDS: Final = {
+    "say": ("line of the moderator", "lines of the moderator"),
+    "words": ("line of a participant", "lines of participants"),
+    "topic": ("new topic", "new topics"),
+    "hand": ("raised hand", "raised hands"),
+    "hand_lowered": ("lowered hand", "lowered hands"),
+    "floor": ("time the floor was given", "times the floor was given"),
+    "answer": ("answer", "answers"),
+    "stop": ("end", "ends"),
+}
+"""What people did, one of it and several."""
+
+
+def _deeds(counts: Mapping[str, int]) -> str:
+    """What people did and how often: "2 lines of the moderator, 1 new topic"."""
+    worded = {name: _DEEDS.get(name, (spaced(name), spaced(name))) for name in counts}
+    return ", ".join(f"{number:,} {worded[name][number != 1]}" for name, number in counts.items())
+
+
+def _course(course: Course, worded: Callable[[float | None], str], unit: str = "") -> str:
+    moving = "" if course.trend is None else f", trend {trend(course.trend, unit)} an utterance"
+    return f"average {worded(course.mean)}, last {worded(course.last)}{moving}"

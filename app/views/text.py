@@ -1,0 +1,88 @@
+"""A run's numbers, emotions and ends in words, for terminals."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from persimchat.runs.events import Concluded, Stopped, Totals
+from persimchat.runs.folder.lines import CONDITION, conclusion_heading
+from persimchat.runs.reports.words import ENDINGS, count
+from persimchat.state.emotion import dominant
+from persimchat.state.plain_text import one_line
+from persimchat.state.settings import BASELINES
+
+GLYPHS: Final[dict[str, str]] = {
+    "happiness": ":)",
+    "sadness": ":(",
+    "anger": ">:(",
+    "fear": "D:",
+    "disgust": ":S",
+    "surprise": ":o",
+    "calm": ":|",
+}
+"""A small face for each emotion, in characters that every terminal has."""
+
+_BY_PEOPLE: Final = ("person", "moderator")
+"""Sources of an end whose own words say more than that it was stopped."""
+
+
+def mood(emotion: Mapping[str, int]) -> str:
+    """The dominant emotion in a glyph and words, such as ":) happiness 6"; ":| calm" where nothing is felt."""
+    name = dominant(emotion)
+    level = emotion.get(name, 0)
+    return f"{GLYPHS[name]} {name}" + (f" {level}" if level else "")
+
+
+def cost(totals: Totals) -> str:
+    """What was paid, in words."""
+    if totals.cost_usd is None:
+        return "cost unknown"
+    return f"${totals.cost_usd:,.4f}" if totals.cost_usd else "no cost"
+
+
+def tokens(totals: Totals) -> str:
+    """All tokens in short, as in "about 1,234 tokens"."""
+    return ("about " if totals.estimated else "") + count(totals.input_tokens + totals.output_tokens, "token")
+
+
+def used(totals: Totals) -> str:
+    """What a run used, in one line."""
+    estimated = " (estimated)" if totals.estimated else ""
+    cached = f" ({totals.cached_tokens:,} cached)" if totals.cached_tokens else ""
+    return (
+        f"{count(totals.calls, 'model call')}, {count(totals.input_tokens, 'token')} in{cached}, "
+        f"{totals.output_tokens:,} out{estimated}, {cost(totals)}"
+    )
+
+
+def ending(stopped: Stopped) -> str:
+    """Why a run is over and how far it came, in one line."""
+    if stopped.source in BASELINES:  # its own words: no limit of messages was reached where its rounds are over
+        return one_line(stopped.detail).rstrip(".")
+    why = ENDINGS[stopped.reason]
+    if stopped.reason == "stopped" and stopped.source in _BY_PEOPLE and stopped.detail:
+        words = one_line(stopped.detail).rstrip(".")
+        why = words[:1].lower() + words[1:]
+    return f"{why}, after {count(stopped.turn, 'utterance')}"
+
+
+def unscored(number: int) -> str:
+    """That the analysis failed for some utterances; empty where it did for none."""
+    return f"Not scored: {count(number, 'utterance')}; analysis.jsonl says why." if number else ""
+
+
+def concluded(conclusion: Concluded) -> tuple[str, str, str]:
+    """What a debate came to, in words: a heading, the answer, and who holds it."""
+    held = ", ".join(one_line(name) for name in conclusion.supporters)
+    heading = conclusion_heading(conclusion.consensus, conclusion.by)
+    condition = f"; {CONDITION.lower()}: {one_line(conclusion.conditional)}" if conclusion.conditional else ""
+    return heading, f"{one_line(conclusion.answer)}{condition}", f"held by {held}" if held else ""
+
+
+def models_in_words(models: Mapping[str, str]) -> str:
+    """Who is spoken by which model: one name where it is the same for all."""
+    names = set(models.values())
+    if len(names) == 1:
+        return one_line(names.pop())
+    return "; ".join(f"{one_line(agent)}: {one_line(model)}" for agent, model in models.items())

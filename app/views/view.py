@@ -1,0 +1,73 @@
+"""What shows a run: one of four views on the event stream."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Literal, Protocol
+
+from persimchat.app.output import on_terminal
+from persimchat.app.views.past_banner import Lead
+from persimchat.runs.events import Event
+
+if TYPE_CHECKING:
+    from persimchat.app.console.taking_part import TakingPart
+
+Form = Literal["text", "json", "quiet"]
+
+
+class View(Protocol):
+    """Shows the events of one run as they happen; `close` is called at the end, however the run ends."""
+
+    def show(self, event: Event) -> None:
+        """Show one event.
+
+        Raises:
+            OutputClosed: nobody reads the output any more.
+        """
+
+    def close(self) -> None:
+        """Leave the terminal as it was found."""
+
+
+def view_for(
+    form: Form, *, people: bool = False, moderate: bool = False, lead: Lead | None = None
+) -> tuple[View, TakingPart | None]:
+    """The view for what the user asked for and what standard output is; and where lines come from, if any are wanted.
+
+    Args:
+        form: what the user asked for.
+        people: whether a participant is a person.
+        moderate: whether the user is the moderator.
+        lead: what stands around the past of a run that goes on.
+    """
+    if not people and not moderate:
+        return _watching(form, lead), None
+    from persimchat.runs.control import Control
+
+    control = Control()
+    if form == "text" and on_terminal() and sys.stdin is not None and sys.stdin.isatty():
+        from persimchat.app.console.console import Console
+
+        console = Console(control, moderating=moderate, lead=lead)
+        return console, console
+    from persimchat.app.console.piped_lines import PipedLines, standard_input
+
+    return _watching(form, lead), PipedLines(control, standard_input(), moderating=moderate)
+
+
+def _watching(form: Form, lead: Lead | None) -> View:
+    if form == "json":
+        from persimchat.app.views.plain_view import JsonView
+
+        return JsonView()
+    if form == "quiet":
+        from persimchat.app.views.plain_view import QuietView
+
+        return QuietView()
+    if on_terminal():
+        from persimchat.app.views.live_view import LiveView
+
+        return LiveView(lead=lead)
+    from persimchat.app.views.plain_view import PlainView
+
+    return PlainView(lead)

@@ -1,0 +1,261 @@
+"""The runs of a folder: listed from what their run.json says, and deleted with their memories."""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+import shutil
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from persimchat.memory.chroma_client import EPHEMERAL, RUN
+from persimchat.memory.recollection import forget
+from persimchat.runs.folder.checkpoints import RUN as HERE
+from persimchat.runs.folder.checkpoints import is_server, opened
+from persimchat.runs.folder.lock import check_free, is_held
+from persimchat.runs.folder.reading import read_manifest
+from persimchat.runs.folder.recorded import Manifest
+from persimchat.runs.folder.run_folder import TRANSCRIPT
+from persimchat.state.errors import InputError, PerSimChatError
+from persimchat.state.normalise import folded
+from persimchat.state.settings import Settings
+
+UNFINISHED: Final = "unfinished"
+"""What stands for the ending of a run that has none: it is still going on, or was killed."""
+
+
+class ListedRun(BaseModel):
+    """One run in short."""
+
+    model_config = ConfigDict(frozen=True)
+
+    run: str = Field(description="the run's id")
+    folder: str
+    started: str = Field(description="ISO 8601; empty where it is not known")
+    mode: str
+    baseline: str | None
+    topic: str
+    participants: list[str]
+    model: str | None
+    utterances: int = Field(description="whole lines of the transcript")
+    ended: str = Field(description="why it ended (stop_reason), or unfinished")
+    cost_usd: float | None = Field(description="null where it is not known")
+    active: bool = Field(description="somebody works on it just now")
+    branch_of: str | None = Field(default=None, description="the run whose past it shares; null where it is no branch")
+
+
+@dataclass(frozen=True)
+class Listing:
+    """The runs of a folder.
+
+    Attributes:
+        runs: the latest first.
+        unread: what is wrong with folders that have a run.json which cannot be read, a sentence each.
+    """
+
+    runs: list[ListedRun]
+    unread: list[str]
+
+
+def list_runs(out: Path) -> Listing:
+    """The runs in a folder; what has no run.json is none, and is left out.
+
+    Args:
+        out: the folder that holds runs; there are none where it is missing.
+
+    Raises:
+        InputError: the folder cannot be read.
+    """
+    try:
+        folders = sorted(out.iterdir())
+    except FileNotFoundError:
+        folders = []
+    except OSError as error:
+        raise InputError(
+            f"the folder of runs cannot be read: {error.strerror}", where=str(out), remedy="Choose another with --out."
+        ) from error
+    runs: list[ListedRun] = []
+    unread: list[str] = []
+    for folder in folders:
+        if not (folder / "run.json").is_file():
+            continue
+        try:
+            runs.append(_listed(folder, read_manifest(folder)))
+        except InputError as error:
+            unread.append(str(error))
+    return Listing(sorted(runs, key=lambda run: (run.started, run.run), reverse=True), unread)
+
+
+def matching(
+    runs: Iterable[ListedRun], *, text: str = "", mode: str | None = None, ended: str | None = None
+) -> list[ListedRun]:
+    """Those runs that fit everything that is asked for.
+
+    Args:
+        runs: to choose from.
+        text: words that all stand in id, topic, participants or model; case and diacritics do not count.
+        mode: discussion or debate.
+        ended: a stop_reason, or `UNFINISHED`.
+    """
+    words = folded(text).split()
+
+    def fits(run: ListedRun) -> bool:
+        said = folded(" ".join([run.run, run.topic, *run.participants, run.model or "", run.baseline or ""]))
+        return all(word in said for word in words) and mode in (None, run.mode) and ended in (None, run.ended)
+
+    return [run for run in runs if fits(run)]
+
+
+def _listed(folder: Path, manifest: Manifest) -> ListedRun:
+    total = manifest.usage.total
+    return ListedRun(
+        run=manifest.run,
+        folder=str(folder),
+        started=manifest.started,
+        mode=manifest.settings.mode,
+        baseline=manifest.settings.baseline,
+        topic=manifest.scenario.topic,
+        participants=[participant.name for participant in manifest.scenario.participants],
+        model=manifest.settings.model,
+        utterances=_lines(folder / TRANSCRIPT),
+        ended=manifest.stop_reason or UNFINISHED,
+        cost_usd=total.cost_usd if total else None,
+        active=is_held(folder),
+        branch_of=manifest.branch.of if manifest.branch else None,
+    )
+
+
+def _lines(path: Path) -> int:
+    try:
+        return path.read_bytes().count(b"\n")
+    except FileNotFoundError:
+        return 0
+    except OSError as error:
+        raise InputError(f"cannot be read: {error.strerror}", where=str(path), remedy="Check permissions.") from error
+
+
+@dataclass(frozen=True)
+class Deletable:
+    """A run that may be deleted.
+
+    Attributes:
+        folder: its folder.
+        manifest: its run.json.
+        store: where Chroma holds its memories beside the folder; None where there are none that are to go with it.
+        checkpoints: the server that holds its checkpoints; None where they go with the folder.
+        kept: why memories are left, in a sentence; empty where none are.
+    """
+
+    folder: Path
+    manifest: Manifest
+    store: str | None
+    kept: str
+    checkpoints: str | None = None
+
+
+def deletable(folder: Path, *, keep_memories: bool = False) -> Deletable:
+    """Look at a run before it is deleted; changes nothing.
+
+    Args:
+        folder: the run's.
+        keep_memories: whether what Chroma holds is left.
+
+    Raises:
+        InputError: this is no run's folder, somebody works on it, something else would go with it, or its memories are
+            not to be found.
+    """
+    manifest = read_manifest(folder)
+    check_free(folder)
+    if folder.is_symlink():
+        raise InputError("this is a link to a folder", where=str(folder), remedy=f"Give {folder.resolve()} itself.")
+    if not (folder / TRANSCRIPT).is_file():
+        raise InputError(
+            f"this is not a run's folder: it has no {TRANSCRIPT}", where=str(folder), remedy="Delete it by hand."
+        )
+    if Path.cwd().is_relative_to(folder.resolve()):
+        raise InputError("this is the folder you are in", where=str(folder), remedy="Go to another one first.")
+    inside = next((path for path in sorted(folder.rglob("run.json")) if path.parent != folder), None)
+    if inside is not None:
+        raise InputError("there is another run in this folder", where=str(inside.parent), remedy="Move it away first.")
+    settings = manifest.settings.model_dump()
+    store, place = str(settings.get("store") or EPHEMERAL), str(settings.get("checkpoints") or HERE)
+    checkpoints = place if is_server(place) else None
+    copy = _copy(folder, manifest.run) if checkpoints or store not in (EPHEMERAL, RUN) else None
+    if copy is not None:
+        kept = [] if store in (EPHEMERAL, RUN) else [f"Its memories in {store} are kept: they are {copy.name}'s too."]
+        kept += [f"Its checkpoints in {checkpoints} are kept: they are {copy.name}'s too."] if checkpoints else []
+        return Deletable(folder, manifest, None, " ".join(kept))
+    if store in (EPHEMERAL, RUN):  # RUN: they lie in the folder, and go with it
+        return Deletable(folder, manifest, None, "", checkpoints)
+    if keep_memories:
+        return Deletable(folder, manifest, None, f"Its memories in {store} are kept.", checkpoints)
+    # A store that is not there would be made by looking into it.
+    if "://" not in store and not (Path(store).expanduser() / "chroma.sqlite3").is_file():
+        raise InputError(
+            "the run's memories are not where it kept them",
+            where=f"store {store}",
+            remedy="Run this from the folder in which the run was made, or leave them with --keep-memories.",
+        )
+    return Deletable(folder, manifest, store, "", checkpoints)
+
+
+def _copy(folder: Path, run: str) -> Path | None:
+    """Another folder beside this one that says it is the same run."""
+    for other in sorted(folder.resolve().parent.iterdir()):
+        if other != folder.resolve() and (other / "run.json").is_file():
+            try:
+                same = read_manifest(other).run == run
+            except InputError:
+                continue  # whose it is cannot be read; it is not this run's copy
+            if same:
+                return other
+    return None
+
+
+async def delete_run(found: Deletable) -> str:
+    """Delete a run: first its memories and checkpoints, then its folder, so that what failed can be tried again.
+
+    Returns:
+        What is left of it beside `found.kept`, in a sentence: checkpoints on a server that cannot be used just now.
+        Empty where nothing is.
+
+    Raises:
+        InputError: somebody works on it, the store cannot be used, or the folder cannot be deleted.
+        PerSimChatError: the store failed.
+    """
+    await asyncio.to_thread(check_free, found.folder)
+    if found.store is not None:
+        await forget(Settings(store=found.store), found.manifest.run)
+    left = await _forget_checkpoints(found)
+    await asyncio.to_thread(_remove, found.folder)
+    return left
+
+
+async def _forget_checkpoints(found: Deletable) -> str:
+    if found.checkpoints is None:
+        return ""
+    try:
+        async with opened(found.checkpoints, None) as saver:
+            if saver is not None:
+                await saver.adelete_thread(found.manifest.run)
+    except PerSimChatError as error:
+        return f"Its checkpoints are left on the server: {error.what}. Set PGPASSWORD if it wants a password."
+    return ""
+
+
+def _remove(folder: Path) -> None:
+    going = folder.with_name(f".{folder.name[:200]}.{secrets.token_hex(4)}.deleted")
+    try:
+        folder.rename(going)  # at once, so that nobody finds half of a run
+        (going / "run.json").unlink()
+        shutil.rmtree(going)
+    except OSError as error:
+        raise InputError(
+            f"the folder cannot be deleted: {error.strerror}",
+            where=str(error.filename or folder),
+            remedy="Check permissions, and delete what is left by hand.",
+        ) from error

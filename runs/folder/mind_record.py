@@ -1,0 +1,144 @@
+"""One agent's mind after an utterance: one line of minds.jsonl, and what the events `mind` and `judge_mind` carry."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Final, Self
+
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    ModelWrapValidatorHandler,
+    PrivateAttr,
+    WithJsonSchema,
+    model_serializer,
+    model_validator,
+)
+
+from persimchat.runs.folder.stored import Count, Levels, Stored, Turn, is_empty, is_none
+from persimchat.state.emotion import Level
+
+WHOLE_ONLY: Final = frozenset(
+    {"percept", "focal_points", "recalled", "memories", "need_reasoning", "openness_reasoning", "action"}
+)
+"""Fields that are left out where a mind is not read whole: most of a run."""
+
+_MAPPING: Final = WithJsonSchema({"additionalProperties": True, "type": "object"})
+
+
+class _AsGiven(Stored):
+    """A part of a mind: read as far as it is known here, and written as it was given, with whatever else is in it."""
+
+    _given: dict[str, Any] = PrivateAttr(default_factory=dict)
+
+    @model_validator(mode="wrap")
+    @classmethod
+    def _keep(cls, value: Any, handler: ModelWrapValidatorHandler[Self]) -> Self:
+        found = handler(value)
+        if isinstance(value, dict):
+            found._given = value
+        return found
+
+    @model_serializer(mode="plain")
+    def _written(self) -> dict[str, Any]:
+        return self._given
+
+    def __getitem__(self, name: str) -> Any:
+        """What was given under a name, for programs that read a mapping."""
+        return self._given[name]
+
+
+class Percept(_AsGiven):
+    """What an agent took from an utterance."""
+
+    theme: str = ""
+    keywords: list[str] = []
+    importance: Level | None = None
+
+
+class Thought(_AsGiven):
+    """A memory, a plan or an insight.
+
+    Attributes:
+        id: of a memory; empty for a plan.
+        kind: of a memory; empty for a plan.
+        keywords: and standout words.
+        evidence: ids of the memories that an insight rests on.
+        identity: of a plan: who the agent is.
+        progress: a plan's view of where the conversation stands.
+        react: whether a plan says to react to what was said.
+        reaction: of a plan: how.
+        goals: of a plan.
+    """
+
+    id: str = ""
+    kind: str = ""
+    turn: Turn | None = None
+    theme: str = ""
+    importance: int | None = None
+    keywords: list[str] = []
+    evidence: list[str] = []
+    identity: str = ""
+    progress: str = ""
+    react: bool | None = None
+    reaction: str = ""
+    goals: list[str] = []
+
+
+class RecalledMemory(BaseModel):
+    """A recalled memory, and the weighted components of its score."""
+
+    model_config = ConfigDict(frozen=True)
+
+    id: str
+    kind: str
+    turn: int = Field(description="when it was made")
+    theme: str
+    focal_point: int = Field(description="index of the focal point that called it up best")
+    score: float
+    recency: float
+    importance: float
+    relevance: float
+    emotional: float
+    stm_relevance: float
+
+
+class MindRecord(Stored):
+    """One agent's mind after it has heard an utterance: one line of minds.jsonl."""
+
+    turn: Turn = Field(description="utterances so far; 0 before the first")
+    agent: str
+    did: str = Field(
+        default="", description="what it did while this utterance was made: speak, reflect, plan or nothing (empty)"
+    )
+    percept: Annotated[Percept, _MAPPING] | None = Field(
+        default=None, description="theme, keywords, importance; null at turn 0"
+    )
+    focal_points: list[str] = []
+    recalled: list[RecalledMemory] = Field(default=[], description="best first")
+    short_term_memory: Annotated[Thought, _MAPPING] | None = None
+    long_term_memories: Count = Field(default=0, description="memories alive")
+    need_to_talk: Level | None = Field(default=None, description="0–10; null for the judge's mind, which never speaks")
+    need_reasoning: str | None = None
+    openness: Level | None = Field(default=None, description="openness to consensus, 0–10; null in discussions")
+    openness_reasoning: str | None = None
+    action: str = Field(default="", description="what it will do while the next utterance is made, unless it speaks")
+    emotion: Levels = {}
+    plan: Annotated[Thought, _MAPPING] | None = Field(default=None, description="the plan made during this turn")
+    insights: list[Annotated[Thought, _MAPPING]] = Field(default=[], description="the insights drawn during this turn")
+    listened: bool | None = Field(
+        default=None,
+        exclude_if=is_none,
+        description="whether its model was asked about the utterance; where false, it remembers the words; left out "
+        "while all are asked (the setting `listeners`)",
+    )
+    failed: list[str] = Field(
+        default=[],
+        exclude_if=is_empty,
+        description="modules whose answers were of no use twice, so that things stayed as they were; left out if none",
+    )
+    corrected: list[str] = Field(
+        default=[],
+        exclude_if=is_empty,
+        description="modules of which a number was moved into its range, or a list put right; left out if none",
+    )

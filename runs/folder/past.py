@@ -1,0 +1,196 @@
+"""The past of a run as events: what is on disk, in the order in which somebody would have seen it happen."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import chain
+from pathlib import Path
+from typing import Final, Generic, TypeVar
+
+from persimchat.runs.events import (
+    Analysed,
+    Event,
+    Judged,
+    JudgeMindChanged,
+    MindChanged,
+    MindRecord,
+    Silenced,
+    Started,
+    Stopped,
+    TopicChanged,
+    Totals,
+    TurnEnded,
+    Uttered,
+)
+from persimchat.runs.folder.jsonl import checked, json_lines
+from persimchat.runs.folder.mind_lines import MindLines
+from persimchat.runs.folder.reading import Record, read_manifest
+from persimchat.runs.folder.run_folder import ANALYSIS, JUDGE_MIND, MANIFEST, MINDS
+
+Line = TypeVar("Line", Uttered, Silenced, Analysed, Judged, MindRecord)
+Kept = TypeVar("Kept", Analysed, MindRecord)
+
+UNKNOWN: Final = Totals(calls=0, input_tokens=0, output_tokens=0, estimated=True, cost_usd=None)
+"""The totals of a past `turn_ended`: a folder does not say what had been used at each turn."""
+
+_OWN_ENDS: Final = frozenset({"message_limit", "consensus", "closed", "budget"})
+"""Reasons to stop with which the last turn was ended as well."""
+
+
+def past_events(record: Record, *, upto: int | None = None) -> Iterator[Event]:
+    """The events of a run that is on disk, however it ended, without `speaking` and `token`.
+
+    They are equal to those that were seen while it ran, but for what a folder does not know:
+
+    - `started`: `turn` is the number of utterances that follow; `notice` is empty.
+    - `turn_ended`: `totals` are `UNKNOWN`.
+    - `stopped`: `folder` is where it is now; credentials in names of models are left out of `usage`.
+    - `topic` stands at the turn at which it was asked for; what was asked for before it may have moved that on.
+    - `asked`, `hand`, `paused` and `continued` are left out.
+    - A run that was killed or stopped just between two steps may have a `turn_ended` more or less at its end.
+
+    The files are read as the events are taken, line by line, so a long run takes little memory. Reading blocks: in an
+    event loop, take them in a thread (`await asyncio.to_thread(list, past_events(record))`).
+
+    Args:
+        record: the run, from `read_run`.
+        upto: only what came up to the end of this turn, and no `stopped`; None for everything, with `stopped` where the
+            run has ended. After the last turn there may be those who were silent when they were to speak next.
+
+    Raises:
+        InputError: while the events are taken: a file is damaged.
+    """
+    last = record.utterances[-1].turn if record.utterances else 0
+    end = last if upto is None else min(upto, last)
+    started = _started(record, end)
+    yield started
+    yield from _rounds(record, started, end) if started.baseline else _turns(record, started, end, last)
+    if upto is None and record.manifest.stop_reason is not None:
+        yield stopped_event(record.path)
+
+
+def _started(record: Record, end: int) -> Started:
+    about, settings = record.manifest, record.manifest.settings
+    models = {name: of.get("natural_language") for name, of in about.models.items() if name not in about.people}
+    given = {
+        "run": about.run,
+        "mode": settings.mode,
+        "baseline": settings.baseline,
+        "topic": about.scenario.topic,
+        "participants": [person.name for person in about.scenario.participants],
+        "models": {name: model for name, model in models.items() if model is not None},
+        "max_messages": settings.max_messages if settings.max_messages is not None else len(record.utterances),
+        "people": about.people,
+        "turn": sum(utterance.turn <= end for utterance in record.utterances),
+    }
+    return checked(Started, given, str(record.path / MANIFEST))
+
+
+def stopped_event(folder: Path) -> Stopped:
+    """The last event of a run that has ended, from its folder.
+
+    Raises:
+        InputError: this is no run's folder, it is damaged, or its run has not ended.
+    """
+    about = read_manifest(folder)
+    given = {
+        "run": about.run,
+        "reason": about.stop_reason,
+        "source": about.stop_source,
+        "detail": about.detail,
+        "conclusion": about.conclusion,
+        "turn": about.turn,
+        "totals": about.usage.total or UNKNOWN,
+        "usage": [row.model_dump() for row in about.usage.rows],
+        "folder": str(folder),
+    }
+    return checked(Stopped, given, str(folder / MANIFEST))
+
+
+def _turns(record: Record, started: Started, end: int, last: int) -> Iterator[Event]:
+    """Between `started` and `stopped`: a conversation of minds."""
+    path = record.path
+    said, silences = _Lines(record.utterances), _Lines(record.silences)
+    scores, verdicts = _Lines(_read(path / ANALYSIS, Analysed)), _Lines(record.verdicts)
+    minds, judges = _Lines(_read(path / MINDS, MindRecord)), _Lines(_read(path / JUDGE_MIND, MindRecord))
+    topics = _topics(record, started.topic)
+    awake = judging = 0
+    for turn in range(end + 1):
+        if turn:
+            silent = list(silences.upto(turn))
+            # All think beside the first who is to speak. Where that one fails, the utterance comes only afterwards.
+            before = [one for one in silent if one.step != "hear"] if any(one.step == "speak" for one in silent) else []
+            yield from chain(before, said.upto(turn), (one for one in silent if one not in before))
+            yield from chain(scores.upto(turn), verdicts.upto(turn))
+        else:
+            yield from silences.upto(0)
+        changed, judged = list(minds.upto(turn)), list(judges.upto(turn))
+        yield from (MindChanged(record=mind) for mind in changed)
+        yield from (JudgeMindChanged(record=mind) for mind in judged)
+        if turn == 0:
+            awake, judging, over = len(changed), len(judged), False
+        elif awake:  # a kill may have left some of the minds
+            over = len(changed) >= awake and len(judged) >= judging
+        else:
+            over = turn < last or record.manifest.stop_reason in _OWN_ENDS
+        if over:
+            yield TurnEnded(turn=turn, max_messages=started.max_messages, totals=UNKNOWN)
+        yield from topics.get(turn, ())
+    if end == last:
+        yield from silences.upto(last + 1)
+
+
+def _topics(record: Record, first: str) -> dict[int, list[TopicChanged]]:
+    """The changes of topic, by the number of utterances that came before."""
+    found: dict[int, list[TopicChanged]] = {}
+    current = first
+    for done in record.interventions:
+        topic = done.more.get("topic")
+        if done.do == "topic" and isinstance(topic, str) and topic != current:
+            found.setdefault(done.turn, []).append(TopicChanged(turn=done.turn, topic=topic))
+            current = topic
+    return found
+
+
+def _rounds(record: Record, started: Started, end: int) -> Iterator[Event]:
+    """Between `started` and `stopped`: a baseline. A round is analysed beside what opens the next one."""
+    path = record.path
+    said, scores = _Lines(record.utterances), _Lines(_read(path / ANALYSIS, Analysed))
+    silences, verdicts = _Lines(record.silences), _Lines(record.verdicts)
+    people = len(started.participants)
+    size = max(1, len(record.utterances) if started.baseline == "single_agent" else people)
+    opening = (size + 1) // 2 if started.baseline == "mad_judge" else size
+    for first in range(1, end + 1, size):
+        final = min(first + size - 1, end)
+        yield from said.upto(min(first + opening - 1, end))
+        yield from scores.upto(first - 1)
+        yield from chain(said.upto(final), silences.upto(final), verdicts.upto(final))
+        if final == first + size - 1:
+            yield TurnEnded(turn=final, max_messages=started.max_messages, totals=UNKNOWN)
+    yield from scores.upto(end)
+
+
+def _read(path: Path, kind: type[Kept]) -> Iterator[Kept]:
+    """A file's lines, one by one; none where it is missing."""
+    told = MindLines()
+    if not path.is_file():
+        return iter(())
+    return json_lines(path, lambda line: checked(kind, told.read(line).value, line.where))
+
+
+class _Lines(Generic[Line]):
+    """Records in order of turns, taken as far as a turn, and then further."""
+
+    def __init__(self, lines: Iterable[Line]) -> None:
+        self._lines: Iterator[Line] = iter(lines)
+        self._next: Line | None = None
+
+    def upto(self, turn: int) -> Iterator[Line]:
+        """Those up to a turn that were not taken yet."""
+        while True:
+            if self._next is None:
+                self._next = next(self._lines, None)
+            if self._next is None or self._next.turn > turn:
+                return
+            line, self._next = self._next, None
+            yield line

@@ -1,0 +1,245 @@
+"""Reading a run's folder back: every line checked, whatever version of the folder, however the run ended.
+
+A run that was killed may have left its last line torn; such a line is left out, and `notes` says so. Everything else
+that is not as it should be is an error that names file, line and field; but for the requests, of which what can be read
+is taken (`runs/folder/jsonl.py`).
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from operator import attrgetter
+from pathlib import Path
+from stat import S_ISDIR
+from typing import Any, Final, TypeVar
+
+from pydantic import BaseModel
+
+from persimchat.runs.events import Analysed, Judged, Silenced, Uttered
+from persimchat.runs.folder.calls import CALLS
+from persimchat.runs.folder.jsonl import Line as JsonLine
+from persimchat.runs.folder.jsonl import checked, json_lines, parsed, unreadable
+from persimchat.runs.folder.mind_lines import MindLines
+from persimchat.runs.folder.mind_record import WHOLE_ONLY, MindRecord
+from persimchat.runs.folder.recorded import (
+    Manifest,
+    RecordedCall,
+    RecordedIntervention,
+)
+from persimchat.runs.folder.run_folder import (
+    ANALYSIS,
+    CONTROL,
+    JUDGE_MIND,
+    MANIFEST,
+    MINDS,
+    RUN_FORMAT,
+    SILENCES,
+    TRANSCRIPT,
+    VERDICTS,
+)
+from persimchat.state.errors import InputError
+from persimchat.state.plain_text import quoted
+
+Line = TypeVar("Line", bound=BaseModel)
+
+_MOST_SHOWN: Final = 60
+_turn: Final = attrgetter("turn")
+
+
+@dataclass(frozen=True)
+class Record:
+    """A run as its folder tells it.
+
+    Attributes:
+        path: the folder.
+        manifest: run.json.
+        utterances: in order of turns.
+        minds: in the order in which they were written; empty where the run had no minds.
+        judge_minds: of a judge that has a mind of its own.
+        verdicts: of a debate's judge, in order of turns.
+        scores: of the analysis, in order of turns.
+        silences: of agents whose models failed and of people who passed, in order of turns.
+        interventions: what people did to the conversation, in order of turns.
+        calls: the file of single requests, for `calls_of`; None where there is none (format 1).
+        notes: what was left out or is missing, one sentence each.
+    """
+
+    path: Path
+    manifest: Manifest
+    utterances: list[Uttered]
+    minds: Sequence[MindRecord]
+    judge_minds: Sequence[MindRecord]
+    verdicts: list[Judged]
+    scores: list[Analysed]
+    silences: list[Silenced]
+    interventions: list[RecordedIntervention]
+    calls: Path | None
+    notes: list[str]
+
+
+def read_run(path: Path, *, whole: bool = False) -> Record:
+    """Read a run's folder.
+
+    Args:
+        path: the folder.
+        whole: whether minds are read with what they recalled and why they felt so, too, which is most of a run.
+
+    Raises:
+        InputError: it is no run's folder, a file is missing or damaged, or another version wrote it.
+    """
+    _check_folder(path)
+    notes: list[str] = []
+    manifest = read_manifest(path)
+    utterances = _lines(path / TRANSCRIPT, Uttered, notes)
+    if utterances is None:
+        raise InputError(
+            "the run's transcript is missing", where=str(path / TRANSCRIPT), remedy="Give a whole run's folder."
+        )
+    minds = _lines(path / MINDS, MindRecord, notes, _minds(whole))
+    if minds is None:
+        notes.append(f"{MINDS} is missing: nothing is known of emotions, needs and thoughts between utterances.")
+    return Record(
+        path,
+        manifest,
+        sorted(utterances, key=_turn),
+        minds or [],
+        _lines(path / JUDGE_MIND, MindRecord, notes, _minds(whole)) or [],
+        sorted(_lines(path / VERDICTS, Judged, notes) or [], key=_turn),
+        sorted(_scores(path / ANALYSIS, notes), key=_turn),
+        sorted(_lines(path / SILENCES, Silenced, notes) or [], key=_turn),
+        sorted(_lines(path / CONTROL, RecordedIntervention, notes) or [], key=_turn),
+        _calls(path / CALLS, notes),
+        notes,
+    )
+
+
+def calls_of(record: Record) -> Iterator[RecordedCall]:
+    """The requests to models one by one, in the order in which they were written; never all of them in memory.
+
+    A damaged line is left out, which the record's notes say: a run's accounts are not what was said in it.
+
+    Raises:
+        InputError: the file cannot be read.
+    """
+    if record.calls is not None:
+        yield from calls_in_file(record.calls)
+
+
+def calls_in_file(path: Path, notes: list[str] | None = None) -> Iterator[RecordedCall]:
+    """The requests of a file of calls, as `calls_of` gives them; `notes` says at the end what was left out.
+
+    Raises:
+        InputError: it cannot be read.
+    """
+    return json_lines(path, lambda line: checked(RecordedCall, line.value, line.where), notes=notes, lenient=True)
+
+
+def _calls(path: Path, notes: list[str]) -> Path | None:
+    """The file of single requests, looked through for damaged lines; None where there is no such file."""
+    if not os.path.lexists(path):
+        return None
+    for _ in calls_in_file(path, notes):
+        pass
+    return path
+
+
+def _check_folder(path: Path) -> None:
+    try:
+        mode = path.stat().st_mode
+    except OSError as error:
+        raise InputError(
+            f"there is no folder to read: {error.strerror}",
+            where=str(path),
+            remedy="Give the folder of a run, its id, or latest.",
+        ) from error
+    if not S_ISDIR(mode):
+        raise InputError("this is a file, not a run's folder", where=str(path), remedy=f"Try: {path.parent}")
+
+
+def read_manifest(folder: Path) -> Manifest:
+    """A run's run.json alone.
+
+    Raises:
+        InputError: this is no run's folder, or run.json is damaged or of another version.
+    """
+    return checked(Manifest, manifest_in(folder), str(folder / MANIFEST))
+
+
+def manifest_in(folder: Path) -> Any:
+    """What a run's run.json says, of a version that is known here, to be checked.
+
+    Raises:
+        InputError: this is no run's folder, or run.json is no JSON or of another version.
+    """
+    path = folder / MANIFEST
+    data = _bytes(path)
+    if data is None:
+        raise InputError(
+            "this is not a run's folder: it has no run.json",
+            where=str(folder),
+            remedy="Give the folder of a run, its id, or latest.",
+        )
+    value = parsed(data, str(path))
+    form = value.get("format") if isinstance(value, dict) else None
+    if isinstance(value, dict) and (type(form) is not int or not 1 <= form <= RUN_FORMAT):
+        made = value.get("versions")
+        by = made.get("persimchat") if isinstance(made, dict) else None
+        raise InputError(
+            f"format {quoted(form, _MOST_SHOWN)} of a run's folder is not known here, only 1 to {RUN_FORMAT}",
+            where=f"{path}, field format",
+            remedy=f"Read it with the version of PerSimChat that wrote it{f' ({quoted(by, 20)})' if by else ''}.",
+        )
+    return value
+
+
+def _bytes(path: Path) -> bytes | None:
+    """A file's bytes; None where there is no such file."""
+    try:
+        return path.read_bytes()
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except OSError as error:
+        raise unreadable(path, error) from error
+
+
+def _scores(path: Path, notes: list[str]) -> list[Analysed]:
+    """What was scored; how much was not, goes into `notes`."""
+    every = _lines(path, Analysed, notes) or []
+    scored = [score for score in every if score.is_scored]
+    if len(scored) < len(every):
+        notes.append(f"{len(every) - len(scored)} of {len(every)} lines of {path.name} say that there is no score.")
+    return scored
+
+
+def _minds(whole: bool) -> Callable[[JsonLine], JsonLine]:
+    """How the lines of a file of minds are read."""
+
+    def short(line: JsonLine) -> JsonLine:
+        if not isinstance(line.value, dict):
+            return line
+        return replace(line, value={key: item for key, item in line.value.items() if key not in WHOLE_ONLY})
+
+    return MindLines().read if whole else short
+
+
+def _lines(
+    path: Path, kind: type[Line], notes: list[str], read: Callable[[JsonLine], JsonLine] | None = None
+) -> list[Line] | None:
+    """The lines of a JSON Lines file; None where there is no such file. A torn last line goes into `notes`.
+
+    Args:
+        path: the file.
+        kind: what a line holds.
+        notes: what the reader should know; added to.
+        read: makes of a line what is checked; nothing is changed where it is None.
+    """
+    if not os.path.lexists(path):
+        return None
+
+    def record(line: JsonLine) -> Line:
+        line = read(line) if read is not None else line
+        return checked(kind, line.value, line.where)
+
+    return list(json_lines(path, record, notes=notes))

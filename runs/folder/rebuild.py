@@ -1,0 +1,244 @@
+"""Putting a run's files right before it goes on: what a kill tore or left out is made again from the run's state.
+
+The state is the truth: LangGraph keeps it in one transaction, while a file may end in the middle of a line, or be one
+utterance ahead or behind. A rebuilt file is equal to the byte to that of a run nobody interrupted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from io import BytesIO
+from pathlib import Path
+from typing import Any, Final, TypeVar
+
+from persimchat.graph.edges import nobody_took_part
+from persimchat.runs.events import Analysed, Judged, MindRecord, Silenced, Uttered
+from persimchat.runs.folder.jsonl import Line, checked, checked_rows, json_lines
+from persimchat.runs.folder.lines import Asides, control_line, data_line, spoken
+from persimchat.runs.folder.mind_lines import MindLines
+from persimchat.runs.folder.run_folder import (
+    ANALYSIS,
+    CONTROL,
+    JUDGE_MIND,
+    MINDS,
+    READABLE,
+    SILENCES,
+    TRANSCRIPT,
+    VERDICTS,
+    head_of,
+    write_whole,
+)
+from persimchat.state.conversation import judge_mind, participants, utterances
+from persimchat.state.errors import InputError
+
+T = TypeVar("T")
+
+_LOST: Final = "transcript.lost.jsonl"
+"""A transcript that was further than the checkpoints."""
+_ALWAYS: Final = (TRANSCRIPT, READABLE, MINDS)
+"""Files that are there even where nothing stands in them."""
+
+
+@dataclass(frozen=True)
+class Rebuilt:
+    """What is still to be done after a run's files have been put right.
+
+    Attributes:
+        minds: turns that minds.jsonl lacks, from 0; whoever knows the states of then gives them to `add_minds`.
+        judge_minds: the same of judge_mind.jsonl.
+        asides: for `RunFolder.reopened`.
+        silences: how often somebody was silent so far.
+        lost: what the user is to be told of utterances that no checkpoint knows; empty where there are none.
+    """
+
+    minds: list[int]
+    judge_minds: list[int]
+    asides: Asides
+    silences: int
+    lost: str
+
+
+def rebuild(
+    folder: Path, manifest: Mapping[str, Any], state: Mapping[str, Any], complete: int, *, earlier: bool = False
+) -> Rebuilt:
+    """Make a run's files say what its state says; those that do already are left as they are. Blocks.
+
+    Args:
+        folder: the run's.
+        manifest: its run.json.
+        state: the conversation's channels, as its last checkpoint has them.
+        complete: its last turn that everybody has heard, -1 where nobody has awoken (`history.complete_turn`).
+        earlier: whether the state is an earlier version's, which goes on from its last whole turn: the file of a killed
+            run is then not ahead of the state by the way, and an utterance that is made again is set aside.
+
+    Raises:
+        InputError: a file cannot be read or written.
+    """
+    try:
+        return _rebuilt(folder, manifest, state, complete, earlier)
+    except OSError as error:
+        raise InputError(
+            f"the run's files cannot be put right: {error.strerror}",
+            where=str(error.filename or folder),
+            remedy="Check free space and permissions.",
+        ) from error
+
+
+def _rebuilt(
+    folder: Path, manifest: Mapping[str, Any], state: Mapping[str, Any], complete: int, earlier: bool
+) -> Rebuilt:
+    said = [Uttered.model_validate(utterance) for utterance in utterances(state.get("messages", []))]
+    written = _whole(folder / SILENCES, lambda line: checked(Silenced, line.value, line.where))
+    silences = _silences(written, state, len(said))
+    control = state.get("carried_out", [])
+    asides = Asides()
+    for silenced in silences:
+        asides.silence(silenced)
+    for record in control:
+        asides.control(record)
+    readable = [head_of(manifest)]
+    for uttered in said:
+        readable += [*asides.before(uttered.turn), spoken(uttered)]
+    own = judge_mind(state)
+    minds, lacking = _minds(folder / MINDS, participants(state), complete)
+    judges, judges_lacking = _minds(folder / JUDGE_MIND, {own["name"]: own} if own else {}, complete)
+    files = {
+        TRANSCRIPT: [data_line(uttered) for uttered in said],
+        READABLE: readable,
+        VERDICTS: [data_line(Judged.model_validate(verdict)) for verdict in state.get("verdicts", [])],
+        ANALYSIS: [data_line(Analysed.model_validate(score)) for score in state.get("scores", [])],
+        SILENCES: [data_line(silenced) for silenced in silences],
+        CONTROL: [control_line(record) for record in control],
+        MINDS: _lines_of(minds),
+        JUDGE_MIND: _lines_of(judges),
+    }
+    at_once = len(manifest["scenario"]["participants"]) if manifest["settings"].get("baseline") else 1 - earlier
+    lost = _put(folder / TRANSCRIPT, "".join(files.pop(TRANSCRIPT)), ahead=at_once)
+    for name, content in files.items():
+        _put(folder / name, "".join(content))
+    return Rebuilt(lacking, judges_lacking, asides, len(silences), lost)
+
+
+def add_minds(folder: Path, records: Sequence[MindRecord], *, judge: bool = False) -> None:
+    """Write the records of turns that `rebuild` found lacking, each in its place. Blocks.
+
+    Args:
+        folder: the run's.
+        records: those of whole turns, in order of listing.
+        judge: whether they are of the judge's mind.
+
+    Raises:
+        InputError: the file cannot be read or written.
+    """
+    path = folder / (JUDGE_MIND if judge else MINDS)
+    turns: dict[int, list[dict[str, Any]]] = {}
+    for record in records:
+        turns.setdefault(record.turn, []).append(record.model_dump())
+    made = set(turns)
+    try:
+        for mind, value in _minds_of(path):
+            if mind.turn not in made:
+                turns.setdefault(mind.turn, []).append(value)
+        _put(path, "".join(_lines_of(turns)))
+    except OSError as error:
+        raise InputError(
+            f"the run's minds cannot be put right: {error.strerror}",
+            where=str(path),
+            remedy="Check free space and permissions.",
+        ) from error
+
+
+def _put(path: Path, text: str, *, ahead: int | None = None) -> str:
+    """Have a file say this; no file where it would be empty and not every run has it.
+
+    Args:
+        path: the file.
+        text: what it is to say.
+        ahead: of a transcript: how many utterances more it may have where only its process was killed. One that has
+            more is set aside first.
+
+    Returns:
+        What is to be told of utterances that are made again; empty where there are none.
+    """
+    data, told = text.encode(), ""
+    old = path.read_bytes() if path.is_file() else None
+    path.with_name(f"{path.name}.partial").unlink(missing_ok=True)
+    if ahead is not None and old is not None and old != data:
+        told = _set_aside(path, old, data.count(b"\n"), ahead)
+    if not data and path.name not in _ALWAYS:
+        path.unlink(missing_ok=True)
+    elif old != data:
+        write_whole(path, data)
+    return told
+
+
+def _set_aside(path: Path, old: bytes, said: int, ahead: int) -> str:
+    """Keep a transcript whose last utterances no checkpoint knows, as after a power failure, before it is rebuilt."""
+
+    def turn(line: Line) -> int:
+        return checked(Uttered, line.value, line.where).turn
+
+    lost = sum(number > said for number in checked_rows(BytesIO(old), path, turn, lenient=True))
+    if lost <= ahead:
+        return ""
+    aside = path.with_name(_LOST)
+    write_whole(aside, old)
+    what = f"{lost} utterance{'s' if lost > 1 else ''}"
+    return f"The checkpoints end after utterance {said}: {what} after it will be made again. {aside} keeps the old."
+
+
+def _whole(path: Path, check: Callable[[Line], T]) -> Iterator[T]:
+    """The lines of a file that are whole; what is damaged is left out, and so is what is no file."""
+    return json_lines(path, check, lenient=True) if path.is_file() else iter(())
+
+
+def _minds_of(path: Path) -> Iterator[tuple[MindRecord, dict[str, Any]]]:
+    """The minds of a file, each also with all that a newer version may have written."""
+    lines = MindLines()
+
+    def mind(line: Line) -> tuple[MindRecord, dict[str, Any]]:
+        line = lines.read(line)
+        record = checked(MindRecord, line.value, line.where)
+        return record, {**line.value, "recalled": [memory.model_dump() for memory in record.recalled]}
+
+    return _whole(path, mind)
+
+
+def _lines_of(turns: Mapping[int, Iterable[Mapping[str, Any]]]) -> Iterator[str]:
+    """The lines of minds, in order of turns."""
+    lines = MindLines()
+    return (lines.written(mind) for turn in sorted(turns) for mind in turns[turn])
+
+
+def _minds(
+    path: Path, minds: Mapping[str, Mapping[str, Any]], complete: int
+) -> tuple[dict[int, list[dict[str, Any]]], list[int]]:
+    """The minds of whole turns by turn, as far as the state goes, and the turns that are lacking."""
+    names = [name for name, mind in minds.items() if mind.get("emotion")]
+    turns: dict[int, list[tuple[str, dict[str, Any]]]] = {}
+    for mind, value in _minds_of(path) if names else ():
+        if mind.turn <= complete:
+            turns.setdefault(mind.turn, []).append((mind.agent, value))
+    whole: dict[int, list[dict[str, Any]]] = {}
+    for turn in sorted(turns):
+        first = turns[turn][: len(names)]
+        if [agent for agent, _ in first] == names:
+            whole[turn] = [value for _, value in first]
+    expected = range(complete + 1) if names else range(0)
+    return whole, [turn for turn in expected if turn not in whole]
+
+
+def _silences(written: Iterable[Silenced], state: Mapping[str, Any], said: int) -> list[Silenced]:
+    """Who was silent: what was written, as far as the state goes, and what the minds say of their last silence.
+
+    Where nobody could awaken or hear the last utterance, all try again, and nobody was silent.
+    """
+    deaf = nobody_took_part(dict(state))
+    known = [
+        Silenced(agent=name, **{key: mind["silent"][key] for key in ("turn", "step", "why")})
+        for name, mind in state.get("agents", {}).items()
+        if mind.get("silent") and not (deaf and mind["silent"]["step"] in ("awaken", "hear"))
+    ]
+    kept = [s for s in written if s.turn <= said or s in known]
+    return sorted([*kept, *(s for s in known if s not in kept)], key=lambda silenced: silenced.turn)

@@ -1,0 +1,256 @@
+"""A run on disk: `run.json`, `transcript.jsonl`, `minds.jsonl`, `transcript.md`; flushed as it happens.
+
+Debates also leave `verdicts.jsonl`, the persona judge `judge_mind.jsonl`, the analysis `analysis.jsonl`, agents whose
+model failed `silences.jsonl`, and people who took part `control.jsonl`. `lines.py` says what is in them.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import secrets
+import shutil
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from datetime import UTC, datetime
+from pathlib import Path
+from tempfile import TemporaryFile
+from typing import Any, Final, Self, TextIO
+
+from persimchat.runs.events import Analysed, Judged, MindRecord, Silenced, Uttered
+from persimchat.runs.folder.lines import (
+    Asides,
+    conclusion,
+    control_line,
+    data_line,
+    head,
+    last_words,
+    spoken,
+)
+from persimchat.runs.folder.mind_lines import MindLines
+from persimchat.state.errors import InputError, MachineError
+from persimchat.state.normalise import without_marks
+from persimchat.state.plain_text import clean
+
+RUN_FORMAT: Final = 2
+"""Version of the run folder's files."""
+
+MANIFEST = "run.json"
+TRANSCRIPT, MINDS, READABLE = "transcript.jsonl", "minds.jsonl", "transcript.md"
+VERDICTS, JUDGE_MIND, ANALYSIS = "verdicts.jsonl", "judge_mind.jsonl", "analysis.jsonl"
+SILENCES, CONTROL = "silences.jsonl", "control.jsonl"
+"""The files of a run beside run.json."""
+
+MEMORIES = "memory"
+"""The folder of a run's memories, where they are kept with it (store=run)."""
+
+_FILES: Final = (TRANSCRIPT, MINDS, READABLE)
+"""Those that every run has."""
+
+
+def new_run_id(topic: str, now: datetime) -> str:
+    """A readable, unique name for a run: time (UTC), a few words of the topic, four random hexadecimal digits."""
+    words = "-".join(re.findall(r"[a-z0-9]+", without_marks(clean(topic)))[:6])[:40].strip("-")
+    return "-".join(part for part in (now.strftime("%Y%m%d-%H%M%S"), words, secrets.token_hex(2)) if part)
+
+
+class RunFolder:
+    """Writes what a run leaves behind. Every method raises `MachineError` where that cannot be written any more.
+
+    Args:
+        out: the folder that holds runs; made where it is missing.
+        run: the run's id, the name of its own folder.
+
+    Raises:
+        InputError: the folder cannot be made or written.
+    """
+
+    def __init__(self, out: Path, run: str) -> None:
+        self.path = out / run
+        try:
+            self.path.mkdir(parents=True)
+        except FileExistsError as error:
+            what = "a run of this name exists" if self.path.is_dir() else "there is a file where the folder should be"
+            raise InputError(what, where=str(self.path), remedy="Choose another run id or folder.") from error
+        except OSError as error:
+            raise self._unusable(error) from error
+        try:
+            self._begin()
+        except OSError as error:
+            self.discard()
+            raise self._unusable(error) from error
+
+    def _unusable(self, error: OSError) -> InputError:
+        return InputError(
+            f"cannot write there: {error.strerror}", where=str(self.path), remedy="Choose a folder with --out."
+        )
+
+    @classmethod
+    def reopened(cls, path: Path, asides: Asides | None = None) -> Self:
+        """The folder of a run that goes on; its files have been put right (`runs/folder/rebuild.py`).
+
+        Args:
+            path: the run's own folder.
+            asides: what still has to be written to transcript.md, as rebuilding gives it back.
+
+        Raises:
+            MachineError: the files cannot be written.
+        """
+        folder = cls.__new__(cls)
+        folder.path = path
+        with _writing(path):
+            folder._begin(asides)
+        return folder
+
+    def _begin(self, asides: Asides | None = None) -> None:
+        self._asides, self._ended = asides or Asides(), False
+        self._minds = {name: MindLines.after(self.path / name) for name in (MINDS, JUDGE_MIND)}
+        self._files: dict[str, TextIO] = {}
+        for name in _FILES:
+            self._files[name] = self._open(name)
+
+    def _open(self, name: str) -> TextIO:
+        return (self.path / name).open("a", encoding="utf-8", newline="\n")
+
+    def _write(self, name: str, text: str) -> None:
+        """Write to one of the run's files; one that not every run has is made with its first line."""
+        with _writing(self.path / name):
+            if name not in self._files:
+                self._files[name] = self._open(name)
+            self._files[name].write(text)
+            self._files[name].flush()
+
+    def begin(self, manifest: Mapping[str, Any]) -> None:
+        """Write run.json as far as it is known, and the head of the readable transcript.
+
+        Raises:
+            InputError: they cannot be written.
+        """
+        try:
+            self.manifest(manifest)
+            self._write(READABLE, head_of(manifest))
+        except MachineError as error:
+            raise error.before_the_start() from error
+
+    def manifest(self, manifest: Mapping[str, Any]) -> None:
+        """Write run.json, whole or not at all."""
+        text = json.dumps(manifest, ensure_ascii=False, indent=2) + "\n"
+        with _writing(self.path / MANIFEST):
+            write_whole(self.path / MANIFEST, text.encode())
+
+    def utterance(self, uttered: Uttered) -> None:
+        """Write one utterance, and to the readable transcript what happened since the one before."""
+        self._write(TRANSCRIPT, data_line(uttered))
+        self._write(READABLE, "".join([*self._asides.before(uttered.turn), spoken(uttered)]))
+
+    def mind(self, record: MindRecord) -> None:
+        """Write one mind of one turn."""
+        self._write(MINDS, self._minds[MINDS].written(record.model_dump()))
+
+    def judge_mind(self, record: MindRecord) -> None:
+        """Write the persona judge's mind of one turn."""
+        self._write(JUDGE_MIND, self._minds[JUDGE_MIND].written(record.model_dump()))
+
+    def verdict(self, judged: Judged) -> None:
+        """Write one verdict of the judge."""
+        self._write(VERDICTS, data_line(judged))
+
+    def score(self, analysed: Analysed) -> None:
+        """Write one utterance's scores."""
+        self._write(ANALYSIS, data_line(analysed))
+
+    def silence(self, silenced: Silenced) -> None:
+        """Write that somebody is silent; the readable transcript says so before the next utterance."""
+        self._write(SILENCES, data_line(silenced))
+        self._asides.silence(silenced)
+
+    def control(self, record: Mapping[str, Any]) -> None:
+        """Write what somebody did to the conversation.
+
+        Args:
+            record: `turn` (utterances made when it took effect), `do`, and what belongs to it (state/intervention.py).
+        """
+        self._write(CONTROL, control_line(record))
+        self._asides.control(record)
+
+    def end(self, manifest: Mapping[str, Any], why: str) -> None:
+        """Write run.json for good, what a debate came to, and why the conversation ended; closes the files."""
+        came_to = manifest.get("conclusion")
+        end = [*self._asides.rest(), conclusion(came_to) if came_to else "", last_words(why)]
+        try:
+            if not self._ended:  # else run.json could not be written the first time
+                self._write(READABLE, "".join(end))
+            self._ended = True
+            self.manifest(manifest)
+        finally:
+            self.close()
+
+    def close(self) -> None:
+        """Close the files; a folder that was ended is closed."""
+        for file in self._files.values():
+            with suppress(OSError):  # what could not be written was told when it was to be written
+                file.close()
+        self._files.clear()
+
+    def discard(self) -> None:
+        """Close the files and take the folder away: of a run that has not begun, nothing is left."""
+        self.close()
+        shutil.rmtree(self.path, ignore_errors=True)
+
+
+def check_out(out: Path) -> None:
+    """Refuse a folder of runs in which none could be made; makes nothing that stays.
+
+    Raises:
+        InputError: there is something else in its place, or nobody may write there.
+    """
+    place = out.absolute()
+    while not os.path.lexists(place):
+        place = place.parent
+    try:
+        with TemporaryFile(dir=place):
+            pass
+    except OSError as error:
+        raise InputError(
+            f"runs cannot be kept there: {error.strerror}", where=str(out), remedy="Choose a folder with --out."
+        ) from error
+
+
+@contextmanager
+def _writing(path: Path) -> Iterator[None]:
+    """Write to one of a run's files.
+
+    Raises:
+        MachineError: it cannot be written.
+    """
+    try:
+        yield
+    except OSError as error:
+        raise MachineError.caused_by(error, "the run cannot be written", str(path)) from error
+
+
+def head_of(manifest: Mapping[str, Any]) -> str:
+    """What a run's transcript.md begins with."""
+    scenario = manifest["scenario"]
+    return head(str(scenario["topic"]), [p["name"] for p in scenario["participants"]])
+
+
+def write_whole(path: Path, data: bytes) -> None:
+    """Write a file whole or not at all: whoever reads it, also after a kill, finds the old bytes or the new ones."""
+    temporary = path.with_name(f"{path.name}.partial")
+    try:
+        with temporary.open("wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.replace(path)
+    except OSError:
+        with suppress(OSError):
+            temporary.unlink(missing_ok=True)
+        raise
+
+
+def now() -> datetime:
+    """The time, for people only: nothing in a simulation depends on it."""
+    return datetime.now(UTC)

@@ -1,0 +1,42 @@
+"""What a run has used: sums over its accounting."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import reduce
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from persimchat.models.usage import summed
+from persimchat.runs.folder.stored import is_empty
+
+
+class Totals(BaseModel):
+    """What a run has used so far."""
+
+    model_config = ConfigDict(frozen=True)
+
+    calls: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cached_tokens: int = Field(
+        default=0,
+        description="of `input_tokens` those that servers took from their caches; not there where there were none",
+        exclude_if=is_empty,
+    )
+    estimated: bool = Field(default=False, description="true where some of the token counts are estimates")
+    cost_usd: float | None = Field(default=0.0, description="null where a price is not known")
+
+
+def totals(rows: Iterable[dict[str, Any]]) -> Totals:
+    """The sum of accounting rows; the cost is unknown (None) as soon as one part of it is."""
+    return Totals.model_validate(reduce(summed, rows, Totals().model_dump()))
+
+
+def totals_by(rows: Iterable[dict[str, Any]], field: str) -> dict[str, Totals]:
+    """The sums of accounting rows for every value of a field ("module", "agent" or "model"), by name."""
+    groups: dict[str, list[dict[str, Any]]] = {}
+    for row in rows:
+        groups.setdefault(row[field], []).append(row)
+    return {name: totals(group) for name, group in sorted(groups.items())}

@@ -1,0 +1,178 @@
+"""Two runs compared: how they were set up, where and why they part, what each came to. Pure functions of records."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any, Final
+
+from pydantic import Field
+
+from persimchat.runs.folder.reading import Record
+from persimchat.runs.reports.diff_parting import MindDifference, Part, Parting, first_other_minds, parting, shared
+from persimchat.runs.reports.summary import count_words, names_of
+
+DIFF_VERSION: Final = 1
+
+
+class Difference(Part):
+    """Something that was set up differently; null where a run does not have it."""
+
+    what: str = Field(description="such as settings.selection_temperature or scenario.participants.Eva.traits")
+    a: Any
+    b: Any
+
+
+class End(Part):
+    """What a run came to."""
+
+    stop_reason: str | None = Field(description="null where no ending is recorded")
+    stop_source: str
+    stop_detail: str
+    consensus: bool | None = Field(description="null in discussions, and where nothing was concluded")
+    answer: str | None
+    utterances: int
+    words: int
+    calls: int | None = Field(description="null where they are not recorded")
+    tokens: int | None
+    cost_usd: float | None = Field(description="null where it is not known")
+
+
+class Share(Part):
+    """What one participant said in both runs."""
+
+    name: str
+    utterances_a: int
+    utterances_b: int
+    words_a: int
+    words_b: int
+
+
+class Comparison(Part):
+    """Two runs side by side: what `persimchat diff` prints."""
+
+    version: int = DIFF_VERSION
+    a: str = Field(description="the first run's id")
+    b: str = Field(description="the second run's id")
+    lineage: list[str] = Field(description="whose branch they are, a sentence each")
+    equal: bool = Field(description="whether nothing differs but ids, times and what it cost")
+    setup: list[Difference]
+    shared: int = Field(description="utterances that they share from the start")
+    parting: Parting | None = Field(description="null where all utterances of both are the same")
+    minds: list[MindDifference] = Field(description="at the first turn at which any differs; empty where all are equal")
+    end_a: End
+    end_b: End
+    participants: list[Share]
+    notes: list[str] = Field(description="what is missing in the runs' folders")
+
+
+def compare(a: Record, b: Record) -> Comparison:
+    """Compare two runs.
+
+    Args:
+        a: one run, read with whole minds.
+        b: the other, read in the same way.
+    """
+    setup = list(_setup(a, b))
+    place, minds = parting(a, b), first_other_minds(a, b)
+    end_a, end_b = _end(a), _end(b)
+    judged = a.verdicts == b.verdicts and a.scores == b.scores
+    return Comparison(
+        a=a.manifest.run,
+        b=b.manifest.run,
+        lineage=_lineage(a, b),
+        equal=not setup and place is None and not minds and _came_to(end_a) == _came_to(end_b) and judged,
+        setup=setup,
+        shared=shared(a, b),
+        parting=place,
+        minds=minds,
+        end_a=end_a,
+        end_b=end_b,
+        participants=_shares(a, b),
+        notes=[f"{record.manifest.run}: {note}" for record in (a, b) for note in record.notes],
+    )
+
+
+def _lineage(a: Record, b: Record) -> list[str]:
+    """Whose branch they are, in words; runs are called a and b where it is one of the two."""
+    called = {a.manifest.run: "a", b.manifest.run: "b"}
+    told = []
+    for name, record in (("a", a), ("b", b)):
+        branch = record.manifest.branch
+        if branch is not None:
+            told.append(f"{name} is a branch of {called.get(branch.of, branch.of)} at turn {branch.turn}")
+    return told
+
+
+def _setup(a: Record, b: Record) -> Iterator[Difference]:
+    """What was set up differently, in order of run.json."""
+    flat_a, flat_b = dict(_flat(_parts(a))), dict(_flat(_parts(b)))
+    for what in dict.fromkeys([*flat_a, *flat_b]):
+        one, other = flat_a.get(what), flat_b.get(what)
+        if one != other:
+            yield Difference(what=what, a=one, b=other)
+
+
+def _parts(record: Record) -> dict[str, Any]:
+    manifest = record.manifest
+    scenario = manifest.scenario.model_dump()
+    participants = {participant.pop("name"): participant for participant in scenario.pop("participants")}
+    settings = manifest.settings.model_dump()
+    settings.pop("seed", None)  # it stands by itself
+    return {
+        "scenario": {**scenario, "participants": participants, "order": list(participants)},
+        "seed": manifest.seed,
+        "settings": settings,
+        "models": {name: _one(models) for name, models in {**manifest.models, **manifest.outside_models}.items()},
+        "prompt_hash": manifest.prompt_hash or None,
+        "versions": manifest.versions,
+    }
+
+
+def _one(models: Any) -> Any:
+    """An agent's models by module as one name, where it is the same for all."""
+    names = list(models.values()) if isinstance(models, dict) else []
+    return names[0] if names and all(name == names[0] for name in names) else models
+
+
+def _flat(value: dict[str, Any], above: str = "") -> Iterable[tuple[str, Any]]:
+    """Names with dots, and their values; what holds nothing is as if it were not there."""
+    for key, item in value.items():
+        what = f"{above}.{key}" if above else str(key)
+        if isinstance(item, dict):
+            yield from _flat(item, what)
+        elif item not in (None, "", []):
+            yield what, item
+
+
+def _end(record: Record) -> End:
+    manifest = record.manifest
+    conclusion, total = manifest.conclusion, manifest.usage.total
+    return End(
+        stop_reason=manifest.stop_reason,
+        stop_source=manifest.stop_source,
+        stop_detail=manifest.detail,
+        consensus=conclusion.consensus if conclusion else None,
+        answer=conclusion.answer if conclusion else None,
+        utterances=len(record.utterances),
+        words=sum(count_words(said.text) for said in record.utterances),
+        calls=total.calls if total else None,
+        tokens=total.input_tokens + total.output_tokens if total else None,
+        cost_usd=total.cost_usd if total else None,
+    )
+
+
+def _came_to(end: End) -> End:
+    """An end without what it took: a run that was resumed or replayed is the same, and had other requests."""
+    return end.model_copy(update={"calls": None, "tokens": None, "cost_usd": None})
+
+
+def _shares(a: Record, b: Record) -> list[Share]:
+    def spoken(record: Record, name: str) -> tuple[int, int]:
+        texts = [said.text for said in record.utterances if said.speaker == name]
+        return len(texts), sum(map(count_words, texts))
+
+    shares = []
+    for name in dict.fromkeys([*names_of(a), *names_of(b)]):
+        (said_a, words_a), (said_b, words_b) = spoken(a, name), spoken(b, name)
+        shares.append(Share(name=name, utterances_a=said_a, utterances_b=said_b, words_a=words_a, words_b=words_b))
+    return shares

@@ -1,0 +1,211 @@
+"""Where two runs part: the first utterance that is not the same, why as far as known, and the first other mind."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from persimchat.runs.events import Uttered
+from persimchat.runs.folder.mind_record import MindRecord
+from persimchat.runs.folder.reading import Record
+from persimchat.runs.folder.recorded import RecordedIntervention
+
+Why = Literal["end", "again", "given", "intervention", "speaker", "audience", "words"]
+"""Why two runs part, as far as it is known."""
+
+
+class Part(BaseModel):
+    """Base of all parts of a comparison."""
+
+    model_config = ConfigDict(frozen=True)
+
+
+class Said(Part):
+    """What one run has at the turn where they part."""
+
+    speaker: str
+    text: str
+    heard_by: list[str] | None = Field(description="a whisper: who heard it; null for everybody")
+    given: bool = Field(description="whether a person gave the words")
+    edited_by: str | None = Field(
+        default=None,
+        exclude_if=lambda value: value is None,
+        description="who put the words into the speaker's mouth: branch or moderator; left out where nobody did",
+    )
+
+
+class Need(Part):
+    """Somebody's need to talk when the speaker was chosen; null where it is not known."""
+
+    agent: str
+    a: int | None
+    b: int | None
+
+
+class Recall(Part):
+    """What the speaker had in mind: themes of memories that it recalled in one run only, best first."""
+
+    same: bool
+    only_a: list[str]
+    only_b: list[str]
+
+
+class Parting(Part):
+    """The first utterance that is not the same in both.
+
+    `why` is `end` (one of them was over), `again` (one is a branch that made this utterance again), `given` (one is a
+    branch with other words put in there), `intervention` (a person did something there), `speaker` (another one was
+    chosen), `audience` (the same words to others) or `words`.
+    """
+
+    turn: int
+    why: Why
+    a: Said | None = Field(description="null where the run has no such utterance")
+    b: Said | None
+    needs: list[Need] = Field(description="another speaker: everybody's need to talk in both runs")
+    recall: Recall | None = Field(description="other words of the same speaker; null where its mind is not known")
+    interventions_a: list[dict[str, Any]] = Field(description="what people did at that place, where it differs")
+    interventions_b: list[dict[str, Any]]
+
+
+class MindDifference(Part):
+    """A mind that is not the same at the first turn at which any is not."""
+
+    turn: int
+    agent: str
+    only_in: Literal["", "a", "b"] = Field(description="the one run that has this mind; empty where both do")
+    fields: list[str] = Field(description="what differs, by the names of minds.jsonl")
+
+
+def shared(a: Record, b: Record) -> int:
+    """How many utterances the runs share from their start: equal speakers, words and hearers."""
+    pairs = zip(a.utterances, b.utterances, strict=False)
+    count = 0
+    for one, other in pairs:
+        if _key(one) != _key(other):
+            break
+        count += 1
+    return count
+
+
+def _key(said: Uttered) -> tuple[Any, ...]:
+    return said.turn, said.speaker, said.text, said.heard_by
+
+
+def parting(a: Record, b: Record) -> Parting | None:
+    """Where the runs part, and why; None where every utterance of both is the same."""
+    place = shared(a, b)
+    one, other = _at(a, place), _at(b, place)
+    if one is None and other is None:
+        return None
+    done_a, done_b = _done(a, place), _done(b, place)
+    intervened = done_a != done_b or any(said is not None and said.is_given for said in (one, other))
+    why: Why
+    if one is None or other is None:
+        why = "end"
+    elif branched := _branched(a, place) or _branched(b, place):
+        why = branched
+    elif intervened:
+        why = "intervention"
+    elif one.speaker != other.speaker:
+        why = "speaker"
+    else:
+        why = "words" if one.text != other.text else "audience"
+    turn = next(said.turn for said in (one, other) if said is not None)
+    return Parting(
+        turn=turn,
+        why=why,
+        a=_said(one),
+        b=_said(other),
+        needs=_needs(a, b, one, other) if one and other and one.speaker != other.speaker else [],
+        recall=_recall(a, b, turn - 1, one.speaker) if one and other and one.speaker == other.speaker else None,
+        interventions_a=done_a if done_a != done_b else [],
+        interventions_b=done_b if done_a != done_b else [],
+    )
+
+
+def _branched(record: Record, place: int) -> Literal["again", "given"] | None:
+    """How a branch begins, where this is its first utterance of its own and it was given or made again."""
+    branch = record.manifest.branch
+    if branch is None or branch.turn != place:
+        return None
+    if branch.why == "regenerate":
+        return "again"
+    return "given" if isinstance(branch.changed, dict) and "say" in branch.changed else None
+
+
+def _at(record: Record, place: int) -> Uttered | None:
+    return record.utterances[place] if place < len(record.utterances) else None
+
+
+def _said(said: Uttered | None) -> Said | None:
+    if said is None:
+        return None
+    return Said(
+        speaker=said.speaker, text=said.text, heard_by=said.heard_by, given=said.is_given, edited_by=said.edited_by
+    )
+
+
+def _done(record: Record, place: int) -> list[dict[str, Any]]:
+    """What people did between the last shared utterance and the next one."""
+    return [_plain(done) for done in record.interventions if done.turn == place]
+
+
+def _plain(done: RecordedIntervention) -> dict[str, Any]:
+    return {key: value for key, value in done.model_dump().items() if value is not None}
+
+
+def _needs(a: Record, b: Record, one: Uttered, other: Uttered) -> list[Need]:
+    needs_a, needs_b = _known_needs(a, one), _known_needs(b, other)
+    return [Need(agent=name, a=needs_a.get(name), b=needs_b.get(name)) for name in dict.fromkeys([*needs_a, *needs_b])]
+
+
+def _known_needs(record: Record, said: Uttered) -> Mapping[str, int]:
+    """Everybody's need to talk before an utterance: as it was recorded with it, else as the minds had it."""
+    if said.need_to_talk:
+        return said.need_to_talk
+    before = [mind for mind in record.minds if mind.turn == said.turn - 1]
+    return {mind.agent: mind.need_to_talk for mind in before if mind.need_to_talk is not None}
+
+
+def _recall(a: Record, b: Record, turn: int, agent: str) -> Recall | None:
+    """What the speaker had recalled after it heard the last utterance that both share."""
+    one, other = _mind(a, turn, agent), _mind(b, turn, agent)
+    if one is None or other is None:
+        return None
+    themes_a = {memory.id: memory.theme for memory in one.recalled}
+    themes_b = {memory.id: memory.theme for memory in other.recalled}
+    return Recall(
+        same=list(themes_a) == list(themes_b),
+        only_a=[theme for key, theme in themes_a.items() if key not in themes_b],
+        only_b=[theme for key, theme in themes_b.items() if key not in themes_a],
+    )
+
+
+def _mind(record: Record, turn: int, agent: str) -> MindRecord | None:
+    return next((mind for mind in record.minds if mind.turn == turn and mind.agent == agent), None)
+
+
+def first_other_minds(a: Record, b: Record) -> list[MindDifference]:
+    """The minds that differ at the first turn at which any does; none where all are equal.
+
+    Turns that only one of the runs has reached are no difference of minds.
+    """
+    minds_a = {(mind.turn, mind.agent): mind for mind in [*a.minds, *a.judge_minds]}
+    minds_b = {(mind.turn, mind.agent): mind for mind in [*b.minds, *b.judge_minds]}
+    last = min(max((turn for turn, _ in minds), default=-1) for minds in (minds_a, minds_b))
+    found: list[MindDifference] = []
+    for turn, agent in sorted(dict.fromkeys([*minds_a, *minds_b]), key=lambda key: key[0]):
+        if turn > last or found and turn > found[0].turn:
+            break
+        one, other = minds_a.get((turn, agent)), minds_b.get((turn, agent))
+        if one is None or other is None:
+            found.append(MindDifference(turn=turn, agent=agent, only_in="b" if one is None else "a", fields=[]))
+            continue
+        was, now = one.model_dump(), other.model_dump()
+        fields = [name for name in was if was[name] != now[name]]
+        if fields:
+            found.append(MindDifference(turn=turn, agent=agent, only_in="", fields=fields))
+    return found

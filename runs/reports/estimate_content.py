@@ -1,0 +1,216 @@
+"""What stands in a typical prompt after so many utterances: minds, memories and utterances of typical length.
+
+The personas, relationships, goals, topic and rules are the conversation's own. What models would have said is filler.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from typing import Any, Final
+
+import yaml
+from pydantic import BaseModel, ConfigDict, Field
+
+from persimchat.graph.ending import leave_takers
+from persimchat.prompts.blocks import LEAST_MEMORY_COST, within_budget
+from persimchat.state.emotion import EMOTIONS
+from persimchat.state.memory import Memory, MemoryKind, new_memory
+from persimchat.state.mind import Mind, Situation, Utterance
+from persimchat.state.persona import Persona
+from persimchat.state.scenario import Scenario
+from persimchat.state.settings import Settings
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class MemoryLength(_Part):
+    """One memory: UTF-8 bytes of its theme, number of keywords, bytes of a keyword."""
+
+    theme: int = Field(gt=0)
+    keywords: int = Field(ge=1)
+    keyword: int = Field(gt=0)
+
+
+class PlanLength(_Part):
+    """UTF-8 bytes of what a plan says of the agent; its theme is a memory's."""
+
+    identity: int = Field(gt=0)
+    reaction: int = Field(gt=0)
+
+
+class Lengths(_Part):
+    """The table.
+
+    Attributes:
+        measured: year and month.
+        answer_tokens: tokens of one answer, by task.
+        answer_tokens_a_participant: tokens more with every participant, by task.
+        bytes_a_word: UTF-8 bytes of a word of an utterance.
+        memories: by kind.
+        plan: of what stands in a plan beside its theme.
+        reflecting: share of actions that reflect, 0 to 1.
+        kept: share of memories that memory filtering keeps, 0 to 1.
+    """
+
+    measured: str
+    answer_tokens: dict[str, int]
+    answer_tokens_a_participant: dict[str, int]
+    bytes_a_word: float = Field(gt=0)
+    memories: dict[MemoryKind, MemoryLength]
+    plan: PlanLength
+    reflecting: float = Field(ge=0, le=1)
+    kept: float = Field(ge=0, le=1)
+
+    def answered(self, task: str, *, participants: int, words: int) -> int:
+        """Tokens of one answer to a task.
+
+        Args:
+            task: by the name in its prompt.
+            participants: how many take part.
+            words: of an utterance (setting `utterance_words`).
+        """
+        if task == "utterance":
+            return max(1, round(words * self.bytes_a_word / 4))
+        return self.answer_tokens[task] + participants * self.answer_tokens_a_participant.get(task, 0)
+
+
+@cache
+def lengths() -> Lengths:
+    """The table, read once."""
+    text = (files("persimchat.runs.reports") / "estimate_lengths.yaml").read_text(encoding="utf-8")
+    return Lengths.model_validate(yaml.safe_load(text))
+
+
+_FELT: Final = dict.fromkeys(EMOTIONS, 0) | dict.fromkeys(EMOTIONS[:3], 3)
+"""Half of all emotions are above 0."""
+
+_MIDDLE: Final = 5
+_INSIGHTS: Final = 5
+
+
+def filler(length: int) -> str:
+    """Text of so many bytes."""
+    return ("word " * (length // 5 + 1))[: max(1, length)].strip().ljust(max(1, length), "x")
+
+
+@dataclass(frozen=True)
+class Typical:
+    """A conversation of typical content.
+
+    Attributes:
+        scenario: who takes part and what about.
+        settings: of the simulation.
+        lengths: how long things are.
+    """
+
+    scenario: Scenario
+    settings: Settings
+    lengths: Lengths
+
+    @property
+    def names(self) -> list[str]:
+        """Of all participants, in order of listing."""
+        return [persona.name for persona in self.scenario.participants]
+
+    def utterance(self, turn: int) -> Utterance:
+        """The utterance of this number; everybody speaks in turn."""
+        return {
+            "turn": turn,
+            "speaker": self.names[(turn - 1) % len(self.names)],
+            "text": filler(round(self.settings.utterance_words * self.lengths.bytes_a_word)),
+            "addressees": [],
+            "emotion": dict(_FELT),
+            "need_to_talk": {},
+            "response_time_s": 0.0,
+            "tokens": {"input": 0, "output": 0},
+            "corrections": [],
+        }
+
+    def situation(self, name: str, turn: int, *, window: int | None = None) -> Situation:
+        """The conversation after so many utterances, as one finds it; as in `graph/situation.py`."""
+        first = max(1, turn - (window or self.settings.recent_utterances) + 1)
+        ties = self.scenario.relationships if self.settings.relationships else []
+        own = [tie.seen_by(name) for tie in ties if name in (tie.from_, tie.to)]
+        takers = leave_takers(len(self.names), self.settings.max_messages)
+        leaving = self.settings.closing != "off" and 0 < self.settings.max_messages - turn <= takers
+        form: Any = {"format": self.settings.answer_format, "choices": self.settings.choices}
+        return {
+            "simulation": "",
+            "topic": self.scenario.topic,
+            "turn": turn,
+            "max_messages": self.settings.max_messages,
+            "present": self.names,
+            "rules": list(self.scenario.rules),
+            "relationships": [seen for seen in own if seen is not None],
+            "recent": [self.utterance(number) for number in range(first, turn + 1)],
+            "debate": form if self.settings.mode == "debate" else None,
+            "closing": bool(leaving and turn),
+        }
+
+    def mind(self, persona: Persona, turn: int, *, speaks: bool = True) -> Mind:
+        """A mind after so many utterances, not yet in any situation."""
+        thoughts = self._thoughts(turn, speaks=speaks) * (1 - self.lengths.reflecting)
+        mind: Mind = {
+            "name": persona.name,
+            "persona": persona.model_dump(),
+            "goals": self.scenario.goals_of(persona) if speaks and self.settings.social_goals else [],
+            "emotion": dict(_FELT),
+            "plan": self._plan() if thoughts >= 0.5 else None,
+            "stm": self.memory("perception", turn).model_dump() if turn else None,
+            "utterances": turn // len(self.names) if speaks else 0,
+            "last_spoke": max(0, turn - 1),
+        }
+        if speaks:
+            mind["need_to_talk"] = _MIDDLE
+        if speaks and self.settings.mode == "debate":
+            mind["openness"] = _MIDDLE
+        return mind
+
+    def memories(self, turn: int, *, speaks: bool = True) -> list[Memory]:
+        """What is recalled when the utterance of this number has been heard, cut to a prompt's budget."""
+        if turn < 1:
+            return []
+        kept = self.lengths.kept if self.settings.memory_filtering else 1.0
+        thoughts = self._thoughts(turn, speaks=speaks)
+        reflections = thoughts * self.lengths.reflecting
+        alive: dict[MemoryKind, float] = {
+            "perception": (turn - 1) * kept,
+            "reflection": reflections * (_INSIGHTS - 1 + kept),
+            "plan": thoughts * (1 - self.lengths.reflecting) * kept,
+        }
+        total = sum(alive.values())
+        most = min(self.settings.ltm_capacity, self.settings.memory_tokens // LEAST_MEMORY_COST + 1)
+        given: dict[MemoryKind, int] = dict.fromkeys(alive, 0)
+        found = []
+        for number in range(1, min(round(total), most) + 1):
+            # The kind that is furthest behind its share comes next.
+            kind = max(alive, key=lambda kind: alive[kind] * number / total - given[kind])
+            given[kind] += 1
+            found.append(self.memory(kind, turn, number))
+        return within_budget(found, self.settings.memory_tokens)
+
+    def memory(self, kind: MemoryKind, turn: int, number: int = 0) -> Memory:
+        """One memory of typical length."""
+        of = self.lengths.memories[kind]
+        words = [filler(of.keyword)] * of.keywords
+        return new_memory("", turn, kind, filler(of.theme), words, _MIDDLE, [0] * len(EMOTIONS), index=number)
+
+    def _thoughts(self, turn: int, *, speaks: bool) -> float:
+        """How often a mind has thought, expected: whenever it did not speak, from the second utterance on."""
+        if not self.settings.planning_and_reflection:
+            return 0.0
+        share = (len(self.names) - 1) / len(self.names) if speaks else 1.0
+        return max(0, turn - 1) * share
+
+    def _plan(self) -> dict[str, Any]:
+        length = self.lengths.plan
+        return {
+            "identity": filler(length.identity),
+            "reaction": filler(length.reaction),
+            "react": True,
+            "theme": filler(self.lengths.memories["plan"].theme),
+        }

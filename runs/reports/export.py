@@ -1,0 +1,260 @@
+"""Runs as tables for analysis: many runs into one set of files, whole or not at all."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Final
+
+from persimchat.personas.names import full_name
+from persimchat.runs.events import Uttered
+from persimchat.runs.folder.reading import Record, read_run
+from persimchat.runs.folder.recorded import (
+    Manifest,
+    Participant,
+    RecordedIntervention,
+    RecordedScenario,
+    RecordedSettings,
+)
+from persimchat.runs.reports import codebook
+from persimchat.runs.reports.export_rows import rows_of
+from persimchat.runs.reports.export_tables import RARE, TABLES, Row
+from persimchat.runs.reports.export_writing import need, writer
+from persimchat.state.errors import InputError
+from persimchat.state.visibility import is_heard
+
+SEEN: Final = ("runs", "utterances", "minds", "memories", "interventions")
+"""Tables in which there is anything that a participant may have seen."""
+
+
+def seen_by(record: Record, wanted: str) -> Record:
+    """What a participant may have seen of a run: what it heard, its own mind, and what everybody knows.
+
+    Args:
+        record: of the run.
+        wanted: the participant's name, or part of it.
+
+    Raises:
+        InputError: the name is nobody's in this run, or may be several.
+    """
+    manifest = record.manifest
+    names = [participant.name for participant in manifest.scenario.participants]
+    name = full_name(wanted, names, what="participant", where=str(record.path))
+    return replace(
+        record,
+        manifest=_manifest(manifest),
+        utterances=[_said(said, name) for said in record.utterances if is_heard(_marked(said), name)],
+        minds=[mind for mind in record.minds if mind.agent == name],
+        judge_minds=[],
+        verdicts=[],
+        scores=[],
+        silences=[],
+        interventions=[seen for done in record.interventions if (seen := _done(done)) is not None],
+        calls=None,
+    )
+
+
+def _manifest(manifest: Manifest) -> Manifest:
+    """What everybody knows: who talked about what, how it was set up, when and why it ended."""
+    settings = {key: value for key, value in manifest.settings.model_dump().items() if key in Row.model_fields}
+    scenario = manifest.scenario
+    return Manifest(
+        run=manifest.run,
+        started=manifest.started,
+        ended=manifest.ended,
+        stop_reason=manifest.stop_reason,
+        seed=manifest.seed,
+        scenario=RecordedScenario(
+            topic=scenario.topic,
+            participants=[Participant(name=p.name, human=p.human) for p in scenario.participants],
+        ),
+        settings=RecordedSettings(**settings),
+        prompt_hash=manifest.prompt_hash,
+        versions=manifest.versions,
+    )
+
+
+def _marked(said: Uttered) -> dict[str, object]:
+    return {"speaker": said.speaker, "heard_by": said.heard_by}
+
+
+def _said(said: Uttered, name: str) -> Uttered:
+    """An utterance as it was heard; of one's own also what one felt and needed."""
+    heard = Uttered(
+        turn=said.turn,
+        speaker=said.speaker,
+        text=said.text,
+        addressees=said.addressees,
+        heard_by=said.heard_by,
+        edited_by=said.edited_by,
+    )
+    if said.is_given:  # there is nothing in these figures, but that a person gave the words
+        heard = heard.model_copy(update={"tokens": said.tokens, "response_time_s": said.response_time_s})
+    if said.speaker != name:
+        return heard
+    own = {key: level for key, level in said.need_to_talk.items() if key == name}
+    return heard.model_copy(
+        update={"emotion": said.emotion, "need_to_talk": own, "answer": said.answer, "conditional": said.conditional}
+    )
+
+
+def _done(done: RecordedIntervention) -> RecordedIntervention | None:
+    """A new topic, which everybody learns of. What was said stands among the utterances; nobody is told of the rest."""
+    topic = done.more.get("topic")
+    if done.do != "topic" or not isinstance(topic, str):
+        return None
+    return RecordedIntervention(turn=done.turn, do=done.do, topic=topic)
+
+
+_REMEDY = "Choose another folder with --out, or add --force to replace what is there."
+
+
+@dataclass(frozen=True)
+class Exported:
+    """What was written.
+
+    Attributes:
+        files: table: its file.
+        counts: table: rows in it.
+        codebook: the file that explains the columns.
+        notes: what is missing in the runs, a sentence each, with the run's id.
+    """
+
+    files: dict[str, Path]
+    counts: dict[str, int]
+    codebook: Path
+    notes: list[str]
+
+
+def export_runs(
+    folders: Sequence[Path],
+    out: Path,
+    form: str = "csv",
+    *,
+    bom: bool = False,
+    force: bool = False,
+    eyes: str | None = None,
+) -> Exported:
+    """Write runs as tables, one file a table, and a codebook. Tables of `RARE` are left out where they have no rows.
+
+    Args:
+        folders: of the runs; their order is the order of the rows.
+        out: the folder for the files; made where it is missing.
+        form: csv, jsonl, md, html or parquet.
+        bom: csv: begin files with a byte order mark, for Excel.
+        force: whether files that are there are replaced.
+        eyes: a participant, for whose eyes the tables are: only what they may have seen is in them.
+
+    Raises:
+        InputError: a run cannot be read or is given twice, or the files cannot be written; then none is.
+        MissingExtraError: the format needs a library that is not installed.
+    """
+    need(form)
+    every = {table: f"{table}.{form}" for table in TABLES}
+    _check(out, [*every.values(), codebook.NAME], force=force)
+    names = {table: name for table, name in every.items() if eyes is None or table in SEEN}
+    try:
+        with _staged(out) as stage:
+            counts, notes = _write(folders, stage, names, form, bom=bom, eyes=eyes)
+            names = {table: name for table, name in names.items() if counts[table] or table not in RARE}
+            counts = {table: counts[table] for table in names}
+            text = codebook.codebook(form, names, counts, notes, eyes=eyes)
+            (stage / codebook.NAME).write_text(text, encoding="utf-8", newline="\n")
+            new = [*names.values(), codebook.NAME]
+            _install(stage, out, new, gone=[name for name in every.values() if name not in new])
+    except OSError as error:
+        raise InputError(
+            f"the tables cannot be written: {error.strerror or error}",
+            where=str(out),
+            remedy="Choose a folder with --out that you may write to, with room in it.",
+        ) from error
+    return Exported({table: out / name for table, name in names.items()}, counts, out / codebook.NAME, notes)
+
+
+def _check(out: Path, names: Sequence[str], *, force: bool) -> None:
+    if out.exists() and not out.is_dir():
+        raise InputError("this is a file, not a folder", where=str(out), remedy="Choose a folder with --out.")
+    folders = [name for name in names if (out / name).is_dir()]
+    if folders:
+        raise InputError("a folder is in the place of a table", where=str(out / folders[0]), remedy="Choose another.")
+    there = [name for name in names if os.path.lexists(out / name)]
+    if there and not force:
+        more = f" and {len(there) - 1} more" if len(there) > 1 else ""
+        raise InputError(f"there is a file already{more}", where=str(out / there[0]), remedy=_REMEDY)
+
+
+def _write(
+    folders: Sequence[Path], stage: Path, names: dict[str, str], form: str, *, bom: bool, eyes: str | None
+) -> tuple[dict[str, int], list[str]]:
+    """Write all tables; rows of each table, and notes."""
+    counts, notes = dict.fromkeys(names, 0), []
+    seen: dict[str, Path] = {}
+    with ExitStack() as open_files:
+        writers = {}
+        for table, name in names.items():
+            writers[table] = writer(form, stage / name, TABLES[table], bom=bom)
+            open_files.callback(writers[table].close)
+        for folder in folders:
+            record = read_run(folder, whole=True)
+            if eyes is not None:
+                record = seen_by(record, eyes)
+            run = record.manifest.run
+            if run in seen:
+                raise InputError(
+                    f"the run {run} is given twice, so its rows could not be told apart",
+                    where=f"{seen[run]} and {folder}",
+                    remedy="Leave one of them out.",
+                )
+            seen[run] = folder
+            notes += [f"{run}: {note}" for note in record.notes]
+            if record.manifest.stop_reason is None:
+                unknown = eyes is None and record.calls is None and not record.manifest.usage.rows
+                calls = " It has no calls." if unknown else ""
+                notes.append(f"{run}: No ending is recorded; it is still running, or was killed.{calls}")
+            for table, row in rows_of(record):
+                writers[table].write(row)
+                counts[table] += 1
+    return counts, notes
+
+
+@contextmanager
+def _staged(out: Path) -> Iterator[Path]:
+    """A folder beside or in `out` where files are made before they take their places; it goes in any case."""
+    place = out.absolute()
+    while not place.is_dir():
+        place = place.parent
+    stage = Path(tempfile.mkdtemp(prefix=".persimchat-export-", dir=place))
+    try:
+        yield stage
+    finally:
+        shutil.rmtree(stage, ignore_errors=True)
+
+
+def _install(stage: Path, out: Path, names: Sequence[str], gone: Sequence[str]) -> None:
+    """Put the files into their places, and take away those of an export before; where one fails, all is as before."""
+    new = [folder for folder in (out, *out.parents) if not folder.exists()]
+    old = stage / "replaced"
+    old.mkdir()
+    done: list[str] = []
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        for name in (*names, *gone):
+            if os.path.lexists(out / name):
+                (out / name).rename(old / name)
+            if name in names:
+                done.append(name)
+                (stage / name).rename(out / name)
+    except BaseException:
+        for name in done:
+            (out / name).unlink(missing_ok=True)
+        for path in old.iterdir():
+            path.rename(out / path.name)
+        for folder in new:
+            if folder.is_dir():
+                folder.rmdir()
+        raise

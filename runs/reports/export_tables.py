@@ -1,0 +1,294 @@
+"""The tables that runs are exported to: one model a table, one field a column.
+
+A column's description, unit and range are here and nowhere else: `codebook.py` writes the codebook from them.
+Numbers of utterances are called turns, as everywhere.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated, Any, Final, Literal
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
+
+from persimchat.runs.folder.stored import Count, Points, Seconds, Share, Turn
+from persimchat.state.emotion import Level
+from persimchat.state.settings import Settings
+
+UNIT: Final = "unit"
+"""Where a column's schema has its unit."""
+
+Finite = Annotated[float, Field(allow_inf_nan=False)]
+
+
+def _is_json(value: dict[str, Any]) -> dict[str, Any]:
+    json.dumps(value, allow_nan=False)
+    return value
+
+
+JsonObject = Annotated[dict[str, Any], AfterValidator(_is_json)]
+
+_LEVEL: Final = "0 is none, 10 the most"
+
+
+def _column(meaning: str, unit: str = "") -> Any:
+    return Field(default=None, description=meaning, json_schema_extra={UNIT: unit})
+
+
+def _setting(name: str) -> Any:
+    return _column(f"setting: {Settings.model_fields[name].description}")
+
+
+def _emotion(name: str) -> Any:
+    return _column(f"how strongly the agent felt {name}; {_LEVEL}", "level")
+
+
+class Row(BaseModel):
+    """A row of any table: whose run it is from, and how that was set up. Empty text says nothing, so it is None."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    run: str = Field(description="the run's id; with it, rows of all tables are joined")
+    topic: str | None = _column("what was talked about")
+    mode: str | None = _setting("mode")
+    baseline: str | None = _setting("baseline")
+    pattern: str | None = _setting("pattern")
+    model: str | None = _setting("model")
+    embedding: str | None = _setting("embedding")
+    seed: int | None = _setting("seed")
+    max_messages: Count | None = _setting("max_messages")
+    judge: str | None = _setting("judge")
+    planning_and_reflection: bool | None = _setting("planning_and_reflection")
+    memory_filtering: bool | None = _setting("memory_filtering")
+    emotional_retrieval: bool | None = _setting("emotional_retrieval")
+    stm_retrieval: bool | None = _setting("stm_retrieval")
+    relationships: bool | None = _setting("relationships")
+    social_goals: bool | None = _setting("social_goals")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _empty_is_none(cls, value: Any) -> Any:
+        return {key: None if item == "" else item for key, item in value.items()} if isinstance(value, dict) else value
+
+
+class RunRow(Row):
+    """One row a run: how it went, what it came to, what it used."""
+
+    participants: list[str] = _column("names of those who took part, in order of listing")
+    people: list[str] = _column("those of them who are people, not agents")
+    started: str | None = _column("when it began, ISO 8601", "time")
+    ended: str | None = _column("when it ended, ISO 8601; empty while it goes on and where it was killed", "time")
+    stop_reason: str | None = _column(
+        "why it ended: message_limit, consensus, closed, budget, stopped, error; empty where no ending is recorded"
+    )
+    stop_source: str | None = _column("whose rule ended it, such as message_limit, closing, judge, a baseline, user")
+    stop_detail: str | None = _column("the rule's own words; for an error, what went wrong")
+    utterances: Count | None = _column("utterances made", "utterances")
+    consensus: bool | None = _column("debates: whether everybody agreed at the end")
+    answer: str | None = _column("debates: the common answer, or without consensus the majority's position")
+    conditional: str | None = _column("debates: the conditions under which the answer holds; empty: there are none")
+    standings: JsonObject | None = _column(
+        "debates whose answer holds under conditions: everybody's position and last words, by name"
+    )
+    supporters: list[str] | None = _column("debates: who holds the answer")
+    concluded_by: str | None = _column("debates: who says so, the judge or a baseline")
+    calls: Count | None = _column("requests to models; empty while the run goes on", "requests")
+    input_tokens: Count | None = _column("tokens read by models", "tokens")
+    output_tokens: Count | None = _column("tokens written by models", "tokens")
+    cached_tokens: Count | None = _column("of the tokens read, those that servers took from their caches", "tokens")
+    tokens_estimated: bool | None = _column("whether some token counts are estimates")
+    cost_usd: Seconds | None = _column("what the requests cost; empty where a price is not known", "USD")
+    judgements: Count | None = _column("judgements of minds that were asked for; empty where not known", "judgements")
+    judgements_first_try: Count | None = _column("of them, those that were right at first try", "judgements")
+    judgements_corrected: Count | None = _column("of them, those of which something was put right", "judgements")
+    judgements_failed: Count | None = _column("of them, those that were of no use twice", "judgements")
+    prompt_hash: str | None = _column("hash of all prompt templates: equal where the prompts were equal")
+    persimchat_version: str | None = _column("version of PerSimChat that made the run")
+    branch_of: str | None = _column("the run from which it has its past; empty for a run of its own")
+    branch_turn: Turn | None = _column("utterances that it shares with that run", "utterances")
+    resumed: Count = _column("how often it was taken up again after it had stopped", "times")
+    settings: JsonObject | None = _column("all settings, by name")
+    notes: list[str] | None = _column("what is missing or was left out in the run's folder")
+
+
+class UtteranceRow(Row):
+    """One row an utterance."""
+
+    turn: Turn = _column("the utterance's number; the first is 1", "utterances")
+    speaker: str = _column("name of who spoke: an agent, a person, or the moderator, who takes no part")
+    text: str | None = _column("what was said")
+    words: Count = _column("length of the text: what stands between white space", "words")
+    addressees: list[str] = _column("agents addressed by name; none means the whole group")
+    heard_by: list[str] | None = _column("a whisper: who heard it beside its speaker; empty: everybody did")
+    given: bool = _column("whether a person gave the words, so that no model made them")
+    edited_by: str | None = _column(
+        "who put the words into the speaker's mouth: branch, or moderator; empty: they are the speaker's own"
+    )
+    need_to_talk: Level | None = _column(f"the speaker's need to talk when it was chosen; {_LEVEL}", "level")
+    needs_to_talk: dict[str, Level] | None = _column(
+        f"everybody's need to talk when the speaker was chosen, by name; {_LEVEL}", "level"
+    )
+    happiness: Level | None = _emotion("happiness")
+    sadness: Level | None = _emotion("sadness")
+    anger: Level | None = _emotion("anger")
+    fear: Level | None = _emotion("fear")
+    disgust: Level | None = _emotion("disgust")
+    surprise: Level | None = _emotion("surprise")
+    response_time_s: Seconds | None = _column("time until the utterance was complete", "seconds")
+    input_tokens: Count | None = _column("tokens read by the call that worded it", "tokens")
+    output_tokens: Count | None = _column("tokens written by the call that worded it", "tokens")
+    corrections: list[str] = _column("what was wrong with the first wording and was put right; none in most rows")
+    answer: str | None = _column("debate baselines: the answer that it gives")
+    conditional: str | None = _column("debate baselines: the conditions under which it gives it; empty: there are none")
+    confidence: Share | None = _column("debate baselines: how sure the speaker is of it", "share")
+
+
+class MindRow(Row):
+    """One row an agent and turn: its mind after it has heard that utterance; turn 0 is its awakening."""
+
+    turn: Turn = _column("utterances so far; 0 before the first", "utterances")
+    agent: str = _column("whose mind it is")
+    role: str = _column("participant, or judge where a debate's judge has a mind of its own")
+    did: str | None = _column("what it did while the utterance was made: speak, reflect, plan; empty for nothing")
+    action: str | None = _column("what it will do while the next one is made, unless it speaks: reflect or plan")
+    need_to_talk: Level | None = _column(f"need to talk; {_LEVEL}; empty for a judge, who never speaks", "level")
+    need_reasoning: str | None = _column("why, in the model's words")
+    openness: Level | None = _column(f"debates: openness to consensus; {_LEVEL}", "level")
+    openness_reasoning: str | None = _column("why, in the model's words")
+    happiness: Level | None = _emotion("happiness")
+    sadness: Level | None = _emotion("sadness")
+    anger: Level | None = _emotion("anger")
+    fear: Level | None = _emotion("fear")
+    disgust: Level | None = _emotion("disgust")
+    surprise: Level | None = _emotion("surprise")
+    percept_theme: str | None = _column("what it took from the utterance; empty at turn 0")
+    percept_keywords: list[str] | None = _column("keywords that it took from the utterance")
+    percept_importance: Level | None = _column(f"how important the utterance is to it; {_LEVEL}", "level")
+    focal_points: list[str] | None = _column("the questions that directed its recall, in order")
+    recalled: Count = _column("memories recalled; each has its row in the table memories", "memories")
+    short_term_memory: str | None = _column("theme of the one memory in short-term memory")
+    long_term_memories: Count | None = _column("memories alive in long-term memory", "memories")
+    plan: str | None = _column("the plan made during this turn; empty where none was")
+    insights: list[str] | None = _column("the insights drawn during this turn; none where it did not reflect")
+    listened: bool | None = _column(
+        "listeners=K: whether its model was asked about the utterance; false: it remembers the words; empty: all were"
+    )
+    failed: list[str] = _column("modules whose answers were of no use twice, so that things stayed as they were")
+    corrected: list[str] = _column("modules of which a number was moved into its range, or a list put right")
+
+
+class MemoryRow(Row):
+    """One row a memory that an agent recalled at a turn; score = recency + … + stm_relevance, each weighted."""
+
+    turn: Turn = _column("utterances so far when it was recalled", "utterances")
+    agent: str = _column("who recalled it")
+    role: str = _column("participant, or judge where a debate's judge has a mind of its own")
+    rank: int = _column("its place among the memories recalled at this turn; 1 is the best", "place")
+    memory: str = _column("the memory's id, the same whenever it is recalled in this run")
+    kind: str = _column("where it comes from: profile, topic, social_goals, perception, reflection or plan")
+    made: Turn = _column("utterances so far when the memory was made", "utterances")
+    theme: str | None = _column("what is remembered")
+    focal_point: Count = _column("index, from 0, of the question in minds.focal_points that called it up best", "index")
+    score: Finite = _column("retrieval score: the sum of the five components", "score")
+    recency: Finite = _column("component: how lately it was recalled; 0 to the component's weight", "score")
+    importance: Finite = _column("component: how important it is to the agent; 0 to the component's weight", "score")
+    relevance: Finite = _column("component: likeness to the focal point; 0 to the component's weight", "score")
+    emotional: Finite = _column("component: likeness of emotional state; 0 to the component's weight", "score")
+    stm_relevance: Finite = _column("component: likeness to short-term memory; 0 to the component's weight", "score")
+
+
+class VerdictRow(Row):
+    """One row a verdict of a debate's judge."""
+
+    turn: Turn = _column("the utterance after which the judge was asked", "utterances")
+    consensus: bool = _column("whether the judge found consensus")
+    answer: str | None = _column("the answer agreed on; empty without consensus")
+    conditional: str | None = _column("the conditions under which they agree; empty: there are none")
+    progress: str | None = _column("whether the debate is progressing or circling")
+    agree: Count = _column("participants who agree with the answer, or with what most hold", "participants")
+    positions: Count = _column("participants whose position is given; each has its row in positions", "participants")
+    reasoning: str | None = _column("why, in the judge's words")
+    overruled: str | None = _column("why a verdict of consensus was not accepted; empty where none was turned down")
+
+
+class PositionRow(Row):
+    """One row a participant and verdict: what it holds, as the judge sees it."""
+
+    turn: Turn = _column("the utterance after which the judge was asked", "utterances")
+    agent: str = _column("the participant")
+    position: str | None = _column("what it holds")
+    agrees: bool = _column("whether it agrees with the answer, or without consensus with what most hold")
+
+
+class ScoreRow(Row):
+    """One row an utterance that was analysed."""
+
+    turn: Turn = _column("the utterance's number", "utterances")
+    speaker: str = _column("who made it")
+    coherence: Points = _column("0 is beside the point, 10 follows from what was said and from the topic", "points")
+    sentiment: Points = _column("0 is hostile or despairing, 5 neutral, 10 warm or delighted", "points")
+    engagement: Points = _column("0 is absent, 10 deeply involved", "points")
+    reasoning: str | None = _column("why, in the model's words")
+
+
+class CallRow(Row):
+    """One row a request to a model, or where a run kept no requests, a sum: one row a module, agent and model.
+
+    Sums of calls, tokens and cost are right with both. A run without requests has no rows where it has not ended.
+    """
+
+    kind: Literal["request", "sum"] = _column("request: one request; sum: all of a module, agent and model")
+    turn: Turn | None = _column("request: utterances made when it was asked", "utterances")
+    module: str = _column("the cognitive module that asked")
+    agent: str | None = _column("on whose behalf; empty for what belongs to no agent")
+    called_model: str = _column("the model that was asked; it may differ from the run's own")
+    n: Count | None = _column(
+        "request: its number within one exchange: 0, then 1 and so on where one failed or its answer was of no use",
+        "number",
+    )
+    calls: Count = _column("requests made, also repeated and failed ones; 1 for a request", "requests")
+    seconds: Seconds | None = _column("request: how long it took", "seconds")
+    input_tokens: Count = _column("tokens read", "tokens")
+    output_tokens: Count = _column("tokens written", "tokens")
+    cached_tokens: Count = _column("of the tokens read, those that the server took from its cache", "tokens")
+    estimated: bool = _column("whether some of these token counts are estimates")
+    cost_usd: Seconds | None = _column("what they cost; empty where the model's price is not known", "USD")
+    failed: str | None = _column("request: why there was no answer of use; empty where there was one")
+
+
+class SilenceRow(Row):
+    """One row a turn at which somebody was silent, because their model failed, or because a person passed."""
+
+    turn: Turn = _column("number of the utterance that was not heard or not made", "utterances")
+    agent: str = _column("who was silent")
+    step: str | None = _column("what was not done: awaken, hear, think or speak")
+    why: str | None = _column("what the model's error says; passed for a person who passed")
+
+
+class InterventionRow(Row):
+    """One row a thing that somebody did to the conversation from outside, or as a person in it."""
+
+    turn: Turn = _column("utterances made when it took effect", "utterances")
+    do: str = _column("what was done, such as say, topic, hand, floor, answer, pause, stop")
+    agent: str | None = _column("who spoke, raised a hand, or was given the floor; empty for the moderator")
+    text: str | None = _column("what was said, or the new topic")
+    heard_by: list[str] | None = _column("a whisper: who heard it beside its speaker; empty: everybody did")
+    details: JsonObject | None = _column("what else is recorded of it, by name")
+
+
+TABLES: Final[dict[str, type[Row]]] = {
+    "runs": RunRow,
+    "utterances": UtteranceRow,
+    "minds": MindRow,
+    "memories": MemoryRow,
+    "verdicts": VerdictRow,
+    "positions": PositionRow,
+    "scores": ScoreRow,
+    "calls": CallRow,
+    "silences": SilenceRow,
+    "interventions": InterventionRow,
+}
+"""All tables by name, in the order in which they are explained."""
+
+RARE: Final = ("silences", "interventions")
+"""Tables that are written only where they have rows: most runs have nothing of the sort."""

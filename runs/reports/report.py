@@ -1,0 +1,172 @@
+"""The report: a run as one HTML file that needs nothing else, neither a network nor scripts (`templates/`).
+
+Everything that people, personas and models wrote is data: it is cleaned of control characters and escaped, and the
+page's own policy forbids scripts and whatever would be loaded.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+from typing import Any, Final
+
+from jinja2 import DictLoader, Environment, StrictUndefined
+from markupsafe import Markup
+
+from persimchat.runs.folder.lines import CONDITION, DISCLAIMER, conclusion_heading, edited
+from persimchat.runs.folder.reading import Record
+from persimchat.runs.reports import words
+from persimchat.runs.reports.report_insights import (
+    emotion_plots,
+    message_bars,
+    minds_by_agent,
+    need_plots,
+    openness_plot,
+    response_plot,
+    score_plot,
+    verdict_style,
+)
+from persimchat.runs.reports.report_people import emotion_style, people
+from persimchat.runs.reports.report_transcript import FACES, Mindful, asides, entries, folded, mindful
+from persimchat.runs.reports.summary import moderators_of, names_of, summarise
+from persimchat.state.errors import InputError
+from persimchat.state.plain_text import clean, one_line
+
+NAME: Final = "report.html"
+"""The report's file in a run's folder, unless somebody wants it elsewhere."""
+
+_SOURCES: Final = {
+    path.name: path.read_text(encoding="utf-8")
+    for path in sorted((files("persimchat.runs.reports") / "templates").iterdir(), key=lambda path: path.name)
+    if path.name.endswith(".jinja")
+}
+_WORDS: Final = (
+    words.cost,
+    words.came_out,
+    words.corrections,
+    words.count,
+    words.decimal,
+    words.from_to,
+    words.listed,
+    words.seconds,
+    words.spaced,
+    words.trend,
+    words.trend_in_words,
+    words.when,
+    words.whole,
+)
+
+
+def _finalize(value: Any) -> Any:
+    if isinstance(value, Markup):
+        return value
+    if value is None:  # a figure that is not known has words of its own; a bare None is a mistake in a template
+        raise TypeError("None has no place in a report")
+    return clean(str(value))
+
+
+@cache
+def _environment() -> Environment:
+    environment = Environment(
+        loader=DictLoader(_SOURCES),
+        undefined=StrictUndefined,
+        autoescape=True,
+        finalize=_finalize,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters.update({word.__name__: word for word in _WORDS})
+    environment.filters["one_line"] = one_line
+    environment.filters["edited"] = edited
+    environment.filters["emotion_style"] = emotion_style
+    environment.filters["verdict_style"] = verdict_style
+    return environment
+
+
+def report_html(record: Record) -> str:
+    """A run's report as HTML."""
+    summary = summarise(record)
+    who = people(names_of(record), _roles(record))
+    minds = minds_by_agent(record)
+    needs = need_plots(record, who)
+    return (
+        _environment()
+        .get_template("report.html.jinja")
+        .render(
+            s=summary,
+            people=who,
+            ending=words.ending(summary),
+            past=words.lineage(summary.branch, summary.resumed),
+            alone=[] if record.utterances else asides(record),
+            heading=conclusion_heading,
+            condition=CONDITION,
+            disclaimer=DISCLAIMER,
+            chunks=folded(entries(record, who)),
+            faces=FACES,
+            needs=needs,
+            emotions=emotion_plots(record, who),
+            openness=openness_plot(record, who),
+            scores=score_plot(record),
+            responses=response_plot(record, who),
+            messages=message_bars({agent.name: agent.speech.utterances for agent in summary.agents}, who),
+            verdicts=record.verdicts,
+            minds=[mindful(who[name], minds[name]) for name in who if name in minds] + _judge(record),
+            settings={name: _shown(value) for name, value in record.manifest.settings.model_dump().items()},
+            versions=record.manifest.versions,
+            prompt_hash=record.manifest.prompt_hash,
+        )
+    )
+
+
+def _roles(record: Record) -> dict[str, str]:
+    """Who is no agent: people, and who spoke without taking part."""
+    return dict.fromkeys(moderators_of(record), "moderator") | dict.fromkeys(record.manifest.people, "person")
+
+
+def _judge(record: Record) -> list[Mindful]:
+    """What went on in the mind of a judge that has one."""
+    minds = record.judge_minds
+    return [mindful(person, minds) for person in people([mind.agent for mind in minds[:1]]).values()]
+
+
+def _shown(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def write_report(record: Record, path: Path, *, force: bool = False) -> None:
+    """Write a run's report, whole or not at all.
+
+    Args:
+        record: of the run.
+        path: the file.
+        force: whether a file that is there is replaced.
+
+    Raises:
+        InputError: the file is there already, or cannot be written.
+    """
+    try:
+        if path.is_dir():
+            raise InputError("this is a folder", where=str(path), remedy=f"Name a file, for example {path / NAME}")
+        if path.exists() and not force:
+            raise InputError("there is a file already", where=str(path), remedy="Name another one, or add --force.")
+        _replace(path, report_html(record))
+    except OSError as error:
+        raise InputError(
+            f"the report cannot be written: {error.strerror}",
+            where=str(path),
+            remedy="Name a file in a folder that is there and may be written to.",
+        ) from error
+
+
+def _replace(path: Path, text: str) -> None:
+    partial = path.with_name(f"{path.name}.partial")
+    try:
+        partial.write_text(text, encoding="utf-8", newline="\n")
+        partial.replace(path)
+    except OSError:
+        with contextlib.suppress(OSError):
+            partial.unlink(missing_ok=True)
+        raise

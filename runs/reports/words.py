@@ -1,0 +1,156 @@
+"""A run's numbers and ends in words: shared by the report and the terminal."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any, Final, Literal
+
+from persimchat.runs.events import Totals
+from persimchat.runs.folder.recorded import Branch, JudgementCounts, Resumed
+from persimchat.runs.reports.summary import Summary
+from persimchat.state.settings import BASELINES
+
+ENDINGS: Final = {
+    "message_limit": "the message limit was reached",
+    "consensus": "consensus was reached",
+    "closed": "the conversation came to its end",
+    "budget": "the budget was used up",
+    "stopped": "it was stopped before its end",
+    "error": "an error ended it",
+}
+"""Why a run is over, by its stop_reason."""
+
+NO_ENDING: Final = "no ending is recorded (it is still running, or was killed)"
+UNKNOWN: Final = "–"
+"""Stands where a figure is not known."""
+
+_RISING, _FALLING, _STEADY = "↑", "↓", "→"
+_PLAIN: Final = str.maketrans({_RISING: "^", _FALLING: "v", _STEADY: "->", "–": "-", "−": "-"})
+
+
+def plain(text: str) -> str:
+    """Words of this file for a terminal that lacks their signs."""
+    return text.translate(_PLAIN)
+
+
+def ending(summary: Summary) -> str:
+    """Why a run is over, how far it came, and whose rule ended it where that says more than the reason."""
+    reason, source = summary.stop_reason, summary.stop_source
+    if source in BASELINES:  # no limit of messages was reached where its rounds are over
+        return summary.stop_detail
+    why = NO_ENDING if reason is None else ENDINGS.get(reason, spaced(reason))
+    by = f" (source: {spaced(source)})" if source not in ("", reason) else ""
+    more = f". {summary.stop_detail}" if summary.stop_detail and source not in ("judge", "message_limit") else ""
+    return f"{why}, after {count(summary.total.utterances, 'utterance')}{by}{more}"
+
+
+def spaced(name: str) -> str:
+    """A name of the code's in words: "round_robin" becomes "round robin"."""
+    return name.replace("_", " ")
+
+
+def count(number: int, thing: str) -> str:
+    """A number and its thing: "1 utterance", "2,000 utterances"."""
+    return f"{number:,} {thing}{'' if number == 1 else 's'}"
+
+
+def when(moment: str) -> str:
+    """A moment as people write it: "2026-01-01 12:00 UTC"; what is no moment stays as it is."""
+    try:
+        return datetime.fromisoformat(moment).astimezone(UTC).strftime("%Y-%m-%d %H:%M UTC")
+    except (ValueError, OverflowError):
+        return moment
+
+
+def whole(value: int | None) -> str:
+    """A whole number, thousands apart."""
+    return UNKNOWN if value is None else f"{value:,}"
+
+
+def decimal(value: float | None) -> str:
+    """A number with one decimal."""
+    return UNKNOWN if value is None else f"{value:,.1f}"
+
+
+def seconds(value: float | None) -> str:
+    """Seconds with three significant digits or so: "0.93 s", "16.0 s", "1,250 s"."""
+    if value is None:
+        return UNKNOWN
+    return f"{value:,.{0 if value >= 100 else 1 if value >= 10 else 2}f} s"
+
+
+def trend(value: float | None, unit: str = "") -> str:
+    """A trend as an arrow and the change from one utterance to the next: "↑ +0.60 s"; nothing where it is not known."""
+    if value is None:
+        return UNKNOWN
+    shown = f"{value:+,.2f}"
+    if shown in ("+0.00", "-0.00"):
+        arrow, shown = _STEADY, "0.00"
+    else:
+        arrow = _RISING if value > 0 else _FALLING
+    return f"{arrow} {shown.replace('-', '−')}{' ' + unit if unit else ''}"
+
+
+def trend_in_words(value: float | None) -> str:
+    """What a trend's arrow says."""
+    return "" if value is None else {"↑": "rising", "↓": "falling", "→": "steady"}[trend(value)[0]]
+
+
+def from_to(first: int | None, last: int | None) -> str:
+    """A change in short: "4 → 7"."""
+    return UNKNOWN if first is None or last is None else f"{first} {_STEADY} {last}"
+
+
+def cost(totals: Totals) -> str:
+    """What was paid."""
+    if totals.cost_usd is None:
+        return "unknown"
+    return f"${totals.cost_usd:,.4f}" if totals.cost_usd else "none"
+
+
+def listed(names: list[str]) -> str:
+    """Names in a row: "A", "A and B", "A, B and C"."""
+    return " and ".join([", ".join(names[:-1]), names[-1]]) if len(names) > 1 else "".join(names)
+
+
+def with_people(names: list[str], people: list[str]) -> list[str]:
+    """Names, those of people marked as such."""
+    return [f"{name} (person)" if name in people else name for name in names]
+
+
+def lineage(branch: Branch | None, resumed: list[Resumed]) -> str:
+    """Where a run has its past from, and when it was taken up again; empty where there is nothing to say."""
+    parts = []
+    if branch is not None:
+        why = f" ({spaced(branch.why)})" if branch.why else ""
+        changed = f"; changed: {compact(branch.changed)}" if branch.changed else ""
+        parts.append(f"a branch of {branch.of} at turn {branch.turn}{why}{changed}")
+    for again in resumed:
+        where = "" if again.turn is None else f" at turn {again.turn}"
+        changed = f" (changed: {compact(again.changed)})" if again.changed else ""
+        parts.append(f"resumed{where}{changed}")
+    return "; ".join(parts)
+
+
+def compact(value: Any) -> str:
+    """Any recorded value in short: words as they are, names and values in a row."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, dict):
+        return ", ".join(f"{key} {compact(item)}" for key, item in value.items())
+    if isinstance(value, list):
+        return ", ".join(map(compact, value))
+    return json.dumps(value)
+
+
+def came_out(counts: Mapping[str, JudgementCounts], outcome: Literal["failed", "corrected"]) -> str:
+    """Modules whose judgements came out so, and how often: "emotion 3 of 15, planning 1 of 8"; empty for none."""
+    shown = {name: (getattr(row, outcome), row.asked) for name, row in counts.items()}
+    return ", ".join(f"{spaced(name)} {number:,} of {asked:,}" for name, (number, asked) in shown.items() if number)
+
+
+def corrections(counts: dict[str, int]) -> str:
+    """What was put right and how often: "asked again 2, name removed 1"."""
+    return ", ".join(f"{spaced(name)} {number:,}" for name, number in counts.items())

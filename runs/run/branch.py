@@ -1,0 +1,333 @@
+"""Branching: a new run that shares another's past up to a turn, with memories as they were, and goes on by itself."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from contextlib import aclosing
+from pathlib import Path
+from typing import Any, Final, Literal
+
+from langgraph.types import StateSnapshot
+
+from persimchat.graph import phases
+from persimchat.memory.store import held_store
+from persimchat.nodes.saying import moderator_name
+from persimchat.personas.names import full_name
+from persimchat.runs.control import Control
+from persimchat.runs.events import Event
+from persimchat.runs.folder.lines import Asides
+from persimchat.runs.folder.manifest import first_manifest
+from persimchat.runs.folder.reading import read_run
+from persimchat.runs.folder.rebuild import rebuild
+from persimchat.runs.folder.run_folder import JUDGE_MIND, MINDS, SILENCES, RunFolder, new_run_id, now
+from persimchat.runs.run.checks import check
+from persimchat.runs.run.going_on import (
+    NO_END,
+    NO_LEAVE,
+    changed_settings,
+    check_memories,
+    complete_minds,
+    manifest_of,
+    past_of,
+    remembered,
+    scenario_of,
+    settings_of,
+)
+from persimchat.runs.run.history import state_at
+from persimchat.runs.run.resources import Replaying, RunResources, open_resources, store_of
+from persimchat.runs.run.running import Running
+from persimchat.state.errors import InputError, MachineError, PerSimChatError
+from persimchat.state.intervention import Floor, Say, words
+from persimchat.state.normalise import visible_form
+from persimchat.state.settings import ABOUT, Settings
+
+_STAYS: Final = frozenset(name for name, about in ABOUT.items() if about.changes == "never")
+"""Settings on which the shared past rests, so that a branch cannot have others."""
+
+_COPIED: Final = (MINDS, JUDGE_MIND, SILENCES)
+"""Files of which a branch keeps the lines of its past."""
+
+
+async def branch_run(
+    folder: Path,
+    turn: int,
+    *,
+    changes: Mapping[str, Any] | None = None,
+    say: tuple[str, str] | None = None,
+    out: Path | None = None,
+    run: str | None = None,
+    control: Control | None = None,
+) -> AsyncGenerator[Event, None]:
+    """Make a new run that shares a run's first utterances, and go on with it; its past comes first.
+
+    Args:
+        folder: the run's that is branched; it stays as it is.
+        turn: how many utterances they share, from 0.
+        changes: settings that are to be others from there on.
+        say: who says what next, in place of what was said there; a participant's name, or "Moderator".
+        out: folder in which the new run's own folder is made; beside the other run's where it is None.
+        run: the new run's id; made from time and topic where it is None.
+        control: what people do to the run.
+
+    Raises:
+        InputError: before the first event, for a folder that is no run's, a run that kept no checkpoints or is held by
+            another process, a turn beyond its end, or changes and words that are wrong.
+        PerSimChatError: after the `stopped` event that tells of it.
+    """
+    manifest = await asyncio.to_thread(manifest_of, folder)
+    present = [person["name"] for person in manifest["scenario"]["participants"]]
+    wanted: list[dict[str, Any]] = []
+    if say is not None:
+        moderator = visible_form(say[0]) == visible_form(moderator_name(present))
+        speaker = "" if moderator else full_name(say[0], present, what="participant")
+        edited_by: Literal["branch"] | None = "branch" if speaker else None
+        wanted.append(Say(text=words(say[1]), speaker=speaker, edited_by=edited_by).model_dump())
+    changed = {"say": {"speaker": say[0], "text": words(say[1])}} if say is not None else {}
+    branch = {"of": manifest["run"], "turn": turn, "why": "branch", "changed": changed}
+    async with aclosing(_branched(folder, manifest, branch, changes or {}, wanted, out, run, control)) as events:
+        async for event in events:
+            yield event
+
+
+async def regenerate_run(
+    folder: Path,
+    turn: int,
+    *,
+    changes: Mapping[str, Any] | None = None,
+    out: Path | None = None,
+    run: str | None = None,
+    control: Control | None = None,
+) -> AsyncGenerator[Event, None]:
+    """Have utterance `turn` made once more by the same speaker, in other words, in a new run that goes on from there.
+
+    Args:
+        folder: the run's.
+        turn: number of the utterance, from 1.
+        changes: as for `branch_run`.
+        out: as for `branch_run`.
+        run: as for `branch_run`.
+        control: as for `branch_run`.
+
+    Raises:
+        InputError: as `branch_run`; also where a person or the moderator made the utterance.
+        PerSimChatError: after the `stopped` event that tells of it.
+    """
+    manifest = await asyncio.to_thread(manifest_of, folder)
+    utterances = (await asyncio.to_thread(read_run, folder)).utterances
+    said = next((utterance for utterance in utterances if utterance.turn == turn), None)
+    if said is None:
+        last = len(utterances)
+        raise InputError(
+            f"the run has {last} utterances; there is no utterance {turn}",
+            where=str(folder),
+            remedy=f"Choose one from 1 to {last}." if last else "Resume the run first.",
+        )
+    models = [person["name"] for person in manifest["scenario"]["participants"] if not person.get("human")]
+    if said.speaker not in models or said.heard_by is not None:
+        raise InputError(
+            f"utterance {turn} is {said.speaker}'s own, and no model makes it again",
+            where=str(folder),
+            remedy=f'Say something else there: persimchat branch {manifest["run"]} --at {turn - 1} --say "…: …"',
+        )
+    wanted = [Floor(agent=said.speaker, avoid=[said.text]).model_dump()]
+    branch = {"of": manifest["run"], "turn": turn - 1, "why": "regenerate", "changed": {}}
+    async with aclosing(_branched(folder, manifest, branch, changes or {}, wanted, out, run, control)) as made:
+        async for event in made:
+            yield event
+
+
+async def _branched(
+    source: Path,
+    manifest: Mapping[str, Any],
+    branch: dict[str, Any],
+    changes: Mapping[str, Any],
+    wanted: Sequence[Mapping[str, Any]],
+    out: Path | None,
+    run: str | None,
+    control: Control | None,
+) -> AsyncGenerator[Event, None]:
+    check_memories(manifest, source)
+    scenario = scenario_of(manifest, source)
+    settings = settings_of(manifest, changes)
+    changed = changed_settings(manifest["settings"], settings)
+    _check_changes(changed, settings, source)
+    await check(scenario, settings)
+    turn = branch["turn"]
+    own = manifest["branch"]
+    if own and turn < own["turn"]:
+        raise InputError(
+            f"the run begins after utterance {own['turn']}; what came before it shares with {own['of']}",
+            where=f"run {manifest['run']}",
+            remedy=f"Branch {own['of']} instead.",
+        )
+    run = run or new_run_id(scenario.topic, now())
+    async with open_resources(manifest["run"], settings_of(manifest, {}), source) as origin:
+        snapshot = await state_at(origin.graph, origin.config, turn)
+        _check_limit(turn, settings, source)
+        begun = first_manifest(
+            run,
+            scenario,
+            settings,
+            now().isoformat(timespec="seconds"),
+            branch={**branch, "changed": {**branch["changed"], **changed}},
+        )
+        state = _state_of(snapshot, run, wanted, changed)
+        folder, asides = await prepared(origin, source, out or source.parent, begun, state, settings)
+    begins = False
+    try:
+        async with aclosing(go_on_from(state, folder, asides, begun, settings, control)) as events:
+            async for event in events:
+                begins = True
+                yield event
+    except PerSimChatError:
+        if not begins:
+            await asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True)
+        raise
+
+
+async def go_on_from(
+    state: dict[str, Any],
+    folder: Path,
+    asides: Asides,
+    manifest: dict[str, Any],
+    settings: Settings,
+    control: Control | None,
+    *,
+    replay: Replaying | None = None,
+) -> AsyncGenerator[Event, None]:
+    """Begin a run in the middle; its past comes first.
+
+    Args:
+        state: the conversation as it begins.
+        folder: the run's, `prepared`.
+        asides: what is still to be written to transcript.md.
+        manifest: its run.json.
+        settings: how it goes on.
+        control: what people do to the run.
+        replay: a record out of which the models' answers come.
+
+    Raises:
+        PerSimChatError: as `branch_run`.
+    """
+    async with open_resources(manifest["run"], settings, folder, attended=True, replay=replay) as place:
+        await place.graph.aupdate_state(place.config, state, as_node=phases.OUTSIDE)
+        kept = await asyncio.to_thread(RunFolder.reopened, folder, asides)
+        past = await past_of(folder)
+        running = Running(place, manifest, kept, control, state=state, complete=state["turn"])
+        async with aclosing(running.follow(None, past)) as events:
+            async for event in events:
+                yield event
+
+
+async def prepared(
+    origin: RunResources,
+    source: Path,
+    out: Path,
+    manifest: Mapping[str, Any],
+    state: Mapping[str, Any],
+    settings: Settings,
+) -> tuple[Path, Asides]:
+    """Make the folder of a run that begins in another one's middle, with the files and the memories of its past.
+
+    Args:
+        origin: what the other run works with.
+        source: its folder.
+        out: where the folder is made.
+        manifest: the new run's run.json.
+        state: the conversation as it begins.
+        settings: the new run's.
+
+    Returns:
+        The folder, and what is still to be written to transcript.md.
+
+    Raises:
+        InputError: the folder cannot be made, or memories are nowhere to be found; no folder is left then.
+    """
+    run, theirs = manifest["run"], origin.config["configurable"]["thread_id"]
+    folder = await asyncio.to_thread(_new_folder, out, run, manifest)
+    try:
+        store = store_of(settings, folder)
+        await asyncio.to_thread(_copy_memories, origin, state, theirs, run, store)
+        await asyncio.to_thread(_copy_files, source, folder)
+        rebuilt = await asyncio.to_thread(rebuild, folder, manifest, state, manifest["branch"]["turn"])
+        await complete_minds(folder, origin, rebuilt)
+    except BaseException:
+        await asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True)
+        raise
+    return folder, rebuilt.asides
+
+
+def _check_changes(changed: Mapping[str, Any], settings: Settings, source: Path) -> None:
+    if settings.baseline is not None:
+        raise InputError(
+            f"baseline={settings.baseline} answers in rounds, and cannot be taken up in the middle",
+            where=str(source),
+            remedy="Start a new run.",
+        )
+    kept = sorted(changed.keys() & _STAYS)
+    if kept:
+        raise InputError(
+            f"a branch cannot change {kept[0]}: its shared history depends on it",
+            where=str(source),
+            remedy=f"Leave {kept[0]} as it is, or start a new run.",
+        )
+
+
+def _check_limit(turn: int, settings: Settings, source: Path) -> None:
+    if turn >= settings.max_messages:
+        raise InputError(
+            f"after {turn} utterances there is no room for more: the message limit is {settings.max_messages}",
+            where=str(source),
+            remedy="Choose an earlier turn, or a higher --messages.",
+        )
+
+
+def _new_folder(out: Path, run: str, manifest: Mapping[str, Any]) -> Path:
+    folder = RunFolder(out, run)
+    try:
+        folder.manifest(manifest)
+    except MachineError as error:
+        folder.discard()
+        raise error.before_the_start() from error
+    folder.close()
+    return folder.path
+
+
+def _copy_files(source: Path, folder: Path) -> None:
+    try:
+        for name in _COPIED:
+            if (source / name).is_file():
+                shutil.copyfile(source / name, folder / name)
+    except OSError as error:
+        raise MachineError.caused_by(error, "the run's past cannot be copied", str(folder)) from error
+
+
+def _state_of(snapshot: StateSnapshot, run: str, wanted: Sequence[Mapping[str, Any]], changed: Any) -> dict[str, Any]:
+    """The conversation as it stood, as the beginning of another run."""
+    state = {name: value for name, value in snapshot.values.items() if name != "usage"}
+    state |= {**NO_END, "simulation": run, "interventions": list(wanted)}
+    if changed.keys() & {"max_messages", "closing"}:
+        state |= NO_LEAVE
+    return state
+
+
+def _copy_memories(origin: RunResources, state: Mapping[str, Any], source: str, run: str, location: str) -> None:
+    """Give everybody the memories that they had. Blocks.
+
+    Raises:
+        InputError: some are nowhere to be found, or a store cannot be used.
+    """
+    settings = origin.settings
+    with held_store(settings.store) as theirs, held_store(location) as ours:
+        for mind in state["agents"].values():
+            unsaved = {whole["id"] for whole in mind["unsaved"]}
+            ids = [memory for memory in remembered(mind) if memory not in unsaved]
+            lost = theirs.copy_to(ours, source, run, mind["name"], settings.embedding, ids)
+            if lost:
+                raise InputError(
+                    f"{len(lost)} memories of {mind['name']} cannot be found",
+                    where=f"store {settings.store}",
+                    remedy="An ephemeral store does not outlive its process: only runs with their own can be branched.",
+                )

@@ -1,0 +1,215 @@
+"""Replaying a run out of its record: the same conversation without a call, a key or a network, and where it differs."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, Iterable, Mapping
+from contextlib import aclosing
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, Final
+
+from persimchat.runs.control import Control
+from persimchat.runs.events import Event, Stopped, TurnEnded
+from persimchat.runs.folder.calls import CALLS, Answers
+from persimchat.runs.folder.jsonl import DAMAGED, Line, checked, json_lines
+from persimchat.runs.folder.manifest import first_manifest
+from persimchat.runs.folder.recorded import RecordedIntervention
+from persimchat.runs.folder.run_folder import CONTROL, RunFolder, now
+from persimchat.runs.run.branch import go_on_from, prepared
+from persimchat.runs.run.going_on import manifest_of, scenario_of, settings_of
+from persimchat.runs.run.history import states_at
+from persimchat.runs.run.replay_comparison import Comparison, compared
+from persimchat.runs.run.resources import Replaying, open_resources
+from persimchat.runs.run.resume import go_on
+from persimchat.runs.run.simulation import begin_run, started
+from persimchat.state.errors import InputError, ModelError
+from persimchat.state.intervention import intervention
+from persimchat.state.person_answer import PersonAnswer, person_answer
+from persimchat.state.settings import Settings
+
+
+class RecordedControl(Control):
+    """Does what a run's control.jsonl says, at the turns at which it was done.
+
+    Args:
+        records: its lines, in order.
+    """
+
+    def __init__(self, records: Iterable[Mapping[str, Any]]) -> None:
+        super().__init__(attended=False)
+        self._answers: dict[tuple[int, str, str], PersonAnswer] = {}
+        self._done: list[dict[str, Any]] = []
+        for record in records:
+            rest = dict(record)
+            turn = rest["turn"]
+            if rest["do"] != "answer":
+                self._done.append(rest)
+                continue
+            key = (turn, rest["agent"], rest["what"])
+            self._answers[key] = {k: v for k, v in rest.items() if k not in ("turn", "do", "agent", "what")}  # type: ignore[assignment]
+
+    def leave_out(self, waiting: Iterable[Mapping[str, Any]]) -> None:
+        """Do not do once more what stands in the conversation already, waiting to be carried out."""
+        for asked in waiting:
+            same = next((done for done in self._done if asked.items() <= done.items()), None)
+            if same is not None:
+                self._done.remove(same)
+
+    def wanted(self, turn: int) -> bool:
+        """Whether anything was done after so many utterances that was not done again yet."""
+        return any(record["turn"] == turn for record in self._done)
+
+    def take(self, turn: int) -> list[dict[str, Any]]:
+        """What was done then."""
+        now = [record for record in self._done if record["turn"] == turn]
+        self._done = [record for record in self._done if record["turn"] != turn]
+        return [{key: value for key, value in record.items() if key != "turn"} for record in now]
+
+    def ask(self, agent: str, what: str, turn: int) -> None:
+        """A person was asked then, and answers as they did; where they did not, the replay stops as the run did."""
+        super().ask(agent, what, turn)
+        found = self._answers.get((turn, agent, what))
+        self._answer = person_answer(dict(found), what, self._present) if found is not None else None
+
+    async def reply(self) -> PersonAnswer | None:
+        """The recorded answer."""
+        self._asked = None
+        return self._answer
+
+
+_OWN: Final = {"checkpoints": "run", "store": "run"}
+"""A replay keeps everything in its own folder, wherever the run kept it."""
+
+
+class Replay:
+    """A run's replay.
+
+    Args:
+        folder: the run's; it stays as it is.
+        out: where the replay's own folder is made; it is thrown away where this is None.
+    """
+
+    def __init__(self, folder: Path, out: Path | None = None) -> None:
+        self._folder, self._out = folder, out
+        self.comparison: Comparison | None = None
+        """How the replay differs from the run, once its events are over."""
+
+    async def events(self) -> AsyncGenerator[Event, None]:
+        """The replay's events, to its end.
+
+        Raises:
+            InputError: before the first event, for a folder that is no run's, or a run that kept no record.
+            PerSimChatError: after the `stopped` event that tells of it.
+        """
+        manifest = await asyncio.to_thread(manifest_of, self._folder)
+        if not (self._folder / CALLS).is_file():
+            raise InputError(
+                "the run has no record of its models' answers", where=str(self._folder / CALLS), remedy="Run it again."
+            )
+        replay = Replaying(await asyncio.to_thread(Answers.read, self._folder))
+        with TemporaryDirectory(prefix="persimchat-replay-", ignore_cleanup_errors=True) as temporary:
+            out = self._out or Path(temporary)
+            failed: ModelError | None = None
+            try:
+                async with aclosing(self._parts(manifest, out, replay)) as events:
+                    async for event in events:
+                        yield event
+            except ModelError as error:  # as the run's did, or in the course of a replay that differs
+                failed = error
+            prompts = {found for ledger in replay.ledgers for found in ledger.differences}
+            self.comparison = await asyncio.to_thread(
+                compared, self._folder, out / manifest["run"], manifest, sorted(prompts)
+            )
+            if failed is not None:
+                raise failed
+
+    async def _parts(self, manifest: Mapping[str, Any], out: Path, replay: Replaying) -> AsyncGenerator[Event, None]:
+        """The run's parts one after the other; there are several where it was resumed with other settings."""
+        control = RecordedControl(await asyncio.to_thread(_deeds, self._folder / CONTROL, manifest))
+        parts = parts_of(manifest)
+        for number, (settings, until) in enumerate(parts):
+            if number:
+                folder = out / manifest["run"]
+                then = await asyncio.to_thread(manifest_of, folder)
+                part = go_on(folder, then, settings, control, replay=replay, tell_past=False)
+            elif manifest["branch"]:
+                part = await self._from_branch(manifest, settings, out, control, replay)
+            else:
+                part = await self._from_start(manifest, settings, out, control, replay)
+            async with aclosing(part) as events:
+                async for event in events:
+                    if not isinstance(event, Stopped) or until is None:
+                        yield event
+                    if until is not None and isinstance(event, TurnEnded) and event.turn >= until:
+                        break
+
+    async def _from_start(
+        self, manifest: Mapping[str, Any], settings: Settings, out: Path, control: Control, replay: Replaying
+    ) -> AsyncGenerator[Event, None]:
+        scenario = scenario_of(manifest, self._folder)
+        folder = await asyncio.to_thread(RunFolder, out, manifest["run"])
+        first = started(manifest["run"], scenario, settings)
+        return begin_run(first, scenario, settings, folder, control, replay=replay)
+
+    async def _from_branch(
+        self, manifest: Mapping[str, Any], settings: Settings, out: Path, control: RecordedControl, replay: Replaying
+    ) -> AsyncGenerator[Event, None]:
+        """From where the run parted from the one of which it is a branch."""
+        scenario, turn = scenario_of(manifest, self._folder), manifest["branch"]["turn"]
+        async with open_resources(manifest["run"], settings_of(manifest, {}), self._folder) as origin:
+            states = await states_at(origin.graph, origin.config, {turn}, first=True)
+            state = {name: value for name, value in states[turn].values.items() if name != "usage"}
+            at = now().isoformat(timespec="seconds")
+            begun = first_manifest(manifest["run"], scenario, settings, at, branch=manifest["branch"])
+            control.leave_out([*state["carried_out"], *state["interventions"]])
+            folder, asides = await prepared(origin, self._folder, out, begun, state, settings)
+        return go_on_from(state, folder, asides, begun, settings, control, replay=replay)
+
+
+def _deeds(path: Path, manifest: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """What people did, as control.jsonl has it. Blocks.
+
+    Raises:
+        InputError: the file is damaged.
+    """
+    taking_part = manifest["scenario"]["participants"]
+    present = [person["name"] for person in taking_part]
+    people = [person["name"] for person in taking_part if person.get("human")]
+
+    def deed(line: Line) -> dict[str, Any]:
+        done = checked(RecordedIntervention, line.value, line.where)
+        rest = {key: value for key, value in line.value.items() if key != "turn"}
+        try:
+            if done.do != "answer":
+                intervention(rest, present, people)
+            elif not all(isinstance(rest.get(key), str) for key in ("agent", "what")):
+                raise InputError("it is not said who was asked for what")
+        except InputError as error:
+            raise InputError(error.what, where=line.where, remedy=DAMAGED) from error
+        return {"turn": done.turn, **rest}
+
+    return list(json_lines(path, deed))
+
+
+def parts_of(manifest: Mapping[str, Any]) -> list[tuple[Settings, int | None]]:
+    """The settings of a run's parts, each with the number of utterances after which the next one begins.
+
+    A run has one part, and one more for every time that it was resumed with other settings or beyond its end.
+
+    Args:
+        manifest: its run.json.
+
+    Raises:
+        InputError: the settings do not fit this version.
+    """
+    parts: list[tuple[Settings, int | None]] = []
+    until: int | None = None
+    later = dict(manifest)
+    for resumed in [*reversed(manifest["resumed"]), None]:
+        if resumed is None or resumed["changed"] or resumed.get("reopened"):
+            parts.insert(0, (settings_of(later, _OWN), until))
+        if resumed is not None and (resumed["changed"] or resumed.get("reopened")):
+            until = resumed["turn"]
+            later = {**later, "settings": {**later["settings"], **resumed["before"]}}
+    return parts

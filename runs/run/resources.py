@@ -1,0 +1,153 @@
+"""Where a run is worked on: its lock, its checkpoints, its memories and its ledger, open for as long as it goes on."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from langchain_core.runnables import RunnableConfig
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.graph.state import CompiledStateGraph
+
+from persimchat.graph.choice import graph_for
+from persimchat.memory.chroma_client import EPHEMERAL, RUN, resolved
+from persimchat.memory.recollection import discard, let_go
+from persimchat.memory.store import held_store
+from persimchat.models.ledger import LEDGER, Ledger
+from persimchat.models.recording import Record as Answers
+from persimchat.runs.folder.calls import CallsFile, calls_in, read_vectors
+from persimchat.runs.folder.checkpoints import MEMORY, is_server
+from persimchat.runs.folder.checkpoints import opened as checkpoints_in
+from persimchat.runs.folder.lock import held
+from persimchat.runs.folder.run_folder import MEMORIES
+from persimchat.runs.run.tracing import traced
+from persimchat.state.errors import MachineError
+from persimchat.state.settings import Settings
+
+
+@dataclass
+class RunResources:
+    """What a run works with.
+
+    Attributes:
+        graph: the compiled graph with the run's checkpointer, if it has one.
+        config: of the run's thread.
+        settings: as the graph is given them: the store is where the memories are.
+        ledger: of the run's requests.
+        resumable: whether the run has a checkpointer, so that it can be stopped between two steps and go on.
+        traced: whether LangSmith is told of it.
+        lost: what could not be read of the run's accounts, a sentence each.
+        begun: whether the run has begun: what stops it before that has changed nothing.
+    """
+
+    graph: CompiledStateGraph[Any, Any, Any, Any]
+    config: RunnableConfig
+    settings: Settings
+    ledger: Ledger
+    resumable: bool
+    traced: bool
+    lost: list[str] = field(default_factory=list)
+    begun: bool = False
+
+
+@dataclass(frozen=True)
+class Replaying:
+    """A run that is made again out of a record.
+
+    Attributes:
+        answers: the record.
+        ledgers: of the parts of the run that were made again, in order; added to.
+    """
+
+    answers: Answers
+    ledgers: list[Ledger] = field(default_factory=list)
+
+
+def store_of(settings: Settings, folder: Path | None) -> str:
+    """Where a run's memories are: the setting, with the run's own folder in the place of `run`."""
+    return str(folder / MEMORIES) if folder is not None and settings.store == RUN else settings.store
+
+
+@asynccontextmanager
+async def open_resources(
+    run: str,
+    settings: Settings,
+    folder: Path | None,
+    *,
+    attended: bool = False,
+    earlier: bool = False,
+    replay: Replaying | None = None,
+) -> AsyncIterator[RunResources]:
+    """Open what a run works with, and close it afterwards.
+
+    Args:
+        run: the run's id, and its thread's.
+        settings: of the simulation.
+        folder: the run's own; None where nothing is kept.
+        attended: whether people may take part, for which a run without a folder keeps checkpoints in memory, as a
+            traced one does, which stops at every turn.
+        earlier: whether the run's requests so far count: it goes on.
+        replay: a record out of which the models' answers come.
+
+    Raises:
+        InputError: the run is being worked on by somebody else, or checkpoints or memories cannot be used.
+        MachineError: the run had begun, and the machine has stopped it; how it goes on is said.
+    """
+    place: RunResources | None = None
+    try:
+        async with AsyncExitStack() as stack:
+            place = await _opened(stack, run, settings, folder, attended=attended, earlier=earlier, replay=replay)
+            yield place
+    except MachineError as error:
+        if place is None or not place.begun:
+            raise error.before_the_start() from error
+        if folder is None or settings.checkpoints == MEMORY or settings.store == EPHEMERAL:
+            raise
+        raise error.resumable(folder) from error
+
+
+async def _opened(
+    stack: AsyncExitStack,
+    run: str,
+    settings: Settings,
+    folder: Path | None,
+    *,
+    attended: bool,
+    earlier: bool,
+    replay: Replaying | None,
+) -> RunResources:
+    """The same, closed with the stack."""
+    if folder is not None:
+        await asyncio.to_thread(stack.enter_context, held(folder))
+    saver = await stack.enter_async_context(checkpoints_in(settings.checkpoints, folder))
+    told = await asyncio.to_thread(traced)
+    if saver is None and (attended or told):
+        saver = InMemorySaver()
+    used = settings.model_copy(update={"store": store_of(settings, folder)})
+    await asyncio.to_thread(stack.enter_context, held_store(used.store))
+    if (folder is None and not is_server(settings.checkpoints)) or resolved(used.store) == EPHEMERAL:
+        stack.push_async_callback(asyncio.to_thread, let_go, used.store, run)  # nobody can go on with it
+    else:
+        stack.callback(discard, run)
+    lost: list[str] = []
+    sink = await asyncio.to_thread(CallsFile, folder) if folder is not None else None
+    if sink is not None:
+        stack.callback(sink.close)
+        if earlier:
+            await asyncio.to_thread(sink.mend)
+    known = await asyncio.to_thread(read_vectors, folder, lost) if folder is not None else {}
+    rows = calls_in(folder, lost) if folder is not None and earlier else ()
+    answers = replay.answers if replay else None
+    ledger = await asyncio.to_thread(lambda: Ledger(sink=sink, earlier=rows, vectors=known, answers=answers))
+    if replay:
+        replay.ledgers.append(ledger)
+    config: RunnableConfig = {
+        "configurable": {"thread_id": run, LEDGER: ledger},
+        "run_name": "persimchat",
+        "metadata": {"run": run},
+    }
+    return RunResources(graph_for(settings, saver), config, used, ledger, saver is not None, told, lost)
