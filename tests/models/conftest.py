@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
+from ledgers import Kept
 from loopback.scripted import in_turn
 from loopback.server import LoopbackServer
 from pytest_socket import socket_allow_hosts
@@ -47,6 +48,12 @@ def serve(serving: Callable[..., LoopbackServer]) -> Callable[..., LoopbackServe
         return serving(answer if answer is None or callable(answer) else in_turn(*answer), **options)
 
     return start
+
+
+@pytest.fixture
+def sink() -> Kept:
+    """Keeps what a ledger writes."""
+    return Kept()
 
 
 @pytest.fixture
