@@ -15,11 +15,6 @@ Run = Callable[..., Any]
 Plain = Callable[[str], str]
 
 
-@pytest.fixture
-def out(tmp_path: Path) -> Path:
-    return tmp_path / "conversations"
-
-
 def rows(text: str, heading: str) -> list[list[str]]:
     """The rows of the table of this heading, cells apart."""
     lines = text.split("\n")
