@@ -10,7 +10,7 @@ from typing import Any, Final
 from langchain_core.tools import StructuredTool, ToolException
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model, model_validator
 
-from persimchat.graph.arguments import listed, settings_of
+from persimchat.graph.context import listed, settings_of
 from persimchat.graph.node import wait_for
 from persimchat.nodes.assembling import scenario_of
 from persimchat.personas.catalogue import shipped

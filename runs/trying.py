@@ -16,7 +16,7 @@ from typing import Any, Final, cast
 from langchain_core.messages import AIMessage, BaseMessage
 from pydantic import BaseModel
 
-from persimchat.graph.choice import graph_for
+from persimchat.graph.baselines import graph_for
 from persimchat.memory.recollection import discard
 from persimchat.models import ladder
 from persimchat.models.answers import answer_text, stop_problem

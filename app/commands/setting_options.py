@@ -14,8 +14,38 @@ import typer
 from persimchat.app.commands.wanted import SETTINGS
 from persimchat.state.errors import InputError
 from persimchat.state.setting import GROUPS, hint_at
-from persimchat.state.setting_texts import condition_in_words, default_in_words, option_name
 from persimchat.state.settings import ABOUT, Settings
+
+
+def option_name(setting: str) -> str:
+    """The option of the command line: `--max-messages`."""
+    return "--" + setting.replace("_", "-")
+
+
+def default_in_words(setting: str) -> str:
+    """A setting's default: `10; debates: 60`, `no`, `not set`."""
+    field, about = Settings.model_fields[setting], ABOUT[setting]
+    if about.usual:
+        return about.usual
+    free, debate = (
+        _in_words(field.get_default(call_default_factory=True, validated_data={"mode": mode}))
+        for mode in ("discussion", "debate")
+    )
+    return free if free == debate else f"{free}; debates: {debate}"
+
+
+def condition_in_words(setting: str) -> str:
+    """The values of other settings that it depends on: `pattern=need_to_talk and selection=softmax`; empty if none."""
+    return " and ".join(f"{name}={' or '.join(values)}" for name, values in ABOUT[setting].only_if.items())
+
+
+def _in_words(value: Any) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if value is None:
+        return "not set"
+    return str(value) if value not in ([], {}) else "none"
+
 
 _OLD: Final = "old_"
 """Prefix of the parameters for options' old names."""
