@@ -1,12 +1,12 @@
-"""A graph's context: the settings, with the defaults that the graph's name promises, and errors in plain words.
+"""A graph's context: the settings, with the defaults of the named graph, and errors in plain words.
 
-LangGraph makes the context from a mapping itself, with the class that a graph names as its context schema. Whoever
-gives a wrong one has to read a validator's words unless that class puts them into ours.
+LangGraph itself makes the context from a mapping, with the class that a graph names as its context schema. That class
+turns a validator's errors into `InputError`, so that users read plain words.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar, Final
 
 from pydantic import ConfigDict, ModelWrapValidatorHandler, ValidationError, model_validator
@@ -18,20 +18,20 @@ from persimchat.state.settings import Settings
 from persimchat.state.validation_errors import input_error
 
 PRESET: Final = "__persimchat_preset"
-"""Where a graph's own defaults stand in its `configurable`, for those who run it without a context."""
+"""Key in `configurable` of a graph's own defaults, for runs without a context."""
 
 _SPELLED: Final = {"usd": "(USD)", "s": "(seconds)", "stm": "STM", "ltm": "LTM"}
 
 
 def checked(given: Mapping[str, Any], place: str = "the context") -> Settings:
-    """The settings that a mapping stands for.
+    """Validate a mapping of settings.
 
     Args:
-        given: setting: value.
-        place: where it stands, for errors.
+        given: values by setting.
+        place: the name of the mapping in errors.
 
     Raises:
-        InputError: they are no settings; it names field, value, bound and remedy.
+        InputError: a setting is invalid; the error names field, value, bound and remedy.
     """
     try:
         return Settings.model_validate(dict(given))
@@ -46,14 +46,14 @@ def title(name: str, _: FieldInfo | ComputedFieldInfo | None = None) -> str:
 
 
 class Context(Settings):
-    """The settings as a graph's context schema: what is wrong is refused in plain words."""
+    """The settings as a graph's context schema, with errors in plain words."""
 
     model_config = ConfigDict(title="Settings", field_title_generator=title)
 
     graph: ClassVar[str] = ""
-    """The name of the graph that this is for; empty where it is for any."""
+    """The name of the graph that this is for; empty for any graph."""
     preset: ClassVar[Mapping[str, Any]] = {}
-    """What that graph's name promises, where nothing else is given."""
+    """That graph's own defaults."""
 
     @model_validator(mode="wrap")
     @classmethod
@@ -65,7 +65,7 @@ class Context(Settings):
             raise InputError(
                 f"the graph {cls.graph!r} cannot hold a conversation with baseline={given['baseline']}",
                 where="the context, field baseline",
-                remedy="Leave it out; every baseline has a graph of its own.",
+                remedy="Leave it out, or use the graph named after the baseline.",
             )
         try:
             return handler(given)
@@ -77,9 +77,9 @@ def context_of(name: str, promised: Mapping[str, Any]) -> type[Context]:
     """The context schema of one graph; its form shows that graph's own defaults.
 
     Args:
-        name: the graph's, which errors and forms tell.
-        promised: settings that differ from the usual defaults; what somebody gives goes before them, except for the
-            baseline, which is the graph itself.
+        name: the graph's name, for errors and forms.
+        promised: settings that differ from the usual defaults; given settings override them, except for the baseline,
+            which is the graph itself.
     """
     defaults = Settings(**promised).model_dump(mode="json")
 
@@ -94,3 +94,57 @@ def context_of(name: str, promised: Mapping[str, Any]) -> type[Context]:
 
     Named.__doc__ = Settings.__doc__
     return Named
+
+
+def settings_of(given: object) -> Settings:
+    """The settings of an argument `settings`, which may be `Settings` or a mapping.
+
+    Raises:
+        InputError: the argument is neither, or its settings are invalid.
+    """
+    if isinstance(given, Settings):
+        return given
+    if isinstance(given, Mapping):
+        return checked(given, "argument settings")
+    raise wrong_type("settings", given, "Give Settings(max_messages=8), for example.")
+
+
+def listed(name: str, given: object) -> list[Any]:
+    """The items of an argument as a list.
+
+    Args:
+        name: the argument's name.
+        given: its value.
+
+    Raises:
+        InputError: the value is a text, a mapping, or not iterable.
+    """
+    if isinstance(given, str | bytes | Mapping) or not isinstance(given, Iterable):
+        raise wrong_type(name, given, "Give a list.")
+    return list(given)
+
+
+def mapped(name: str, given: object) -> dict[str, Any]:
+    """The argument as a dict.
+
+    Args:
+        name: the argument's name.
+        given: its value.
+
+    Raises:
+        InputError: the value is not a mapping.
+    """
+    if not isinstance(given, Mapping):
+        raise wrong_type(name, given, "Give a mapping, {…: …}.")
+    return dict(given)
+
+
+def wrong_type(name: str, given: object, remedy: str) -> InputError:
+    """The error for an argument of a wrong type.
+
+    Args:
+        name: the argument's name.
+        given: its value.
+        remedy: what to give instead, a sentence.
+    """
+    return InputError(f"this cannot be of type {type(given).__name__}", where=f"argument {name}", remedy=remedy)

@@ -1,8 +1,10 @@
-"""A request made to fit the model's context: what is sent of a question, and how much room its answer has."""
+"""Fits a request to the model's context: which parts of a question are sent, and how long its answer may be."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
+from math import ceil
 from typing import TYPE_CHECKING, Any, Final
 
 from langchain_core.language_models import BaseChatModel
@@ -10,7 +12,6 @@ from langchain_core.messages import BaseMessage
 from pydantic import BaseModel
 
 from persimchat.models import capacity, ladder
-from persimchat.models.answer_room import answer_tokens, half_again
 from persimchat.models.openai_client import is_openai
 from persimchat.prompts.fitting import Dropped, Question, followed_by, prompt_size
 from persimchat.state.errors import ModelError, PromptTooLong
@@ -18,22 +19,102 @@ from persimchat.state.errors import ModelError, PromptTooLong
 if TYPE_CHECKING:
     from persimchat.models.exchange import Exchange
 
+from persimchat.models.schemas import wire_schema
+from persimchat.state.settings import Settings
+
+THINKING: Final = 8192
+"""Additional tokens for a model whose thinking counts against the limit."""
+MOST: Final = 16_384
+"""The most tokens of an answer that is not a script: current models write no more."""
+
+_AROUND: Final = 64
+"""Tokens for text around an answer: a fence, a sentence."""
+_A_WORD: Final = 8
+"""Tokens per word of the target length: twice the number in languages that tokenizers handle worst."""
+_CHARACTERS_A_TOKEN: Final = 3
+_LONGEST_TEXT: Final = 1500
+_MOST_ENTRIES: Final = 20
+"""Assumed if a schema has no bound."""
+_SCALAR: Final = 8
+
+_CHARACTERS: Final = 8
+"""Characters that are read per token of the limit; a server that sends more ignores the limit."""
+_LEAST_CHARACTERS: Final = 4000
+
+
+def answer_tokens(
+    settings: Settings, module: str, schema: type[BaseModel] | None = None, *, thinks: bool = False
+) -> int:
+    """The limit of an answer in tokens: enough for every valid answer, and little more.
+
+    Args:
+        settings: `answer_tokens` if it is set; else `utterance_words` and, for a script, `max_messages`.
+        module: the module that asks.
+        schema: the answer's schema; None for free text.
+        thinks: whether the model's thinking counts against the limit.
+    """
+    if settings.answer_tokens is not None:
+        return settings.answer_tokens
+    words = settings.utterance_words * _A_WORD + _AROUND
+    if schema is not None:
+        needed = min(_AROUND + _longest(schema), MOST)
+    else:
+        needed = _AROUND + words * (settings.max_messages if module == "script" else 1)
+    return needed + THINKING if thinks else needed
+
+
+def half_again(tokens: int) -> int:
+    """The limit of the second answer, if the first one was cut."""
+    return tokens + ceil(tokens / 2)
+
+
+@cache
+def _longest(schema: type[BaseModel]) -> int:
+    return _tokens(wire_schema(schema))
+
+
+def _tokens(node: dict[str, Any]) -> int:
+    """The approximate tokens of the longest value that a schema allows."""
+    if "anyOf" in node:
+        return max(map(_tokens, node["anyOf"]))
+    if "enum" in node:
+        return _text(max(len(str(value)) for value in node["enum"]))
+    match node.get("type"):
+        case "object":
+            return 2 + sum(_text(len(name)) + _tokens(part) for name, part in node["properties"].items())
+        case "array":
+            return 2 + int(node.get("maxItems", _MOST_ENTRIES)) * (1 + _tokens(node["items"]))
+        case "string":
+            return _text(node.get("maxLength", _LONGEST_TEXT))
+        case _:
+            return _SCALAR
+
+
+def _text(characters: int) -> int:
+    return 3 + ceil(characters / _CHARACTERS_A_TOKEN)
+
+
+def most_characters(tokens: int) -> int:
+    """The most characters that are read of an answer with this limit of tokens."""
+    return max(_LEAST_CHARACTERS, tokens * _CHARACTERS)
+
+
 WHOLE: Final = ("judge", "analysis")
-"""Modules that judge a conversation: their prompts are never shortened, since they would judge another one."""
+"""Modules that judge a conversation: their prompts are never shortened, because they would judge another one."""
 
 _LEAST_ROOM: Final = 16
 
 
 @dataclass(frozen=True)
 class Fitted:
-    """What is sent.
+    """A prompt that fits, and the limit of its answer.
 
     Attributes:
         messages: the prompt.
-        tokens: that the answer may have.
-        field: under which name the server is told so; None where it takes no limit.
-        dropped: what was left out of the question.
-        context: tokens of the model's context; None where it has no limit.
+        tokens: the most tokens of the answer.
+        field: the request's field for this limit; None if the server accepts no limit.
+        dropped: the parts of the question that were left out.
+        context: tokens of the model's context; None if it has no limit.
     """
 
     messages: list[BaseMessage]
@@ -48,7 +129,7 @@ class Fitted:
             return given
         if not is_openai(model):
             return {**given, self.field: self.tokens}
-        # As a field of its own the client would send it under the name that OpenAI's newest models take.
+        # As a normal argument, the client would rename it to the field of OpenAI's newest models.
         return {**given, "extra_body": {**given.get("extra_body", {}), self.field: self.tokens}}
 
 
@@ -63,20 +144,20 @@ async def fit(
 ) -> Fitted:
     """Make a question fit the model's context, together with room for its answer.
 
-    Where it does not, memories are left out, then utterances (`prompts/fitting.py`). The answer has as many tokens as
-    its limit says, or as are left. Things are left out to keep half of that, or a quarter of the context; where nothing
-    more can be, a quarter of the limit will do, or a sixteenth of the context.
+    If it does not fit, memories are left out, then utterances (`prompts/fitting.py`). The answer may have as many
+    tokens as its limit says, or as are left. Parts are left out until half of the limit, or a quarter of the context,
+    is free for the answer. If no more can be left out, a quarter of the limit, or a sixteenth of the context, suffices.
 
     Args:
-        exchange: who asks, and which model.
-        model: its client.
-        question: what is asked.
-        schema: the answer's; None for free text.
-        behind: what is said at the end, beside the question.
-        more_room: whether the answer was cut, and is asked for once more with half again as many tokens.
+        exchange: names the module and the model.
+        model: the model's client.
+        question: the question.
+        schema: the answer's schema; None for free text.
+        behind: text that follows the question.
+        more_room: whether the answer was cut, so that it may have half again as many tokens.
 
     Raises:
-        PromptTooLong: it does not fit, however much is left out, or nothing may be.
+        PromptTooLong: the prompt does not fit, and no more may be left out.
     """
     name, settings = exchange.name, exchange.settings
     tokens = answer_tokens(settings, exchange.module, schema, thinks=capacity.thinks(name))
@@ -105,7 +186,7 @@ def _too_long(exchange: Exchange, size: int, room: int, context: int) -> ModelEr
     elif exchange.module in WHOLE:
         remedy = f"Name a model with a larger context for it (module_models, {exchange.module})."
     else:
-        remedy = "Name a model with a larger context; what the server itself is started with may be the limit."
+        remedy = "Name a model with a larger context, or start the server with a larger one."
     return exchange.error(
         f"too long: the prompt has about {size:,} tokens, with {room:,} for the answer more than the context of "
         f"{context:,} tokens, and nothing can be left out",

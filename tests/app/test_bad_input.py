@@ -26,7 +26,7 @@ WRONG = {
     "too many": (["run", "T", "-n", "11"], "11 participants", "Ask for 2 to 10"),
     "both": (["run", "T", "-n", "2", "--participants", PEOPLE], "contradict each other", "Leave one"),
     "negative messages": (["run", "T", "--messages", "-1"], "-1", "Give a whole number from 1"),
-    "no number": (["run", "T", "--messages", "many"], "'many' is no whole number", "See: persimchat run --help"),
+    "no number": (["run", "T", "--messages", "many"], "'many' is not a whole number", "See: persimchat run --help"),
     "negative seed": (["run", "T", "--seed", "-1"], "seed", "Give a whole number from 0"),
     "cold softmax": (["run", "T", "--selection-temperature", "0"], "selection_temperature", "Give a number from 0.01"),
     "pattern": (["run", "T", "--pattern", "robin"], "'robin' is not one of", "See: persimchat run --help"),
@@ -149,7 +149,7 @@ def test_an_unreachable_server(finished: Run):
     done = finished("run", "T", "-n", "2", "--model", "any@http://127.0.0.1:1/v1", "--quiet")
     assert done.code == 3
     assert "cannot reach the server at http://127.0.0.1:1/v1" in done.error
-    assert "Is the server running" in done.error
+    assert "Check that the server runs" in done.error
 
 
 def test_an_unknown_model_on_a_server(command: Run, serve: Callable[..., LoopbackServer]):

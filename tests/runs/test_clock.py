@@ -16,8 +16,8 @@ from langgraph.checkpoint.base import id as ids
 from langgraph.checkpoint.sqlite import SqliteSaver
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
+from persimchat.graph.baselines import graph_for
 from persimchat.graph.checkpoint_ids import begin_above
-from persimchat.graph.choice import graph_for
 from persimchat.personas.scenario import make_scenario
 from persimchat.runs.run.resume import resume_run
 from persimchat.runs.run.simulation import run_simulation
@@ -171,5 +171,5 @@ def test_several_resumes_in_one_process_and_a_branch(tmp_path: Path) -> None:
     "damaged", ["", "no id", "1f1e622f-a739-424f-809e-20e3ccf7e25c", "ffffffff-ffff-6fff-809e-20e3ccf7e25c"]
 )
 def test_what_is_no_id_is_told_as_that(damaged: str) -> None:
-    with pytest.raises(PerSimChatError, match="nothing can come after"):
+    with pytest.raises(PerSimChatError, match="no new checkpoint can come after"):
         begin_above(damaged)
