@@ -1,4 +1,4 @@
-"""Tests of significance: the design's values, their edges, and what holds for all numbers."""
+"""Tests of significance: known values, their edges, and what holds for all numbers."""
 
 from __future__ import annotations
 
