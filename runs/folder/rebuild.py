@@ -113,7 +113,8 @@ def _rebuilt(
         MINDS: _lines_of(minds),
         JUDGE_MIND: _lines_of(judges),
     }
-    at_once = len(manifest["scenario"]["participants"]) if manifest["settings"].get("baseline") else 1 - earlier
+    one_by_one = manifest["settings"].get("baseline") in (None, "group_chat")
+    at_once = 1 - earlier if one_by_one else len(manifest["scenario"]["participants"])
     lost = _put(folder / TRANSCRIPT, "".join(files.pop(TRANSCRIPT)), ahead=at_once)
     for name, content in files.items():
         _put(folder / name, "".join(content))
