@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
 from persimchat.state.plain_text import one_line
+
+if TYPE_CHECKING:
+    from persimchat.runs.folder.manifest import Branch
 
 
 @dataclass(frozen=True)
@@ -22,13 +24,13 @@ class Lead:
     mark: str = ""
 
 
-def resumed(branch: Mapping[str, Any] | None) -> Lead:
+def resumed(branch: Branch | None) -> Lead:
     """Around the past of a run that goes on itself.
 
     Args:
         branch: where it has its past from, as its run.json says; None for a run of its own.
     """
-    return Lead(_heading(branch["of"], branch["turn"]) if branch else "", "It goes on here.")
+    return Lead(_heading(branch.of, branch.turn) if branch else "", "It goes on here.")
 
 
 def branched(of: str, turn: int, *, again: bool) -> Lead:

@@ -7,9 +7,9 @@ from typing import Any
 
 from persimchat.runs.events import Standing
 from persimchat.runs.folder.jsonl import checked
+from persimchat.runs.folder.manifest import JudgementCounts
 from persimchat.runs.folder.mind_record import MindRecord
 from persimchat.runs.folder.reading import Record, calls_of
-from persimchat.runs.folder.recorded import JudgementCounts
 from persimchat.runs.reports.export_tables import TABLES, Row
 from persimchat.runs.reports.summary import count_words
 from persimchat.state.emotion import EMOTIONS
