@@ -34,10 +34,9 @@ from persimchat.runs.events import (
     Uttered,
     Waiting,
 )
-from persimchat.runs.folder.calls import CALLS
+from persimchat.runs.folder.calls import CALLS, RecordedCall
 from persimchat.runs.folder.past import UNKNOWN, past_events
 from persimchat.runs.folder.reading import calls_in_file, calls_of, read_run
-from persimchat.runs.folder.recorded import RecordedCall
 from persimchat.runs.folder.totals import totals
 
 Status = Literal["running", "paused", "asked", "ended", "unfinished"]

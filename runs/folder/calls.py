@@ -10,14 +10,14 @@ from base64 import b64decode
 from collections.abc import Iterator, Mapping
 from functools import cache, partial
 from pathlib import Path
-from typing import Any, BinaryIO, Final
+from typing import Annotated, Any, BinaryIO, Final
 
-from pydantic import TypeAdapter
+from pydantic import Field, TypeAdapter
 from typing_extensions import TypedDict
 
 from persimchat.models.recording import Record, Row, as_line, from_line, from_record
 from persimchat.runs.folder.jsonl import DAMAGED, Line, checked, fitting, is_torn, json_lines
-from persimchat.runs.folder.recorded import RecordedCall
+from persimchat.runs.folder.stored import Count, Seconds, Stored, Turn
 from persimchat.state.errors import InputError, MachineError
 
 CALLS, EMBEDDINGS = "calls.jsonl", "embeddings.jsonl"
@@ -34,6 +34,27 @@ class EmbeddedText(TypedDict):
     """Digest of the text."""
     vector: str
     """Values as float32, little endian, in base64."""
+
+
+class RecordedCall(Stored):
+    """One line of calls.jsonl as an analyst reads it: without what was asked and answered, and whoever wrote it.
+
+    A run can go on from, and be replayed out of, lines that are a whole `Row` as well.
+    """
+
+    turn: Turn | None = None
+    agent: str = ""
+    module: str
+    model: str
+    n: Count | None = None
+    calls: Annotated[int, Field(ge=0, le=1)] = 1
+    seconds: Seconds | None = None
+    input_tokens: Count = 0
+    output_tokens: Count = 0
+    cached_tokens: Count = 0
+    estimated: bool = False
+    cost_usd: Seconds | None = None
+    failed: str | None = None
 
 
 class CallsFile:

@@ -18,14 +18,13 @@ from typing import Final, TypeVar
 from pydantic import BaseModel
 
 from persimchat.runs.events import Analysed, Judged, Silenced, Uttered
-from persimchat.runs.folder.calls import CALLS
+from persimchat.runs.folder.calls import CALLS, RecordedCall
 from persimchat.runs.folder.jsonl import Line as JsonLine
 from persimchat.runs.folder.jsonl import checked, json_lines, parsed, unreadable
 from persimchat.runs.folder.lines import RecordedIntervention
 from persimchat.runs.folder.manifest import RUN_FORMAT, Manifest
 from persimchat.runs.folder.mind_lines import MindLines
 from persimchat.runs.folder.mind_record import WHOLE_ONLY, MindRecord
-from persimchat.runs.folder.recorded import RecordedCall
 from persimchat.runs.folder.run_folder import (
     ANALYSIS,
     CONTROL,

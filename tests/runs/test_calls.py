@@ -12,8 +12,15 @@ from hypothesis import strategies as st
 from langchain_core.messages import AIMessage
 
 from persimchat.models.recording import Row, as_record
-from persimchat.runs.folder.calls import CALLS, EMBEDDINGS, Answers, CallsFile, calls_in, read_calls
-from persimchat.runs.folder.recorded import RecordedCall
+from persimchat.runs.folder.calls import (
+    CALLS,
+    EMBEDDINGS,
+    Answers,
+    CallsFile,
+    RecordedCall,
+    calls_in,
+    read_calls,
+)
 from persimchat.state.errors import InputError, MachineError
 
 
