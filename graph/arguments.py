@@ -1,6 +1,7 @@
-"""What a program gives to the functions that put a conversation into its graphs and agents: refused where it cannot be.
+"""Validates the arguments of `conversation_node` and `as_tool`.
 
-Type checkers see the same before, but not everybody has one, and a text in place of a list would be a list of letters.
+Type checkers find the same errors earlier, but not every caller uses one. Unchecked, a text in place of a list would
+become a list of letters.
 """
 
 from __future__ import annotations
@@ -14,10 +15,10 @@ from persimchat.state.settings import Settings
 
 
 def settings_of(given: object) -> Settings:
-    """What a program gave as the argument `settings`: settings, or a mapping of them.
+    """The settings of an argument `settings`, which may be `Settings` or a mapping.
 
     Raises:
-        InputError: it is neither, or holds what cannot be.
+        InputError: the argument is neither, or its settings are invalid.
     """
     if isinstance(given, Settings):
         return given
@@ -27,14 +28,14 @@ def settings_of(given: object) -> Settings:
 
 
 def listed(name: str, given: object) -> list[Any]:
-    """An argument that is to hold several things, as a list of them.
+    """The items of an argument as a list.
 
     Args:
-        name: the argument's.
-        given: what a program gave as this argument.
+        name: the argument's name.
+        given: its value.
 
     Raises:
-        InputError: it is a text, which would be a list of its letters, a mapping, or nothing that can be listed.
+        InputError: the value is a text, a mapping, or not iterable.
     """
     if isinstance(given, str | bytes | Mapping) or not isinstance(given, Iterable):
         raise wrong_type(name, given, "Give a list.")
@@ -42,14 +43,14 @@ def listed(name: str, given: object) -> list[Any]:
 
 
 def mapped(name: str, given: object) -> dict[str, Any]:
-    """An argument that is to be a mapping.
+    """The argument as a dict.
 
     Args:
-        name: the argument's.
-        given: what a program gave as this argument.
+        name: the argument's name.
+        given: its value.
 
     Raises:
-        InputError: it is none.
+        InputError: the value is not a mapping.
     """
     if not isinstance(given, Mapping):
         raise wrong_type(name, given, "Give a mapping, {…: …}.")
@@ -57,11 +58,11 @@ def mapped(name: str, given: object) -> dict[str, Any]:
 
 
 def wrong_type(name: str, given: object, remedy: str) -> InputError:
-    """The error that an argument of this type cannot be.
+    """The error for an argument of a wrong type.
 
     Args:
-        name: the argument's.
-        given: what a program gave as this argument.
-        remedy: what to give in its place, a sentence.
+        name: the argument's name.
+        given: its value.
+        remedy: what to give instead, a sentence.
     """
     return InputError(f"this cannot be of type {type(given).__name__}", where=f"argument {name}", remedy=remedy)

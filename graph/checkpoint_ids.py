@@ -1,8 +1,8 @@
-"""New checkpoints come after those that are kept, whatever the clock says.
+"""Gives new checkpoints greater ids than all existing ones, even if the clock has gone back.
 
-LangGraph takes the checkpoint with the greatest id for the newest. Ids are made from the time, and ascend within one
-process only: where the clock has gone back since, or a run was moved to a machine whose clock is behind, what is new
-would sort below what is old, and be left out when the run goes on.
+LangGraph takes the checkpoint with the greatest id for the newest. It makes ids from the time, so they ascend within
+one process only. After the clock has gone back, or on a machine whose clock is behind, new checkpoints would sort below
+old ones, and a resumed run would ignore them.
 """
 
 from __future__ import annotations
@@ -17,24 +17,25 @@ from persimchat.state.errors import PerSimChatError
 
 
 def begin_above(newest: str) -> None:
-    """Have this process give the checkpoints that it makes from now on greater ids than this one.
+    """From now on, give the new checkpoints of this process greater ids than `newest`.
 
     Args:
         newest: a checkpoint's id.
 
     Raises:
-        PerSimChatError: none is greater: this is no id of LangGraph's, or LangGraph makes them in another way now.
+        PerSimChatError: that is impossible: `newest` is not an id of LangGraph's, or LangGraph has changed its ids.
     """
     if not make_ids_above(newest):
         raise PerSimChatError(
-            "nothing can come after the newest checkpoint",
+            "no new checkpoint can come after the newest one",
             where=f"checkpoint {newest[:40]!r}",
-            remedy="The checkpoints are damaged, or of a version of LangGraph that is not known here.",
+            remedy="The checkpoints are damaged, or an unknown version of LangGraph made them. Begin a new run, or "
+            "install the version of LangGraph that made them.",
         )
 
 
 def id_above(newest: str) -> str:
-    """A checkpoint's id that is greater than this one, and than those of this process.
+    """A checkpoint id that is greater than `newest` and than all ids of this process.
 
     Raises:
         PerSimChatError: as `begin_above`.
@@ -44,11 +45,11 @@ def id_above(newest: str) -> str:
 
 
 def begin_above_kept(checkpointer: Any, config: RunnableConfig | None) -> None:
-    """Have new checkpoints come after all that a thread has, also those of graphs inside; for sync code.
+    """Make new checkpoints come after all checkpoints of a thread, also those of inner graphs; for sync code.
 
     Args:
-        checkpointer: the graph's; where it has none of its own, that of the graph around it is looked at.
-        config: with the `thread_id`; without one, nothing is kept.
+        checkpointer: the graph's own; if it has none, the one of the surrounding graph.
+        config: with the `thread_id`; without one, no checkpoints are kept.
 
     Raises:
         PerSimChatError: as `begin_above`.
@@ -63,13 +64,13 @@ async def abegin_above_kept(checkpointer: Any, config: RunnableConfig | None) ->
     """As `begin_above_kept`, for async code."""
     saver, thread = _thread(checkpointer, config)
     if saver is not None:
-        # To its end before anything else is asked: a saver is locked for as long as it lists.
+        # The list is read to its end before any other call, because a saver is locked while it lists.
         for found in [one async for one in saver.alist({"configurable": {"thread_id": thread}}, limit=1)]:
             begin_above(found.checkpoint["id"])
 
 
 def _thread(checkpointer: Any, config: RunnableConfig | None) -> tuple[BaseCheckpointSaver[Any] | None, str]:
-    """What keeps a thread's checkpoints, and its id; None where nothing is kept."""
+    """The saver of a thread's checkpoints, and the thread's id; None if no checkpoints are kept."""
     given = (config or {}).get("configurable", {})
     saver = checkpointer if isinstance(checkpointer, BaseCheckpointSaver) else saver_around(given)
     thread = given.get("thread_id")

@@ -1,4 +1,4 @@
-"""Which graph runs a simulation: the conversation of minds, or a baseline of the literature in its place."""
+"""Chooses the graph of a simulation: the conversation of minds, or a baseline of the literature."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ def graph_for(settings: Settings, checkpointer: Checkpointer = None) -> Compiled
     """The compiled graph that the settings ask for.
 
     Args:
-        settings: whose `baseline` counts.
-        checkpointer: a LangGraph saver, for which a graph of its own is built; without one, everybody gets the same.
+        settings: `baseline` is read.
+        checkpointer: a LangGraph saver, for which a new graph is built; without one, all callers share one graph.
     """
     if settings.baseline is not None:
         from persimchat.graph.baselines import baseline_graph

@@ -24,28 +24,28 @@ from persimchat.state.errors import BudgetExhausted
 from persimchat.state.settings import Settings
 
 UNLIMITED: Final = 10_000_000
-"""Supersteps: a conversation ends by its own message limit, never by the recursion limit of a graph around it."""
+"""The recursion limit in supersteps: a conversation ends by its message limit, never by LangGraph's recursion limit."""
 
 
 HELD: Final = "persimchat_held"
-"""Key in `configurable` of a list: to it, a conversation that nobody can go on with adds its store and its id."""
+"""Key in `configurable` of a list, to which a conversation that cannot be resumed adds its store and its id."""
 
 
 class ConversationGraph(CompiledStateGraph[Any, Any, Any, Any]):
-    """A compiled conversation, of minds or of a baseline, that may carry its settings with it.
+    """A compiled conversation, of minds or of a baseline, that may have settings of its own.
 
-    As a node of another graph, a conversation gets that graph's context and recursion limit. The first may be something
-    else than settings, and the second counts the steps of that graph.
+    As a node of another graph, a conversation would get that graph's context, which may hold no settings, and its
+    recursion limit, which counts that graph's steps. So it can bring settings, and sets its own limit.
 
-    Every input begins a conversation of its own. Its messages say the topic where it names none, also on a thread whose
-    earlier conversation had one.
+    Every input begins a new conversation. If the input has no topic, its messages give one, even on a thread whose
+    earlier conversation had a topic.
 
     Args:
-        settings: how conversations are held where no context is given; None for the context of the graph around it.
-        **parts: of the compiled graph, as LangGraph's own `copy` hands them on.
+        settings: the settings of conversations without a context; None to use the context of the surrounding graph.
+        **parts: the parts of the compiled graph, as LangGraph's own `copy` passes them.
 
     Raises:
-        InputError: what is given as settings is none.
+        InputError: `settings` is not valid.
     """
 
     def __init__(self, *, settings: Settings | None = None, **parts: Any) -> None:
@@ -83,7 +83,7 @@ class ConversationGraph(CompiledStateGraph[Any, Any, Any, Any]):
         """Hold the conversation; LangGraph's `ainvoke` calls this, too."""
         await abegin_above_kept(self.checkpointer, config)
         callbacks = self._callbacks(config)
-        # In a thread: the first use of LangSmith's client reads files.
+        # In a thread, because the first use of LangSmith's client reads files.
         manager = await asyncio.to_thread(AsyncCallbackManager.configure, inheritable_callbacks=callbacks)
         config, held = self._holding(_unlimited(config, manager))
         place, kept = self._place(config)
@@ -120,9 +120,9 @@ class ConversationGraph(CompiledStateGraph[Any, Any, Any, Any]):
         return await super().abulk_update_state(config, supersteps)
 
     def _holding(self, config: RunnableConfig) -> tuple[RunnableConfig, list[tuple[str, str]]]:
-        """The configuration with a list for the conversation that is held, where nobody can go on with it afterwards.
+        """The configuration, with a list under `HELD` if the conversation cannot be resumed afterwards.
 
-        That needs checkpoints: the graph's own, or those of the graph around it.
+        It can be resumed if there are checkpoints: the graph's own, or those of the surrounding graph.
         """
         place, kept = self._place(config)
         held: list[tuple[str, str]] = []
@@ -131,24 +131,24 @@ class ConversationGraph(CompiledStateGraph[Any, Any, Any, Any]):
         return {**config, "configurable": {**place, HELD: held}}, held
 
     def _place(self, config: RunnableConfig) -> tuple[Mapping[str, Any], RunnableConfig | None]:
-        """What `configurable` holds; and where the conversation's state is kept, None where it is not."""
+        """The contents of `configurable`, and the configuration of the conversation's state; None if none is kept."""
         place = config.get("configurable") or (self.config or {}).get("configurable") or ensure_config()["configurable"]
         kept = self.checkpointer or saver_around(place) is not None
         return place, {"configurable": dict(place)} if kept else None
 
     def _callbacks(self, config: RunnableConfig | None) -> Callbacks:
-        """The callbacks that LangGraph would take: of the call, else of the graph, else of what runs around it."""
+        """The callbacks that LangGraph would use: of the call, else of the graph, else of the surrounding run."""
         given = (config or {}).get("callbacks") or (self.config or {}).get("callbacks")
         return given or ensure_config().get("callbacks")
 
 
 def _needs_ledger(place: Mapping[str, Any], kept: RunnableConfig | None) -> bool:
-    """Whether nobody has brought a ledger. Where a thread has to be named and is not, LangGraph says so."""
+    """Whether the conversation must make a ledger; not if a required thread id is missing: LangGraph then raises."""
     return not has_ledger(place) and (kept is None or "thread_id" in place)
 
 
 def _used(snapshot: StateSnapshot) -> Mapping[str, Mapping[str, Any]]:
-    """What a thread has used so far."""
+    """The requests, tokens and cost of a thread so far."""
     return snapshot.values.get("usage") or {}
 
 
@@ -158,12 +158,12 @@ def _let_go(held: list[tuple[str, str]]) -> None:
 
 
 def _begun(given: Any) -> Any:
-    """An input without the topic that its thread may still hold of an earlier conversation."""
+    """An input that clears the topic of an earlier conversation on the thread, if its messages give the topic."""
     said = isinstance(given, Mapping) and given.get("messages") and not given.get("topic")
     return {**given, "topic": ""} if said else given
 
 
 def _unlimited(config: RunnableConfig | None, manager: BaseCallbackManager) -> RunnableConfig:
-    """A conversation's own configuration; where it is traced, what is told of errors holds no key."""
+    """A conversation's own configuration, without a recursion limit, and with traces that leave out keys."""
     told: RunnableConfig = {"callbacks": manager} if redact_told(manager) else {}
     return {**(config or {}), **told, "recursion_limit": UNLIMITED}

@@ -1,7 +1,7 @@
-"""A graph's context: the settings, with the defaults that the graph's name promises, and errors in plain words.
+"""A graph's context: the settings, with the defaults of the named graph, and errors in plain words.
 
-LangGraph makes the context from a mapping itself, with the class that a graph names as its context schema. Whoever
-gives a wrong one has to read a validator's words unless that class puts them into ours.
+LangGraph itself makes the context from a mapping, with the class that a graph names as its context schema. That class
+turns a validator's errors into `InputError`, so that users read plain words.
 """
 
 from __future__ import annotations
@@ -18,20 +18,20 @@ from persimchat.state.settings import Settings
 from persimchat.state.validation_errors import input_error
 
 PRESET: Final = "__persimchat_preset"
-"""Where a graph's own defaults stand in its `configurable`, for those who run it without a context."""
+"""Key in `configurable` of a graph's own defaults, for runs without a context."""
 
 _SPELLED: Final = {"usd": "(USD)", "s": "(seconds)", "stm": "STM", "ltm": "LTM"}
 
 
 def checked(given: Mapping[str, Any], place: str = "the context") -> Settings:
-    """The settings that a mapping stands for.
+    """Validate a mapping of settings.
 
     Args:
-        given: setting: value.
-        place: where it stands, for errors.
+        given: values by setting.
+        place: the name of the mapping in errors.
 
     Raises:
-        InputError: they are no settings; it names field, value, bound and remedy.
+        InputError: a setting is invalid; the error names field, value, bound and remedy.
     """
     try:
         return Settings.model_validate(dict(given))
@@ -46,14 +46,14 @@ def title(name: str, _: FieldInfo | ComputedFieldInfo | None = None) -> str:
 
 
 class Context(Settings):
-    """The settings as a graph's context schema: what is wrong is refused in plain words."""
+    """The settings as a graph's context schema, with errors in plain words."""
 
     model_config = ConfigDict(title="Settings", field_title_generator=title)
 
     graph: ClassVar[str] = ""
-    """The name of the graph that this is for; empty where it is for any."""
+    """The name of the graph that this is for; empty for any graph."""
     preset: ClassVar[Mapping[str, Any]] = {}
-    """What that graph's name promises, where nothing else is given."""
+    """That graph's own defaults."""
 
     @model_validator(mode="wrap")
     @classmethod
@@ -65,7 +65,7 @@ class Context(Settings):
             raise InputError(
                 f"the graph {cls.graph!r} cannot hold a conversation with baseline={given['baseline']}",
                 where="the context, field baseline",
-                remedy="Leave it out; every baseline has a graph of its own.",
+                remedy="Leave it out, or use the graph named after the baseline.",
             )
         try:
             return handler(given)
@@ -77,9 +77,9 @@ def context_of(name: str, promised: Mapping[str, Any]) -> type[Context]:
     """The context schema of one graph; its form shows that graph's own defaults.
 
     Args:
-        name: the graph's, which errors and forms tell.
-        promised: settings that differ from the usual defaults; what somebody gives goes before them, except for the
-            baseline, which is the graph itself.
+        name: the graph's name, for errors and forms.
+        promised: settings that differ from the usual defaults; given settings override them, except for the baseline,
+            which is the graph itself.
     """
     defaults = Settings(**promised).model_dump(mode="json")
 

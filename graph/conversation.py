@@ -1,7 +1,7 @@
 """The conversation: assemble ─▶ awaken×n ─▶ (speak ‖ think×(n−1) ─▶ publish ─▶ hear×n ─▶ end_check)… or END.
 
-One turn is four supersteps and three model calls deep: speak, perceive, appraise. In debates the judge comes between
-hearing and the end check, and makes it four. Everything here is wiring.
+One turn is four supersteps and three model calls deep: speak, perceive, appraise. In debates the judge's call between
+hearing and the end check is the fourth. This module is wiring only.
 """
 
 from __future__ import annotations
@@ -68,10 +68,10 @@ from persimchat.state.visibility import is_heard
 
 
 async def assemble(state: Conversation, settings: Settings) -> dict[str, Any]:
-    """Bring the participants together."""
+    """Make the conversation's channels and minds from its input."""
     place = get_config().get("configurable", {})
     thread = place.get("thread_id") or uuid.uuid4()
-    # Inside another graph there may be many conversations on one thread: each is a task of its own, with a namespace.
+    # Inside another graph, one thread may hold many conversations, each a task with its own namespace.
     inside = str(place.get("checkpoint_ns") or "").rpartition("|")[0]
     name = f"{thread}/{inside}" if inside else str(thread)
     assembled = await asyncio.to_thread(assemble_conversation, state, settings, name)
@@ -80,20 +80,24 @@ async def assemble(state: Conversation, settings: Settings) -> dict[str, Any]:
 
 
 async def begin(state: Conversation, settings: Settings) -> dict[str, Any]:
-    """Bring the participants together, unless a baseline is asked for, which has a graph of its own."""
+    """As `assemble`; refuse settings with a baseline, because each baseline has its own graph.
+
+    Raises:
+        InputError: the settings name a baseline, or the input is invalid.
+    """
     if settings.baseline is not None:
         raise InputError(
-            "the conversation of minds holds no baseline",
+            "the conversation of minds cannot run a baseline",
             where=f"setting baseline={settings.baseline}",
-            remedy="Leave it out, or take persimchat.graph.baselines.baseline_graph(settings).",
+            remedy="Leave it out, or use persimchat.graph.baselines.baseline_graph(settings).",
         )
     return await assemble(state, settings)
 
 
 async def speak(mind: Step, settings: Settings) -> dict[str, Any]:
-    """The chosen agent says something; that it begins to is told as a custom stream event, at every attempt.
+    """The chosen agent words its utterance; every attempt first writes a custom stream event with the speaker.
 
-    An agent whose model fails for good is silent for a turn, and somebody else speaks.
+    If its model fails permanently, the agent is silent for a turn, and another participant speaks.
     """
     name, turn = mind["name"], mind["situation"]["turn"] + 1
     get_stream_writer()({"turn": turn, "speaker": name, "need_to_talk": mind["needs"]})
@@ -110,9 +114,9 @@ async def speak(mind: Step, settings: Settings) -> dict[str, Any]:
 
 
 async def publish(state: Conversation, settings: Settings) -> dict[str, Any]:
-    """The utterance is out: the clock moves on, what everybody did meanwhile is done, and it shows who listens.
+    """Advance the clock after an utterance, record what each mind did meanwhile, and choose who listens.
 
-    Where its speaker failed or passed there is none, and the clock stands still.
+    If the speaker failed or passed, there is no utterance, and the clock stands still.
     """
     turn = state["turn"] + 1
     said = utterances(state["messages"][-1:])
@@ -136,7 +140,7 @@ async def publish(state: Conversation, settings: Settings) -> dict[str, Any]:
 
 
 async def overhear(state: Conversation, settings: Settings) -> dict[str, Any]:
-    """The setting `listeners`: whoever is not asked about the last utterance remembers its words."""
+    """The setting `listeners`: agents whose model is not asked about the last utterance remember its words."""
     heard = last_utterance(state)
     names, agents = overhearers(state, heard), sum(not mind.get("human") for mind in participants(state).values())
     situation = situation_of(state, "", settings)
@@ -146,22 +150,22 @@ async def overhear(state: Conversation, settings: Settings) -> dict[str, Any]:
 
 
 async def regroup(state: Conversation, settings: Settings) -> dict[str, Any]:
-    """Those whose model failed at awakening or hearing meet: where that is everybody, they try once more."""
+    """End the silence of all participants if the models of all agents failed at awakening or hearing.
+
+    Then the agents try once more.
+    """
     return {"agents": {name: {"silent": None} for name in participants(state)}} if nobody_took_part(state) else {}
 
 
 async def judge(state: Conversation, settings: Settings) -> dict[str, Any]:
-    """Debates: the judge says whether there is consensus."""
+    """Ask a debate's judge whether there is consensus."""
     situation = situation_of(state, "", settings, window=settings.judge_window)
     verdict = await give_verdict(situation, participants(state), judge_mind(state), settings)
     return {"verdicts": [verdict]}
 
 
 async def end_check(state: Conversation, settings: Settings) -> dict[str, Any]:
-    """Say whether it is time to take leave, and why the conversation ends, if it does.
-
-    After an intervention it looks once more.
-    """
+    """Decide whether the conversation closes or ends, and why; runs once per turn and after every intervention."""
     if state["stop_reason"] == "stopped":
         return {}
     found = ending(state, settings)
@@ -180,7 +184,7 @@ async def end_check(state: Conversation, settings: Settings) -> dict[str, Any]:
 
 
 async def select(state: Conversation, settings: Settings) -> dict[str, Any]:
-    """pattern=selector: a model that takes no part names the next speaker."""
+    """pattern=selector: ask the selector's model for the next speaker."""
     present = participants(state)
     able = candidates(present, state["turn"], settings, leaving_since=leaving_since(state))
     selected = await select_speaker(situation_of(state, "", settings), present, able, settings)
@@ -188,7 +192,7 @@ async def select(state: Conversation, settings: Settings) -> dict[str, Any]:
 
 
 async def conclude(state: Conversation, settings: Settings) -> dict[str, Any]:
-    """A debate has ended without consensus: the judge words the position of the majority."""
+    """After a debate without consensus, let the judge word the position of the majority."""
     situation = situation_of(state, "", settings, window=settings.judge_window)
     verdict, said = next(iter(state["verdicts"][-1:]), None), utterances(state["messages"])
     conclusion = await word_majority(
@@ -202,14 +206,13 @@ def build_conversation(
 ) -> CompiledStateGraph[Any, Any, Any, Any]:
     """The compiled conversation, for `invoke`, `ainvoke`, `stream` and `astream`, alone or as a node of another graph.
 
-    As a node it shares `messages` with the graph around it, and what else both call by one name; `conversation_node()`
-    fits it to other keys.
+    As a node it shares `messages`, and all other keys with equal names, with the surrounding graph. For other keys, use
+    `conversation_node()`.
 
     Args:
-        checkpointer: a LangGraph saver; without one, a conversation cannot be resumed. As a subgraph, the parent's is
-            used.
-        settings: how conversations are held where no context is given; needed inside a graph whose context is
-            something else.
+        checkpointer: a LangGraph saver; without one, a conversation cannot be resumed. A subgraph uses the parent's.
+        settings: the settings of conversations without a context; needed inside a graph whose context holds no
+            settings.
     """
     builder: StateGraph[Any, Any, Any, Any] = StateGraph(
         Conversation, context_schema=Context, input_schema=ConversationInput, output_schema=ConversationOutput
@@ -263,4 +266,4 @@ def build_conversation(
 
 
 graph = build_conversation()
-"""The compiled default, for langgraph.json."""
+"""The compiled conversation without checkpoints, which callers share."""

@@ -1,7 +1,7 @@
-"""States that earlier versions kept, read as those of today.
+"""Reads the states of earlier versions as states of this version.
 
-Version 1 had the persona judge's mind in a channel and in nodes of its own, and summed up what requests took in the
-state. Everything else is as it was.
+Version 1 kept the persona judge's mind in its own channel and nodes, and summed up the use of requests in the state.
+The other channels have not changed.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ class _Earlier(Conversation, total=False):
 
 
 def reader(saver: BaseCheckpointSaver[Any]) -> CompiledStateGraph[Any, Any, Any, Any]:
-    """A graph that reads the states of all versions and of all graphs; it holds no conversation.
+    """A graph that reads the states of all versions and of all graphs; it runs no conversation.
 
-    A state that it writes as `phases.OUTSIDE` or `phases.AT_END` is one from which the conversation's graph goes on.
+    The conversation's graph can continue from a state that this graph writes as `phases.OUTSIDE` or `phases.AT_END`.
 
     Args:
-        saver: what keeps the checkpoints.
+        saver: the saver of the checkpoints.
     """
     builder: StateGraph[Any, Any, Any, Any] = StateGraph(_Earlier)
     for name in _NODES:
@@ -47,10 +47,10 @@ def _nothing(state: Any) -> dict[str, Any]:
 
 
 def as_of_today(values: Mapping[str, Any]) -> dict[str, Any]:
-    """The conversation's channels as this version has them.
+    """The values of a state in the channels of this version.
 
     Args:
-        values: those of a state that any version kept; not changed.
+        values: of a state of any version; not changed.
     """
     state = dict(values)
     judges = state.pop("judge_mind", None) or {}

@@ -1,4 +1,4 @@
-"""The conversation's edges: what happens next, and what each step is given. Nothing here writes or asks a model."""
+"""The conversation's edges: the next nodes and the input of each step. No function here writes or asks a model."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ from persimchat.state.visibility import is_heard, is_public
 
 
 def leaving_since(state: Conversation) -> int | None:
-    """While people take leave, how many utterances were made when that began."""
+    """The turn at which the participants began to take leave; None before that."""
     return state["closing_since"] if state["closing"] else None
 
 
 def last_utterance(state: Conversation) -> Utterance:
-    """The utterance that was made last."""
+    """The last utterance."""
     return utterances(state["messages"][-1:])[0]
 
 
 def hearers(state: Mapping[str, Any], heard: Utterance) -> list[str]:
-    """The agents whose model is asked about an utterance, its speaker's included; people hear for themselves."""
+    """The agents whose model is asked about an utterance, its speaker included; never people."""
     return [
         name
         for name, mind in participants(state).items()
@@ -41,12 +41,12 @@ def hearers(state: Mapping[str, Any], heard: Utterance) -> list[str]:
 
 
 def overhearers(state: Conversation, heard: Utterance) -> list[str]:
-    """The agents who remember an utterance without being asked, in order of listing."""
+    """The agents that remember an utterance without asking their model, in order of listing."""
     return [name for name, mind in participants(state).items() if was_asked(mind, heard["turn"]) is False]
 
 
 def everyone_awakens(state: Conversation) -> list[Send]:
-    """Route: every agent awakens, and the judge who has a mind."""
+    """Route: every agent awakens, and so does a judge with a mind."""
     settings, minds = current_settings(), _minds(state)
     return [Send(phases.AWAKEN, for_step(state, mind, settings)) for mind in minds] + _judge_s_own(
         state, phases.AWAKEN, settings, beside=bool(minds)
@@ -54,27 +54,30 @@ def everyone_awakens(state: Conversation) -> list[Send]:
 
 
 def _minds(state: Mapping[str, Any]) -> list[Mind]:
-    """Those participants' who are no people."""
+    """The minds of the agents, without people and the judge."""
     return [mind for mind in participants(state).values() if not mind.get("human")]
 
 
 def _judge_s_own(state: Conversation, node: str, settings: Settings, **given: Any) -> list[Send]:
-    """The same step for the judge's mind, where it has one."""
+    """The same step for the judge's mind; empty if the judge has none."""
     mind = judge_mind(state)
     return [] if mind is None else [Send(node, for_step(state, mind, settings, **given))]
 
 
 def has_awoken(mind: Step, failed: bool, settings: Settings) -> Literal["regroup", "end_check", "__end__"]:
-    """What comes next, for each mind by itself: those whose model failed meet; the agents lead on beside a judge."""
+    """The node after a mind's awakening: regroup if its model failed, else end_check.
+
+    A judge's mind that awakens beside agents chooses no node, because their tasks do.
+    """
     if mind.get("beside"):
         return "__end__"
     return phases.REGROUP if failed else phases.END_CHECK
 
 
 def after_publishing(state: Conversation) -> list[Send | str] | list[Send] | Literal["select", "end_check"]:
-    """Route: the utterance is heard; where its speaker failed or passed, somebody else speaks.
+    """Route: all hear the utterance; if its speaker failed or passed, another participant speaks.
 
-    Before that comes what people ask for; and where the one who passed was the last to take leave, the end.
+    Waiting interventions come before another speaker, and so does the end if all participants have taken leave.
     """
     settings, since = current_settings(), leaving_since(state)
     tried = [silent for mind in participants(state).values() if (silent := mind.get("silent"))]
@@ -88,7 +91,7 @@ def after_publishing(state: Conversation) -> list[Send | str] | list[Send] | Lit
 
 
 def _everyone_hears(state: Conversation, settings: Settings) -> list[Send | str] | Literal["end_check"]:
-    """Whoever is to hear the last utterance does, its speaker included; the judge's mind and the analysis, too."""
+    """The tasks after an utterance: hearing for its hearers, its speaker and the judge's mind; analysis; appraisal."""
     heard = last_utterance(state)
     minds, recalls = _hearing(state, heard), settings.memory_filtering
     sends: list[Send | str] = [
@@ -107,9 +110,9 @@ def _everyone_hears(state: Conversation, settings: Settings) -> list[Send | str]
 
 
 def has_heard(mind: Step, failed: bool, settings: Settings) -> Literal["regroup", "judge", "end_check", "__end__"]:
-    """What comes next, for each mind by itself: those whose model failed meet, or the judge is asked when it is time.
+    """The node after a mind has heard: regroup if its model failed, else judge if a verdict is due, else end_check.
 
-    A judge's mind leads on to the end check alone, where nobody else hears.
+    A judge's mind chooses end_check only if no agent hears; otherwise the agents' tasks choose.
     """
     turn, heard = mind["situation"]["turn"], mind["heard"]
     if mind.get("role") == "judge":
@@ -121,12 +124,12 @@ def has_heard(mind: Step, failed: bool, settings: Settings) -> Literal["regroup"
 
 
 def beside_hearing(state: Conversation) -> Literal["end_check", "__end__"]:
-    """Route of what goes on beside hearing: those who hear lead on, and of a whisper there may be none."""
+    """Route of tasks that run in parallel with hearing: they stop here unless no agent hears (a whisper to people)."""
     return "__end__" if hearers(state, last_utterance(state)) else phases.END_CHECK
 
 
 def nobody_took_part(state: Mapping[str, Any]) -> bool:
-    """Whether everybody's model has failed: at awakening, or at hearing the last utterance, which was for everybody."""
+    """Whether the models of all agents failed: at awakening, or at hearing the last utterance, if it was public."""
     if not state.get("agents"):
         return False
     if not state["turn"]:
@@ -141,11 +144,11 @@ def _hearing(state: Mapping[str, Any], heard: Utterance) -> list[Mind]:
 
 
 def after_regrouping(state: Conversation) -> list[Send] | Literal["__end__"]:
-    """Route: where everybody is to try again, a failure ends the run, and resuming it tries again from here."""
+    """Route: if all agents failed, all try again, and a failure then ends the run; a resumed run tries again here."""
     settings, turn = current_settings(), state["turn"]
     heard = last_utterance(state) if turn else None
     if any(is_silent(mind, turn) for mind in (_hearing(state, heard) if heard else _minds(state))):
-        return "__end__"  # the others have awoken or heard, and go on meanwhile
+        return "__end__"  # other agents have awoken or heard, and their tasks chose the next node
     if heard is None:
         return [Send(phases.AWAKEN, for_step(state, mind, settings, required=True)) for mind in _minds(state)]
     recalls = settings.memory_filtering
@@ -156,13 +159,13 @@ def after_regrouping(state: Conversation) -> list[Send] | Literal["__end__"]:
 
 
 _UNDECIDED: Final = ("stopped", "budget", "error")
-"""Endings after which nobody is asked for the position of the majority: it would be one more call."""
+"""Endings after which the judge is not asked for the position of the majority, because it would be one more call."""
 
 Next = list[Send] | Literal["select", "intervene", "conclude", "__end__"]
 
 
 def next_step(state: Conversation) -> Next:
-    """Route: the end; or what people ask for; or somebody is selected; or the one who needs it most speaks."""
+    """Route after the end check: the end, the next intervention, the selector, or the participant chosen to speak."""
     settings = current_settings()
     if state["stop_reason"]:
         undecided = settings.mode == "debate" and state["conclusion"] is None and state["stop_reason"] not in _UNDECIDED
@@ -183,7 +186,7 @@ def next_step(state: Conversation) -> Next:
 
 
 def selected_speaks(state: Conversation) -> list[Send]:
-    """Route: the one who was selected speaks, and everybody else thinks."""
+    """Route: the selected participant speaks, and all others think."""
     speaker = state["selected"]["speaker"]
     return [_speaks(state, speaker), *_others_think(state, speaker)]
 
@@ -197,20 +200,20 @@ def _needs(state: Conversation) -> dict[str, int]:
 
 
 def _speaks(state: Conversation, speaker: str, *, avoid: Sequence[str] = ()) -> Send:
-    """One speaks: an agent words it, a person is asked."""
+    """The task of the next speaker: an agent words an utterance, a person is asked for words."""
     settings, mind, needs = current_settings(), state["agents"][speaker], _needs(state)
     if mind.get("human"):
         return Send(phases.PERSON_SPEAKS, for_step(state, mind, settings, needs=needs))
     compared = settings.repetition_window if settings.repetition_check else 0
     said = [u["text"] for u in last_heard(state, speaker, compared)]
     more: dict[str, Any] = {"avoid": list(avoid)} if avoid else {}
-    if is_silent(mind, state["turn"]):  # nobody else is left
+    if is_silent(mind, state["turn"]):  # no other participant can speak
         more["required"] = True
     return Send(phases.SPEAK, for_step(state, mind, settings, needs=needs, said=said, **more))
 
 
 def _saying(state: Conversation, words: Say) -> list[Send]:
-    """Words that are given are said; nobody notices a whisper, so nobody thinks meanwhile."""
+    """The task that says given words; the others think meanwhile unless it is a whisper, which they do not notice."""
     settings, speaker = current_settings(), words.speaker
     mind = for_step(state, state["agents"][speaker], settings) if speaker else None
     given: dict[str, Any] = {
@@ -225,9 +228,9 @@ def _saying(state: Conversation, words: Say) -> list[Send]:
 
 
 def _others_think(state: Conversation, speaker: str) -> list[Send]:
-    """Everybody else, the judge's mind too, does what they chose; who could not hear the last utterance chose nothing.
+    """Every other mind, the judge's included, reflects or plans as it chose; a silent mind has chosen nothing.
 
-    Nobody thinks twice before the same utterance, where the first who was to make it failed or passed.
+    A mind thinks only once before an utterance, also if the first speaker chosen for it failed or passed.
     """
     settings, turn = current_settings(), state["turn"]
     minds = [mind for name, mind in state["agents"].items() if name != speaker and not is_silent(mind, turn)]

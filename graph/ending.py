@@ -1,7 +1,7 @@
-"""When a conversation closes and ends, and who says so: pure functions.
+"""When and why a conversation closes and ends: pure functions.
 
-Every rule looks at the conversation by itself and gives its reason; the first of `RULES` that has one ends it. The
-judge's verdict is one of them, and independent of the others.
+Each rule examines the conversation independently; the first of `RULES` that has a reason ends it. The judge's verdict
+is one of these rules.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from persimchat.state.outcomes import first_try, hopeless
 from persimchat.state.settings import Settings
 
 _QUIET_TURNS: Final = 2
-"""For so many utterances running nobody needs to talk, before the talk closes."""
+"""The conversation closes after so many utterances in a row with every need to talk at most `closing_need`."""
 
 
 class Ending(NamedTuple):
@@ -23,8 +23,8 @@ class Ending(NamedTuple):
 
     Attributes:
         reason: `consensus`, `closed`, `message_limit` or `error`.
-        source: the rule that says so.
-        detail: in its own words, one sentence.
+        source: the rule.
+        detail: the rule's explanation, one sentence.
     """
 
     reason: str
@@ -33,12 +33,12 @@ class Ending(NamedTuple):
 
 
 def leave_takers(participants: int, max_messages: int) -> int:
-    """How many take leave before the message limit: everybody, but in no more than a quarter of all utterances."""
+    """How many participants take leave before the message limit: all, but at most a quarter of all utterances."""
     return min(participants, max_messages // 4)
 
 
 def quiet_turns(before: int, minds: Mapping[str, Mapping[str, Any]], settings: Settings) -> int:
-    """For how many utterances running no need to talk was above `closing_need`, this one included."""
+    """For how many utterances in a row no need to talk was above `closing_need`, this one included."""
     return before + 1 if all(mind["need_to_talk"] <= settings.closing_need for mind in minds.values()) else 0
 
 
@@ -48,8 +48,8 @@ def closing_reason(turn: int, quiet: int, participants: int, settings: Settings)
     Args:
         turn: utterances so far.
         quiet: as `quiet_turns` counts them.
-        participants: how many take part.
-        settings: `closing` and `max_messages`.
+        participants: the number of participants.
+        settings: `closing` and `max_messages` are read.
     """
     if settings.closing == "off" or not turn:
         return ""
@@ -60,7 +60,7 @@ def closing_reason(turn: int, quiet: int, participants: int, settings: Settings)
 
 
 def judge_is_due(turn: int, participants: int, settings: Settings) -> bool:
-    """Whether the judge is asked after this utterance: in debates, once everybody could have spoken; at the limit."""
+    """Whether the judge is asked after this utterance: in debates, at the limit, and regularly once all could speak."""
     in_turn = turn >= participants and (turn - participants) % settings.judge_every == 0
     return settings.mode == "debate" and (in_turn or turn == settings.max_messages)
 
@@ -112,7 +112,7 @@ def _limit(state: Conversation, settings: Settings) -> Ending | None:
 
 Rule = Callable[[Conversation, Settings], Ending | None]
 RULES: Final[tuple[Rule, ...]] = (_consensus, _closed, _limit, _hopeless)
-"""In this order: what people came to goes before what merely stops them."""
+"""The rules in order of precedence: a result of the conversation overrides a mere limit."""
 
 
 def ending(state: Conversation, settings: Settings) -> Ending | None:

@@ -1,7 +1,7 @@
-"""The one seam to what LangGraph and LangChain keep to themselves.
+"""All uses of undocumented names of LangGraph and LangChain.
 
-What stands here may break with one of their releases; nothing else of the package uses a name that they do not
-document. `tests/graph/test_langgraph_compat.py` says for each what it rests on.
+Any of their releases may break the code of this module; no other module uses a name that they do not document.
+`tests/graph/test_langgraph_compat.py` tests what each function depends on.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from langgraph.graph.state import CompiledStateGraph
 Graph = TypeVar("Graph", bound=CompiledStateGraph[Any, Any, Any, Any])
 
 _SAVER: Final = "__pregel_checkpointer"
-"""Where a graph finds the checkpointer of the graph around it."""
+"""Key in `configurable` of the surrounding graph's checkpointer."""
 _TASK: Final = "__pregel_task_id"
-"""Mark of what runs inside a node."""
+"""Key in `configurable` that code has inside a node only."""
 _LONGEST: Final = 60
-"""Bits of the time in a checkpoint's id; a later time would begin from 0 again."""
+"""Bits of the time in a checkpoint's id; a later time would start from 0 again."""
 
 
 def recompiled(kind: type[Graph], compiled: CompiledStateGraph[Any, Any, Any, Any], **more: Any) -> Graph:
@@ -38,23 +38,23 @@ def recompiled(kind: type[Graph], compiled: CompiledStateGraph[Any, Any, Any, An
 
 
 def saver_around(configurable: Mapping[str, Any]) -> Any:
-    """The checkpointer of the graph around what runs; None where it has none."""
+    """The checkpointer of the surrounding graph; None if there is none."""
     return configurable.get(_SAVER)
 
 
 def is_inside_node(configurable: Mapping[str, Any]) -> bool:
-    """Whether what runs is inside a node of a graph."""
+    """Whether the code runs inside a node of a graph."""
     return _TASK in configurable
 
 
 def make_ids_above(newest: str) -> bool:
-    """Have this process give the checkpoints that it makes from now on greater ids than this one.
+    """From now on, give the new checkpoints of this process greater ids than `newest`.
 
     Args:
         newest: a checkpoint's id.
 
     Returns:
-        Whether that is done; not where this is no id of LangGraph's, or LangGraph makes them in another way now.
+        Whether that worked; not if `newest` is not an id of LangGraph's, or LangGraph has changed its ids.
     """
     try:
         kept = ids.UUID(newest)
@@ -67,7 +67,7 @@ def make_ids_above(newest: str) -> bool:
 
 
 def new_id() -> str:
-    """A checkpoint's id that is greater than all that this process has made."""
+    """A checkpoint id that is greater than all earlier ones of this process."""
     return str(ids.uuid6())
 
 
@@ -75,8 +75,8 @@ class Node(RunnableLambda[Any, Any]):
     """A node that runs in synchronous and in asynchronous code and adds no run of its own to a trace.
 
     Args:
-        function: what it does in synchronous code.
-        afunction: what it does in asynchronous code.
+        function: the node's work in synchronous code.
+        afunction: the node's work in asynchronous code.
         name: the node's name.
     """
 
@@ -93,10 +93,10 @@ class Node(RunnableLambda[Any, Any]):
 
 
 class Route(Node):
-    """What LangGraph runs behind a node, where it does not set the configuration that `get_config` looks at.
+    """A conditional edge. It sets the configuration that `get_config` reads, which LangGraph does not set for edges.
 
     Args:
-        function: of the state, says what comes next.
+        function: of the state; returns the next nodes.
     """
 
     def __init__(self, function: Callable[[Any], Any]) -> None:
@@ -111,18 +111,18 @@ class Route(Node):
             return context.run(self.func, input)
 
     async def ainvoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Any:
-        """Run in asynchronous code, in no thread."""
+        """Run in asynchronous code, without a thread."""
         return self.invoke(input, config)
 
 
 class Tracer(LangChainTracer):
-    """LangChain's tracer with hooks of plain names; children are not kept in their parents.
+    """LangChain's tracer with plainly named hooks. A run does not keep its children.
 
-    Otherwise the root would hold every state of a conversation in memory until its end.
+    Otherwise the root run would hold every state of a conversation in memory until its end.
     """
 
     def nested(self, run: Run) -> None:
-        """Hook: a run has its place in the tree."""
+        """Hook: a run was added to the tree."""
 
     def model_began(self, run: Run) -> None:
         """Hook: a request to a model begins."""
@@ -131,21 +131,21 @@ class Tracer(LangChainTracer):
         """Hook: a step begins."""
 
     def step_over(self, run: Run) -> None:
-        """Hook: a step is over, well or with an error."""
+        """Hook: a step is over, with or without an error."""
 
     def ended(self, run: Run) -> None:
-        """Hook: a run is over and is to be told."""
+        """Hook: a run is over and must be reported."""
 
     def error_text(self, error: BaseException) -> str:
-        """Hook: an error as it is told."""
+        """Hook: the text of an error in the trace."""
         return LangChainTracer._get_stacktrace(error)
 
     def parent_of(self, run: Run) -> Run | None:
-        """The run in which this one is, while that is under way."""
+        """The parent of a run while it is under way; else None."""
         return self.run_map.get(str(run.parent_run_id))
 
     def tell(self, run: Run) -> None:
-        """Tell a run as it stands."""
+        """Report a run in its present form."""
         self._persist_run_single(run)
 
     def _start_trace(self, run: Run) -> None:
@@ -175,4 +175,4 @@ class Tracer(LangChainTracer):
 
     @staticmethod
     def _add_child_run(parent_run: Any, child_run: Any) -> None:
-        """Keep no child."""
+        """Keep no children."""

@@ -1,4 +1,4 @@
-"""Who is asked about an utterance where the setting `listeners` is a number: pure functions of the conversation."""
+"""Which agents are asked about an utterance if the setting `listeners` is a number: pure functions."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from persimchat.state.visibility import is_heard
 
 
 def listening_to(state: Conversation, heard: Utterance, settings: Settings) -> dict[str, Listening]:
-    """What every agent who hears an utterance keeps of its listening; nothing where all are asked.
+    """The new record of listening of every agent that hears an utterance; empty if all are asked.
 
     Args:
-        state: the conversation, with the utterance as its last message, which is not counted yet.
+        state: the conversation, with the utterance as its last message, which `turn` does not count yet.
         heard: the utterance.
         settings: `listeners` and `recent_utterances` are read.
     """

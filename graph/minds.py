@@ -1,7 +1,7 @@
-"""The graphs of one mind: awakening, hearing an utterance, thinking while somebody else speaks.
+"""The graphs of one mind: awakening, hearing an utterance, thinking while another participant speaks.
 
-Each is compiled once and run once per agent and turn. Hearing is two model calls deep, thinking one, awakening two;
-with lean cognition each is one deep.
+Each is compiled once, and runs once per agent and turn. Hearing is two model calls deep, thinking one, awakening two;
+with lean cognition each is one call deep.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ MindGraph = CompiledStateGraph[Any, Any, Any, Any]
 Thought = Literal["reflect", "plan"]
 
 _OWN: Final = (judge_need_to_talk, judge_openness)
-"""Appraisals of those who take part."""
+"""The appraisals of participants, which a judge does not make."""
 
 
 def _builder(*modules: Any) -> StateGraph[Any, Any, Any, Any]:
@@ -49,14 +49,14 @@ def _builder(*modules: Any) -> StateGraph[Any, Any, Any, Any]:
 
 
 def _own(mind: Step) -> list[str]:
-    """The appraisals of those who take part: a judge has no need to talk and no openness."""
+    """The names of these appraisals; empty for a judge, who has no need to talk and no openness."""
     return [] if mind.get("role") == "judge" else [module.__name__ for module in _OWN]
 
 
 def build_awakening() -> MindGraph:
-    """Before the first word: settle (profile, topic, goals) → feel → need to talk ‖ openness, saving meanwhile.
+    """Before the first utterance: settle (profile, topic, goals) → feel → need to talk ‖ openness, saving meanwhile.
 
-    With less than full cognition, one answer has all of it. A judge has neither need to talk nor openness.
+    With compact and lean cognition, one answer has all judgements. A judge has neither need to talk nor openness.
     """
     builder = _builder(settle, feel, *_OWN, appraise_at_once, save_memories)
     builder.add_edge(START, "settle")
@@ -76,7 +76,7 @@ def build_awakening() -> MindGraph:
 
 
 def after_settling(mind: Step) -> Literal["feel", "appraise_at_once"]:
-    """Route: every module by itself, or all in one answer."""
+    """Route: each module in its own call, or all in one answer."""
     return "feel" if current_settings().cognition == "full" else "appraise_at_once"
 
 
@@ -87,7 +87,7 @@ def build_hearing() -> MindGraph:
     - compact: hear_at_once → remember → appraise_at_once ‖ save.
     - lean: recall by the words heard → react_at_once → remember → save.
 
-    Memory filtering goes beside the first of these. A judge has neither need to talk nor openness.
+    Memory filtering runs in parallel with the first step. A judge has neither need to talk nor openness.
     """
     every = (choose_action, feel)
     first = (perceive, wonder, hear_at_once, recall_by_words, filter_memory)
@@ -126,7 +126,7 @@ def chosen_thought(mind: Step) -> Thought:
 
 
 def build_thinking() -> MindGraph:
-    """While somebody speaks: reflect or plan, as chosen ‖ filter → remember the thoughts."""
+    """While another participant speaks: reflect or plan, as chosen ‖ filter → remember the thoughts."""
     builder = _builder(filter_memory, reflect, plan, remember_thoughts)
     builder.add_edge(START, "filter_memory")
     builder.add_conditional_edges(START, route(chosen_thought), ["reflect", "plan"])

@@ -1,7 +1,7 @@
-"""How functions become nodes: usable from `invoke` and from `ainvoke`, with the simulation's settings at hand.
+"""Turns functions into nodes that work with `invoke` and `ainvoke` and get the simulation's settings.
 
-Cognitive modules are async functions `(mind, settings) -> update`. LangGraph's synchronous `invoke` cannot run those
-by itself, so there a node hands its coroutine to one event loop that the process keeps in a thread of its own.
+Cognitive modules are async functions `(mind, settings) -> update`. LangGraph's synchronous `invoke` cannot run these,
+so a node then passes its coroutine to one event loop, which the process keeps in a separate thread.
 """
 
 from __future__ import annotations
@@ -38,9 +38,9 @@ def _background_loop() -> asyncio.AbstractEventLoop:
 
 
 def wait_for(coroutine: Coroutine[Any, Any, Result]) -> Result:
-    """Run a coroutine from synchronous code, also where the calling thread has a running event loop (Jupyter).
+    """Run a coroutine from synchronous code, even if the calling thread has a running event loop (Jupyter).
 
-    It runs in the process's background loop with the caller's context variables, so callbacks and tracing go on.
+    It runs in the process's background loop with the caller's context variables, so callbacks and tracing work.
     """
     future = asyncio.run_coroutine_threadsafe(coroutine, _background_loop())
     try:
@@ -51,17 +51,17 @@ def wait_for(coroutine: Coroutine[Any, Any, Result]) -> Result:
 
 
 def current_settings() -> Settings:
-    """The settings of the simulation that is running: the graph's context, or its defaults where it has none.
+    """The settings of the running simulation: the graph's context, or the graph's defaults without a context.
 
     Raises:
-        InputError: the context is a mapping that holds no settings.
+        InputError: the context is not settings, or there is none (`update_state`).
     """
     runtime: Any = get_runtime(Settings)
     if runtime is None:  # LangGraph's update_state knows no context
         raise InputError(
-            "the settings are not known here",
+            "LangGraph's update_state gives this node no settings",
             where="update_state",
-            remedy=f'Write it as_node="{phases.OUTSIDE}", after which the graph looks what comes next.',
+            remedy=f'Call update_state with as_node="{phases.OUTSIDE}"; the graph then decides what comes next.',
         )
     context = runtime.context
     if context is None:
@@ -82,7 +82,7 @@ def module_node(function: Callable[[Any, Settings], Coroutine[Any, Any, Any]], *
 
     Args:
         function: the module.
-        tells: whether its update also says what requests took (`accounted`): for nodes of a conversation.
+        tells: whether its update also reports the use of requests (`accounted`): for nodes of a conversation.
     """
 
     async def work(state: Any) -> Any:
@@ -96,9 +96,9 @@ def module_node(function: Callable[[Any, Settings], Coroutine[Any, Any, Any]], *
 
 
 def accounted(update: dict[str, Any]) -> dict[str, Any]:
-    """An update of the conversation that also says what requests took since the last one.
+    """An update of the conversation that also reports the requests since the last update.
 
-    Nothing of that is written where a run's own record holds it.
+    It reports none if a run's ledger records them.
     """
     ledger = current_ledger()
     news = ledger.news() if ledger is not None else {}
@@ -106,7 +106,7 @@ def accounted(update: dict[str, Any]) -> dict[str, Any]:
 
 
 def route(function: Callable[[Any], Any]) -> Route:
-    """A function of the state that says what comes next, for `add_conditional_edges`: in no thread, in no trace."""
+    """A conditional edge from a function of the state that returns the next nodes; without a thread or a trace."""
     return Route(function)
 
 
@@ -117,20 +117,20 @@ def mind_node(
     leads: Callable[[Step, bool, Settings], str] | None = None,
     otherwise: Callable[[Any, Settings], Coroutine[Any, Any, Any]] | None = None,
 ) -> Node:
-    """A graph of one mind as a node of the conversation: runs it, and hands back what the mind keeps.
+    """A graph of one mind as a node of the conversation: runs the graph, and returns the mind's changes.
 
-    A participant whose model fails for good is silent for a turn. Where that cannot be (the mind is `required`, or the
-    judge's), the error ends the run, which can be resumed. A judge's mind has the judge's model.
+    A participant whose model fails permanently is silent for a turn. If the mind is `required` or the judge's, the
+    error ends the run, which can be resumed. A judge's mind uses the judge's model.
 
-    A child graph called inside a node (and not added as one) costs no checkpoint of its own unless it fails.
+    A child graph that a node calls (instead of being a node itself) costs no checkpoint of its own unless it fails.
 
     Args:
         graph: of one mind.
-        name: the node's.
-        leads: says of each mind's step by itself what comes next: of what it was given, whether its model failed, and
-            the settings. An edge behind the node would not know whose step it is. None where the node has an edge.
-        otherwise: what a mind whose model fails keeps; nothing where it is None. It cannot go on from answers of no
-            use (`strict_answers`), so these end the run.
+        name: the node's name.
+        leads: chooses the next node for each mind's step, from its input, whether its model failed, and the settings.
+            An edge after the node would not know whose step it is. None if the node has an edge.
+        otherwise: makes the update of a mind whose model failed; None for no update. It cannot replace unusable answers
+            (`strict_answers`), so these end the run.
     """
 
     def options(mind: Step) -> dict[str, Any]:
@@ -177,10 +177,10 @@ def silenced(mind: Step, step: str, error: ModelError, left: Mapping[str, Any] |
     """An update of the conversation: this agent is silent for a turn.
 
     Args:
-        mind: whose model failed.
-        step: what it failed at: "awaken", "hear", "think" or "speak".
-        error: as its model's error says.
-        left: what it keeps of the step all the same.
+        mind: the agent's, with its situation.
+        step: the step that failed: "awaken", "hear", "think" or "speak".
+        error: the error of its model.
+        left: changes of the mind that are kept in spite of the failure.
     """
     turn = mind["situation"]["turn"] + (step in (phases.THINK, phases.SPEAK))
     silent = {"turn": turn, "step": step, "why": str(error)}
@@ -188,7 +188,7 @@ def silenced(mind: Step, step: str, error: ModelError, left: Mapping[str, Any] |
 
 
 def _kept(before: Step, after: dict[str, Any], step: str) -> dict[str, Any]:
-    """What the mind keeps of a step: the keys that changed; what was given for the step is gone."""
+    """The update after a step: the mind's stored keys that changed, without the step's input."""
     given: dict[str, Any] = {**before}
     changed = {k: v for k, v in after.items() if k in STORED and (k not in given or given[k] != v)}
     outcomes: list[Judged] = after.get("outcomes", [])

@@ -1,4 +1,4 @@
-"""A conversation's own ledger, where it is held without a run's: in other graphs, by `invoke`, in Studio."""
+"""A ledger for conversations without a run: inside other graphs, by `invoke`, in Studio."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from persimchat.state.errors import BudgetExhausted
 
 
 class OwnLedger:
-    """Holds a conversation to its budgets, and ends it in good order where one is used up.
+    """Enforces a conversation's budgets, and ends it with a stop reason when one is used up.
 
-    Where checkpoints are kept, what is used up is only the output: the thread stays where it was, so that it can go on
-    with a greater budget.
+    Only the output says so: the checkpoints of the thread stay as they were, so that it can continue with a greater
+    budget.
 
     Args:
-        used: what the thread has used so far, as its state says.
-        options: with which the graph is streamed.
+        used: the requests, tokens and cost of the thread so far, from its state.
+        options: the options with which the graph is streamed.
     """
 
     def __init__(self, used: Mapping[str, Mapping[str, Any]], options: Mapping[str, Any]) -> None:
@@ -30,16 +30,16 @@ class OwnLedger:
         self._again: Callable[[Any], Any] = lambda values: values
 
     def added_to(self, config: RunnableConfig, place: Mapping[str, Any]) -> RunnableConfig:
-        """The configuration with the ledger.
+        """The configuration with the ledger in it.
 
         Args:
             config: of the conversation.
-            place: what its `configurable` holds, or that around it.
+            place: the contents of its own `configurable`, or of the surrounding one.
         """
         return {**config, "configurable": {**place, LEDGER: self._ledger}}
 
     def see(self, part: Any) -> None:
-        """Remember the conversation's values, where a part of the stream has them."""
+        """Remember the conversation's values, if a part of the stream has them."""
         if self._v2:
             if part["type"] == "values" and not part["ns"]:
                 self._last, self._again = part["data"], lambda values: {**part, "data": values}
@@ -52,23 +52,23 @@ class OwnLedger:
             self._last, self._again = values, lambda made: (*before, made) if before else made
 
     async def settled(self) -> None:
-        """Wait until what was cancelled has told what it took."""
+        """Wait until cancelled requests have recorded their use."""
         await self._ledger.settled()
 
     def ended(self, spent: BudgetExhausted) -> Any:
         """The last part of the stream: the conversation as it stands, ended by its budget.
 
         Raises:
-            BudgetExhausted: whoever streams it does not look at its values.
+            BudgetExhausted: the caller does not stream the conversation's values.
         """
         if self._last is None:
             raise spent
         rows = {f"{row['module']}|{row['agent']}|{row['model']}": row for row in self._ledger.rows()}
         end = {"stop_reason": "budget", "stop_source": spent.budget, "stop_detail": str(spent)}
-        over = bool(self._last.get("stop_reason"))  # only the majority's position is not worded
+        over = bool(self._last.get("stop_reason"))  # only the majority's position is missing
         return self._again({**self._last, **({} if over else end), "usage": rows})
 
 
 def has_ledger(place: Mapping[str, Any]) -> bool:
-    """Whether whoever holds the conversation has brought a ledger."""
+    """Whether the caller of the conversation has given it a ledger."""
     return isinstance(place.get(LEDGER), Ledger)

@@ -1,7 +1,7 @@
-"""The names of the graphs' nodes, and what a node's name says about how far a turn is.
+"""The names of the graphs' nodes, and what they say about the progress of a turn.
 
-Checkpoints, streams and traces carry these names, so a node that is renamed is another one to every run that is kept.
-Whoever follows a run asks here and compares no names.
+Checkpoints, streams and traces contain these names, so existing runs would not recognise a renamed node. Code that
+follows a run calls these functions and compares no names itself.
 """
 
 from __future__ import annotations
@@ -40,55 +40,55 @@ ALL: Final = (
     *(PERSON_APPRAISES, ANALYSE, REGROUP, JUDGE, END_CHECK, CONCLUDE),
     *(ANSWER, COUNT_VOTES, AFFIRM, CHANGE_SIDES, OPPOSE, WRITE),
 )
-"""Nodes of all graphs."""
+"""The nodes of all graphs."""
 
 OUTSIDE: Final = INTERVENE
-"""Whoever changes a conversation's state from outside does so as this node, after which the end is looked for."""
+"""The node as which a program changes a conversation's state from outside; the end check follows."""
 TURN_END: Final = END_CHECK
-"""The last node of a turn: everybody has heard the utterance, and it is said whether another follows."""
+"""The last node of a turn: all have heard the utterance, and it decides whether another follows."""
 AT_END: Final = CONCLUDE
-"""As this node, a state is written after which nothing follows."""
+"""The node as which a program writes a final state; nothing follows."""
 
 _AWAKENING: Final = frozenset({"__start__", ASSEMBLE, AWAKEN})
 _HEARING: Final = frozenset({HEAR, OVERHEAR, PERSON_APPRAISES, REGROUP, JUDGE, END_CHECK})
 _UNDER_WAY: Final = _AWAKENING | _HEARING | {PUBLISH, COUNT_VOTES, CHANGE_SIDES}
-"""Nodes of all graphs that come between two utterances, before it is chosen what happens next."""
+"""Nodes of all graphs that run between two utterances, before the next step is chosen."""
 _MAY_SILENCE: Final = frozenset({AWAKEN, HEAR, THINK, SPEAK, PERSON_SPEAKS})
 
 
 def awakening(nodes: Collection[str]) -> bool:
-    """Whether some of the nodes come before the first utterance is chosen."""
+    """Whether some of the nodes run before the first speaker is chosen."""
     return not _AWAKENING.isdisjoint(nodes)
 
 
 def hearing(nodes: Collection[str]) -> bool:
-    """Whether the nodes are those of an utterance that not everybody has heard yet."""
+    """Whether the nodes belong to an utterance that not all have heard yet."""
     return not _HEARING.isdisjoint(nodes) or scoring_alone(nodes)
 
 
 def between_utterances(nodes: Collection[str]) -> bool:
-    """Whether the last utterance was heard by everybody, and the nodes make another one, or are none at the end.
+    """Whether all have heard the last utterance, so that the nodes make another one, or there are none at the end.
 
-    Scoring goes on beside hearing in the conversation, and beside the next answers in baselines.
+    Scoring runs in parallel with hearing in the conversation, and with the next answers in baselines.
     """
     return _UNDER_WAY.isdisjoint(nodes) and not scoring_alone(nodes)
 
 
 def scoring_alone(nodes: Collection[str]) -> bool:
-    """Whether nothing is done but scoring an utterance."""
+    """Whether the nodes only score an utterance."""
     return set(nodes) == {ANALYSE}
 
 
 def ending_turn(nodes: Collection[str]) -> bool:
-    """Whether nothing is left to do in a turn but to look for the end."""
+    """Whether only the end check of a turn is left."""
     return set(nodes) == {TURN_END}
 
 
 def may_silence(nodes: Collection[str]) -> bool:
-    """Whether somebody may be silent after the nodes."""
+    """Whether a participant may be silent after the nodes."""
     return not _MAY_SILENCE.isdisjoint(nodes)
 
 
 def may_meet_again(nodes: Collection[str]) -> bool:
-    """Whether all may try once more where the nodes failed for everybody."""
+    """Whether all agents may try once more if the nodes failed for all of them."""
     return AWAKEN in nodes or HEAR in nodes

@@ -1,11 +1,11 @@
-"""What LangSmith is told of a conversation, wherever it is held: in short, and nothing that looks like a key.
+"""Makes LangSmith traces short, and removes what looks like a key.
 
-LangChain's tracer tells what every step was given and made, twice: with 24 steps of minds a turn that is 2 MB an
-utterance. Here a step is told in short (`graph/telling.py`), and once: as soon as something in it begins or it is over.
-Requests to models are told whole, when they are answered.
+LangChain's tracer reports the input and the output of every step twice: with 24 steps of minds per turn, that is 2 MB
+per utterance. This tracer reports a summary of each step (`graph/telling.py`) once: as soon as a step inside it begins,
+or when it is over. It reports requests to models in full when they are answered.
 
-Servers like to repeat a wrong key in their refusal. Our own errors hide it, but LangChain's tracer tells the error of a
-request as the server's client raised it.
+Servers often repeat a wrong key in their refusal. PerSimChat's errors hide it, but LangChain's tracer reports the error
+of a request as the server's client raised it.
 """
 
 from __future__ import annotations
@@ -24,24 +24,24 @@ from persimchat.graph.telling import answer_in_short, metadata_in_short, told_in
 from persimchat.models.redaction import redact, scrub
 
 _WAITS: Final = "__persimchat_waits"
-"""Mark of a run that is not told yet; it never leaves the process."""
+"""Mark of a run that is not reported yet; it never leaves the process."""
 _ASKED: Final = "asked"
-"""The mark of one that has asked a model meanwhile."""
+"""Value of the mark for a run that has asked a model."""
 _FORM: Final = "ls_structured_output_format"
-"""The form of the answer that is asked for, which the request's own parameters have, too."""
+"""The requested form of answer, which the request's own parameters also have."""
 _TIMES: Final = ("start", "end")
-"""Events that say what a run's own times say."""
+"""Events that repeat a run's start and end times."""
 
 
 class Redacting(Tracer):
-    """LangChain's tracer; what looks like a key in an error's text is left out, and what was told is not kept.
+    """LangChain's tracer, which removes what looks like a key from errors, and does not keep what it has reported.
 
-    A step is told when a step in it begins, else when it is over; one that changed nothing and asked no model is not
-    told at all.
+    It reports a step when a step inside it begins, or else when it is over. It does not report a step that changed
+    nothing and asked no model.
     """
 
     def nested(self, run: Run) -> None:
-        """Tell the step around a run, or note that it asks a model."""
+        """Report the parent of a run, or mark it as having asked a model."""
         parent = self._waiting_parent(run)
         if parent is not None and run.run_type == "llm":
             parent.extra[_WAITS] = _ASKED
@@ -57,20 +57,20 @@ class Redacting(Tracer):
         run.extra[_WAITS] = True
 
     def step_began(self, run: Run) -> None:
-        """Wait for what happens in it; the root is told at once."""
+        """Wait for the steps inside; report the root at once."""
         run.extra[_WAITS] = True
         if run.parent_run_id is None:
             run.reference_example_id = self.example_id
             self._tell(run)
 
     def step_over(self, run: Run) -> None:
-        """Tell a step that changed something, failed, asked a model or was told before."""
+        """Report a step that changed something, failed, asked a model or was reported before."""
         run.outputs = told_output(run.inputs, run.outputs, _turn(run))
         if run.outputs or run.error or run.extra.get(_WAITS) in (None, _ASKED):
             self.ended(run)
 
     def _tell(self, run: Run) -> None:
-        """Tell a run, as far as it is known."""
+        """Report a run as far as it is known."""
         del run.extra[_WAITS]
         whole = run.inputs
         asked = run.extra.get("invocation_params")
@@ -84,16 +84,16 @@ class Redacting(Tracer):
             run.extra["options"] = {k: v for k, v in (run.extra.get("options") or {}).items() if k != _FORM}
             run.outputs = answer_in_short(run.outputs or {})
             if (run.serialized or {}).get("type") == "not_implemented":
-                run.serialized = None  # says only that it says nothing
+                run.serialized = None  # it holds no information
         else:
             run.inputs = told_input(whole, _turn(run))
         try:
             self.tell(run)
         finally:
-            run.inputs = whole  # what has changed is found out at its end
+            run.inputs = whole  # `step_over` compares them with the outputs
 
     def ended(self, run: Run) -> None:
-        """Tell what was not told before."""
+        """Report what was not reported before."""
         if run.extra.get(_WAITS):
             self._tell(run)
             return
@@ -107,7 +107,7 @@ class Redacting(Tracer):
             run.extra = whole
 
     def on_llm_error(self, error: BaseException, *, run_id: UUID, **given: Any) -> Any:
-        """What was said until then is told; the server's refusal, which may repeat the key, only as the error."""
+        """Report the words until the error, without the server's refusal, which may repeat the key."""
         response: LLMResult | None = given.get("response")
         for generation in (one for several in response.generations for one in several) if response else ():
             if isinstance(generation, ChatGeneration):
@@ -115,19 +115,19 @@ class Redacting(Tracer):
         return super().on_llm_error(error, run_id=run_id, **given)
 
     def error_text(self, error: BaseException) -> str:
-        """An error without what looks like a key."""
-        scrub(error)  # the traceback prints what the error was raised from, too
+        """An error's text without what looks like a key."""
+        scrub(error)  # the traceback also prints the causes of the error
         return redact(super().error_text(error))
 
 
 def redact_told(manager: BaseCallbackManager) -> bool:
-    """Put tracers that redact in place of LangChain's own, with their place in a tree that is there already.
+    """Replace LangChain's tracers by tracers that redact; they keep their place in an existing tree of runs.
 
     Args:
-        manager: whose handlers are replaced, in place.
+        manager: its handlers are replaced in place.
 
     Returns:
-        Whether it has such a tracer at all.
+        Whether it has any tracer.
     """
     new = {id(handler): _redacting(handler) for handler in manager.handlers}
     inherited = {id(handler) for handler in manager.inheritable_handlers}
@@ -146,6 +146,6 @@ def _redacting(handler: Any) -> Any:
 
 
 def _turn(run: Run) -> int | None:
-    """The turn that a run belongs to, where it is told turn by turn."""
+    """The turn of a run that is traced turn by turn; else None."""
     turn = (run.extra.get("metadata") or {}).get("turn")
     return turn if isinstance(turn, int) else None

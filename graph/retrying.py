@@ -1,4 +1,4 @@
-"""When a node is tried again: transient failures of a model or an embedding, and nothing else."""
+"""When LangGraph retries a node: only after a transient failure of a model or an embedding."""
 
 from langgraph.runtime import get_runtime
 from langgraph.types import RetryPolicy
@@ -12,6 +12,6 @@ TRANSIENT = RetryPolicy(
 
 
 def last_attempt() -> bool:
-    """Whether the running node is not tried again after this attempt."""
+    """Whether this is the last attempt of the running node."""
     info = get_runtime().execution_info
     return info is None or info.node_attempt >= TRANSIENT.max_attempts

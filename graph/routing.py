@@ -12,7 +12,7 @@ from persimchat.state.settings import Settings
 
 
 def draw(seed: int, turn: int, purpose: str) -> random.Random:
-    """The run's randomness for one turn: depends on seed, turn and purpose alone, so a resumed run draws the same."""
+    """The random generator of one turn; it depends on seed, turn and purpose only, so a resumed run draws the same."""
     return random.Random(f"{seed}/{turn}/{purpose}")
 
 
@@ -25,7 +25,7 @@ def softmax(scores: list[int], temperature: float) -> list[float]:
 
 
 def is_silent(mind: Mapping[str, Any], turn: int) -> bool:
-    """Whether somebody cannot speak next: their model failed at awakening, hearing or speaking; or they passed.
+    """Whether a participant cannot speak next: their model failed at awakening, hearing or speaking, or they passed.
 
     Args:
         mind: `silent` is read.
@@ -36,20 +36,20 @@ def is_silent(mind: Mapping[str, Any], turn: int) -> bool:
 
 
 def has_left(mind: Mapping[str, Any], since: int) -> bool:
-    """Whether somebody has taken leave since people began to, after `since` utterances: they spoke, or passed."""
+    """Whether a participant has taken leave: they spoke or passed after the utterance number `since`."""
     return bool(max(mind["last_spoke"], mind.get("passed", 0)) > since)
 
 
 def candidates(
     minds: Mapping[str, Mapping[str, Any]], turn: int, settings: Settings, *, leaving_since: int | None = None
 ) -> list[str]:
-    """The names of those who may speak next, in order of listing; never empty.
+    """The names of the participants who may speak next, in order of listing; never empty.
 
     Args:
         minds: by name, in order of listing; `last_spoke` is read.
         turn: utterances so far.
         settings: `pattern` and `allow_repeated_speaker`.
-        leaving_since: while people take leave, how many utterances were made when that began: each speaks once.
+        leaving_since: the turn at which the participants began to take leave, None before that; each then speaks once.
     """
     names = [name for name in minds if not is_silent(minds[name], turn)] or list(minds)
     if leaving_since is not None:
@@ -65,7 +65,7 @@ def candidates(
 def choose_speaker(
     minds: Mapping[str, Mapping[str, Any]], turn: int, settings: Settings, *, leaving_since: int | None = None
 ) -> str:
-    """The name of the agent that speaks next, by need to talk or in turn.
+    """The name of the participant who speaks next, by need to talk or in turn.
 
     Args:
         minds: by name, in order of listing; `need_to_talk`, `utterances` and `last_spoke` are read.

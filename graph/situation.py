@@ -1,4 +1,4 @@
-"""What each agent is given of the conversation for one step: pure functions of the conversation's state."""
+"""The part of the conversation that each agent gets for one step: pure functions of the conversation's state."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from persimchat.state.settings import Settings
 
 
 def last_heard(state: Conversation, name: str, count: int) -> list[Utterance]:
-    """The last `count` utterances of this conversation that somebody hears, oldest first; empty `name`: onlookers."""
+    """The last `count` utterances that a participant hears (an onlooker, if `name` is empty), oldest first."""
     newest_first = each_utterance(islice(reversed(state["messages"]), state["turn"]))
     return visibility.last_heard(newest_first, name, count)
 
 
 def situation_of(state: Conversation, name: str, settings: Settings, *, window: int | None = None) -> Situation:
-    """The conversation as one agent finds it; no more of it than the last utterances, so prompts do not grow.
+    """The conversation as one agent sees it, with the last utterances only, so that prompts do not grow.
 
     Args:
         state: the conversation.
-        name: who finds it; one who takes no part has no relationships.
+        name: the agent; empty for an onlooker, who has no relationships.
         settings: of the simulation.
-        window: how many of the last utterances; `recent_utterances` where it is None.
+        window: the number of last utterances; `recent_utterances` if None.
     """
     ties = state["relationships"] if settings.relationships else []
     own = [Relationship.model_validate(tie).seen_by(name) for tie in ties if name in (tie["from"], tie["to"])]
@@ -49,7 +49,7 @@ def situation_of(state: Conversation, name: str, settings: Settings, *, window: 
 _REPLACED: Final = frozenset(
     {"percept", "focal_points", "insights", "need_reasoning", "openness_reasoning", "did", "thought", "listening"}
 )
-"""What no step reads of the step before: left out of what is sent, because all that is sent is checkpointed."""
+"""Keys of a mind that the next step does not read. They are not sent to it, because checkpoints store what is sent."""
 
 
 def for_step(
@@ -60,17 +60,17 @@ def for_step(
     recalls: bool = True,
     **given: Any,
 ) -> Step:
-    """One mind with what it is given for one step.
+    """One mind with its input for one step.
 
     Args:
         state: the conversation.
-        mind: whose step it is: a participant's, or the judge's.
+        mind: the mind of a participant or of the judge.
         settings: of the simulation.
-        recalls: whether the step looks at what was recalled last; no more of it is sent than a prompt can show.
-        **given: what else the step is given.
+        recalls: whether the step reads the memories recalled last; only as many are sent as a prompt can show.
+        **given: further input of the step.
     """
     kept: dict[str, Any] = {key: value for key, value in mind.items() if key not in _REPLACED}
-    # Pinned memories are recalled, but stand in blocks of their own and take no place among the memories shown.
+    # Pinned memories are recalled, but have their own blocks in prompts and do not count among the memories shown.
     shown = settings.memory_tokens // LEAST_MEMORY_COST + len(kept["pinned"]) if recalls else 0
     situation = situation_of(state, kept["name"], settings)
     return in_step(kept, recalled=kept.get("recalled", [])[:shown], situation=situation, **given)

@@ -1,6 +1,7 @@
-"""The graphs that langgraph.json names, for LangGraph's server and Studio: one for each way to hold a conversation.
+"""The graphs that langgraph.json names, for LangGraph's server and Studio: one per kind of conversation.
 
-Each is what its name says without any setting: `debate` debates, `mad` is the baseline mad. Given settings still count.
+Each graph's name gives its default settings: `debate` is a debate, `mad` is the baseline mad. Given settings override
+these defaults.
 """
 
 from __future__ import annotations
@@ -23,11 +24,11 @@ PRESETS: Final[dict[str, dict[str, Any]]] = {
     "mad_judge": {"mode": "debate", "baseline": "mad_judge"},
     "reconcile": {"mode": "debate", "baseline": "reconcile"},
 }
-"""The settings that a graph's name stands for."""
+"""The default settings of each graph."""
 
 
 def named(name: str) -> Graph:
-    """The graph of a name, with the context schema and the defaults that go with it.
+    """The graph of a name, with its context schema and its default settings.
 
     Args:
         name: one of `PRESETS`.

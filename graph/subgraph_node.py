@@ -1,4 +1,4 @@
-"""The conversation as a node of somebody else's graph: its keys go in, what the conversation gave comes out."""
+"""The conversation as a node of another graph: keys of that graph's state are its input and its output."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from persimchat.graph.arguments import listed, mapped, settings_of, wrong_type
 from persimchat.graph.choice import graph_for
 from persimchat.graph.langgraph_compat import Node
 from persimchat.nodes.assembling import refuse_people_in_baseline, scenario_of, topic_in
-from persimchat.state.conversation import Conversation, append_messages, utterances
+from persimchat.state.conversation import ConversationInput, append_messages, utterances
 from persimchat.state.errors import InputError, suggestion
 from persimchat.state.persona import Persona
 from persimchat.state.plain_text import one_line
@@ -21,14 +21,14 @@ from persimchat.state.settings import Settings
 
 Given = Literal["messages", "transcript", "utterances", "conclusion", "verdicts", "stop_reason", "usage"]
 GIVEN: Final[tuple[Given, ...]] = get_args(Given)
-"""What a conversation can give to the graph around it."""
+"""The results that a conversation can give to the surrounding graph."""
 
 _CHECKED: Final = "x"
-"""A topic with which participants are checked before there is one."""
+"""A placeholder topic, with which participants are validated before the topic is known."""
 
 
 class ConversationNode(Node):
-    """A node that holds a conversation; LangGraph finds the conversation's graph in it, for drawing and for states."""
+    """A node that runs a conversation; LangGraph finds the conversation's graph in `deps`, for drawings and states."""
 
     def __init__(
         self,
@@ -67,41 +67,43 @@ def conversation_node(
     topic_from: str | Callable[[Any], str] = "messages",
     into: Mapping[str, Given] | None = None,
 ) -> ConversationNode:
-    """A node that holds a conversation, for a graph of your own.
+    """A node that runs a conversation, for a graph of your own.
 
     `builder.add_node("group", conversation_node(Settings(max_messages=8)))` adds it to a graph that has `messages`.
-    Every time that the graph comes to it, it holds one conversation, with nothing in mind of those before. The graph
-    around it may have any state, context, checkpointer and recursion limit, and be run in sync and in async code.
+    Each time that the graph reaches it, the node runs a new conversation, whose agents remember no earlier one. The
+    surrounding graph may have any state, context, checkpointer and recursion limit, and run in sync or async code.
 
     Args:
-        settings: how conversations are held; the graph's own context is not looked at.
-        participants: names of shipped personas, personas, or mappings; the first four shipped ones where it is empty.
-            Somebody with `human: true` is asked by LangGraph's `interrupt`.
+        settings: the settings of the conversations; the node ignores the graph's own context.
+        participants: names of shipped personas, personas, or mappings; if empty, the first four shipped ones.
+            The node asks a participant with `human: true` by LangGraph's `interrupt`.
         relationships: as in a scenario file.
-        social_goals: participant's name: goals.
-        rules: rules that everybody knows.
-        topic_from: the key of the graph's state that holds the topic: text, or messages, the last human one of which
-            is the topic; or a function of the state that gives the topic.
-        into: which key of the graph's state gets what: `messages` (those that are new), `transcript` (text, one
-            utterance a line), `utterances` (as in transcript.jsonl), `conclusion` (what a debate came to, None for
-            discussions), `verdicts`, `stop_reason`, `usage`. `{"messages": "messages"}` where it is None. Nothing else
+        social_goals: each participant's goals by name.
+        rules: rules that all participants know.
+        topic_from: the key of the graph's state that holds the topic, as text or as messages, whose last human one is
+            the topic; or a function from the state to the topic.
+        into: keys of the graph's state, each with the result that it gets: `messages` (the new ones), `transcript`
+            (text, one utterance per line), `utterances` (as in transcript.jsonl), `conclusion` (of a debate; None for
+            discussions), `verdicts`, `stop_reason`, `usage`. None means `{"messages": "messages"}`. Nothing else
             reaches the state.
 
     Raises:
-        InputError: arguments that cannot be, or something that a conversation does not give.
+        InputError: an argument is invalid, or `into` names an unknown result.
     """
     settings = settings_of(settings)
     if not (callable(topic_from) or isinstance(topic_from, str)):
         raise wrong_type("topic_from", topic_from, "Name a key of the graph's state, or give a function of the state.")
-    wanted = {"messages": "messages"} if into is None else mapped("into", into)
-    for key, what in wanted.items():
-        if what not in GIVEN:
+    wanted: dict[str, Given] = {}
+    for key, what in ({"messages": "messages"} if into is None else mapped("into", into)).items():
+        result = next((known for known in GIVEN if known == what), None)
+        if result is None:
             raise InputError(
-                f"a conversation gives no {what!r}",
+                f"a conversation has no result {what!r}",
                 where=f"argument into, key {key!r}",
                 remedy=suggestion(str(what), GIVEN),
             )
-    given = {
+        wanted[key] = result
+    given: ConversationInput = {
         "participants": [p.model_dump() if isinstance(p, Persona) else p for p in listed("participants", participants)],
         "relationships": [
             r.model_dump(by_alias=True) if isinstance(r, Relationship) else r
@@ -113,12 +115,13 @@ def conversation_node(
         },
         "rules": listed("rules", rules),
     }
-    refuse_people_in_baseline(scenario_of(Conversation(topic=_CHECKED, **given)), settings)  # type: ignore[typeddict-item]
-    return ConversationNode(given, settings, topic_from, wanted)  # type: ignore[arg-type]
+    checked: ConversationInput = {**given, "topic": _CHECKED}
+    refuse_people_in_baseline(scenario_of(checked), settings)
+    return ConversationNode(given, settings, topic_from, wanted)
 
 
 def _topic(state: Any, topic_from: str | Callable[[Any], str]) -> str:
-    """What the conversation is about."""
+    """The topic of the conversation, from the graph's state."""
     if callable(topic_from):
         return topic_from(state)
     found = state.get(topic_from) if isinstance(state, Mapping) else getattr(state, topic_from, None)
@@ -139,7 +142,7 @@ def _topic(state: Any, topic_from: str | Callable[[Any], str]) -> str:
 
 
 def _handed_out(output: Mapping[str, Any], into: Mapping[str, Given]) -> dict[str, Any]:
-    """What the graph around it gets."""
+    """The update of the surrounding graph's state."""
     said = utterances(output["messages"])
     gives = {
         **output,

@@ -1,7 +1,7 @@
-"""What a trace is told of our own steps: who did what and what changed, in place of whole minds and conversations.
+"""Summaries of PerSimChat's own steps for traces: who did what and what changed, not whole minds and conversations.
 
-Pure functions of what LangChain's tracer has of a run. What the requests to models say and are answered stands whole
-in runs of their own; a mind's memories are in the run's files.
+Pure functions of the data that LangChain's tracer has of a run. Requests to models and their answers are traced in
+full, in runs of their own; the run's files have the memories of minds.
 """
 
 from __future__ import annotations
@@ -30,23 +30,23 @@ _LEFT_OUT: Final = frozenset(
     }
     | {"keep", "required", "beside", "role"}
 )
-"""What is the same at every step, or stands in the requests to models."""
+"""Keys that are the same at every step, or are in the requests to models."""
 _SHOWN: Final = ("name", "emotion", "need_to_talk", "openness", "action", "did", "silent", "hand")
-"""What is told of a mind where others tell the rest."""
+"""Keys of a mind whose values a step's summary contains; of other keys, only the names."""
 _OF_LANGGRAPH: Final = ("langgraph_", "checkpoint_ns")
-"""Metadata in which LangGraph says how it came to a step; names, tags and the tree say that, too."""
+"""Prefixes of metadata about LangGraph's path to a step, which names, tags and the tree of runs also show."""
 _BEST: Final = 5
-"""Recalled memories that are told with their scores; of the others, how many there are."""
+"""The number of recalled memories with scores in a summary; of the others, only the number."""
 _LONGEST: Final = 500
-"""Signs of a text that are told where it is no utterance."""
+"""The most characters of a text in a summary, unless it is an utterance."""
 
 
 def told_input(given: Any, turn: int | None = None) -> dict[str, Any]:
-    """What a step was given, in short.
+    """A summary of a step's input.
 
     Args:
-        given: a mind, the conversation, or what begins one.
-        turn: number of the utterance that is made; what was said before it is not told.
+        given: a mind, a conversation, or a conversation's input.
+        turn: number of the utterance being made; earlier ones are left out.
     """
     if not isinstance(given, Mapping):
         return {}
@@ -64,13 +64,12 @@ def told_input(given: Any, turn: int | None = None) -> dict[str, Any]:
 
 
 def told_output(given: Any, made: Any, turn: int | None = None) -> dict[str, Any]:
-    """What a step has changed, in short.
+    """A summary of a step's changes.
 
     Args:
-        given: what the step was given.
-        made: what it made of that: an update, also one that says where it leads, or the whole mind or conversation
-            afterwards.
-        turn: number of the utterance that is made; what was said before it is not told.
+        given: the step's input.
+        made: the step's output: an update, a `Command` with an update, or the whole mind or conversation afterwards.
+        turn: number of the utterance being made; earlier ones are left out.
     """
     match made:
         case {"output": Command(update=update)}:
@@ -84,10 +83,10 @@ def told_output(given: Any, made: Any, turn: int | None = None) -> dict[str, Any
 
 
 def metadata_in_short(metadata: Mapping[str, Any] | None, asked: Mapping[str, Any] | None) -> dict[str, Any]:
-    """A run's metadata without what says how LangGraph came to it, and without what its request has, too.
+    """A run's metadata without LangGraph's path to it, and without values that its request also has.
 
     Args:
-        metadata: of the run, or what LangChain adds to it.
+        metadata: of the run, or added to it by LangChain.
         asked: a request's parameters (`invocation_params`); None for other runs.
     """
     again = {
@@ -97,7 +96,7 @@ def metadata_in_short(metadata: Mapping[str, Any] | None, asked: Mapping[str, An
 
 
 def answer_in_short(outputs: Mapping[str, Any]) -> dict[str, Any]:
-    """What a model answered, without what LangChain writes beside it a second time (`llm_output`)."""
+    """A model's answer without `llm_output`, if that repeats the metadata of the answer."""
     told = dict(outputs)
     beside = told.get("llm_output") or {}
     for generation in (one for several in told.get("generations") or () for one in several):
@@ -112,7 +111,7 @@ def _says(key: str, value: Any) -> bool:
 
 
 def _step_of(mind: Mapping[str, Any]) -> dict[str, Any]:
-    """Whose step it is, and of which utterance."""
+    """The agent of a step, its turn, and the utterance that it heard."""
     told = {"agent": mind.get("name", "")}
     match mind.get("situation"):
         case {"turn": turn}:
@@ -124,7 +123,7 @@ def _step_of(mind: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _told(key: str, value: Any, turn: int | None) -> Any:
-    """One value in short; what is not as it should be is nobody's mind, and is told as it is."""
+    """A summary of one value; a value of an unexpected form is not summarised."""
     match key, value:
         case "messages", _:
             return _lines(value, turn)
@@ -145,7 +144,7 @@ def _told(key: str, value: Any, turn: int | None) -> Any:
 
 
 def _change(mind: Mapping[str, Any]) -> dict[str, Any]:
-    """What has changed of a mind: levels and choices; of the rest, which. The steps below tell what that is."""
+    """The changes of a mind: values of levels and choices, names of other keys, whose values the inner steps report."""
     told = {key: value for key, value in mind.items() if key in _SHOWN and value not in (None, "")}
     rest = sorted(key for key, value in mind.items() if key not in told and _says(key, value))
     return {**told, **({"also": rest} if rest else {})}
@@ -159,7 +158,7 @@ def _memory(memory: Any) -> str:
 
 
 def _lines(messages: Any, turn: int | None) -> list[str]:
-    """Utterances, one a line; of messages that are none, their text."""
+    """Utterances, one per line, and the text of other messages."""
     lines = []
     for message in messages if isinstance(messages, list) else [messages]:
         said = _utterance(message)
@@ -171,7 +170,7 @@ def _lines(messages: Any, turn: int | None) -> list[str]:
 
 
 def _utterance(message: Any) -> Utterance | None:
-    """The utterance that a message holds, if it does."""
+    """The utterance in a message; None if it has none."""
     return message.additional_kwargs.get("utterance") if isinstance(message, BaseMessage) else None
 
 

@@ -10,8 +10,8 @@ def admit(
 ) -> tuple[dict[str, int], list[str]]:
     """Add a memory to long-term memory; if that is full, drop the memory with the oldest last access.
 
-    Among memories last accessed at the same turn, the one that arrived first is dropped. A memory that is there already
-    keeps its place and is accessed now.
+    Among memories last accessed at the same turn, the one that arrived first is dropped. A memory that is already alive
+    keeps its place, and `turn` becomes its last access.
 
     Args:
         alive: id → turn of last access, in order of arrival; not changed.

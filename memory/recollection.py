@@ -118,7 +118,7 @@ async def recall(
 
 def _told(recalled: Recalled) -> Recalled:
     numbers = {name: round(value, _DECIMALS) for name, value in recalled.items() if isinstance(value, float)}
-    return cast(Recalled, {**recalled, **numbers})
+    return cast(Recalled, {**recalled, **numbers})  # type checkers do not follow ** into a TypedDict
 
 
 async def memories_of(
@@ -144,7 +144,7 @@ async def similarity(
     """The greatest cosine of a memory with any other memory alive, −1 to 1; 0 if there is none.
 
     Raises:
-        InputError: a memory alive is nowhere to be found, or the store cannot be used.
+        InputError: a memory alive cannot be found, or the store cannot be used.
         ModelError: the embedding failed.
     """
     others = [known for known in alive if known != memory.id]

@@ -54,6 +54,7 @@ class MemoryStore:
 
     def __init__(self, location: str) -> None:
         self.location = location
+        # Chroma declares the interface ClientAPI, whose implementation, Client, alone has `close`.
         self._open: Client | None = cast(Client, connect(location))
         self._collections: dict[str, Collection] = {}
         self._lock = threading.Lock()
@@ -259,7 +260,7 @@ class MemoryStore:
             raise MachineError(
                 f"the memory store does not answer ({type(error).__name__})",
                 where=where,
-                remedy="Is the Chroma server still running?",
+                remedy="Check that the Chroma server is still running.",
             ) from error
         except (ChromaError, ValueError, OSError, RuntimeError) as error:
             raise MachineError(

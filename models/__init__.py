@@ -1,1 +1,1 @@
-"""Getting a chat model from a string, and asking it."""
+"""Chat models by name: parsing names, building clients, asking questions, and accounting."""

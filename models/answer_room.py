@@ -1,4 +1,4 @@
-"""How many tokens an answer may have, and how many characters are taken of it."""
+"""Limits of an answer: the tokens that it may have, and the characters that are read of it."""
 
 from __future__ import annotations
 
@@ -12,35 +12,35 @@ from persimchat.models.schemas import wire_schema
 from persimchat.state.settings import Settings
 
 THINKING: Final = 8192
-"""Tokens more for a model that thinks in tokens which count against the limit."""
+"""Additional tokens for a model whose thinking counts against the limit."""
 MOST: Final = 16_384
-"""Tokens of the longest answer, but for a script: as many as current models write at most."""
+"""The most tokens of an answer that is not a script: current models write no more."""
 
 _AROUND: Final = 64
-"""Tokens for what models put around an answer: a fence, a sentence."""
+"""Tokens for text around an answer: a fence, a sentence."""
 _A_WORD: Final = 8
-"""Tokens for a word of the target length: twice what words have in languages that tokenizers know least."""
+"""Tokens per word of the target length: twice the number in languages that tokenizers handle worst."""
 _CHARACTERS_A_TOKEN: Final = 3
 _LONGEST_TEXT: Final = 1500
 _MOST_ENTRIES: Final = 20
-"""What is reckoned with where a schema has no bound."""
+"""Assumed if a schema has no bound."""
 _SCALAR: Final = 8
 
 _CHARACTERS: Final = 8
-"""So many characters a token of the limit are taken; a server that sends more does not heed it."""
+"""Characters that are read per token of the limit; a server that sends more ignores the limit."""
 _LEAST_CHARACTERS: Final = 4000
 
 
 def answer_tokens(
     settings: Settings, module: str, schema: type[BaseModel] | None = None, *, thinks: bool = False
 ) -> int:
-    """How many tokens an answer may have: generous enough for whatever the task asks for, and no more.
+    """The limit of an answer in tokens: enough for every valid answer, and little more.
 
     Args:
-        settings: `answer_tokens` where it is set; else `utterance_words` and, for a script, `max_messages` count.
-        module: who asks.
-        schema: the answer's; None for free text.
-        thinks: whether the model thinks in tokens that count.
+        settings: `answer_tokens` if it is set; else `utterance_words` and, for a script, `max_messages`.
+        module: the module that asks.
+        schema: the answer's schema; None for free text.
+        thinks: whether the model's thinking counts against the limit.
     """
     if settings.answer_tokens is not None:
         return settings.answer_tokens
@@ -53,7 +53,7 @@ def answer_tokens(
 
 
 def half_again(tokens: int) -> int:
-    """The limit of an answer that is asked for once more because it was cut."""
+    """The limit of the second answer, if the first one was cut."""
     return tokens + ceil(tokens / 2)
 
 
@@ -63,7 +63,7 @@ def _longest(schema: type[BaseModel]) -> int:
 
 
 def _tokens(node: dict[str, Any]) -> int:
-    """Tokens of the longest value that a schema allows, about."""
+    """The approximate tokens of the longest value that a schema allows."""
     if "anyOf" in node:
         return max(map(_tokens, node["anyOf"]))
     if "enum" in node:
@@ -84,5 +84,5 @@ def _text(characters: int) -> int:
 
 
 def most_characters(tokens: int) -> int:
-    """Characters that are taken of an answer with this limit of tokens."""
+    """The most characters that are read of an answer with this limit of tokens."""
     return max(_LEAST_CHARACTERS, tokens * _CHARACTERS)

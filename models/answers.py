@@ -1,4 +1,4 @@
-"""Reading a model's answer: its text, why it stopped, and the validated object."""
+"""Reads a model's answer: its text, why it stopped, and the validated object."""
 
 from __future__ import annotations
 
@@ -18,23 +18,23 @@ SHOWN_PROBLEMS: Final = 6
 _CUT: Final = frozenset({"length", "max_tokens", "max_output_tokens", "MAX_TOKENS", "model_length"})
 TOO_LONG: Final = "persimchat_too_long"
 TOO_DEEP: Final = "persimchat_too_deep"
-"""Reasons of our own why an answer ended, beside those of servers: `models/receiving.py` cuts such answers off."""
+"""PerSimChat's own reasons why an answer ended: `models/receiving.py` cuts such answers off."""
 _OURS: Final = {
     TOO_LONG: "the answer is too long; it must be much shorter",
     TOO_DEEP: "the answer is nested too deeply",
 }
 _GIVEN: Final = 80
-"""Characters of a wrong value that are quoted."""
+"""The most characters of a wrong value that are quoted."""
 _FILTERED: Final = frozenset({"content_filter", "SAFETY", "PROHIBITED_CONTENT", "BLOCKLIST", "guardrail_intervened"})
 
 
 class WrongAnswer(ValueError):
-    """An answer that cannot be used.
+    """An unusable answer.
 
     Args:
-        problem: why, in words that the model is given when it is asked again.
-        prose: True where there is no JSON at all, so that the form of answer was evidently ignored.
-        found: the object that did not fit, where there was one.
+        problem: why it is unusable, in words for the model, which reads them when it is asked again.
+        prose: whether it has no JSON at all, so that the model has ignored the form of answer.
+        found: the object that did not fit the schema; None if there was none.
     """
 
     def __init__(self, problem: str, *, prose: bool = False, found: dict[str, Any] | None = None) -> None:
@@ -45,7 +45,7 @@ class WrongAnswer(ValueError):
 
 
 def stop_problem(message: AIMessage) -> str | None:
-    """Why an answer is no answer although the request succeeded: refused, filtered or cut; None if it is one."""
+    """Why an answer is unusable although the request succeeded: refused, filtered or cut; None if it is usable."""
     refused = message.additional_kwargs.get("refusal") or _refusal_block(message)
     if refused:
         return f"the model refused to answer: {short(str(refused))}"
@@ -60,7 +60,7 @@ def stop_problem(message: AIMessage) -> str | None:
 
 
 def was_cut(message: AIMessage) -> bool:
-    """Whether an answer stopped because it had as many tokens as it may have."""
+    """Whether an answer stopped because it reached its limit of tokens."""
     return _stop_reason(message) in _CUT
 
 
@@ -74,7 +74,7 @@ def _stop_reason(message: AIMessage) -> str:
 
 
 def answer_text(message: AIMessage) -> str:
-    """What a message says, without thinking; the arguments where it called a tool."""
+    """The text of a message without thinking; the arguments of its first tool call, if it has one."""
     if message.tool_calls:
         return json.dumps(message.tool_calls[0]["args"], ensure_ascii=False)
     if message.invalid_tool_calls:
@@ -86,7 +86,7 @@ def read(message: AIMessage, schema: type[T]) -> T:
     """The validated answer in a message.
 
     Raises:
-        WrongAnswer: refused, cut, empty, without JSON, or outside the schema.
+        WrongAnswer: the answer was refused, cut, empty, without JSON, or does not fit the schema.
     """
     stopped = stop_problem(message)
     if stopped:
@@ -104,7 +104,7 @@ def read(message: AIMessage, schema: type[T]) -> T:
 
 
 def _words(error: ValidationError) -> str:
-    """The validator's words, field by field, on one line."""
+    """The validator's messages, field by field, on one line."""
     problems = error.errors(include_url=False, include_context=False)
     lines = []
     for problem in problems[:SHOWN_PROBLEMS]:
@@ -116,7 +116,7 @@ def _words(error: ValidationError) -> str:
 
 
 def _given(value: Any) -> str:
-    """A wrong value as it is quoted: of a long or deep one only the beginning is looked at."""
+    """The quotation of a wrong value: only the beginning of a long or deep one is read."""
     shown = repr(value[:SHORT]) if isinstance(value, str) else _SHOWN.repr(value)
     return short(shown)[:_GIVEN]
 

@@ -1,6 +1,6 @@
-"""Asking a model: `ask` for a judgement in a schema, `speak` for free text.
+"""Asks a model: `ask` for a judgement in a schema, `appraise` for a mind's own judgement, `speak` for free text.
 
-Both are called inside LangGraph's nodes: callbacks, tags and metadata of the node's run are kept.
+LangGraph's nodes call them; requests keep the callbacks, tags and metadata of the node's run.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _REMEDY: Final = "Try again, or choose a model that follows instructions better.
 
 
 class UselessAnswer(ModelError):
-    """Both answers to a question were of no use, although the model answers."""
+    """Both answers of a model to one question were unusable."""
 
 
 @dataclass(frozen=True)
@@ -66,15 +66,15 @@ async def ask(
 ) -> Answer[T]:
     """Put a template's question to the model of an agent's module, and get a validated answer.
 
-    An answer that does not fit is asked for once more, with the validator's words; one that was cut, with half again as
-    many tokens and the word that it was cut. Where the prompt would not fit the model's context, memories are left out
-    of it, then utterances.
+    If the answer does not fit the schema, the model is asked once more and told the validator's message. If it was cut,
+    the second answer may have half again as many tokens. If the prompt does not fit the model's context, memories are
+    left out of it, then utterances.
 
     Args:
         template: the prompt template's name.
-        schema: the answer's shape and ranges.
-        settings: which model answers, and how it is used.
-        agent: on whose behalf.
+        schema: the answer's schema.
+        settings: of the simulation.
+        agent: the agent that asks, or another name for accounting.
         module: the cognitive module, one of `state.settings.MODULES`.
         turn: utterances so far.
         **values: what the template needs.
@@ -82,9 +82,9 @@ async def ask(
     Raises:
         InputError: the model's name, key or file is wrong.
         TransientModelError: the request failed for a reason that may pass.
-        ModelError: the request failed for good, or both answers were wrong (UselessAnswer).
-        PromptTooLong: the prompt does not fit the model's context, however much is left out, or nothing may be.
-        BudgetExhausted: a request would have passed a budget, and was not made.
+        ModelError: the request failed permanently, or both answers were unusable (UselessAnswer).
+        PromptTooLong: the prompt does not fit the model's context, and no more may be left out.
+        BudgetExhausted: a request would have exceeded a budget, and was not made.
     """
     exchange = Exchange.on_behalf(settings, agent, module, turn)
     value = await judgement(exchange, Question.of(template, values), schema)
@@ -94,13 +94,13 @@ async def ask(
 async def appraise(
     template: str, schema: type[T], /, *, settings: Settings, agent: str, module: str, turn: int, **values: Any
 ) -> Answer[T | None]:
-    """Like `ask`, for a mind's own judgement, which a weak model cannot bring to an end.
+    """Like `ask`, for a mind's own judgement: unusable answers of a weak model do not end the run.
 
-    An answer that nearly fits is put right (`models/mending.py`). Where both answers were of no use, the value is None,
-    and the module leaves things as they were. With `strict_answers` neither is done. The call says how it came out.
+    An answer that nearly fits is corrected (`models/mending.py`). If both answers are unusable, the value is None, and
+    the mind stays as it was. `strict_answers` switches both off. The call contains the outcome.
 
     Raises:
-        ModelError: as `ask`, but for UselessAnswer only with `strict_answers`.
+        ModelError: as `ask`; UselessAnswer only with `strict_answers`.
         BudgetExhausted, InputError, TransientModelError: as `ask`.
     """
     exchange = Exchange.on_behalf(settings, agent, module, turn)
@@ -111,7 +111,7 @@ async def appraise(
 async def appraisal(
     exchange: Exchange, messages: list[BaseMessage] | Question, schema: type[T]
 ) -> tuple[T | None, Outcome]:
-    """A mind's judgement on a conversation, and how it came out; see `appraise`."""
+    """The answer to a mind's question, and its outcome; see `appraise`."""
 
     def put_right(wrong: WrongAnswer) -> T | None:
         return None if wrong.found is None or exchange.settings.strict_answers else mended(wrong.found, schema)
@@ -131,15 +131,15 @@ async def appraise_in_parts(
 ) -> Answer[dict[str, Any]]:
     """Like `appraise`, for the judgements of several modules in one answer.
 
-    Each part stands for itself: where the second answer has a wrong part, the one of the first answer counts if that
-    was right; else the part is None, and the right ones are kept. The call says of each part how it came out.
+    Parts are independent: if the second answer has an unusable part, that of the first answer is taken; if both are
+    unusable, the part is None, and the other parts are kept. The call contains the outcome of each part.
 
     Args:
         template: as for `ask`.
-        parts: the modules, of `state.judgement.PARTS`.
+        parts: the modules, from `state.judgement.PARTS`.
         settings: as for `ask`.
         agent: as for `ask`.
-        module: under which the answer is asked for and counted.
+        module: the module that asks, for accounting: "hearing", "appraisal" or "reaction".
         turn: as for `ask`.
         **values: as for `ask`.
 
@@ -173,7 +173,7 @@ async def appraise_in_parts(
 
 
 async def judgement(exchange: Exchange, messages: list[BaseMessage] | Question, schema: type[T]) -> T:
-    """The validated answer to a conversation, asked for at most twice; see `ask` for what it raises."""
+    """The validated answer to a conversation, after at most two requests; raises as `ask`."""
     answer = (await _answers(exchange, messages, schema))[-1]
     if isinstance(answer, WrongAnswer):
         raise _useless(exchange, answer) from answer
@@ -187,15 +187,15 @@ async def _answers(
     *,
     is_enough: Callable[[WrongAnswer], bool] = lambda _: False,
 ) -> list[T | WrongAnswer]:
-    """The answers to a question: one, or two where the first one was wrong and not good enough all the same."""
+    """The answers to a question: one, or two if the first is wrong and `is_enough` does not accept it."""
     message, form = await exchange.judge(messages, schema)
     first = _read(message, schema)
     if not isinstance(first, WrongAnswer) or is_enough(first):
         return [first]
-    # A server that takes a schema or a tool and answers in prose ignores it, so from now on the prompt says the shape.
+    # A server that accepts a schema or a tool but answers in prose ignores it; from now on, the prompt has the schema.
     if first.prose and not form.needs_schema_in_prompt:
-        for unheeded in (rung for rung in ladder.Rung if not rung.needs_schema_in_prompt):
-            ladder.refuse(exchange.name, unheeded)
+        for ignored in (rung for rung in ladder.Rung if not rung.needs_schema_in_prompt):
+            ladder.refuse(exchange.name, ignored)
     question = messages if isinstance(messages, Question) else Question(messages)
     again = _with_correction(question, message, first.problem, schema)
     message, _ = await exchange.judge(again, schema, more_room=was_cut(message))
@@ -224,27 +224,27 @@ async def speak(
     message_id: str | None = None,
     **values: Any,
 ) -> Spoken:
-    """Put a template's question to the model of an agent's module, and get words, streamed as they come.
+    """Put a template's question to the model of an agent's module, and get its words, which stream as they come.
 
-    An answer without words is asked for once more; so is one that was cut, with half again as many tokens and the word
-    that it was cut. Of an answer that is cut then, too, the whole sentences count: babble ends no run.
+    If the answer has no words or was cut, the model is asked once more; after a cut, with half again as many tokens. If
+    the second answer is cut, too, its whole sentences are taken, so that a babbling model does not end the run.
 
     Args:
         template: the prompt template's name.
-        settings: which model answers, and how it is used.
-        agent: who speaks.
+        settings: of the simulation.
+        agent: the speaker.
         module: the cognitive module, "natural_language".
         turn: utterances so far.
-        message_id: the id that the message and its tokens are to carry, so that a run is repeatable; a message that
-            had to be asked for again carries it with "-again" added. LangChain makes one up where it is None.
+        message_id: the id of the message and its tokens, so that a run is repeatable; a second message has the same id
+            with "-again" added. If None, LangChain makes an id.
         **values: what the template needs.
 
     Raises:
         InputError: the model's name, key or file is wrong.
         TransientModelError: the request failed for a reason that may pass.
-        ModelError: the request failed for good, or both answers had no words.
-        PromptTooLong: the prompt does not fit the model's context, however much is left out.
-        BudgetExhausted: a request would have passed a budget, and was not made.
+        ModelError: the request failed permanently, or both answers had no words.
+        PromptTooLong: the prompt does not fit the model's context, and no more may be left out.
+        BudgetExhausted: a request would have exceeded a budget, and was not made.
     """
     exchange = Exchange.on_behalf(settings, agent, module, turn)
     question = Question.of(template, values)
@@ -277,9 +277,9 @@ def _takes_seed(exchange: Exchange) -> bool:
 
 
 def _with_correction(question: Question, answer: AIMessage, problem: str, schema: type[BaseModel]) -> Question:
-    """The conversation so far, the wrong answer, and what was wrong with it.
+    """The question, followed by the wrong answer and what was wrong with it.
 
-    The answer goes back as text, also where it was a tool call: a tool call would need a tool's answer after it.
+    The answer is sent back as text even if it was a tool call, because a tool's answer would have to follow a call.
     """
     text = answer_text(answer).strip()
     return question.followed(wording("correction", problem=problem, schema=prompt_schema(schema)), text)

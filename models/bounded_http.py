@@ -1,6 +1,6 @@
-"""Answers of servers, read only up to a bound, packed ones too.
+"""Limits how many bytes of a server's answer are read, after decompression.
 
-OpenAI's client brings a library for HTTP of its own choice, httpx or a later one under another name.
+OpenAI's client chooses its own HTTP library: httpx, or a successor with another name.
 """
 
 from __future__ import annotations
@@ -15,20 +15,20 @@ from typing import Any, Final
 from persimchat.models.failures import TooMuch
 
 STREAM: Final = 32_000_000
-"""Bytes of a streamed answer that are read; each piece of it, of a few characters, comes in some 250 bytes."""
+"""The most bytes read of a streamed answer; each piece of a few characters takes some 250 bytes."""
 WHOLE: Final = 8_000_000
-"""Bytes of any other answer that are read: 64 embeddings of 4,096 dimensions take six million."""
+"""The most bytes read of any other answer: 64 embeddings of 4,096 dimensions take six million."""
 EVENT: Final = 2_000_000
-"""Bytes of one event of a stream that are read: some servers send the whole answer in one."""
+"""The most bytes read of one event of a stream: some servers send the whole answer in one event."""
 FAILED: Final = 200_000
-"""Bytes of a server's error that are read."""
+"""The most bytes read of a server's error."""
 _ENDS: Final = (b"\n\n", b"\r\r", b"\r\n\r\n")
 HEADERS: Final = {"accept-encoding": "identity"}
-"""What requests say so that answers come as they are; servers that pack them all the same are understood."""
+"""The header of requests that asks for uncompressed answers; compressed ones are read all the same."""
 
 
 def bound(response: Any) -> None:
-    """Let an answer be read up to the bound of its kind; for an HTTP client's `event_hooks`."""
+    """Limit the reading of an answer to the bound of its kind; for an HTTP client's `event_hooks`."""
     response.stream = _kinds(_library(response))[0](response.stream, _Reading(response))
 
 
@@ -43,7 +43,7 @@ def _library(response: Any) -> ModuleType:
 
 @cache
 def _kinds(library: Any) -> tuple[Any, Any]:
-    """The streams below as the library knows them."""
+    """The two classes of streams below as subclasses of the library's own."""
     return (
         type("BoundedStream", (_Stream, library.SyncByteStream), {}),
         type("BoundedAsyncStream", (_AsyncStream, library.AsyncByteStream), {}),
@@ -51,7 +51,7 @@ def _kinds(library: Any) -> tuple[Any, Any]:
 
 
 class _Reading:
-    """How much of one answer is still read. What packs it is undone here, where the bound is known."""
+    """The reading of one answer: decompresses it and enforces its bound."""
 
     def __init__(self, response: Any) -> None:
         self._wrong = _library(response).DecodingError
@@ -71,11 +71,11 @@ class _Reading:
             raise self._wrong(f"the answer is packed with {encoding[:20]!r}, which was not asked for")
 
     def part(self, data: bytes) -> bytes:
-        """What is passed on now that a part of the answer has come.
+        """The bytes to pass on after a part of the answer has arrived.
 
         Raises:
-            TooMuch: it passes a bound; of a server's error what comes behind the bound is left out.
-            DecodingError: the library's; it is not packed as it says.
+            TooMuch: the answer exceeds a bound; a server's error is cut at the bound instead.
+            DecodingError: (the library's) the answer is not compressed as its header says.
         """
         if self._packed is not None:
             try:
@@ -91,7 +91,7 @@ class _Reading:
         return self._events(data) if self._streamed else data
 
     def _events(self, data: bytes) -> bytes:
-        """Whole events of a stream: the client that takes them apart copies what is not whole with every part."""
+        """Whole events of a stream only, because the client copies an incomplete event anew with every part."""
         tail = self._waiting[-1][-3:] if self._waiting else b""
         self._waiting.append(data)
         if not any(end in tail + data for end in _ENDS):
@@ -103,7 +103,7 @@ class _Reading:
         return self.rest()
 
     def rest(self) -> bytes:
-        """What was waiting for the end of its event."""
+        """The bytes that were waiting for the end of their event."""
         whole, self._waiting = b"".join(self._waiting), []
         return whole
 

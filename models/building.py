@@ -1,4 +1,4 @@
-"""Building the client of one model. Keys come from the environment, live in `SecretStr`, and go to their owner only."""
+"""Builds the client of one model. Keys come from the environment, stay in `SecretStr`, and go to their server only."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from persimchat.state.errors import InputError
 from persimchat.state.settings import Settings
 
 NO_KEY: Final = SecretStr("no-key")
-"""Sent where a server asks for no key, because the client insists on sending something."""
+"""Sent to a server that needs no key, because the client insists on sending one."""
 
 
 def build(name: ModelName, settings: Settings, refused: frozenset[str] = frozenset()) -> BaseChatModel:
@@ -57,7 +57,7 @@ def _offline(settings: Settings) -> BaseChatModel:
     from persimchat.models.offline import OfflineChatModel
     from persimchat.models.offline.lexicon import read
 
-    # Its phrases are read here, in a thread, and not with the first question, in an event loop.
+    # Its phrases are read here, in a thread, not at the first question, in an event loop.
     for file in files("persimchat.models.offline").iterdir():
         if file.name.endswith(".yaml"):
             read(file.name.removesuffix(".yaml"))
@@ -65,7 +65,7 @@ def _offline(settings: Settings) -> BaseChatModel:
 
 
 def _common(name: ModelName, settings: Settings, refused: frozenset[str]) -> dict[str, Any]:
-    """What every OpenAI-like client is given. Retrying is LangGraph's, so that it is seen and counted once."""
+    """The arguments of every OpenAI-like client. LangGraph retries, not the client, so each attempt is counted once."""
     profile = profile_of(name)
     return {
         "max_retries": 0,
@@ -134,7 +134,7 @@ def _langchain(name: ModelName, settings: Settings) -> BaseChatModel:
             remedy="See the provider's page in LangChain's documentation for what it needs.",
         ) from error
     if not isinstance(model, BaseChatModel):
-        raise InputError(f"the model {shown(name.written)} is no chat model", remedy="Name a chat model.")
+        raise InputError(f"the model {shown(name.written)} is not a chat model", remedy="Name a chat model.")
     return model
 
 

@@ -1,6 +1,6 @@
-"""How much one model's server holds: the length of its context, and whether the model thinks at length.
+"""The capacity of a model: the length of its context, and whether its thinking counts against the limit of answers.
 
-A server that tells is asked once a process; what a refusal or a cut answer teaches is remembered as long.
+A process asks each server that reports its context once, and remembers what refusals and cut answers show.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ from persimchat.models.profiles import profile_of
 from persimchat.state.settings import Settings
 
 OLLAMA_CONTEXT: Final = 4096
-"""Ollama's own default (`num_ctx`): what does not fit is cut silently, and its OpenAI protocol cannot raise it."""
+"""Ollama's default context (`num_ctx`): it silently cuts longer prompts, and its OpenAI protocol cannot raise it."""
 
 _WAIT_S: Final = 3.0
 _LONGEST_BODY: Final = 1 << 20
 _SENSIBLE: Final = range(128, 100_000_001)
-"""Tokens of a context that are believed."""
+"""Reported lengths of a context that are believed, in tokens."""
 _SMALLEST_LEARNT: Final = 64
 
 _NUMBER: Final = r"(\d[\d,_]{0,12})"
@@ -76,15 +76,15 @@ def forget() -> None:
 
 
 async def context_tokens(name: ModelName, model: BaseChatModel, settings: Settings) -> int | None:
-    """Tokens of prompt and answer together that the model takes; None where there is no limit.
+    """The limit of prompt and answer together, in tokens; None if there is none.
 
-    That is what its server or its client tells, the setting `context_tokens` where it is smaller or nobody tells, else
-    a usual length; and never more than a refusal has taught.
+    It is the smaller of the length that the server or the client reports and the setting `context_tokens`; without
+    either, a usual length. It is never greater than a refusal has shown.
 
     Args:
         name: the model.
         model: its client.
-        settings: `context_tokens` counts.
+        settings: `context_tokens` is read.
     """
     if name.provider == "offline":
         return None
@@ -100,12 +100,12 @@ async def context_tokens(name: ModelName, model: BaseChatModel, settings: Settin
 
 
 def most_output(model: BaseChatModel) -> int | None:
-    """Tokens that an answer of this model has at most, where its client knows."""
+    """The most tokens of an answer of this model, if its client knows; else None."""
     return _profile_number(model, "max_output_tokens")
 
 
 def _profile_number(model: BaseChatModel, key: str) -> int | None:
-    """A number of what LangChain's client knows of its model."""
+    """A number of the profile that LangChain's client has of its model."""
     profile = getattr(model, "profile", None)
     return _sensible(profile.get(key)) if isinstance(profile, dict) else None
 
@@ -116,21 +116,21 @@ async def _told_by_server(name: ModelName, kind: str) -> int | None:
             if name.key not in _told:
                 tokens, reached = await asyncio.to_thread(_ask_ollama if kind == "ollama" else _ask_server, name)
                 if not reached:
-                    return None  # asked again with the next request, which may find it up
+                    return None  # the next request asks again
                 _told[name.key] = tokens
     return _told[name.key]
 
 
 def learn_context(name: ModelName, error: Exception, estimated: int) -> int:
-    """Remember what a refusal for its length says of the model's context, in the tokens that are estimated here.
+    """Remember the length of the model's context that a refusal of a long prompt shows, in estimated tokens.
 
     Args:
         name: the model.
         error: the refusal.
-        estimated: tokens of the prompt that was refused, as estimated here.
+        estimated: tokens of the refused prompt, by PerSimChat's estimate.
 
     Returns:
-        Tokens of the context, as far as it is known now.
+        The length of the context in tokens, as far as it is known now.
     """
     text = message_of(error) + str(getattr(error, "body", "") or "")
     limit, taken = _number(_LIMITS, text), _number(_TAKEN, text)
@@ -138,7 +138,7 @@ def learn_context(name: ModelName, error: Exception, estimated: int) -> int:
         tokens = int(limit * min(1.0, estimated / taken))
     elif limit is not None and limit < estimated:
         tokens = limit
-    else:  # the estimate is too low, though not by far
+    else:  # the estimate is slightly too low
         tokens = max((limit or 0) // 4, estimated * 3 // 4)
     with _lock:
         _learnt[name.key] = max(_SMALLEST_LEARNT, min(tokens, _learnt.get(name.key, tokens)))
@@ -146,7 +146,7 @@ def learn_context(name: ModelName, error: Exception, estimated: int) -> int:
 
 
 def learn_thinking(name: ModelName, answer: AIMessage) -> None:
-    """Remember of a model whose answer was cut whether it had spent its tokens on thinking."""
+    """Remember that a model thinks, if a cut answer shows thinking."""
     usage = answer.usage_metadata.get("output_token_details", {}) if answer.usage_metadata else {}
     shown = any(key in answer.additional_kwargs for key in ("reasoning_content", "reasoning"))
     if shown or usage.get("reasoning") or re.search(r"<(think|reasoning|thought)", str(answer.text)[:2000], re.I):
@@ -155,7 +155,7 @@ def learn_thinking(name: ModelName, answer: AIMessage) -> None:
 
 
 def thinks(name: ModelName) -> bool:
-    """Whether a model thinks in tokens that count against the limit of its answers, by its name or as it has shown."""
+    """Whether a model's thinking counts against the limit of its answers, by its name or by an earlier answer."""
     return profile_of(name).thinks or name.key in _thinking
 
 
@@ -163,7 +163,7 @@ def _number(patterns: tuple[re.Pattern[str], ...], text: str) -> int | None:
     for pattern in patterns:
         found = pattern.search(text)
         if found:
-            # "215000 tokens > 200000 maximum": the limit stands last, what was taken first.
+            # "215000 tokens > 200000 maximum": the limit comes last, the size of the prompt first.
             groups = found.groups()
             return int((groups[-1] if patterns is _LIMITS else groups[0]).replace(",", "").replace("_", ""))
     return None
@@ -174,7 +174,7 @@ def _sensible(value: object) -> int | None:
 
 
 def _ask_server(name: ModelName) -> tuple[int | None, bool]:
-    """What vLLM's list of models says, else llama.cpp's properties; and whether the server was reached. Blocks."""
+    """The context by vLLM's list of models, else by llama.cpp's properties; and whether the server answered. Blocks."""
     root = (name.base_url or "").removesuffix("/v1")
     with _Asking(name) as ask:
         listed = ask("GET", f"{name.base_url}/models").get("data")
@@ -189,7 +189,7 @@ def _ask_server(name: ModelName) -> tuple[int | None, bool]:
 
 
 def _ask_ollama(name: ModelName) -> tuple[int | None, bool]:
-    """The model's own `num_ctx`, else that with which it is loaded, else Ollama's default. Blocks."""
+    """The model's own `num_ctx`, else the one with which it is loaded, else Ollama's default. Blocks."""
     root = (name.base_url or "").removesuffix("/v1")
     with _Asking(name) as ask:
         shown = ask("POST", f"{root}/api/show", {"model": name.model})
@@ -208,7 +208,7 @@ def _ask_ollama(name: ModelName) -> tuple[int | None, bool]:
 
 
 class _Asking:
-    """Small questions to a model's own server: no redirects, little time, no long answers, and never an error."""
+    """Small requests to a model's server: no redirects, a short time limit, no long answers, and never an error."""
 
     def __init__(self, name: ModelName) -> None:
         self._name, self.reached = name, False
@@ -244,7 +244,7 @@ class _Asking:
                         return {}
             found = json.loads(read)
         except httpx.TimeoutException:
-            self.reached = True  # it is there, and does not tell
+            self.reached = True  # the server runs, but does not answer this
             return {}
         except (httpx.HTTPError, httpx.InvalidURL, ValueError, RecursionError):
             return {}

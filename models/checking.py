@@ -1,4 +1,4 @@
-"""Does a model work? One tiny request, for `persimchat doctor`."""
+"""Checks with one tiny request whether a model works, for `persimchat doctor`."""
 
 from __future__ import annotations
 

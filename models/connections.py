@@ -13,15 +13,15 @@ from persimchat.models.naming import ModelName
 _OWNED: Final = ("openai-organization", "openai-project")
 _TELLTALE: Final = "x-stainless-"
 _NEEDED: Final = "x-stainless-raw-response"
-"""The client looks for this one on its own request when the answer comes."""
+"""The client reads this header of its own request when the answer comes."""
 
 
 def clients(name: ModelName, timeout_s: float) -> dict[str, Any]:
     """Synchronous and asynchronous HTTP client for one model in one event loop, as constructor arguments.
 
     Requests to this machine do not go through a proxy named in the environment. Servers other than OpenAI's get
-    neither the account headers that its client takes from the environment, nor those that describe the machine. No
-    answer is read without end.
+    neither the account headers that its client takes from the environment, nor those that describe the machine. The
+    length of answers is limited.
     """
     options = client_options(name, timeout_s)
     import openai  # takes most of a second
@@ -36,7 +36,7 @@ def clients(name: ModelName, timeout_s: float) -> dict[str, Any]:
 
 
 def client_options(name: ModelName, timeout_s: float) -> dict[str, Any]:
-    """What every HTTP client for a model's server is given."""
+    """The arguments of every HTTP client for a model's server."""
     options: dict[str, Any] = {"timeout": timeout_s, "trust_env": not is_this_machine(name.base_url)}
     if name.base_url and name.base_url.lower().startswith("http:"):
         # Loading the certificate store takes longer than a whole local request. This context knows no authority, so

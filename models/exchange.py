@@ -1,4 +1,4 @@
-"""One question's requests: configured for tracing, limited, counted, with failures explained."""
+"""The requests of one question: configures tracing, applies limits, counts them, and explains failures."""
 
 from __future__ import annotations
 
@@ -37,21 +37,21 @@ from persimchat.state.settings import Settings
 
 _ALONE: Final = "alone"
 _FULL: Final = 500
-"""With this status llama.cpp says that requests together have filled the context; 400 is for one that is too long."""
+"""llama.cpp's status if requests together have filled the context; 400 is its status for a prompt that is too long."""
 
 
 @dataclass
 class Exchange:
-    """What is asked on behalf of one agent's module in one turn, and what it has used so far.
+    """One question of an agent's module in one turn, and what its requests have used so far.
 
     Attributes:
         settings: the simulation's settings.
-        agent: on whose behalf.
-        module: which cognitive module asks.
+        agent: the agent that asks.
+        module: the cognitive module that asks.
         turn: utterances so far.
         name: the model that is asked.
         tally: requests and tokens so far.
-        answers: answers that came from a record.
+        answers: the number of answers that came from a record.
         took_s: seconds that the answers took, as the model reports them, else measured.
     """
 
@@ -72,21 +72,21 @@ class Exchange:
     async def judge(
         self, asked: list[BaseMessage] | Question, schema: type[BaseModel], *, more_room: bool = False
     ) -> tuple[AIMessage, Rung]:
-        """Ask for a structured answer in the best form that the model takes.
+        """Ask for a structured answer in the best form that the model accepts.
 
         Args:
-            asked: the conversation; what is shortened where it does not fit the context is a `Question`.
-            schema: the answer's.
-            more_room: whether the answer was cut before, and may have half again as many tokens.
+            asked: the conversation; only a `Question` is shortened if it does not fit the context.
+            schema: the answer's schema.
+            more_room: whether the answer was cut before, so that it may have half again as many tokens.
 
         Returns:
-            The raw answer and the form in which it was asked for.
+            The raw answer and its form.
 
         Raises:
-            ModelError: the request failed, or did so according to the record.
-            PromptTooLong: it does not fit the model's context.
-            BudgetExhausted: it would have passed a budget, and was not made.
-            NotRecorded: the run is answered from a record, which has no answer to this.
+            ModelError: the request failed, or failed according to the record.
+            PromptTooLong: the prompt does not fit the model's context.
+            BudgetExhausted: the request would have exceeded a budget, and was not made.
+            NotRecorded: the run is replayed, and its record has no answer to this question.
         """
         ledger, question, tried = current_ledger(), _question(asked), set[str]()
         if ledger is not None and ledger.replays:
@@ -126,23 +126,22 @@ class Exchange:
         more_room: bool = False,
         **more: Any,
     ) -> tuple[AIMessage, float]:
-        """Ask for free text, streamed to whoever listens.
+        """Ask for free text, and stream it to LangGraph's listeners.
 
         Args:
-            asked: the conversation; what is shortened where it does not fit the context is a `Question`.
-            message_id: the id that the message and its tokens carry; one made up by LangChain where it is None.
-            more_room: whether the answer was cut before, and may have half again as many tokens.
+            asked: the conversation; only a `Question` is shortened if it does not fit the context.
+            message_id: the id of the message and its tokens; if None, LangChain makes one.
+            more_room: whether the answer was cut before, so that it may have half again as many tokens.
             **more: further fields of the request, for example `seed`.
 
         Returns:
-            The whole message, with the id that its tokens carried, and the seconds it took, as the model reports them,
-            else measured.
+            The whole message, with the id of its tokens, and its seconds, as the model reports them, else measured.
 
         Raises:
             ModelError: the request failed, or the stream ended before the answer did.
-            PromptTooLong: it does not fit the model's context.
-            BudgetExhausted: it would have passed a budget, and was not made.
-            NotRecorded: the run is answered from a record, which has no answer to this.
+            PromptTooLong: the prompt does not fit the model's context.
+            BudgetExhausted: the request would have exceeded a budget, and was not made.
+            NotRecorded: the run is replayed, and its record has no answer to this question.
         """
         ledger, question, tried = current_ledger(), _question(asked), set[str]()
         if ledger is not None and ledger.replays:
@@ -163,7 +162,7 @@ class Exchange:
                         async for chunk in model.astream(fitted.messages, config, **arguments):
                             chunks.append(chunk)
                     except BaseException:
-                        if chunks:  # what came before the cut was used, and is counted
+                        if chunks:  # the tokens before the cut are counted
                             request.partial = _joined(chunks)
                         raise
                     if not chunks:
@@ -182,7 +181,7 @@ class Exchange:
             return self._account_for(request), request.seconds
 
     def call(self) -> Call:
-        """The accounting row of everything asked so far."""
+        """The accounting row of all requests so far."""
         return self.tally.call(
             self.name, agent=self.agent, module=self.module, turn=self.turn, prices=self.settings.prices
         )
@@ -190,7 +189,7 @@ class Exchange:
     def error(
         self, what: str, *, remedy: str = "", again: bool = False, kind: type[ModelError] = ModelError
     ) -> ModelError:
-        """An error that names agent, module, model and turn; of a kind that may pass where trying `again` may help."""
+        """An error that names agent, module, model and turn; a transient one if trying `again` may help."""
         kind = TransientModelError if again else kind
         return kind(
             what,
@@ -202,7 +201,7 @@ class Exchange:
         )
 
     def _config(self, *tags: str) -> RunnableConfig:
-        """What LangGraph's node was given, with this question's name, tags and metadata added."""
+        """The configuration of LangGraph's node, with this question's name, tags and metadata."""
         config = ensure_config()
         config["run_name"] = f"{self.module}:{self.agent}"
         config["tags"] = [*config["tags"], *tags, "persimchat", self.module]
@@ -218,7 +217,7 @@ class Exchange:
     def _preparing(
         self, ledger: Ledger | None, messages: Sequence[BaseMessage], schema: str = ""
     ) -> AbstractContextManager[None]:
-        """Record why a question could not be put to its model, so that a replay knows."""
+        """Record why a question could not be put to its model, for a replay."""
         if ledger is None:
             return nullcontext()
         return ledger.preparing(self._asked(messages, messages, schema), self.settings)
@@ -232,13 +231,13 @@ class Exchange:
         tried: Container[str],
         schema: str = "",
     ) -> AsyncIterator[Request]:
-        """Wait until a request may be made, and have it counted.
+        """Wait until a request may be made, and count it.
 
         Args:
-            ledger: the run's, where there is one.
+            ledger: the conversation's ledger; None outside of conversations.
             messages: the question.
-            fitted: what is sent for it.
-            tried: what was tried before.
+            fitted: the prompt that is sent.
+            tried: ways of repeating the request that were tried before.
             schema: name of the answer's schema.
         """
         request = self._asked(messages, fitted.messages, schema)
@@ -247,7 +246,7 @@ class Exchange:
         at_once = slots(self.settings) if local else None
         taken = None if _ALONE in tried else prompt_size(fitted.messages) + fitted.tokens
         shared = room(self.name, self.settings, taken) if local else None
-        # Asked one after another, what one agent's prompts have in common is read once: in the slot that has it.
+        # One agent's requests go one after another, so that the slot with its prompt's beginning is used again.
         after = self.agent if local else None
         with ledger.keeping(request, self.settings) if ledger is not None else nullcontext():
             async with slot(self.settings, model=self.name.key, at_once=at_once, after=after, room=shared):
@@ -273,12 +272,12 @@ class Exchange:
     def _from_record(
         self, ledger: Ledger, messages: Sequence[BaseMessage], schema: str = "", *, message_id: str | None = None
     ) -> tuple[AIMessage, float]:
-        """The recorded answer and its seconds; what it took is added as if it had been asked for."""
+        """The recorded answer and its seconds; its tokens are counted as if it had been requested."""
         found = ledger.recorded(self._asked(messages, messages, schema), self.answers)
         row = found.row
         self.tally.requests += len(found.requests)
         if row["answer"] is None:
-            # It failed for good, however often it had been tried: trying again would give the same.
+            # The recorded requests failed permanently; trying again would give the same.
             failure = self.error(row["failed"] or "")
             failure.args = (row["failed"],)
             raise failure
@@ -301,14 +300,14 @@ class Exchange:
             turn=self.turn,
             timeout_s=self.settings.timeout_s,
         )
-        # It was asked twice: a graph would wait four times more.
+        # It was asked twice; LangGraph's retries would wait four times more.
         return self.error(f"{explained.what}, twice", remedy=explained.remedy) if is_timeout(error) else explained
 
     def _asks_again(self, error: Exception, sent: Iterable[str], fitted: Fitted, tried: set[str]) -> bool:
-        """Whether a failed request is made once more: in another way, since the server refused it, or as it was.
+        """Whether a failed request is repeated: in another form if the server refused it, or unchanged.
 
-        A prompt that was too long is shortened once, and one that took too long is sent once more; `tried` notes it.
-        One that found too little room beside others, because tokens are only estimated, is sent once more alone.
+        A prompt that was too long is shortened once; one that took too long is sent once more; `tried` records this.
+        A prompt that had too little room beside others, because tokens are estimates, is sent once more alone.
         """
         why = "too long" if is_too_long(error) else "too late" if is_timeout(error) else ""
         if why == "too long" and self.name.provider == "llamacpp" and status_of(error) == _FULL:
@@ -324,9 +323,9 @@ class Exchange:
         return capacity.learn_context(self.name, error, size) < size + fitted.tokens
 
     def _refused(self, error: Exception, sent: Iterable[str]) -> bool:
-        """Whether the server refused a form or field; it is remembered, so that the next request goes without it.
+        """Whether the server refused a form or field, which the next request then leaves out.
 
-        `sent` is what this request had: another one, under way at the same time, may have learnt of it first.
+        `sent` names the forms and fields of this request; a parallel request may have met the refusal first.
         """
         what = ladder.refusal(error, self.name, sent)
         if what is not None:
@@ -335,7 +334,7 @@ class Exchange:
 
 
 def wording(template: str, **values: Any) -> str:
-    """The user part of a template, to be added to a conversation."""
+    """The user part of a rendered template, for adding to a conversation."""
     return str(render(template, **values)[1].text)
 
 
@@ -345,9 +344,10 @@ def _question(asked: list[BaseMessage] | Question) -> Question:
 
 def _joined(chunks: list[AIMessageChunk]) -> AIMessage:
     """The message that the chunks of a stream, at least one, make."""
+    # LangChain declares the common base class, BaseMessage.
     return cast(AIMessage, message_chunk_to_message(chunks[0] + chunks[1:]))
 
 
 def _is_whole(message: AIMessage) -> bool:
-    """Whether a streamed answer came to its end: the protocol's last chunk says why it stopped."""
+    """Whether a streamed answer is complete: the protocol's last chunk says why it stopped."""
     return bool(message.response_metadata.get("finish_reason") or message.response_metadata.get("status"))

@@ -1,4 +1,4 @@
-"""Finding the answer's JSON object in what a model wrote around it, in time linear in its length."""
+"""Finds the JSON object of an answer in the text around it, in time linear in its length."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ _BEGIN: Final = re.compile(r"\{(?=\s*[\"}])")
 _DECODER: Final = json.JSONDecoder()
 _PAGE: Final = 4_096
 _WRAPPED: Final = 3
-"""An object is looked for inside so many others."""
+"""The most objects around the object that is looked for."""
 
 DEEPEST: Final = 24
-"""Levels of nesting that an answer may have: ours have four. Deeper ones are no answers, and could not be kept."""
+"""The most levels of nesting of an answer; schemas here have four. Deeper ones are invalid, and could not be stored."""
 REPAIRED: Final = 6_000
-"""Characters of broken JSON that are repaired: what repairs it takes quadratic time."""
+"""The most characters of broken JSON that are repaired: the repair takes quadratic time."""
 _WORK: Final = 20
-"""Characters read again per character of the text, where objects begin that never end."""
+"""Characters read again per character of the text, if objects begin that never end."""
 
 
 def without_thinking(text: str) -> str:
-    """What a reasoning model wrote after its thinking.
+    """The text of a reasoning model without its thinking.
 
-    Some chat templates write only the closing tag; thinking that is not closed was cut off and holds no answer.
+    Some chat templates write only the closing tag. Thinking without a closing tag was cut off and contains no answer.
     """
     tags = list(_TAG.finditer(text))
     closings = {tag[2].lower(): tag.start() for tag in tags if tag[1]}
@@ -55,9 +55,9 @@ def without_thinking(text: str) -> str:
 def find_object(text: str, fields: Iterable[str]) -> dict[str, Any] | None:
     """The JSON object in a text that looks most like the answer, or None.
 
-    Forgives code fences, words around the object, trailing commas, single quotes, comments, and an object wrapped in
-    another. An object whose last brace is missing altogether is taken for a cut-off answer and not repaired, and one
-    that is nested deeper than `DEEPEST` for no answer.
+    It accepts code fences, words around the object, trailing commas, single quotes, comments, and an object wrapped in
+    another. An object without its last brace counts as a cut-off answer and is not repaired; one that is nested deeper
+    than `DEEPEST` is ignored.
 
     Args:
         text: what the model wrote.
@@ -113,7 +113,7 @@ def _objects(text: str) -> Iterator[dict[str, Any]]:
 
 
 def _repaired(text: str) -> list[dict[str, Any]]:
-    """The objects in broken JSON; none where it is too long or too deep to be worth it."""
+    """The objects in broken JSON; none if it is too long or too deep to repair."""
     if len(text) > REPAIRED or _depth(text) > DEEPEST:
         return []
     try:
@@ -125,7 +125,7 @@ def _repaired(text: str) -> list[dict[str, Any]]:
 
 
 def _depth(text: str) -> int:
-    """How deep brackets are nested in a text, those in strings included."""
+    """The depth of nested brackets in a text, those in strings included."""
     depth = deepest = 0
     for sign in text:
         if sign in "{[":

@@ -1,7 +1,7 @@
-"""What a failed request means: worth trying again, or an error with a remedy at once.
+"""Interprets a failed request: whether to try again, or which error with which remedy to raise.
 
-Libraries raise many kinds of exceptions; what tells them apart is the HTTP status, the error code in the body, and
-the kind of network failure. Everything here looks at those, never at the class of one provider's exception alone.
+Libraries raise many kinds of exceptions. This module distinguishes them by HTTP status, by the error code in the body,
+and by the kind of network failure, never by the class of one provider's exception alone.
 """
 
 from __future__ import annotations
@@ -34,14 +34,14 @@ _TIMEOUT: Final = re.compile(r"(Timeout|TimedOut)")
 
 
 class TransientModelError(ModelError):
-    """A request that failed for a reason that may pass: busy, unreachable, too slow, cut off."""
+    """A request failed for a reason that may pass: the server was busy, unreachable, too slow, or cut off."""
 
 
 class TooMuch(Exception):
-    """A server sent more than is read of one answer.
+    """A server sent more bytes than the limit of an answer.
 
     Attributes:
-        received: bytes that had come.
+        received: bytes received until then.
     """
 
     def __init__(self, received: int) -> None:
@@ -60,7 +60,7 @@ def is_transient(error: BaseException) -> bool:
 
 
 def is_final(error: Exception) -> bool:
-    """Whether the text names a reason that neither another try nor another form of question changes."""
+    """Whether the text names a reason that neither another try nor another form of request can remove."""
     text = message_of(error)
     return any(pattern.search(text) for pattern in (_QUOTA, _CONTEXT, _FILTERED))
 
@@ -73,9 +73,9 @@ def is_too_long(error: Exception) -> bool:
 def model_error(
     error: Exception, name: ModelName, *, agent: str = "", module: str = "", turn: int | None = None, timeout_s: float
 ) -> ModelError:
-    """The error that a user sees for what a request raised; raise it `from` the original.
+    """The error that a user sees for a failed request; raise it `from` the original.
 
-    The original is cleared of secrets in place, because it stays chained and is printed in tracebacks.
+    Secrets are removed from the original in place, because it stays chained and appears in tracebacks.
     """
     if isinstance(error, ModelError):
         return error
@@ -124,7 +124,7 @@ def _explained(error: Exception, name: ModelName, timeout_s: float) -> tuple[str
         return "the connection was cut in the middle of the answer", "Try again; see the server's log.", True
     if _is_network(error):
         cause = short(str(causes[-1]) or text)
-        return f"cannot reach the server{at} ({cause})", "Is the server running, and is the address right?", True
+        return f"cannot reach the server{at} ({cause})", "Check that the server runs, and check its address.", True
     if _has_error_body(error):
         return f"the server{at} reported an error: {said}", "Try again later; see the server's log.", True
     kind = type(error).__name__
@@ -138,7 +138,7 @@ def _explained(error: Exception, name: ModelName, timeout_s: float) -> tuple[str
 
 
 def message_of(error: BaseException) -> str:
-    """An exception's own words: the server's message where there is a body, else its text; the beginning of it."""
+    """The beginning of an exception's message: the server's message if there is a body, else its own text."""
     body = body_of(error)
     if body:
         inner = body.get("error", body)
@@ -151,7 +151,7 @@ def message_of(error: BaseException) -> str:
 
 
 def _said(value: Any) -> str:
-    """What stands in a part of a server's error, which may be anything."""
+    """The text of a part of a server's error, which may be any value."""
     try:
         return beginning(str(value))
     except RecursionError:
@@ -186,10 +186,10 @@ def body_of(error: BaseException) -> dict[str, Any]:
 
 
 def _response_text(error: BaseException) -> str:
-    """What the server sent, where the exception carries a response that was read."""
+    """The text of the response that an exception carries; empty if there is none, or it was not read."""
     try:
         text = getattr(getattr(error, "response", None), "text", "")
-    except RuntimeError:  # the body of a stream that nobody read
+    except RuntimeError:  # the body of a stream that was not read
         return ""
     return text if isinstance(text, str) else ""
 
@@ -199,7 +199,7 @@ def _has_error_body(error: Exception) -> bool:
 
 
 def chain(error: BaseException) -> list[BaseException]:
-    """An exception and what it was raised from, one after the other."""
+    """An exception and its causes, one after the other."""
     found = [error]
     while (cause := found[-1].__cause__ or found[-1].__context__) is not None and cause not in found:
         found.append(cause)
@@ -207,7 +207,7 @@ def chain(error: BaseException) -> list[BaseException]:
 
 
 def is_timeout(error: Exception) -> bool:
-    """Whether a request took longer than it may."""
+    """Whether a request exceeded its time limit."""
     return isinstance(error, TimeoutError | asyncio.TimeoutError) or bool(_TIMEOUT.search(type(error).__name__))
 
 
@@ -218,7 +218,7 @@ def _is_network(error: Exception) -> bool:
 
 
 def _is_cut(error: Exception) -> bool:
-    """Whether an answer ended in its middle: the connection says so, or the last character, or the last event."""
+    """Whether an answer broke off, by the connection's error, by its last character, or by its last event."""
     causes = chain(error)
     if any(isinstance(cause, TooMuch) for cause in causes):
         return False
@@ -233,9 +233,9 @@ def _is_cut(error: Exception) -> bool:
 
 
 def retry_after_s(error: BaseException) -> float | None:
-    """Seconds after which a server that refused a request asked to be tried again, where it said so: 0 or more.
+    """The seconds, 0 or more, that a server's refusal asks the client to wait (Retry-After); None if it names none.
 
-    It says so in seconds, or with a date, which counts from the date of its answer, else from this machine's clock.
+    The server gives seconds, or a date, which counts from the date of its answer, else from this machine's clock.
     """
     headers = getattr(getattr(error, "response", None), "headers", None)
     value = headers.get("retry-after") if headers is not None else None

@@ -1,4 +1,4 @@
-"""A request made to fit the model's context: what is sent of a question, and how much room its answer has."""
+"""Fits a request to the model's context: which parts of a question are sent, and how long its answer may be."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ if TYPE_CHECKING:
     from persimchat.models.exchange import Exchange
 
 WHOLE: Final = ("judge", "analysis")
-"""Modules that judge a conversation: their prompts are never shortened, since they would judge another one."""
+"""Modules that judge a conversation: their prompts are never shortened, because they would judge another one."""
 
 _LEAST_ROOM: Final = 16
 
 
 @dataclass(frozen=True)
 class Fitted:
-    """What is sent.
+    """A prompt that fits, and the limit of its answer.
 
     Attributes:
         messages: the prompt.
-        tokens: that the answer may have.
-        field: under which name the server is told so; None where it takes no limit.
-        dropped: what was left out of the question.
-        context: tokens of the model's context; None where it has no limit.
+        tokens: the most tokens of the answer.
+        field: the request's field for this limit; None if the server accepts no limit.
+        dropped: the parts of the question that were left out.
+        context: tokens of the model's context; None if it has no limit.
     """
 
     messages: list[BaseMessage]
@@ -48,7 +48,7 @@ class Fitted:
             return given
         if not is_openai(model):
             return {**given, self.field: self.tokens}
-        # As a field of its own the client would send it under the name that OpenAI's newest models take.
+        # As a normal argument, the client would rename it to the field of OpenAI's newest models.
         return {**given, "extra_body": {**given.get("extra_body", {}), self.field: self.tokens}}
 
 
@@ -63,20 +63,20 @@ async def fit(
 ) -> Fitted:
     """Make a question fit the model's context, together with room for its answer.
 
-    Where it does not, memories are left out, then utterances (`prompts/fitting.py`). The answer has as many tokens as
-    its limit says, or as are left. Things are left out to keep half of that, or a quarter of the context; where nothing
-    more can be, a quarter of the limit will do, or a sixteenth of the context.
+    If it does not fit, memories are left out, then utterances (`prompts/fitting.py`). The answer may have as many
+    tokens as its limit says, or as are left. Parts are left out until half of the limit, or a quarter of the context,
+    is free for the answer. If no more can be left out, a quarter of the limit, or a sixteenth of the context, suffices.
 
     Args:
-        exchange: who asks, and which model.
-        model: its client.
-        question: what is asked.
-        schema: the answer's; None for free text.
-        behind: what is said at the end, beside the question.
-        more_room: whether the answer was cut, and is asked for once more with half again as many tokens.
+        exchange: names the module and the model.
+        model: the model's client.
+        question: the question.
+        schema: the answer's schema; None for free text.
+        behind: text that follows the question.
+        more_room: whether the answer was cut, so that it may have half again as many tokens.
 
     Raises:
-        PromptTooLong: it does not fit, however much is left out, or nothing may be.
+        PromptTooLong: the prompt does not fit, and no more may be left out.
     """
     name, settings = exchange.name, exchange.settings
     tokens = answer_tokens(settings, exchange.module, schema, thinks=capacity.thinks(name))
@@ -105,7 +105,7 @@ def _too_long(exchange: Exchange, size: int, room: int, context: int) -> ModelEr
     elif exchange.module in WHOLE:
         remedy = f"Name a model with a larger context for it (module_models, {exchange.module})."
     else:
-        remedy = "Name a model with a larger context; what the server itself is started with may be the limit."
+        remedy = "Name a model with a larger context, or start the server with a larger one."
     return exchange.error(
         f"too long: the prompt has about {size:,} tokens, with {room:,} for the answer more than the context of "
         f"{context:,} tokens, and nothing can be left out",

@@ -1,6 +1,6 @@
-"""Forms in which a structured answer can be asked for, best first, and which of them a server takes.
+"""The forms of structured answers, best first, and which of them a server accepts.
 
-A server's refusals are remembered for the process: what it refused once it is not asked again.
+The process remembers a server's refusals, and does not ask again for what the server has refused.
 """
 
 from __future__ import annotations
@@ -34,17 +34,17 @@ class Rung(StrEnum):
 
     @property
     def needs_schema_in_prompt(self) -> bool:
-        """Whether the model sees the schema only if the prompt shows it."""
+        """Whether the model sees the schema only if the prompt contains it."""
         return self in (Rung.JSON_MODE, Rung.TEXT)
 
 
 CLIENT_FIELDS: Final = ("seed", "stream_options")
-"""Fields that the client adds to every request, and that are left out where a server refuses them."""
+"""Fields that the client adds to every request, unless the server has refused them."""
 STRICT: Final = "strict"
-"""That a schema is to be kept to strictly; left out where a server refuses it."""
+"""The request for strict adherence to the schema, unless the server has refused it."""
 
 _PARTS: Final = (STRICT, *TOKEN_LIMITS, *CLIENT_FIELDS, *Bounds)
-"""Parts of a request that a server may refuse while it takes the form of answer; looked for in this order."""
+"""Parts of a request that a server may refuse although it accepts the form of answer, in order of search."""
 
 _REFUSING: Final = frozenset({400, 404, 405, 415, 422, 500, 501})
 _CLIENT_SIDE: Final = (NotImplementedError, TypeError)
@@ -78,28 +78,28 @@ def rung(name: ModelName) -> Rung:
 
 
 def refused_fields(name: ModelName) -> frozenset[str]:
-    """Fields of the client's, of `CLIENT_FIELDS`, that this model's server has refused."""
+    """The fields among `CLIENT_FIELDS` that this model's server has refused."""
     return _refused.get(name.key, frozenset()) & frozenset(CLIENT_FIELDS)
 
 
 def token_limit(name: ModelName) -> str | None:
-    """Under which name this model's server takes a limit of answer tokens; None where it takes none."""
+    """The field in which this model's server accepts a limit of answer tokens; None if it accepts none."""
     known = _refused.get(name.key, frozenset())
     return next((field for field in profile_of(name).token_limit if field not in known), None)
 
 
 def bounds(name: ModelName) -> frozenset[Bounds]:
-    """Which bounds of a schema this model's server takes."""
+    """The bounds of a schema that this model's server accepts."""
     return profile_of(name).bounds - _refused.get(name.key, frozenset())
 
 
 def sent_with(model: BaseChatModel, name: ModelName, form: Rung | None) -> frozenset[str]:
-    """What a request has that its server may refuse, beside the limit of tokens.
+    """The parts of a request that its server may refuse, without the limit of tokens.
 
     Args:
         model: the client.
         name: the model.
-        form: of the answer; None for free text.
+        form: the form of the answer; None for free text.
     """
     profile = profile_of(name)
     added = {"seed": profile.seed, "stream_options": profile.stream_options and form is None}
@@ -112,7 +112,7 @@ def sent_with(model: BaseChatModel, name: ModelName, form: Rung | None) -> froze
 
 
 def refuse(name: ModelName, what: str) -> None:
-    """Remember that a model's server does not take a form of answer or a request field."""
+    """Remember that a model's server refuses a form of answer or a request field."""
     with _lock:
         _refused[name.key] = _refused.get(name.key, frozenset()) | {str(what)}
 
@@ -124,12 +124,12 @@ def forget() -> None:
 
 
 def refusal(error: Exception, name: ModelName, sent: Iterable[str]) -> str | None:
-    """What a server (or its client) refused with this error, or None if the error is no refusal.
+    """The form or part that a server (or its client) refused with this error, or None if it refused none.
 
     Args:
-        error: what the request raised.
+        error: the exception of the request.
         name: the model that was asked.
-        sent: what the request had that can be refused: a form of answer, and parts of a request.
+        sent: the form of answer and the parts of the request that can be refused.
     """
     if is_final(error):
         return None
@@ -148,10 +148,10 @@ def refusal(error: Exception, name: ModelName, sent: Iterable[str]) -> str | Non
 
 
 def arguments(model: BaseChatModel, name: ModelName, form: Rung, schema: type[BaseModel]) -> dict[str, Any]:
-    """What LangChain's `with_structured_output` adds to a request for this form of answer.
+    """The arguments that LangChain's `with_structured_output` adds to a request for this form of answer.
 
-    Only the request is LangChain's; the answer is read by `answers.read`, which forgives more than its parsers. This
-    also keeps a judgement one run in traces, where the parsers would make it six.
+    Only the request is LangChain's; `answers.read` reads the answer, because it accepts more than LangChain's parsers.
+    So a judgement is also one run in traces; with the parsers it would be six.
 
     Raises:
         NotImplementedError: the model's class has no such form.
@@ -188,11 +188,11 @@ def _bound(model: BaseChatModel, form: Rung, schema: dict[str, Any], *, strict: 
     if not isinstance(first, RunnableBinding):
         raise NotImplementedError(f"{type(model).__name__} has an unknown kind of {form}")
     request = dict(first.kwargs)
-    if not strict:  # LangChain says "strict": false
+    if not strict:  # LangChain adds "strict": false
         (request.get("response_format") or {}).get("json_schema", {}).pop("strict", None)
     if is_openai(model) and "response_format" in request:
-        # The same JSON on the wire. As a field of its own the client would walk through the schema and parse the
-        # answer with every request, a quarter of a request's CPU (benchmarks/turns.py).
+        # The same JSON on the wire. For a normal argument, the client would walk through the schema and parse the
+        # answer at every request, a quarter of a request's CPU (benchmarks/turns.py).
         request["extra_body"] = {"response_format": request.pop("response_format")}
     return request
 

@@ -1,11 +1,11 @@
-"""The ledger of a conversation: every request to a model passes through it, however the conversation is held.
+"""The ledger of a conversation, through which every request to a model passes.
 
-It counts requests and what they take, what failed included, holds them to the budgets, and has each of them recorded;
-or it answers them from a run's record, without a model.
+It counts requests with their tokens and cost, failed ones included, enforces the budgets, and records each request. In
+a replay it answers requests from a run's record, without a model.
 
-LangGraph hands it down in `configurable` under `LEDGER`, also into child graphs; of that, only plain values get into
-checkpoints and traces. A run brings its own (`runs/run/resources.py`); a conversation's graph makes one where it is
-given none (`graph/compiled.py`). Questions outside of conversations have none, and are put as they come.
+LangGraph passes it down in `configurable` under `LEDGER`, also into child graphs; only plain values get from there into
+checkpoints and traces. A run brings its own ledger (`runs/run/resources.py`); without one, a conversation's graph makes
+a ledger (`graph/compiled.py`). Questions outside of conversations have none.
 """
 
 from __future__ import annotations
@@ -30,23 +30,23 @@ LEDGER: Final = "persimchat_ledger"
 """Key of the ledger in `configurable`."""
 
 ANSWER_TOKENS: Final = 150
-"""What an answer is expected to take before a module has had one."""
+"""The expected tokens of a module's first answer."""
 
 
 _SUMMED: Final = (
     "agent", "module", "model", "input_tokens", "output_tokens", "cached_tokens", "estimated", "cost_usd",
 )  # fmt: skip
-"""What is taken of a request's row for the sums."""
+"""The fields of a request's row that are summed up."""
 
-_REMEDY: Final = "The run ended before, or its settings are others now; resume or branch it instead."
+_REMEDY: Final = "The recorded run ended earlier, or had other settings; resume or branch it instead."
 
 
 class NotRecorded(InputError):
-    """A run is to be answered from a record which does not have the answer."""
+    """A replay needs an answer that the run's record does not have."""
 
 
 class Sink(Protocol):
-    """Where a ledger has its records written."""
+    """The destination of a ledger's records."""
 
     def call(self, row: Row) -> None:
         """Write one request."""
@@ -59,17 +59,17 @@ class Ledger:
     """Counts, limits and records the requests of one conversation. Used from one thread at a time.
 
     Attributes:
-        spending: what was spent.
-        shortened: the run's first request of whose prompt something was left out, since the model's context was too
-            small; None before, and where an earlier part of the run had one.
+        spending: the requests, tokens and cost so far.
+        shortened: the run's first request with a shortened prompt, because the model's context was too small; None
+            before that, and if an earlier part of the run had one.
 
     Args:
-        sink: where records go; nothing is recorded where it is None.
+        sink: the destination of records; None to record nothing.
         earlier: the rows of the same run's requests before it was resumed; they count as spent.
-        vectors: texts that were embedded before that: digest → base64, as recorded.
-        answers: a run's record, out of which everything is answered. Budgets do not count then: nothing is spent.
-        used: rows of what the same conversation used before, as its state has them; the conversation's nodes write
-            there what is used from now on (`news`). None where the state is not to hold that.
+        vectors: the texts embedded before that: digest → base64, as recorded.
+        answers: a run's record, which answers all requests (a replay). Budgets do not count then: nothing is spent.
+        used: accounting rows of the same conversation so far, from its state; the conversation's nodes add later rows
+            to the state (`news`). None if the state holds no such rows.
     """
 
     def __init__(
@@ -110,29 +110,29 @@ class Ledger:
 
     @property
     def differences(self) -> list[tuple[int, str, str]]:
-        """Questions that are other ones than those whose recorded answers they got: turn, agent, module."""
+        """Questions that differ from the recorded questions whose answers they got: turn, agent, module."""
         return list(self._differences)
 
     def rows(self) -> list[dict[str, Any]]:
-        """What was used so far, one row a module, agent and model, in the order of their names."""
+        """The use so far, one row per module, agent and model, in the order of their names."""
         return [dict(self._sums[key]) for key in sorted(self._sums)]
 
     def news(self) -> dict[str, dict[str, Any]]:
-        """The rows, by "module|agent|model", that have changed since they were asked for last; for the state."""
+        """The rows, by "module|agent|model", that have changed since the last call; for the state."""
         news = self._untold or {}
         self._untold = None if self._untold is None else {}
         return news
 
     async def settled(self, *, within_s: float = 5.0) -> bool:
-        """Wait until no request is under way, so that what a cancelled one has used is known.
+        """Wait until no request is under way, so that the use of cancelled requests is known.
 
-        LangGraph does not wait for the steps that it cancels when another one fails.
+        LangGraph does not wait for the steps that it cancels when another step fails.
 
         Args:
-            within_s: seconds to wait at most.
+            within_s: the most seconds to wait.
 
         Returns:
-            Whether all are over.
+            Whether all requests are over.
         """
         try:
             await asyncio.wait_for(self._over.wait(), within_s)
@@ -142,7 +142,7 @@ class Ledger:
 
     @contextmanager
     def preparing(self, request: Request, settings: Settings) -> Iterator[None]:
-        """Record why a question was not put to its model: it is no request, and is not counted as one."""
+        """Record why a question was not put to its model; it does not count as a request."""
         request.started = time.perf_counter()
         try:
             yield
@@ -152,7 +152,7 @@ class Ledger:
 
     @contextmanager
     def keeping(self, request: Request, settings: Settings) -> Iterator[None]:
-        """Count and record a request, however it ends, if it was admitted; `settings` have prices and timeout."""
+        """Count and record an admitted request, even if it fails; `settings` have prices and timeout."""
         failed: str | None = None
         try:
             yield
@@ -169,18 +169,18 @@ class Ledger:
                 self._count(row)
                 self._write(row)
                 if row["answer"] is not None:
-                    # A run goes on with what its record holds, so that a replay cannot differ from it.
+                    # The run uses the answer as recorded, so that a replay cannot differ from it.
                     request.answer = from_record(row["answer"])
 
     def admit(self, request: Request, settings: Settings) -> None:
-        """Count a request that is about to be made, and set aside what it is expected to take.
+        """Count a request before it is made, and reserve its expected tokens and cost.
 
         Args:
-            request: that is about to be made.
+            request: the request.
             settings: with the budgets and the prices.
 
         Raises:
-            BudgetExhausted: it would pass a budget, and must not be made.
+            BudgetExhausted: the request would exceed a budget, and must not be made.
         """
         if any(request.dropped) and not self._told_of_shortening:
             self.shortened, self._told_of_shortening = request, True
@@ -194,16 +194,16 @@ class Ledger:
         self._over.clear()
 
     def recorded(self, request: Request, answers: int) -> Recorded:
-        """What became of a question according to the record.
+        """The recorded requests and answer of a question.
 
-        All that the agent's module took in this turn is counted and recorded as it was then, failures too.
+        All recorded requests of the agent's module in this turn are counted and recorded again, failures too.
 
         Args:
-            request: for the question.
-            answers: how many answers the exchange has had.
+            request: the request with the question.
+            answers: the number of answers that the exchange has had.
 
         Raises:
-            NotRecorded: it was not asked.
+            NotRecorded: the recorded run did not ask it.
         """
         assert self._answers is not None
         asking: Asking = (request.turn, request.agent, request.module)
@@ -211,7 +211,7 @@ class Ledger:
         if found is None:
             who = f"agent {request.agent}, " if request.agent else ""
             raise NotRecorded(
-                "there is no recorded answer",
+                "the run's record has no answer to a question",
                 where=f"{who}module {request.module}, turn {request.turn}",
                 remedy=_REMEDY,
             )
@@ -230,23 +230,23 @@ class Ledger:
             text: the text's digest.
 
         Raises:
-            NotRecorded: there is none.
+            NotRecorded: the record has none.
         """
         assert self._answers is not None
         found = self._answers.vectors.get(text)
         if found is None:
-            raise NotRecorded("there is no recorded embedding of a text", remedy=_REMEDY)
+            raise NotRecorded("the run's record has no embedding of a text", remedy=_REMEDY)
         return self.embedded(text, found)
 
     def embedded(self, text: str, vector: str) -> str:
-        """Record an embedding, once a text.
+        """Record an embedding, once per text.
 
         Args:
             text: the text's digest.
             vector: float32 values as base64.
 
         Returns:
-            What is recorded of this text: a server may embed it a little differently every time.
+            The recorded embedding: a server may embed the same text slightly differently each time.
         """
         if self._sink is None:
             return vector
@@ -256,7 +256,7 @@ class Ledger:
         return self._embedded[text]
 
     def _past(self, row: Mapping[str, Any]) -> None:
-        """Count a request that is over; a question that was not put to its model is none."""
+        """Count a finished request; a question that was not put to its model does not count."""
         if row.get("calls", 1):
             self._count(row)
             self.spending.add(_taken(row))
@@ -281,7 +281,7 @@ class Ledger:
 
 
 def _why(error: BaseException, request: Request, settings: Settings) -> str:
-    """Why a request failed, as its user is told."""
+    """Why a request failed, in the words of the error."""
     if not isinstance(error, Exception):
         return STOPPED
     if not isinstance(error, PerSimChatError):

@@ -1,4 +1,4 @@
-"""How many requests are under way at the same time, how often they start, and how long one may take."""
+"""Limits on requests: how many run at the same time, how often they start, and how long each may take."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ _SLOTS: PerLoop[asyncio.Semaphore] = PerLoop()
 _RATES: PerLoop[InMemoryRateLimiter] = PerLoop()
 
 LONGEST_PAUSE_S: Final = 60.0
-"""However long a server asks to be left alone, it is asked again after so many seconds."""
+"""The longest pause before a server is asked again, even if it asks for more."""
 
 TOLD_FROM_S: Final = 5.0
-"""A pause that holds a run up by so many seconds more is told."""
+"""A pause that delays a run by at least so many seconds is reported to its followers."""
 LONGEST_TOLD_S: Final = 1e9
-"""Seconds beyond which what a server asks for is no figure any more."""
+"""The greatest number of seconds that is reported."""
 
 
 @dataclass
 class Pause:
-    """Until when one model's server wants to be left alone, in seconds of the event loop's clock."""
+    """The end of a pause that one model's server has asked for, in seconds of the event loop's clock."""
 
     until: float = 0.0
 
@@ -38,14 +38,14 @@ _PAUSES: PerLoop[Pause] = PerLoop()
 
 
 def pause(model: Hashable, seconds: float) -> float:
-    """Let no request to a model start for so many seconds: its server asked for it (HTTP 429, Retry-After).
+    """Start no request to a model for some seconds, because its server asked for that (HTTP 429, Retry-After).
 
     Args:
-        model: which model, as given to `slot`.
-        seconds: how long; no longer than `LONGEST_PAUSE_S`.
+        model: the model, as given to `slot`.
+        seconds: the length of the pause, at most `LONGEST_PAUSE_S`.
 
     Returns:
-        How many seconds this adds to the pause that there was.
+        The seconds that this adds to an existing pause.
     """
     held, now = _PAUSES.get(model, Pause), asyncio.get_running_loop().time()
     before = max(held.until, now)
@@ -54,29 +54,29 @@ def pause(model: Hashable, seconds: float) -> float:
 
 
 def pause_asked_for(error: BaseException, model: Hashable, name: str) -> None:
-    """Leave a server alone for as long as its refusal asks, and tell the run's followers where that is long.
+    """Pause requests to a model for as long as its server's refusal asks; report long pauses to the run's followers.
 
     Args:
-        error: what the request raised.
-        model: which model, as given to `slot`.
+        error: the exception of the request.
+        model: the model, as given to `slot`.
         name: the model's name, as the user wrote it.
     """
     seconds = retry_after_s(error)
     if seconds is None or pause(model, seconds) < TOLD_FROM_S:
         return
     waits = {"model": name, "asked_s": min(seconds, LONGEST_TOLD_S), "wait_s": min(seconds, LONGEST_PAUSE_S)}
-    with suppress(RuntimeError):  # outside of a graph nobody listens
+    with suppress(RuntimeError):  # outside of a graph there are no followers
         get_stream_writer()({"waiting": waits})
 
 
 @dataclass(frozen=True)
 class Room:
-    """What a request takes of a context that all requests to one server share.
+    """The share of a request in a context that all requests to one server share.
 
     Attributes:
-        server: which one.
+        server: the server.
         size: tokens of its context.
-        taken: of these, tokens of the request's prompt and answer; all of them where they are more.
+        taken: tokens of the request's prompt and answer; all of the context if they are more.
     """
 
     server: Hashable
@@ -85,7 +85,7 @@ class Room:
 
 
 class _Shared:
-    """A context that requests share: they are let in in the order in which they came, each when there is room."""
+    """A shared context: admits requests in the order of their arrival, each when there is room."""
 
     def __init__(self, size: int) -> None:
         self._free, self._next, self._freed = size, asyncio.Lock(), asyncio.Event()
@@ -116,15 +116,15 @@ async def slot(
     after: Hashable = None,
     room: Room | None = None,
 ) -> AsyncIterator[None]:
-    """Hold one of the shared slots for one request; its time limit counts from here, not from the wait.
+    """Hold one of the shared slots for one request; its time limit starts when it has the slot.
 
     Args:
-        settings: `max_concurrency`, `concurrent`, `requests_per_second` and `timeout_s` count.
-        model: which model is asked; a pause that its server asked for is waited for first.
-        at_once: how many requests this model works at, where that is less than all models together may have.
-        after: requests to this model that name the same thing here are made one after another, in the order in which
-            they came; None for those that need not be.
-        room: what it takes of a context that is shared, and is waited for; None where requests share none.
+        settings: `max_concurrency`, `concurrent`, `requests_per_second` and `timeout_s` are read.
+        model: the model that is asked; a pause of its server is waited for first.
+        at_once: the most requests of this model at the same time, if fewer than those of all models together.
+        after: requests to this model with the same value run one after another, in the order of their arrival; None
+            for independent requests.
+        room: the request's share of a shared context, which is waited for; None without a shared context.
 
     Raises:
         TimeoutError: the request took longer than `settings.timeout_s`.
@@ -150,8 +150,7 @@ async def slot(
 
 
 def _rate(per_second: float) -> InMemoryRateLimiter:
-    # The limiter polls. Looking ten times as often as requests may start keeps the rate within a tenth of what is
-    # allowed, never above it.
+    # The limiter polls. With ten polls per allowed request, the rate stays within a tenth of the limit, never above it.
     every = min(0.1, max(0.001, 0.1 / per_second))
     return _RATES.get(
         per_second, lambda: InMemoryRateLimiter(requests_per_second=per_second, check_every_n_seconds=every)

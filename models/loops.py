@@ -1,7 +1,7 @@
 """Values that belong to one event loop.
 
 Asynchronous HTTP clients and semaphores must not cross event loops: a connection pool used from a second
-`asyncio.run` fails in ways that look like network trouble. Everything of that kind is kept here, by running loop.
+`asyncio.run` fails in ways that look like network failures. `PerLoop` keeps such objects by running loop.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ V = TypeVar("V")
 class PerLoop(Generic[V]):
     """A cache by key and running event loop, safe between threads.
 
-    Loops are held weakly. Because a cached client may itself hold its loop, the entries of loops that are closed are
-    dropped whenever something new is made.
+    Loops are held weakly. Because a cached client may itself hold its loop, the entries of closed loops are dropped
+    whenever a new value is made.
     """
 
     def __init__(self) -> None:

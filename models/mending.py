@@ -1,6 +1,6 @@
-"""Making an answer usable that nearly is: numbers to their range, lists to their length. Pure; nothing is made up.
+"""Corrects an answer that is nearly usable: moves numbers into their range, shortens lists. Pure; it invents nothing.
 
-For a mind's own judgements only. Who decides something for others (judges, selectors, votes) is asked again.
+Only a mind's own judgements are corrected. Those who decide for others (judges, selectors, voters) are asked again.
 """
 
 from __future__ import annotations
@@ -22,23 +22,23 @@ from persimchat.state.outcomes import Outcome
 T = TypeVar("T", bound=BaseModel)
 
 _NUMBER: Final = re.compile(r"\s*([-+]?\d{1,15}(?:\.\d{0,15})?)\s*(?:/\s*10)?\s*")
-"""A number in words' clothing: "7", "7.4", "7/10"."""
+"""A number as text: "7", "7.4", "7/10"."""
 _ROUNDS: Final = 6
-"""A value may need several repairs: "12/10" is a number, then one that is too great; a list is sorted out, then cut."""
+"""A value may need several repairs: "12/10" becomes a number, then a smaller one; a list loses items, then is cut."""
 
 _NOT_WHOLE: Final = frozenset({"int_parsing", "int_from_float", "float_parsing"})
 _BOUNDS: Final = {"less_than_equal": "le", "greater_than_equal": "ge"}
 
 
 def mended(answer: Mapping[str, Any], schema: type[T]) -> T | None:
-    """The answer as far as it is usable; None where it is not.
+    """The corrected answer; None if it is unusable.
 
-    A number outside its range is moved to its end; "7/10" and 7.4 are 7. A list that is too long is cut; items of a
-    list that are of no use are left out, and of one that is to have several, one is enough.
+    A number outside its range becomes the nearest valid one; "7/10" and 7.4 become 7. A list that is too long is cut;
+    unusable items of a list are left out, and one item is enough in a list that should have several.
 
     Args:
         answer: the object that the model gave.
-        schema: what it was asked for.
+        schema: the schema of the answer.
     """
     usable, found = _usable(schema), copy.deepcopy(dict(answer))
     for _ in range(_ROUNDS):
@@ -53,11 +53,11 @@ def mended(answer: Mapping[str, Any], schema: type[T]) -> T | None:
 
 
 def usable_parts(answer: Mapping[str, Any], parts: Sequence[str]) -> dict[str, tuple[Judgement, Outcome]]:
-    """The parts of an answer that are usable: "valid" as they are, or "corrected".
+    """The usable parts of an answer, each with its outcome: "valid" or "corrected".
 
     Args:
         answer: the object that the model gave.
-        parts: the modules whose judgements it was asked for, of `state.judgement.PARTS`.
+        parts: the modules whose judgements were asked for, from `state.judgement.PARTS`.
     """
     usable: dict[str, tuple[Judgement, Outcome]] = {}
     for part in parts:
@@ -71,15 +71,15 @@ def usable_parts(answer: Mapping[str, Any], parts: Sequence[str]) -> dict[str, t
 
 
 def _mend(found: dict[str, Any], problems: Sequence[Any]) -> bool:
-    """Repair what has a repair, in place; whether all of it has."""
-    # What is of no use goes before a list is cut to the first of its items.
+    """Repair problems in place; return whether each of them has a repair."""
+    # Unusable items are removed before a list is cut to its first items.
     first = [problem for problem in problems if problem["type"] != "too_long"] or problems
     useless: set[tuple[Any, ...]] = set()
     for problem in first:
         path = tuple(problem["loc"])
         repaired = _repaired(problem["type"], problem["input"], problem.get("ctx") or {})
         item = next((path[: depth + 1] for depth in reversed(range(len(path))) if isinstance(path[depth], int)), None)
-        if repaired is not None and path != item:  # a number that is itself an item names something, and is no level
+        if repaired is not None and path != item:  # a number that is an item refers to something, and is not a level
             _holder(found, path)[path[-1]] = repaired
         elif item is not None:
             useless.add(item)
@@ -91,7 +91,7 @@ def _mend(found: dict[str, Any], problems: Sequence[Any]) -> bool:
 
 
 def _repaired(kind: str, value: Any, context: Mapping[str, Any]) -> Any:
-    """What stands for a value with a fault of this kind; None where nothing does."""
+    """The replacement of a value with this kind of fault; None if there is none."""
     if kind in _BOUNDS:
         return context[_BOUNDS[kind]]
     if kind == "too_long" and isinstance(value, list):
@@ -102,7 +102,7 @@ def _repaired(kind: str, value: Any, context: Mapping[str, Any]) -> Any:
 
 
 def _whole(value: Any) -> int | None:
-    """The whole number nearest to what a model gave as one, halves up; None where it gave none."""
+    """The whole number nearest to a model's value, halves up; None if the value is not a number."""
     if isinstance(value, str):
         number = _NUMBER.fullmatch(value)
         value = float(number[1]) if number else None
@@ -117,7 +117,7 @@ def _holder(found: Any, path: Sequence[Any]) -> Any:
 
 @cache
 def _usable(schema: type[T]) -> type[T]:
-    """The schema with one item enough in lists that are to have several."""
+    """The schema, but with one item enough in lists that should have several."""
     eased: dict[str, Any] = {}
     for name, field in schema.model_fields.items():
         kind: Any = field.annotation

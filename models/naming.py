@@ -1,4 +1,4 @@
-"""What a model's name means: `offline`, `openai:<model>`, `<model>@http://host:port/v1` and so on."""
+"""Parses models' names: `offline`, `openai:<model>`, `<model>@http://host:port/v1` and so on."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ PACKAGES: Final = {
     "together": "langchain-together",
     "xai": "langchain-xai",
 }
-"""What is installed for a provider that LangChain serves. Advice names no package but these: whoever made one up out of
-what was typed might send somebody to install a stranger's."""
+"""The package for each provider that LangChain serves. Errors advise to install only these: a package name made from
+what a user typed could belong to a stranger."""
 _KNOWN: Final = (*_OWN, *PACKAGES)
 _FAMILIES: Final = (
     (re.compile(r"(gpt|chatgpt|o\d)\b", re.IGNORECASE), "openai"),
@@ -62,9 +62,9 @@ class ModelName:
 
     Attributes:
         written: the name as the user wrote it; what errors, accounting and traces show.
-        provider: which kind of client serves it.
+        provider: the kind of client.
         model: the model's name at its server, a deployment, a file, or `provider:model` for LangChain.
-        base_url: the server's address, without credentials; None where the client's own default holds.
+        base_url: the server's address, without credentials; None for the client's own default.
     """
 
     written: str
@@ -74,7 +74,7 @@ class ModelName:
 
     @property
     def key(self) -> tuple[str, str]:
-        """What is remembered about a server is remembered under this."""
+        """The key for what the process remembers about the model's server."""
         return (self.written, self.base_url or "")
 
 
@@ -129,7 +129,7 @@ def hub_parts(name: str) -> tuple[str, str, str]:
     found = _HUB.fullmatch(name)
     if found is None or ".." in name:
         raise InputError(
-            f"{shown(name)} names no model file of the Hugging Face hub",
+            f"{shown(name)} is not the name of a model file on the Hugging Face hub",
             remedy="Write hf:OWNER/REPO/FILE.gguf, as the hub's page of the file shows them.",
         )
     if _PART.search(name):
@@ -141,10 +141,10 @@ def hub_parts(name: str) -> tuple[str, str, str]:
 
 
 def default_model_name(explicit: str | None) -> tuple[str, str | None]:
-    """The model to use and, where nobody chose one, a line that tells the user so.
+    """The model to use and, if the user chose none, a line that says so.
 
     Args:
-        explicit: what the settings or the command line name, if anything.
+        explicit: the name in the settings or on the command line, if any.
     """
     if explicit:
         return explicit, None
@@ -170,11 +170,11 @@ def server_address(url: str, source: str, *, key: str = "PERSIMCHAT_API_KEY") ->
 
     Args:
         url: the address.
-        source: where it stands, for the error.
-        key: the environment variable for this server's key; empty where no key is sent to it.
+        source: where the address was given, for the error.
+        key: the environment variable of this server's key; empty if no key is sent to it.
 
     Raises:
-        InputError: it is no http(s) address, or it holds credentials, which would end up in logs and records.
+        InputError: it is not an http(s) address, or has credentials, which would end up in logs and records.
     """
     try:
         parts = urlsplit(url)
@@ -183,7 +183,7 @@ def server_address(url: str, source: str, *, key: str = "PERSIMCHAT_API_KEY") ->
         host = None
     if host is None or parts.scheme.lower() not in ("http", "https"):
         raise InputError(
-            f"{source} holds no valid server address",
+            f"{source} does not have a valid server address",
             remedy="An address looks like http://localhost:8000/v1.",
         )
     if "@" in parts.netloc or parts.query or parts.fragment:
@@ -195,7 +195,7 @@ def server_address(url: str, source: str, *, key: str = "PERSIMCHAT_API_KEY") ->
 
 
 def shown(name: str) -> str:
-    """A name the user gave, as errors quote it: without keys and credentials, and not all of one that has no end."""
+    """A user's name for a model, as errors quote it: without keys and credentials, and shortened."""
     return quoted(redact(name), _MAX_SHOWN)
 
 
@@ -223,6 +223,6 @@ def _ollama_address() -> str:
     if "://" not in host:
         host = f"http://{host}" if ":" in host else f"http://{host}:{OLLAMA_PORT}"
     address = server_address(host, "OLLAMA_HOST", key="")
-    # Ollama's own server reads this variable as the address to listen on; nobody can connect to 0.0.0.0 everywhere.
+    # Ollama's own server reads this variable as the address to listen on; not every system can connect to 0.0.0.0.
     address = re.sub(r"(?<=//)0\.0\.0\.0(?=[:/]|$)", "127.0.0.1", address)
     return address if address.endswith("/v1") else f"{address}/v1"

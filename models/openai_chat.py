@@ -1,9 +1,10 @@
-"""LangChain's clients of OpenAI's protocol, shown only as much of an answer as the protocol has, in its types.
+"""LangChain's clients of OpenAI's protocol, which pass on only those parts of an answer that the protocol defines.
 
-Loading this module takes most of a second: import it where a client is made.
+Loading this module takes most of a second, so import it only where a client is made.
 
-LangChain fails with all kinds of exceptions on counts that are no numbers, calls that are no calls, other roles. A good
-answer is not lost for them, and nothing reaches what merges the pieces of a stream in quadratic time.
+LangChain fails with various exceptions on counts that are not numbers, malformed tool calls and unknown roles. These
+clients remove such parts first, so that a good answer is not lost, and little reaches LangChain's merging of a stream's
+pieces, which takes quadratic time.
 """
 
 from __future__ import annotations
@@ -17,8 +18,8 @@ import openai
 from langchain_core.outputs import ChatGenerationChunk, ChatResult
 from langchain_openai import AzureChatOpenAI, ChatOpenAI
 
-# LangChain has the pieces of a stream written out by pydantic, which would print on standard error what a server sent
-# in the wrong type, whatever it holds.
+# LangChain lets pydantic serialise the pieces of a stream. Pydantic would print values of wrong types, which may be
+# secrets, on standard error.
 warnings.filterwarnings("ignore", message="Pydantic serializer warnings", category=UserWarning)
 
 _Paths = tuple[tuple[str, ...], ...]
@@ -28,11 +29,10 @@ _ABOUT: Final = ("id", "model", "system_fingerprint", "service_tier")
 
 
 class _Typed:
-    """What both clients are shown of an answer.
+    """What both clients have in common: the filter of answers.
 
     Attributes:
-        cached: where an answer may say how many tokens of the prompt came from the server's cache
-            (`profiles.Profile.cached`).
+        cached: paths in an answer to the number of prompt tokens from the server's cache (`profiles.Profile.cached`).
     """
 
     cached: _Paths
@@ -49,7 +49,7 @@ class _Typed:
         return result
 
     def _get_request_payload(self, input_: Any, *, stop: list[str] | None = None, **given: Any) -> dict[str, Any]:
-        """The same request on the wire, past what the client checks of messages: an eighth of a request's CPU."""
+        """The same request on the wire, without the client's checks of messages, an eighth of a request's CPU."""
         payload: dict[str, Any] = super()._get_request_payload(input_, stop=stop, **given)  # type: ignore[misc]
         if "messages" in payload:
             payload["extra_body"] = {**(payload.get("extra_body") or {}), "messages": payload["messages"]}
@@ -80,12 +80,12 @@ class AzureChat(_Typed, AzureChatOpenAI):
 def _dumped(response: openai.BaseModel) -> dict[str, Any]:
     try:
         return response.model_dump(exclude={"choices": {"__all__": {"message": {"parsed"}}}}, warnings=False)
-    except ValueError as error:  # how pydantic says that it is nested too deeply
+    except ValueError as error:  # pydantic's error for a value that is nested too deeply
         raise RecursionError(str(error)) from error
 
 
 def _whole(response: dict[str, Any], cached: _Paths) -> dict[str, Any]:
-    """A whole answer; what is no answer at all is left for LangChain to say so."""
+    """A whole answer; an answer without choices is left unchanged, so that LangChain reports it."""
     choices = response.get("choices")
     if response.get("error") or not isinstance(choices, list) or not choices:
         return response
@@ -98,7 +98,7 @@ def _whole(response: dict[str, Any], cached: _Paths) -> dict[str, Any]:
 
 
 def _piece(chunk: dict[str, Any], cached: _Paths) -> dict[str, Any]:
-    """A piece of a stream. Free text is streamed and nothing else, so calls of tools are left out."""
+    """A piece of a stream, without tool calls: only free text is streamed."""
     choices = chunk.get("choices")
     choice = choices[0] if isinstance(choices, list) and choices else None
     made = []
@@ -119,7 +119,7 @@ def _message(said: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _content(content: Any) -> str:
-    """A message's text: some servers send a list of parts, or the object that was asked for itself."""
+    """A message's text; some servers send a list of parts, or the requested object itself."""
     if isinstance(content, str):
         return content
     if isinstance(content, list):
@@ -147,9 +147,9 @@ def _str(value: Any) -> str | None:
 
 
 def _usage(response: Mapping[str, Any], cached: _Paths) -> dict[str, Any] | None:
-    """Counts of tokens that are numbers of something; how far they are believed is for `models/usage.py` to say.
+    """The counts of tokens that are whole numbers from 0; `models/usage.py` decides whether to believe them.
 
-    What came from the server's cache stands where OpenAI says it afterwards, wherever the server said it.
+    The number of cached tokens moves to the place where OpenAI reports it.
     """
     usage = response.get("usage")
     if not isinstance(usage, dict):

@@ -1,4 +1,4 @@
-"""What is asked of OpenAI's client where it is in use; loading it takes most of a second, and few need it at once."""
+"""Whether a model is a client of OpenAI's protocol, without loading OpenAI's library, which takes most of a second."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 def is_openai(model: Any) -> TypeGuard[BaseChatOpenAI]:
-    """Whether a model is a client of OpenAI's protocol; where the library is not loaded, none is."""
+    """Whether a model is a client of OpenAI's protocol; no model is while the library is not loaded."""
     if "langchain_openai" not in sys.modules:
         return False
     from langchain_openai.chat_models.base import BaseChatOpenAI

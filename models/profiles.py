@@ -1,6 +1,6 @@
-"""What each kind of server takes and tells, in one table.
+"""What each kind of server accepts and reports, in one table.
 
-A profile is what is known before a server was asked. What one refuses all the same is remembered in `ladder.py`.
+A profile is the knowledge before the first request to a server. `ladder.py` remembers what a server then refuses.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ KEYWORDS: Final[Mapping[Bounds, tuple[str, str]]] = {
     Bounds.ARRAYS: ("minItems", "maxItems"),
     Bounds.STRINGS: ("minLength", "maxLength"),
 }
-"""The keywords of each kind: the least and the greatest."""
+"""The keywords of each kind: for the least and the greatest."""
 
 ALL_BOUNDS: Final = frozenset(Bounds)
 
@@ -39,23 +39,21 @@ Tells = Literal["nothing", "client", "openai", "ollama", "file"]
 
 @dataclass(frozen=True)
 class Profile:
-    """What one kind of server takes and tells.
+    """What one kind of server accepts and reports.
 
     Attributes:
         bounds: kinds of limits that its JSON schemas may have.
-        longest: the greatest `maxLength` that it takes; llama.cpp refuses grammars that repeat more often than 2,000
-            times.
-        strict: whether a request says that the schema is to be kept to strictly.
-        token_limit: names of the field that limits an answer's tokens, best first; empty where none is sent.
+        longest: the greatest `maxLength` that it accepts; llama.cpp refuses grammars with more than 2,000 repetitions.
+        strict: whether a request asks for strict adherence to the schema.
+        token_limit: names of the field that limits an answer's tokens, best first; empty if none is sent.
         seed: whether a request has a seed.
         stream_options: whether a request for a stream asks for the count of its tokens.
-        cached: where its answers may say how many tokens of the prompt came from its cache, in the order in which they
-            are looked at.
-        says_the_end: whether its streams say at their end why they stopped.
-        tells_context: who tells the length of the model's context: nobody, the client library, or the server: one with
-            the paths of vLLM and llama.cpp ("openai"), or Ollama; or the model's own file.
-        context: tokens of the context where neither anybody tells nor the setting `context_tokens` says.
-        thinks: whether the model thinks unseen, or before its answer, in tokens that count against the limit.
+        cached: paths in its answers to the number of prompt tokens from its cache, in order of search.
+        says_the_end: whether its streams end with the reason why they stopped.
+        tells_context: the source of the length of the model's context: none ("nothing"), the client library, a server
+            with the paths of vLLM and llama.cpp ("openai"), Ollama, or the model's own file.
+        context: tokens of the context if neither that source nor the setting `context_tokens` gives them.
+        thinks: whether the model's thinking counts against the limit of its answers.
     """
 
     bounds: frozenset[Bounds] = ALL_BOUNDS
@@ -120,7 +118,7 @@ _LANGCHAIN_LIMITS: Final[Mapping[str, str]] = {
     + ("huggingface", "mistralai", "nvidia", "openai", "openrouter", "perplexity", "together", "xai"),
     "max_tokens",
 )
-"""Name of the token limit by the provider's name for `init_chat_model`; others get none."""
+"""The field of the token limit by the provider's name for `init_chat_model`; other providers get no limit."""
 
 _THINKING: Final = re.compile(
     r"(?:^|[/:._-])(?:o[1-9]|gpt-5|gpt-oss|codex|qwq|qwen3|deepseek-(?:r\d|reasoner)|r1|magistral|thinking|reasoning"
@@ -131,7 +129,7 @@ _ANSWERS_AT_ONCE: Final = re.compile(r"instruct|non-?thinking|no-?think|gpt-5-ch
 
 
 def profile_of(name: ModelName) -> Profile:
-    """What is known of a model's server, and of the model by its name, before it was asked."""
+    """The profile of a model's server; the model's name says whether the model thinks."""
     profile = PROFILES[name.provider]
     if name.provider == "langchain":
         limit = _LANGCHAIN_LIMITS.get(name.model.partition(":")[0])

@@ -1,14 +1,14 @@
-"""What a model's server sends, as it is let in: bounded, without keys, and with nothing that could not be kept.
+"""Filters what a model's server sends: limits its length, and removes keys and values that no file can store.
 
-Nothing here trusts a server: answers may have no end, be nested a thousand levels deep, repeat a key, or hold
-characters that no file takes. An answer that is cut off here is a wrong one, and is asked for again.
+This module does not trust servers: answers may be endless, nested a thousand levels deep, repeat a key, or have
+characters that no encoding accepts. An answer that is cut off here is invalid, and the model is asked again.
 """
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing
 from functools import cached_property
 from typing import Any, Final, cast
@@ -25,29 +25,29 @@ from persimchat.models.failures import TooMuch, chain
 from persimchat.models.redaction import KeysInPieces, keys_in_words, without_keys
 
 LONGEST: Final = 200_000
-"""Characters of an answer, thinking included, that are taken: about 50,000 tokens. What is longer is no answer."""
+"""The most characters of an answer, thinking included: about 50,000 tokens. A longer answer is invalid."""
 KEPT: Final = 2_000
-"""Characters that are kept of an answer that was too long."""
+"""The characters that are kept of an answer that was too long."""
 _AFTER: Final = 64
-"""Pieces of a stream that are read after the one that says why it stopped: they tell of tokens."""
+"""The most pieces of a stream that are read after the one with the stop reason: they report tokens."""
 _GREATEST: Final = 2**53
 _FIELDS: Final = ("content", "tool_calls", "invalid_tool_calls", "additional_kwargs", "response_metadata")
 
 Keys = re.Pattern[str] | None
-"""Where a key that is known stands in a text (`redaction.keys_in_words`)."""
+"""A pattern of the known keys (`redaction.keys_in_words`)."""
 
 
 class Receiving(BaseChatModel):
-    """A chat model that answers as another one does, with what `received` leaves of it, under an id of the caller's.
+    """A chat model that filters the answers of another one (`received`), and gives them the caller's message id.
 
-    LangGraph shows a message once where the one that a node returns has the id under which it was streamed; a run is
-    repeatable where ids do not come from a provider or a random number. Both need the id before the first token.
+    LangGraph shows a message only once if a node returns it with the id under which it was streamed. A run is
+    repeatable only if ids do not come from a provider or a random number. Both need the id before the first token.
 
     Attributes:
         inner: the model that answers.
-        message_id: the id of the message, and of every chunk of it; None for the one that LangChain makes up.
-        longest: characters of an answer that are taken. One that has more ends as one that the server has cut: a stream
-            is closed; what came before stays.
+        message_id: the id of the message and of all its chunks; None for LangChain's own id.
+        longest: the most characters of an answer. A longer one ends as if the server had cut it: a stream is closed,
+            and the words until then stay.
     """
 
     inner: BaseChatModel
@@ -56,7 +56,7 @@ class Receiving(BaseChatModel):
 
     @cached_property
     def _serialized(self) -> dict[str, Any]:
-        """What traces are told of the model's making: its class; writing out all its fields takes a millisecond."""
+        """The model in traces: its class only, because serialising all its fields takes a millisecond."""
         return {"lc": 1, "type": "not_implemented", "id": self.lc_id(), "name": type(self).__name__}
 
     @property
@@ -108,7 +108,7 @@ class Receiving(BaseChatModel):
             return
         held: ChatGenerationChunk | None = None
         pieces = self._pieces(messages, stop, run_manager, **kwargs)
-        async with aclosing(cast(Any, pieces)):
+        async with aclosing(pieces):
             async for chunk in pieces:
                 if self.message_id is not None:
                     chunk.message.id = self.message_id
@@ -116,16 +116,16 @@ class Receiving(BaseChatModel):
                     yield held
                 held = chunk
         if held is not None:
-            # Said to be the last one, LangChain adds no empty chunk under an id of its own.
+            # Without a chunk marked as the last, LangChain would add an empty one with another id.
             if isinstance(held.message, AIMessageChunk):
                 held.message.chunk_position = "last"
             yield held
 
-    async def _pieces(self, *given: Any, **kwargs: Any) -> AsyncIterator[ChatGenerationChunk]:
-        """The chunks of a stream, as far as it is taken."""
+    async def _pieces(self, *given: Any, **kwargs: Any) -> AsyncGenerator[ChatGenerationChunk, None]:
+        """The filtered chunks of a stream, up to its limit."""
         words, length, over, after = _Words(), 0, "", 0
         stream = self.inner._astream(*given, **kwargs)
-        async with aclosing(cast(Any, stream)):
+        async with aclosing(cast(Any, stream)):  # LangChain's type does not say that the stream can be closed
             try:
                 async for chunk in stream:
                     text = str(chunk.message.text)
@@ -162,7 +162,7 @@ class Receiving(BaseChatModel):
             yield ChatGenerationChunk(message=AIMessageChunk(content=rest))
 
     def _taken(self, result: ChatResult) -> ChatResult:
-        """A whole answer; servers may send several, of which the first counts."""
+        """A whole answer, filtered; if a server sends several, the first one is taken."""
         if not result.generations:
             raise ValueError("the answer holds no message")
         generation, keys = result.generations[0], keys_in_words()
@@ -177,15 +177,14 @@ class Receiving(BaseChatModel):
 
 
 def received(message: AIMessage, keys: Keys, longest: int = LONGEST) -> AIMessage:
-    """A whole answer as it is kept: cut where it is too long or too deep; no known keys, no broken characters.
+    """A whole answer, cut if it is too long or too deep, without known keys and broken characters.
 
-    What it is cut for stands in its metadata as the reason why it ended, where `answers.stop_problem` finds it.
+    The reason for a cut is in its metadata as the stop reason, which `answers.stop_problem` reads.
 
     Args:
         message: the answer.
-        keys: where known keys stand (`redaction.keys_in_words`).
-        longest: characters that are taken of its text; a longer tool call, or anything else that is sent beside the
-            text and is longer, is left out.
+        keys: the pattern of known keys (`redaction.keys_in_words`).
+        longest: the most characters of its text; longer tool calls and other longer fields are left out.
     """
     length = len(str(message.text)) + sum(len(call.get("args") or "") for call in message.invalid_tool_calls)
     if length > LONGEST:
@@ -199,7 +198,7 @@ def received(message: AIMessage, keys: Keys, longest: int = LONGEST) -> AIMessag
 
 
 def _bounded(message: AIMessage, longest: int) -> AIMessage:
-    """An answer of at most so many characters; of one that has more, the beginning, as if the server had cut it."""
+    """The answer, or the beginning of one with more than `longest` characters, as if the server had cut it."""
     text, calls = str(message.text), [*message.tool_calls, *message.invalid_tool_calls]
     kept: dict[str, Any] = {
         "additional_kwargs": {k: v for k, v in message.additional_kwargs.items() if len(str(v)) <= longest}
@@ -213,7 +212,7 @@ def _bounded(message: AIMessage, longest: int) -> AIMessage:
 
 
 def _cut(message: AIMessage, reason: str, length: int) -> AIMessage:
-    """The beginning of an answer that cannot be used, which says why; its length counts as tokens."""
+    """The beginning of an unusable answer, with the reason as its stop reason; its length counts as tokens."""
     usage = message.usage_metadata or {"input_tokens": 0, "output_tokens": length // 4, "total_tokens": length // 4}
     return AIMessage(
         str(message.text)[:KEPT],
@@ -224,7 +223,7 @@ def _cut(message: AIMessage, reason: str, length: int) -> AIMessage:
 
 
 def _unusable(error: BaseException) -> tuple[str, int]:
-    """Why what a server sent is no answer, of our own reasons, and its length; empty where it simply failed."""
+    """Why an answer is unusable (`TOO_LONG`, `TOO_DEEP`) and its length; empty if the request failed otherwise."""
     for cause in chain(error):
         if isinstance(cause, TooMuch):
             return TOO_LONG, cause.received
@@ -234,7 +233,7 @@ def _unusable(error: BaseException) -> tuple[str, int]:
 
 
 class _Words:
-    """The words of a stream: no known keys, no half characters, however they are cut into pieces."""
+    """The words of a stream, without known keys and half characters, also if these are split between pieces."""
 
     def __init__(self) -> None:
         self._keys, self._half = KeysInPieces(), ""
@@ -251,7 +250,7 @@ class _Words:
 
 
 def _passed(chunk: ChatGenerationChunk, words: _Words) -> ChatGenerationChunk:
-    """A chunk of a stream as it is passed on."""
+    """A filtered chunk of a stream."""
     content = chunk.message.content
     fields: dict[str, Any] = {name: _kept(getattr(chunk.message, name), words.known) for name in _FIELDS[3:]}
     fields["content"] = words.take(content) if isinstance(content, str) else _kept(content, words.known)
@@ -260,7 +259,7 @@ def _passed(chunk: ChatGenerationChunk, words: _Words) -> ChatGenerationChunk:
 
 
 def _with_rest(chunk: ChatGenerationChunk, words: _Words) -> ChatGenerationChunk:
-    """A chunk that ends the words, with what was held back of them."""
+    """A chunk that ends the words, with the words that were held back."""
     rest = words.rest()
     if not rest or not isinstance(chunk.message.content, str):
         return chunk
@@ -269,7 +268,7 @@ def _with_rest(chunk: ChatGenerationChunk, words: _Words) -> ChatGenerationChunk
 
 
 def _kept(value: Any, keys: Keys, depth: int = DEEPEST) -> Any:
-    """A value of an answer as files and databases take it; what is nested too deeply, or no number, is None."""
+    """A value of an answer in a form that files and databases accept; None for too deep values and invalid numbers."""
     if isinstance(value, str):
         return _text(value, keys)
     if isinstance(value, dict):
@@ -288,7 +287,7 @@ def _text(text: str, keys: Keys) -> str:
 
 
 def _encodable(text: str) -> str:
-    """The text with halves of characters (lone surrogates) replaced: no encoding takes them."""
+    """The text with halves of characters (lone surrogates) replaced, because no encoding accepts them."""
     if text.isascii():
         return text
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")

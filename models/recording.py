@@ -1,6 +1,7 @@
-"""What is recorded of a request to a model, and how its answer comes back from the record.
+"""The record of a request to a model, and the answer from the record.
 
-A record holds what was answered and what it took; of what was asked only a digest, by which a changed prompt is told.
+A record has the answer and its use of tokens and time. Of the question it has a digest only, which shows whether a
+prompt has changed.
 """
 
 from __future__ import annotations
@@ -23,13 +24,13 @@ Asking = tuple[int, str, str]
 """Turn, agent, module."""
 
 Question = tuple[int, str, str, int]
-"""The same, and how many answers its exchange had before: 0, or 1 where it was asked once more."""
+"""Turn, agent, module, and the number of earlier answers of the exchange: 0, or 1 for a second request."""
 
 STOPPED: Final = "stopped before the answer came"
-"""What a row says of a request that was given up: because the run was stopped, or another step failed."""
+"""The `failed` of a request that was given up, because the run was stopped or another step failed."""
 
 _SPEAKING: Final = "natural_language"
-"""The one module of a mind that asks alone, in a step of its own."""
+"""The only module of a mind that asks in a step of its own, without other modules."""
 
 _KEPT: Final = (
     "finish_reason",
@@ -43,26 +44,26 @@ _KEPT: Final = (
     "model_name",
     "model_provider",
 )
-"""What is kept of an answer's `response_metadata`: what is read of it here, and who answered."""
+"""The keys of an answer's `response_metadata` that are kept: those that are read, and the model that answered."""
 _MADE_UP: Final = "lc_run-"
-"""How ids begin that LangChain gives to answers without one."""
+"""The beginning of ids that LangChain gives to answers without one."""
 _ABSENT: Final[dict[str, Any]] = {"estimated": False, "cost_usd": None, "failed": None, "answer": None}
-"""What a line leaves out where it is so."""
+"""Values that a line leaves out."""
 _REPEATED: Final = frozenset({"prompt", "seconds", "model", "input_tokens", "output_tokens"})
-"""What else an answer may only repeat."""
+"""Fields of a row that its answer may repeat."""
 _PRESENT: Final = object()
 _JSON: Final = "json"
-"""What stands in front of an answer that is kept as an object."""
+"""The key of an answer that is kept as an object."""
 _MOST_BRACKETS: Final = 50
 _LONG_NUMBER: Final = re.compile(r"\d{16}")
-"""Answers that are kept as texts, since a line that holds them as objects might not be read back."""
+"""Answers with such numbers are kept as texts, because as objects they might not be read back unchanged."""
 _LONGEST_S: Final = 86_400.0
-"""Seconds that an answer may say it took."""
+"""The most seconds of an answer that are believed."""
 _FIELDS: Final = ("tool_calls", "invalid_tool_calls", "usage_metadata")
 
 
 class Row(TypedDict):
-    """One request to a model, or why there was none: a line of calls.jsonl."""
+    """One request to a model, or the reason why none was made: a line of calls.jsonl."""
 
     turn: int
     agent: str
@@ -70,9 +71,9 @@ class Row(TypedDict):
     model: str
     """As the user wrote it."""
     n: int
-    """Its number within the exchange: 0, then 1 … where a form was refused or the answer was of no use."""
+    """Its number within the exchange: 0, then 1 … if a form was refused or the answer was unusable."""
     prompt: str
-    """Digest of what was asked (`prompt_digest`)."""
+    """Digest of the question (`prompt_digest`)."""
     seconds: float
     """As the model reports them, else measured."""
     input_tokens: int
@@ -80,17 +81,17 @@ class Row(TypedDict):
     estimated: bool
     cost_usd: float | None
     failed: str | None
-    """Why it failed, a short text; None where it was answered."""
+    """Why it failed, a short text; None if it was answered."""
     answer: dict[str, Any] | None
-    """What was answered (`as_record`); None where it failed."""
+    """The answer (`as_record`); None if the request failed."""
     cached_tokens: NotRequired[int]
-    """Of `input_tokens` those that the server took from its cache; not there where there were none."""
+    """The part of `input_tokens` that the server took from its cache; missing if there is none."""
     calls: NotRequired[int]
-    """0 where the question was not put to the model: the prompt did not fit, or the model's server did not start; not
-    there where it was."""
+    """0 if the question was not put to the model, because the prompt did not fit, or the model's server did not start;
+    else missing."""
     dropped: NotRequired[dict[str, int]]
-    """How many `memories` and `utterances` were left out of what was sent, since the context was too small for them;
-    not there where none was."""
+    """How many `memories` and `utterances` were left out of the prompt, because the context was too small; missing if
+    none were."""
 
 
 @dataclass
@@ -99,20 +100,20 @@ class Request:
 
     Attributes:
         turn: utterances so far.
-        agent: on whose behalf.
-        module: which cognitive module asks.
+        agent: the agent that asks.
+        module: the cognitive module that asks.
         name: the model that is asked.
         n: the request's number within its exchange.
         messages: the question as it was rendered.
         sent: the prompt as it is sent.
         schema: name of the answer's schema; empty for free text.
-        limit: tokens that the answer may have; None where there is no limit.
-        dropped: how many memories and utterances were left out of what is sent, since they did not fit.
-        context: tokens of the model's context; None where it has no limit.
+        limit: the most tokens of the answer; None if there is no limit.
+        dropped: how many memories and utterances were left out of `sent`, because they did not fit.
+        context: tokens of the model's context; None if it has no limit.
         started: when it began, in seconds of `time.perf_counter`; 0 until then.
-        answer: what was answered, None until then.
-        partial: what came of an answer before it was cut off.
-        seconds: how long that took.
+        answer: the answer; None until it has come.
+        partial: the part of an answer that came before it broke off.
+        seconds: how long the answer took.
     """
 
     turn: int
@@ -133,13 +134,13 @@ class Request:
     _tally: Tally | None = field(default=None, init=False, repr=False)
 
     def answered(self, message: AIMessage) -> None:
-        """Keep what was answered, and how long it took."""
+        """Keep the answer, and how long it took."""
         self.answer = message
         self.seconds = seconds_of(message, time.perf_counter() - self.started)
 
     @property
     def tally(self) -> Tally:
-        """The tokens that it took, once it is over: by the answer as the model gave it, or by what came of it."""
+        """The tokens of the finished request, by its answer, or by the part of the answer that came."""
         if self._tally is None:
             self._tally, message = Tally(), self.answer or self.partial
             if message is not None:
@@ -147,11 +148,11 @@ class Request:
         return self._tally
 
     def row(self, failed: str | None, prices: Prices) -> Row:
-        """What is recorded of the request once it is over.
+        """The record of the finished request.
 
         Args:
-            failed: why it failed, None where it did not.
-            prices: the user's own.
+            failed: why it failed; None if it did not.
+            prices: the user's own prices.
         """
         tally, answer = self.tally, self.answer
         if answer is None and failed is None:
@@ -180,23 +181,23 @@ class Request:
 
 
 def prompt_digest(messages: Iterable[BaseMessage], schema: str = "") -> str:
-    """Sixteen hexadecimal digits that stand for a question: its roles and texts, and the name of the answer's schema.
+    """A digest of a question (its roles and texts, and the name of the answer's schema), sixteen hexadecimal digits.
 
     Args:
-        messages: as they were rendered, before anything is added for the sake of one form of answer.
-        schema: the schema's name; empty where free text is asked for.
+        messages: the rendered prompt, without additions for one form of answer.
+        schema: the schema's name; empty for free text.
     """
     asked = [[message.type, str(message.text)] for message in messages]
     return text_digest(json.dumps([schema, asked], ensure_ascii=True))
 
 
 def text_digest(text: str) -> str:
-    """Sixteen hexadecimal digits that stand for a text."""
+    """A digest of a text, sixteen hexadecimal digits."""
     return sha256(text.encode(errors="surrogatepass")).hexdigest()[:16]
 
 
 def as_record(message: AIMessage) -> dict[str, Any]:
-    """An answer as JSON: all that is read of it, and nothing of the request."""
+    """An answer as JSON: all its data that are read, and none of the request."""
     record: dict[str, Any] = {"id": message.id, "content": message.content}
     record |= {field: value for field in _FIELDS if (value := getattr(message, field))}
     extra = {k: v for k, v in message.additional_kwargs.items() if _is_json(v)}
@@ -205,17 +206,17 @@ def as_record(message: AIMessage) -> dict[str, Any]:
 
 
 def from_record(record: Mapping[str, Any], *, message_id: str | None = None) -> AIMessage:
-    """The answer that `as_record` wrote, under another id where one is given."""
+    """The answer that `as_record` wrote, with the given id if there is one."""
     return AIMessage(**{**record, "id": message_id or record.get("id")})
 
 
 @dataclass(frozen=True)
 class Recorded:
-    """What became of a question, from the record.
+    """The recorded requests of one question.
 
     Attributes:
-        requests: of the exchange's requests those for this question: failed ones, and at last one that was answered.
-        changed: whether the question is another one now.
+        requests: the exchange's requests for this question: failed ones, and finally one that was answered.
+        changed: whether the question now differs from the recorded one.
     """
 
     requests: tuple[Row, ...]
@@ -223,20 +224,20 @@ class Recorded:
 
     @property
     def row(self) -> Row:
-        """The last request, which was answered, or failed for good."""
+        """The last request, which was answered or failed permanently."""
         return self.requests[-1]
 
 
 class Record:
     """The answers of a run, by question.
 
-    An exchange that was interrupted and begun anew is there twice; what became of it the last time is what counted.
-    Where one module of an agent fails for good, what others were asking at the same time is given up. The failure that
-    ended the step then stands for all of them.
+    The record has an exchange twice if it was interrupted and repeated; the last result counts. If one module of an
+    agent failed permanently, the requests of its other modules at that time were given up. Then that failure is the
+    result of all of them.
 
     Args:
         rows: the run's requests in the order in which they ended.
-        vectors: of texts that a server embedded: `text_digest` → float32 values, little endian, as base64.
+        vectors: embeddings of texts by a server: `text_digest` → float32 values, little endian, as base64.
     """
 
     def __init__(self, rows: Iterable[Row], vectors: Mapping[str, str] | None = None) -> None:
@@ -245,7 +246,7 @@ class Record:
         self._last: dict[Question, tuple[Row, ...]] = {}
         self._rows: dict[Asking, list[Row]] = {}
         under_way: dict[Asking, tuple[int, tuple[Row, ...]]] = {}
-        failed: dict[Question, tuple[Row, ...]] = {}  # in the order in which they did
+        failed: dict[Question, tuple[Row, ...]] = {}  # in the order of the failures
         for row in rows:
             key = (row["turn"], row["agent"], row["module"])
             self._rows.setdefault(key, []).append(row)
@@ -260,11 +261,11 @@ class Record:
         self._ended = {(*key[:2], key[2] == _SPEAKING): requests for key, requests in failed.items()}
 
     def find(self, question: Question, prompt: str) -> Recorded | None:
-        """What became of a question as it is asked now, else as it was asked then; None where it was not asked.
+        """The recorded requests of a question, preferably with the same prompt; None if it was not asked.
 
         Args:
-            question: who asks, when, and for which time.
-            prompt: digest of what is asked.
+            question: the turn, the agent, the module, and the number of earlier answers.
+            prompt: digest of the present prompt.
         """
         exact = self._exact.get((question, prompt))
         found = exact or self._last.get(question)
@@ -276,12 +277,12 @@ class Record:
         return Recorded(found, changed=exact is None) if found else None
 
     def rows_of(self, asking: Asking) -> list[Row]:
-        """All requests of one agent's module in one turn, also those that failed or were made in vain."""
+        """All requests of one agent's module in one turn, also failed and repeated ones."""
         return self._rows.get(asking, [])
 
 
 def seconds_of(message: AIMessage, measured: float) -> float:
-    """Seconds that an answer took: as the model reports them, else as they were measured."""
+    """The seconds of an answer, as the model reports them, else as measured."""
     reported = message.response_metadata.get("response_time_s")
     if isinstance(reported, int | float) and not isinstance(reported, bool) and 0 <= reported <= _LONGEST_S:
         return float(reported)
@@ -289,7 +290,7 @@ def seconds_of(message: AIMessage, measured: float) -> float:
 
 
 def as_line(row: Row) -> dict[str, Any]:
-    """A row as it is written: without what is not there, and of an answer that only repeats the row just its text."""
+    """A row as it is written: without default values, and with only the text of an answer that else repeats the row."""
     line = {name: value for name, value in row.items() if value is not _ABSENT.get(name, _PRESENT)}
     answer = row["answer"]
     if answer is not None and str(answer.get("id")).startswith(_MADE_UP):
@@ -300,7 +301,7 @@ def as_line(row: Row) -> dict[str, Any]:
 
 
 def from_line(line: Any) -> Any:
-    """What a line says as a row, for whoever checks it; also one of an earlier version, which has everything."""
+    """A line as a row, not yet validated; also reads lines of earlier versions, which have all values."""
     if not isinstance(line, dict):
         return line
     row = {**_ABSENT, **line}
@@ -313,7 +314,7 @@ def from_line(line: Any) -> Any:
 
 
 def _said(content: str) -> Any:
-    """An answer's text; one that is JSON, as nearly all are, as an object, where that gives the same text back."""
+    """An answer's text, as an object if it is JSON that converts back to the same text, as nearly all answers are."""
     brackets = content.count("{") + content.count("[")
     if not content.startswith("{") or brackets > _MOST_BRACKETS or _LONG_NUMBER.search(content):
         return content
@@ -326,7 +327,7 @@ def _said(content: str) -> Any:
 
 
 def _plain(content: Any, row: Mapping[str, Any]) -> dict[str, Any]:
-    """The record of an answer that says of itself what its row says."""
+    """The record of an answer whose metadata only repeat its row."""
     given, made = row["input_tokens"], row["output_tokens"]
     counted = isinstance(given, int) and isinstance(made, int)
     told = {"estimated": row["estimated"], "response_time_s": row["seconds"], "model_name": row["model"]}

@@ -1,8 +1,8 @@
-"""Secrets out of texts: whatever a server, a model or a library says, keys do not leave this room.
+"""Removes secrets from texts of servers, models and libraries, so that no key leaves this room.
 
-Known keys are the values of environment variables named `…KEY`, `…TOKEN`, `…SECRET` or `…PASSWORD`. In errors, what
-looks like a key goes too, and so do short keys and parts of keys where they stand as a word of their own. What models
-say is text to be kept: there only known keys go, and none that could be an ordinary word (docs/runs.md says which).
+Known keys are the values of environment variables named `…KEY`, `…TOKEN`, `…SECRET` or `…PASSWORD`. In errors, text
+that looks like a key is removed as well, and so are short keys and parts of keys that are separate words. In the words
+of models, only known keys are removed, and none that could be an ordinary word (docs/runs.md says which).
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from typing import Any, Final
 from persimchat.state.plain_text import without_credentials
 
 SHORT: Final = 300
-"""Characters of a foreign error's text that are shown."""
+"""The most characters of a foreign error's text that are shown."""
 LOOKED_AT: Final = 20_000
-"""Characters of a foreign error's text that are looked at."""
+"""The most characters of a foreign error's text that are read."""
 HIDDEN: Final = "[hidden]"
 
 _KEY_LIKE: Final = re.compile(
@@ -28,26 +28,26 @@ _KEY_LIKE: Final = re.compile(
 )
 _NAMES: Final = ("KEY", "TOKEN", "SECRET", "PASSWORD")
 _SERVERS: Final = "API_KEY"
-"""What the names of the keys of model servers end with: a short value of such a variable is a key all the same."""
+"""The end of the names of variables with keys of model servers: even a short value of such a variable is a key."""
 
 _LEAST: Final = 3
 """Characters of the shortest part of a key that is hidden in errors."""
 _LONG: Final = 8
-"""Characters from which on a key is hidden wherever it stands, in the middle of a word too."""
+"""Keys of at least so many characters are hidden everywhere, also in the middle of a word."""
 _PROSE: Final = 16
-"""A password of letters alone that is shorter than this may be a word that somebody says."""
+"""A password that has only letters and is shorter than this may be an ordinary word."""
 _DEEPEST: Final = 24
 
 
 @dataclass(frozen=True)
 class _Known:
-    """The keys of an environment, ready to be looked for.
+    """The keys of an environment, compiled for searching.
 
     Attributes:
-        in_errors: where any of them, or a part of one, stands in an error; None where there is no key.
-        in_words: where any of them stands in what a model says; None where there is none to look for.
-        begun: how those may begin that are looked for in a model's words.
-        longest: characters of the longest one.
+        in_errors: the pattern of keys and parts of keys in errors; None if there are none.
+        in_words: the pattern of keys in the words of models; None if there are none.
+        begun: the keys in `in_words`, for recognising their beginnings.
+        longest: characters of the longest key.
     """
 
     in_errors: re.Pattern[str] | None
@@ -79,7 +79,7 @@ def _compiled(variables: tuple[tuple[str, str], ...]) -> _Known:
 
 
 def _pattern(keys: set[tuple[str, bool]]) -> re.Pattern[str] | None:
-    """A pattern for keys, longer ones first; those that are not to be found inside a word are marked False."""
+    """A pattern for keys, longer ones first; keys with False match whole words only."""
     found = []
     for key, anywhere in sorted(keys, key=lambda pair: (-len(pair[0]), pair)):
         said = r"\s+".join(map(re.escape, key.split()))
@@ -96,27 +96,27 @@ def redact(text: str) -> str:
 
 
 def keys_in_words() -> re.Pattern[str] | None:
-    """Where a known key stands in what a model says; None where there is none to look for.
+    """The pattern of known keys in the words of models; None if there are none.
 
-    Finding it out reads the whole environment: do it once an answer.
+    Making it reads the whole environment, so call this once per answer.
     """
     return _known().in_words
 
 
 def without_keys(text: str, keys: re.Pattern[str] | None) -> str:
-    """What a model says, without the keys that are known (`keys_in_words`); nothing else is taken from it."""
+    """A model's words without the known keys (`keys_in_words`); nothing else is removed."""
     return text if keys is None else keys.sub(HIDDEN, text)
 
 
 class KeysInPieces:
-    """Takes known keys out of words that come in pieces; what may be the beginning of one waits for the rest of it."""
+    """Removes known keys from words that come in pieces; a possible beginning of a key waits for the next piece."""
 
     def __init__(self) -> None:
         self._known = _known()
         self._held = self._before = ""
 
     def take(self, piece: str) -> str:
-        """What may be passed on now that this piece has come."""
+        """The words that may be passed on after this piece."""
         known = self._known
         if known.in_words is None:
             return piece
@@ -128,13 +128,13 @@ class KeysInPieces:
         return text
 
     def rest(self) -> str:
-        """What was waiting when the last piece had come."""
+        """The words that were waiting after the last piece."""
         held, self._held = self._held, ""
         return without_keys(held, self._known.in_words)
 
 
 def _begun(text: str, key: str) -> int:
-    """Characters at the end of a text that may be the beginning of a key, or all of one."""
+    """The number of characters at the end of a text that may be the beginning of a key, or all of it."""
     tail = text[-len(key) :]
     at = tail.find(key[0])
     while at >= 0:
@@ -145,7 +145,7 @@ def _begun(text: str, key: str) -> int:
 
 
 def beginning(text: str, most: int = LOOKED_AT) -> str:
-    """At most so many characters of a text, with no key cut in two: half a key would not be known any more."""
+    """At most `most` characters of a text, without cutting a key in two: half a key would not be recognised."""
     if len(text) <= most:
         return text
     known = _known()
@@ -164,10 +164,10 @@ def short(text: str) -> str:
 
 
 def scrub(error: BaseException) -> None:
-    """Take secrets out of an exception and of all that it was raised from, in place.
+    """Remove secrets from an exception and its causes, in place.
 
-    Servers like to repeat a wrong key in their answer; the exception that carries it stays chained to ours and would
-    be printed in tracebacks.
+    Servers often repeat a wrong key in their answer. The exception with that answer stays chained to PerSimChat's error
+    and would appear in tracebacks.
     """
     seen: set[int] = set()
     waiting: list[BaseException | None] = [error]
@@ -186,7 +186,7 @@ def scrub(error: BaseException) -> None:
 
 
 def _clean(value: Any, depth: int = _DEEPEST) -> Any:
-    """A value without secrets; what is nested deeper than errors are goes, and so does what is longer."""
+    """A value without secrets, and without parts that are too deep or too long."""
     if isinstance(value, str):
         return redact(beginning(value))
     if isinstance(value, bytes):

@@ -29,11 +29,11 @@ def chat_model(name: str, settings: Settings, *, streaming: bool = True) -> Base
 
     Args:
         name: a model's name (see `naming.parse_model_name`).
-        settings: `seed`, `model_temperature` and `timeout_s` concern it.
-        streaming: False for a client that never streams, even where a listener asks for tokens.
+        settings: `seed`, `model_temperature` and `timeout_s` are read.
+        streaming: False for a client that never streams, even if a listener asks for tokens.
 
     Raises:
-        InputError: the name is unknown, or what it needs is missing.
+        InputError: the name is unknown, or a key, a file, a variable or a library is missing.
     """
     return _kept(parse_model_name(name), settings, streaming)
 
@@ -44,18 +44,18 @@ def _kept(parsed: ModelName, settings: Settings, streaming: bool) -> BaseChatMod
     model = _MODELS.get(key, lambda: build(parsed, settings, refused))
     if streaming:
         return model
-    # A copy shares the HTTP client. Without it a listener for tokens would turn every judgement into a stream.
+    # The copy shares the HTTP client. Without the copy, a listener for tokens would turn every judgement into a stream.
     return _MODELS.get((*key, "whole"), lambda: model.model_copy(update={"disable_streaming": True}))
 
 
 async def ready_model(name: str, settings: Settings, *, streaming: bool = True) -> BaseChatModel:
-    """`chat_model` for code in an event loop: a client that is not there yet is made in a thread.
+    """`chat_model` for code in an event loop: makes a new client in a thread.
 
-    Making one reads files (certificates, packages), and nothing else could go on meanwhile. It is made once, however
-    many wait for it. The server of a model file is started where it does not run.
+    Making a client reads files (certificates, packages), which would block the event loop. Each client is made once,
+    even if several tasks wait for it. The server of a model file is started if it does not run.
 
     Raises:
-        InputError: the name is unknown, or what it needs is missing.
+        InputError: the name is unknown, or a key, a file, a variable or a library is missing.
         ModelError: the server of a model file did not start.
     """
     parsed = await started(parse_model_name(name), settings)
@@ -70,7 +70,7 @@ async def ready_model(name: str, settings: Settings, *, streaming: bool = True) 
 
 
 def _key(name: ModelName, settings: Settings, refused: frozenset[str]) -> tuple[Hashable, ...]:
-    """What tells one client from another."""
+    """The key of a client in the cache."""
     return (*name.key, settings.seed, settings.model_temperature, settings.timeout_s, refused)
 
 

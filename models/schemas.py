@@ -1,4 +1,4 @@
-"""An answer's JSON schema in the dialect of the server that is asked, and as prompts show it."""
+"""An answer's JSON schema, in the dialect of a server and in the form for prompts."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from pydantic import BaseModel
 from persimchat.models.profiles import ALL_BOUNDS, KEYWORDS, Bounds
 
 LONGEST: Final = 2000
-"""The greatest `maxLength` that is sent where nothing else is said."""
+"""The default of the greatest `maxLength` that is sent."""
 
 _KIND: Final = {"integer": Bounds.NUMBERS, "number": Bounds.NUMBERS, "array": Bounds.ARRAYS, "string": Bounds.STRINGS}
 _UNSENT: Final = frozenset({"title", "default", *(word for words in KEYWORDS.values() for word in words)})
-"""Keywords that are not copied: bounds are written anew, as the dialect has them."""
+"""Keywords that are not copied; bounds are added again in the server's dialect."""
 _UNIT: Final = {Bounds.NUMBERS: "", Bounds.ARRAYS: " entries", Bounds.STRINGS: " characters"}
 
 
@@ -24,15 +24,15 @@ _UNIT: Final = {Bounds.NUMBERS: "", Bounds.ARRAYS: " entries", Bounds.STRINGS: "
 def wire_schema(
     schema: type[BaseModel], bounds: frozenset[Bounds] = ALL_BOUNDS, longest: int = LONGEST
 ) -> dict[str, Any]:
-    """The schema for a server: no references, every property required and no others, no keyword it would refuse.
+    """The schema for a server: no references, every property required and no others, no keyword that it would refuse.
 
-    The title stays at the top, where LangChain takes the name of the tool or format from it. Bounds that are not sent
-    stand in the description, in words; answers are checked against all of them.
+    The title stays at the top, where LangChain reads the name of the tool or format. The description states in words
+    the bounds that are not sent; answers are validated against all bounds.
 
     Args:
-        schema: the answer's.
-        bounds: kinds of limits that the server takes.
-        longest: the greatest `maxLength` that it takes.
+        schema: the answer's schema.
+        bounds: kinds of limits that the server accepts.
+        longest: the greatest `maxLength` that it accepts.
     """
     whole = _resolved(schema)
     sent: dict[str, Any] = _sent(whole, bounds, longest)
@@ -53,7 +53,7 @@ def _resolved(schema: type[BaseModel]) -> dict[str, Any]:
 
 
 def _untitled(node: Any, *, names: bool = False) -> Any:
-    """Without titles; `names` says that the keys are the names of properties, one of which may be "title"."""
+    """A schema without titles; with `names`, the keys are the names of properties, one of which may be "title"."""
     if isinstance(node, dict):
         return {k: _untitled(v, names=k == "properties") for k, v in node.items() if names or k != "title"}
     return [_untitled(item) for item in node] if isinstance(node, list) else node

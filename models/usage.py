@@ -1,4 +1,4 @@
-"""Accounting: what one question cost in requests, tokens and money, and what a run may still spend."""
+"""Accounting: requests, tokens and cost of one question, and the spending of a run within its budgets."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ from persimchat.state.mind import Call
 from persimchat.state.settings import Settings
 
 Price = tuple[float, ...]
-"""USD per million tokens: of prompts, of answers, and where it is known of what a prompt took from a cache."""
+"""USD per million tokens: of prompts, of answers, and optionally of cached prompt tokens."""
 Prices = Mapping[str, Price]
 
 _MOST_CHARACTERS: Final = 50
-"""Characters that a token has at most, on average over a text; words have five."""
+"""The most characters of a token, on average over a text; words have five."""
 _MOST_TOKENS: Final = 4
-"""Tokens that a character takes at most, in scripts and signs that a model hardly knows."""
+"""The most tokens of a character, in scripts and signs that a model hardly knows."""
 _FORM_TOKENS: Final = 20_000
-"""Tokens that a request may have beside its texts: schemas, the chat template."""
+"""The most tokens of a request besides its texts: schemas, the chat template."""
 _THINKING_TOKENS: Final = 200_000
-"""Tokens that an answer may have beside what it shows: thinking."""
+"""The most tokens of an answer besides its text: thinking."""
 _SNAPSHOT = re.compile(r"-\d{4}-\d{2}-\d{2}$")
 
 
@@ -41,7 +41,7 @@ class Tally:
         requests: requests made, refused ones included.
         input_tokens: tokens of the prompts.
         output_tokens: tokens of the answers.
-        cached_tokens: of the prompts' tokens those that servers say they took from their caches.
+        cached_tokens: the part of `input_tokens` that servers took from their caches, as they report it.
         estimated: whether any of the counts is an estimate.
     """
 
@@ -52,9 +52,9 @@ class Tally:
     estimated: bool = False
 
     def add(self, prompt: Iterable[BaseMessage], answer: AIMessage) -> None:
-        """Count an answer's tokens: as the server reports them where that can be, else estimated from the texts.
+        """Count an answer's tokens, as the server reports them if that is plausible, else estimated from the texts.
 
-        A count that cannot be that of the text would let a run pass its budget, or end it at once.
+        An implausible count would let a run exceed its budget, or end it at once.
         """
         given, made, cached = _reported(answer)
         asked, said = list(prompt), answer_text(answer)
@@ -68,7 +68,7 @@ class Tally:
         self.cached_tokens += cached if cached <= given else 0
 
     def sum(self, other: Tally) -> None:
-        """Add what other requests took."""
+        """Add the use of other requests."""
         self.requests += other.requests
         self.input_tokens += other.input_tokens
         self.output_tokens += other.output_tokens
@@ -103,12 +103,12 @@ class Amount:
 
 @dataclass
 class Spending:
-    """What a run has spent, and what is set aside for its requests under way.
+    """What a run has spent, and what is reserved for its requests under way.
 
     Attributes:
         calls: requests made, those under way included.
-        tokens: of requests that are over.
-        usd: of requests that are over.
+        tokens: of finished requests.
+        usd: of finished requests.
     """
 
     calls: int = 0
@@ -123,19 +123,19 @@ class Spending:
 
     @property
     def reserved(self) -> Amount:
-        """What is set aside for the requests under way."""
-        # Summed anew each time: they are few, and nothing is left over when none is under way.
+        """The amount reserved for the requests under way."""
+        # Summed each time: they are few, and no rounding error remains when none is under way.
         held = self._reserved.values()
         return Amount(sum(amount.tokens for amount in held), sum(amount.usd for amount in held))
 
     def reserve(self, need: Amount, settings: Settings) -> int:
-        """Count a request that is about to be made, and set aside what it is expected to take.
+        """Count a request before it is made, and reserve its expected use.
 
         Returns:
-            What `settle` is to be given.
+            The reservation, for `settle`.
 
         Raises:
-            BudgetExhausted: it would pass a budget; it is not counted, and must not be made.
+            BudgetExhausted: the request would exceed a budget; it is not counted, and must not be made.
         """
         if settings.budget_calls is not None and self.calls >= settings.budget_calls:
             raise BudgetExhausted("budget_calls", settings.budget_calls, self.calls)
@@ -152,12 +152,12 @@ class Spending:
         return self.calls
 
     def settle(self, reservation: int, taken: Amount) -> None:
-        """Put what a request took in the place of what was set aside for it."""
+        """Replace a request's reservation by its actual use."""
         del self._reserved[reservation]
         self._add(taken)
 
     def add(self, taken: Amount, calls: int = 1) -> None:
-        """Count requests that are over and were not reserved for: earlier ones of the same run, or recorded ones."""
+        """Count finished requests without reservations: earlier ones of the same run, or recorded ones."""
         self.calls += calls
         self._add(taken)
 
@@ -189,22 +189,22 @@ def summed(first: Row | None, second: Row) -> dict[str, Any]:
 
 
 def prompt_tokens(messages: Iterable[BaseMessage]) -> int:
-    """Tokens of a prompt, estimated from the length of its texts."""
+    """The estimated tokens of a prompt, from the length of its texts."""
     return sum(estimated_tokens(str(message.text)) for message in messages)
 
 
 def cost_usd(
     name: ModelName, input_tokens: int, output_tokens: int, prices: Prices, *, cached_tokens: int = 0
 ) -> float | None:
-    """US dollars that tokens cost, or None where the model's price is not known.
+    """The cost of tokens in US dollars, or None if the model's price is not known.
 
     Args:
         name: the model.
         input_tokens: tokens of the prompts.
         output_tokens: tokens of the answers.
-        prices: the user's own prices, by the name as written or the model's bare name; they go first.
-        cached_tokens: of `input_tokens` those that came from the server's cache; they cost as much as the others where
-            no price of their own is known.
+        prices: the user's own prices, by the name as written or the model's bare name; they override list prices.
+        cached_tokens: the part of `input_tokens` that came from the server's cache; without a price of their own, they
+            cost as much as the others.
     """
     price = prices.get(name.written) or prices.get(name.model)
     if price is None and name.provider == "offline":
@@ -229,9 +229,9 @@ Read once at import: no file is read in an event loop."""
 
 
 def _reported(answer: AIMessage) -> tuple[int | None, int | None, int]:
-    """Tokens of prompt and answer as the server counts them, and of the prompt those from its cache.
+    """The tokens of prompt and answer as the server counts them, and the cached tokens of the prompt.
 
-    None stands for what it does not say, or says as no number; of a cache 0 then.
+    A count that the server does not report, or not as a number, is None; for cached tokens 0.
     """
     usage: Mapping[str, Any] = answer.usage_metadata or {}
     raw = answer.response_metadata.get("token_usage")
@@ -256,12 +256,12 @@ def _count(value: Any) -> int | None:
 
 
 def _believed(reported: int | None, length: int, unseen: int) -> bool:
-    """Whether a count of tokens can be that of a text.
+    """Whether a reported count of tokens is plausible for a text.
 
     Args:
         reported: the count.
         length: characters of the text.
-        unseen: tokens that may come in addition to it.
+        unseen: the most additional tokens.
     """
     if reported is None or (reported == 0 and length):
         return False

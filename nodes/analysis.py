@@ -18,10 +18,10 @@ from persimchat.state.mind import Situation, Utterance
 from persimchat.state.settings import Settings
 
 ANALYST: Final = "Analysis"
-"""The name under which the model is asked, in accounting, settings and errors; it is no agent's."""
+"""The name of the analysis in accounting, settings and errors; not that of an agent."""
 
 _NOBODY: Final = ""
-"""The name for which the blocks are made: an onlooker, who is no participant."""
+"""The name in place of a participant's, for blocks as an onlooker sees them."""
 
 
 class Given(TypedDict):

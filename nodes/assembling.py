@@ -12,7 +12,7 @@ from persimchat.nodes.judge import judge_name
 from persimchat.personas.catalogue import judge_persona, shipped
 from persimchat.personas.names import full_name
 from persimchat.personas.scenario import default_participants, make_scenario
-from persimchat.state.conversation import Conversation, utterances
+from persimchat.state.conversation import Conversation, ConversationInput, utterances
 from persimchat.state.errors import InputError
 from persimchat.state.mind import Mind
 from persimchat.state.persona import Persona
@@ -20,7 +20,7 @@ from persimchat.state.scenario import Scenario
 from persimchat.state.settings import Settings
 
 
-def _topic(state: Conversation) -> str:
+def _topic(state: ConversationInput) -> str:
     """The topic as given, else the last human message."""
     topic = state.get("topic") or topic_in(state.get("messages", []))
     if topic is None:
@@ -50,7 +50,7 @@ def _participant(entry: Any) -> Any:
     return entry
 
 
-def _participants(state: Conversation) -> list[Any]:
+def _participants(state: ConversationInput) -> list[Any]:
     given: Any = state.get("participants")
     if given and not isinstance(given, list | tuple):
         raise InputError(
@@ -61,7 +61,7 @@ def _participants(state: Conversation) -> list[Any]:
     return [_participant(entry) for entry in given or default_participants()]
 
 
-def scenario_of(state: Conversation) -> Scenario:
+def scenario_of(state: ConversationInput) -> Scenario:
     """The scenario that a conversation's input describes.
 
     Raises:

@@ -1,13 +1,13 @@
 """Several judgements in one answer: how an agent hears an utterance with compact or lean cognition.
 
-The parts of an answer are the judgements of the modules, asked for in their words and in their order, and each is taken
-in as its module takes it in, so that what comes after them does not differ.
+The parts of an answer are the judgements of the modules, in the modules' words and order. Each part updates the mind as
+its own module would, so that all later steps are the same as with full cognition.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Final, cast
+from typing import Any, Final
 
 from persimchat.models.asking import appraise_in_parts
 from persimchat.nodes.action import chosen
@@ -56,7 +56,7 @@ async def react_at_once(mind: Step, settings: Settings) -> Step:
 
 
 def parts_of(module: str, mind: Step, settings: Settings) -> tuple[str, ...]:
-    """The judgements that one answer holds: who takes no part has no need to talk and no openness.
+    """The judgements that one answer has; a judge has no need to talk and no openness.
 
     Args:
         module: "hearing", "appraisal" or "reaction".
@@ -77,7 +77,7 @@ def parts_of(module: str, mind: Step, settings: Settings) -> tuple[str, ...]:
 
 
 def asked_as(module: str, settings: Settings) -> str:
-    """The module in whose answers a turn's judgements of a module are: itself, where they are asked for alone."""
+    """The module whose answers contain a module's judgements: the module itself with full cognition."""
     if settings.cognition == "full" or module not in _TAKEN_IN:
         return module
     if settings.cognition == "lean":
@@ -86,7 +86,7 @@ def asked_as(module: str, settings: Settings) -> str:
 
 
 def prompt_values(module: str, parts: Sequence[str], common: Mapping[str, Any]) -> dict[str, Any]:
-    """What the template `parts` needs: the blocks that every module may use, and what is asked."""
+    """The values of the template `parts`: the common blocks, and the parts to ask for."""
     tags = _BEFORE if module == "hearing" else _AFTER
     return {**common, "blocks": [common[tag] for tag in tags], "module_name": module, "parts": parts}
 
@@ -97,9 +97,9 @@ async def _judged(mind: Step, settings: Settings, module: Module) -> Step:
     answer = await appraise_in_parts(
         "parts", parts, **question(mind, settings, module), **prompt_values(module, parts, common)
     )
-    update: dict[str, Any] = {"outcomes": judged([answer.call])}
+    update: Step = {"outcomes": judged([answer.call])}
     if not settings.planning_and_reflection:
         update["action"] = ""
     for part in parts:
         update |= _TAKEN_IN[part](mind, answer.value[part])
-    return cast(Step, update)
+    return update

@@ -40,7 +40,7 @@ async def settle(mind: Step, settings: Settings) -> Step:
 
 
 async def settle_unfelt(mind: Step, settings: Settings) -> Step:
-    """The same for an agent whose model fails: calm, with neutral need to talk and openness."""
+    """As `settle`, for an agent whose model fails: calm, with neutral need to talk and openness."""
     own: Step = {"emotion": EmotionalState().model_dump(), "need_to_talk": NEUTRAL, "need_reasoning": ""}
     if mind["situation"]["debate"] is not None:
         own |= {"openness": NEUTRAL, "openness_reasoning": ""}

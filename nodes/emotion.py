@@ -12,7 +12,7 @@ from persimchat.state.settings import Settings
 
 
 async def feel(mind: Step, settings: Settings) -> Step:
-    """Feel anew: from the previous state, personality, event, relationship with the speaker and history.
+    """Update the emotional state from the previous one, personality, event, relationship with the speaker and history.
 
     Before the conversation, when there is no utterance yet, the state comes from persona and topic alone.
     """

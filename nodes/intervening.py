@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import Any
 
 from persimchat.memory.consolidation import admit
 from persimchat.nodes.person import need_of_person
@@ -31,7 +31,7 @@ def pending(state: Conversation) -> AnyIntervention | None:
 
 
 async def intervene(state: Conversation, settings: Settings) -> dict[str, Any]:
-    """Carry out all interventions up to the next words to be said.
+    """Carry out the waiting interventions up to the next `Say` or `Floor`, which the edges handle.
 
     Raises:
         InputError: as `pending`.
@@ -46,7 +46,7 @@ async def intervene(state: Conversation, settings: Settings) -> dict[str, Any]:
         records = [*update.get("carried_out", []), {"turn": state["turn"], **wanted.model_dump()}]
         waiting = now["interventions"][1:]
         update = {**update, **done, "agents": agents, "interventions": waiting, "carried_out": records}
-        now = cast(Conversation, {**now, "interventions": update["interventions"]})
+        now["interventions"] = waiting
     return update
 
 
@@ -63,7 +63,7 @@ def _carried_out(wanted: AnyIntervention, state: Conversation, settings: Setting
             detail = "The moderator ended the conversation."
             return {"stop_reason": "stopped", "stop_source": "moderator", "stop_detail": detail}
         case _:
-            raise TypeError(f"words are said, not carried out: {wanted}")
+            raise TypeError(f"edges, not this node, handle words and the floor: {wanted}")
 
 
 def _turned_to(topic: str, mind: Mind, turn: int, settings: Settings) -> Mind:

@@ -31,7 +31,7 @@ def answer_of(agent: str, given: Any, what: str, present: Sequence[str]) -> Pers
         raise InputError(
             "nobody but the speaker would hear it",
             where="a person's answer",
-            remedy="Name somebody else in heard_by, or leave it out for everybody.",
+            remedy="Name at least one other participant in heard_by, or leave it out so that all hear it.",
         )
     return answer
 
@@ -76,7 +76,7 @@ async def person_appraises(mind: Step, settings: Settings) -> dict[str, Any]:
 
 
 def _answered(mind: Step, what: Asked, answer: PersonAnswer) -> dict[str, Any]:
-    """The record of an answer among people's actions."""
+    """The record of a person's answer for `carried_out`."""
     record = {"turn": mind["situation"]["turn"], "do": "answer", "agent": mind["name"], "what": what, **answer}
     return {"carried_out": [record]}
 
@@ -90,7 +90,7 @@ def need_of_person(mind: Mind, addressed: bool, settings: Settings) -> int:
 
     Args:
         mind: the person's; `hand` is read.
-        addressed: whether the last utterance speaks to them by name.
+        addressed: whether the last utterance addresses them by name.
         settings: `human_turns`.
     """
     if mind.get("hand"):

@@ -1,8 +1,8 @@
 """Script: one model writes the whole conversation in one answer (the single_agent baseline).
 
 Source: thesis 6.1, the "single-agent zero-shot" system that multi-agent conversations are compared with. The model gets
-all profiles, relationships and goals, the topic and the number of utterances, and writes everything at once. If it
-writes nonsense, it is told what is wrong and asked once more.
+all profiles, relationships and goals, the topic and the number of utterances, and writes everything at once. If the
+script is faulty, the model is told what is wrong and asked once more.
 """
 
 from __future__ import annotations
@@ -126,9 +126,9 @@ def _is_useless(draft: _Draft) -> bool:
 
 
 def _in_words(wrong: Faults) -> str:
-    """What makes a script useless, for an error."""
+    """What makes a script unusable, for an error."""
     if wrong.strangers:
-        return f"it has words for {', '.join(wrong.strangers[:_SHOWN])}, which names none of those who take part"
+        return f"it has words for {', '.join(wrong.strangers[:_SHOWN])}, which matches no participant's name"
     return "nobody speaks in it"
 
 

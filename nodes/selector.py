@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from typing import Annotated, Any, Final, Literal, cast
+from typing import Annotated, Any, Final, Literal
 
 from pydantic import BeforeValidator, Field, create_model
 
@@ -32,13 +32,11 @@ class Selection(Judgement):
 @lru_cache(maxsize=256)
 def selection_schema(candidates: tuple[str, ...]) -> type[Selection]:
     """The schema of a selection among these names. First names and other spellings are understood."""
+    name: Any = Annotated[Literal[candidates], BeforeValidator(full_names(candidates))]
     return create_model(
         "Selection",
         __base__=Selection,
-        speaker=(
-            cast(Any, Annotated[Literal[candidates], BeforeValidator(full_names(candidates))]),
-            Field(description="the name of the one who speaks next"),
-        ),
+        speaker=(name, Field(description="the name of the one who speaks next")),
     )
 
 

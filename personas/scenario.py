@@ -9,7 +9,7 @@ from typing import Any, Final
 from pydantic import ValidationError
 
 from persimchat.personas.catalogue import shipped
-from persimchat.personas.participants import participants_in
+from persimchat.personas.people import participants_in
 from persimchat.personas.ties import by_full_name, relationships_in
 from persimchat.state.configuration import current_names
 from persimchat.state.document import Document, Location, read_document

@@ -14,23 +14,23 @@ AnswerFormat = Literal["free", "yesno", "choice", "number"]
 _NUMBER: Final = re.compile(r"[-+]?(?:\d{1,3}(?:[,\u202f\u00a0 ]\d{3})+|\d+)(?:\.\d+)?(?:[eE][-+]?\d+)?|[-+]?\.\d+")
 _LABEL: Final = re.compile(r"^\(?([a-z0-9]{1,2})\)?[.):]\s*(.+)$", re.IGNORECASE | re.DOTALL)
 _NEGATED: Final = re.compile(r"\b(?:not|no|never|neither|nor|without|against|except|instead|rather|\w+n t)\b")
-"""Beside a choice such words may mean the opposite: only the choice itself counts then."""
+"""Words that may turn a choice into its opposite: a text with one of them must be the choice itself."""
 _YES: Final = frozenset({"yes", "y", "true"})
 _NO: Final = frozenset({"no", "n", "false"})
 
 
 def parse_answer(text: str, form: AnswerFormat, choices: Sequence[str] = ()) -> str:
-    """An answer in its one form: "yes" or "no", the choice as it was given, a number in plain digits, or the text.
+    """Normalise an answer: "yes" or "no", a choice exactly as listed, a number in plain digits, or the stripped text.
 
-    Small departures are understood ("Yes.", "b) trams", "$1,200"); whatever leaves two answers possible is refused.
+    The parser understands small departures ("Yes.", "b) trams", "$1,200") and refuses a text that may mean two answers.
 
     Args:
-        text: what somebody answered.
-        form: what is asked for.
-        choices: for "choice", what there is to choose from.
+        text: the answer of a model or a participant.
+        form: the form that the debate asks for.
+        choices: for "choice", the answers to choose from.
 
     Raises:
-        ValueError: the text is no answer of this form; the message says what is.
+        ValueError: the text is not an answer of this form; the message says what would be one.
     """
     plain = " ".join(text.split())
     if not plain:
@@ -64,7 +64,7 @@ def _yes_or_no(text: str) -> str:
 
 
 def _choice(text: str, choices: Sequence[str]) -> str:
-    if text in choices:  # signs that are no letters may be all that differs: -30 and +30
+    if text in choices:  # choices may differ only in characters that are not letters: -30 and +30
         return text
     for candidate in (text, *_without_label(text)):
         found = [choice for choice in choices if _words(choice) == _words(candidate)]

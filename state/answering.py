@@ -14,7 +14,7 @@ from persimchat.state.mind import Utterance
 from persimchat.state.verdict import answer_description, answer_type
 
 LONGEST: Final = 6000
-"""Characters of an answer: one that is longer is asked for again, since a part of it would be another answer."""
+"""The most characters of an answer. A longer one is asked for again: a part of it would be another answer."""
 
 _ANSWER: Final = "\nAnswer: "
 
@@ -42,7 +42,7 @@ class ConfidentAnswering(Answering):
 def answering_schema(
     form: AnswerFormat, choices: tuple[str, ...] = (), *, confident: bool = False
 ) -> type[Answering] | type[ConfidentAnswering]:
-    """The schema of a participant's answer in this form, with or without how sure the participant is."""
+    """The schema of a participant's answer in this form, with or without the participant's confidence."""
     base = ConfidentAnswering if confident else Answering
     parsed: Any = answer_type(form, choices)
     answer: Any = (
@@ -59,10 +59,10 @@ def _not_too_long(answer: str) -> str:
 
 
 def worded(reasoning: str, answer: str) -> str:
-    """The utterance that an answer with its reasons makes."""
+    """The text of an utterance that gives reasons and then the answer."""
     return f"{reasoning}{_ANSWER}{answer}"
 
 
 def reasons_of(utterance: Utterance) -> str:
-    """The reasons alone in an utterance that `worded` made."""
+    """The reasons in an utterance whose text `worded` made."""
     return utterance["text"].removesuffix(f"{_ANSWER}{utterance['answer']}")

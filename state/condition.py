@@ -1,4 +1,4 @@
-"""Conditions: what an answer hangs on ("yes, if the shops may be reached"), which its form has no place for."""
+"""Conditions of an answer ("yes, if the shops may be reached"), for which the form of the answer has no place."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from persimchat.state.plain_text import one_line
 from persimchat.state.visibility import is_public
 
 LONGEST: Final = 1000
-"""Characters of a condition, and of somebody's words beside a conclusion."""
+"""The most characters of a condition, and of a participant's last words in a conclusion."""
 
 _CUE: Final = re.compile(
     r"\b(?:(?:but |and )?only (?:if|when|where|with|after|until|once)|if|unless|provided|providing|as long as|"
@@ -32,11 +32,11 @@ _NOTHING: Final = frozenset({"", "null", "none", "n/a"})
 
 
 def or_none(kind: Any, *, unless: Sequence[str] = ()) -> Any:
-    """This type or None, for which models also write words such as "none".
+    """The type `kind | None`, which also reads words such as "none" and "n/a" as None.
 
     Args:
         kind: the type.
-        unless: texts that mean themselves, as a choice that is called None.
+        unless: texts that stay as they are, for example a choice that is called None.
     """
     kept = {text.strip().casefold() for text in unless}
 
@@ -53,25 +53,25 @@ Condition = Annotated[
     BeforeValidator(_nothing),
     Field(description="the conditions under which they hold the answer, in their words; null where they name none"),
 ]
-"""What a model says of conditions; a field of this type stands behind `answer`."""
+"""The conditions that a model states; a field of this type comes after `answer`."""
 
 
 class Stand(TypedDict):
-    """Where a participant stood when a debate came to a conclusion that holds under conditions."""
+    """A participant's position at the end of a debate whose conclusion has conditions."""
 
     agent: str
     position: str
-    """As the judge sees it, or as the participant answered; empty where nobody said."""
+    """As the judge sees it, or as the participant answered; empty if neither is known."""
     words: str
-    """The last thing that they said to everybody."""
+    """Their last public utterance."""
 
 
 def condition_beside(given: str, answer: str) -> str:
-    """The condition in somebody's words beside an answer that was read out of them; empty where there is none.
+    """The condition that a text names beside its answer; empty if it names none.
 
     Args:
-        given: "Yes, if it is free."
-        answer: "yes"
+        given: the text, for example "Yes, if it is free."
+        answer: the answer that was read from it, "yes".
     """
     at = given.casefold().find(answer.casefold())
     rest = given if at < 0 else f"{given[:at]} {given[at + len(answer) :]}"
@@ -83,11 +83,11 @@ Answered = TypeVar("Answered", bound=BaseModel)
 
 
 def with_condition(made: Answered, given: Any) -> Answered:
-    """An answer of a model (with `answer` and `conditional`) that keeps a condition which stood beside the answer.
+    """A model's answer; a condition that the model wrote into `answer` is kept in `conditional`.
 
     Args:
-        made: the answer, read.
-        given: what the model gave.
+        made: the validated answer, with the fields `answer` and `conditional`.
+        given: the data that the model gave.
     """
     written = given.get("answer") if isinstance(given, Mapping) else None
     answer = getattr(made, "answer", None)
@@ -98,11 +98,11 @@ def with_condition(made: Answered, given: Any) -> Answered:
 
 
 def joined(holders: Sequence[str], answers: Iterable[Mapping[str, Any]]) -> str:
-    """The conditions of those who hold an answer, in a line: once where all name the same; empty where none does.
+    """The conditions of an answer's holders in one line: one text if all name the same, empty if none names any.
 
     Args:
         holders: their names, in order of listing.
-        answers: of the last round, with `conditional` where one was named.
+        answers: of the last round, with `conditional` if the participant named a condition.
     """
     named: dict[str, str] = {u["speaker"]: u["conditional"] for u in answers if u.get("conditional")}
     held = {name: named[name] for name in holders if name in named}
@@ -112,19 +112,19 @@ def joined(holders: Sequence[str], answers: Iterable[Mapping[str, Any]]) -> str:
 
 
 def positions_of(answers: Iterable[Mapping[str, Any]]) -> dict[str, str]:
-    """By name what everybody answered, with the conditions that they named."""
+    """Each participant's answer by name, with its condition in brackets."""
     return {
         u["speaker"]: f"{u['answer']} ({u['conditional']})" if u.get("conditional") else u["answer"] for u in answers
     }
 
 
 def stands(names: Sequence[str], positions: Mapping[str, str], said: Iterable[Mapping[str, Any]]) -> list[Stand]:
-    """Where everybody stood.
+    """Each participant's position and last public utterance.
 
     Args:
-        names: the participants', in order of listing.
+        names: the participants' names, in order of listing.
         positions: by name, as far as they are known.
-        said: utterances, oldest first; whispers are left out.
+        said: utterances, oldest first; whispers do not count.
     """
     last = {utterance["speaker"]: utterance["text"] for utterance in said if is_public(utterance)}
     return [

@@ -1,7 +1,7 @@
-"""Settings from everywhere: defaults < scenario < YAML file < environment < arguments.
+"""Reads settings from all their sources: defaults < scenario < YAML file < environment < arguments.
 
-The environment is read here and nowhere else. Each source is checked by itself, so that an error can name the file and
-line, the variable or the argument that holds the wrong value.
+No other module reads settings from the environment. Each source is checked separately, so that an error can name the
+file and line, the variable or the argument that holds the wrong value.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ NOT_SETTINGS: Final = frozenset(
         "PERSIMCHAT_LOCAL_LOG",
     }
 )
-"""Variables of the prefix that are read elsewhere: by tests (a folder of data, a server), a model server's key, the
-folder of model files, and the file for what llama.cpp prints."""
+"""Variables with the prefix that are not settings: for tests (a folder of data, a server), a model server's key, the
+folder of model files, and the log file of llama.cpp."""
 
 
 def load_settings(
@@ -42,18 +42,18 @@ def load_settings(
     scenario: Mapping[str, Any] | None = None,
     **arguments: Any,
 ) -> Settings:
-    """The settings that all sources together ask for; a later source wins, key by key within mappings.
+    """Merge all sources into settings; a later source overrides an earlier one, key by key within mappings.
 
     Args:
         file: a YAML or JSON file of settings.
-        environment: the environment's variables, `os.environ` where it is None. `PERSIMCHAT_MAX_MESSAGES=20` sets
+        environment: the environment's variables, `os.environ` if None. `PERSIMCHAT_MAX_MESSAGES=20` sets
             `max_messages`, `PERSIMCHAT_WEIGHTS__RECENCY=2` sets `weights.recency`; lists and mappings are written in
             JSON or YAML. An empty variable counts as not set. No .env file is read.
-        scenario: the settings that a scenario asks for.
+        scenario: the settings of a scenario.
         **arguments: settings by name; a dotted name reaches inside (`**{"weights.recency": 2}`).
 
     Raises:
-        InputError: a source is not right; it names source, field, value, bound and remedy.
+        InputError: a source is invalid; the error names source, field, value, bound and remedy.
     """
     sources: list[tuple[Document, str]] = []
     if scenario:
@@ -92,14 +92,14 @@ def parse_assignment(text: str) -> tuple[str, Any]:
 
 
 def current_names(document: Document, under: str = "") -> Document:
-    """A document whose settings have their current names; old names are told of (`RenamedSetting`).
+    """The document with all settings under their current names; warns of each old name (`RenamedSetting`).
 
     Args:
         document: the data.
-        under: the field under which the settings stand; empty where they are the whole document.
+        under: the field that holds the settings; empty if they are the whole document.
 
     Raises:
-        InputError: one setting is given by several names.
+        InputError: the document gives one setting under two names.
     """
     at: Location = (under,) if under else ()
     given = document.data[under] if under else document.data
@@ -120,7 +120,7 @@ def current_names(document: Document, under: str = "") -> Document:
 
 
 def _from_environment(environment: Mapping[str, str]) -> Iterator[tuple[Document, str]]:
-    """One document a variable, in order of names."""
+    """One document per variable, in order of names."""
     for variable in sorted(environment):
         if not variable.upper().startswith(PREFIX) or variable.upper() in NOT_SETTINGS:
             continue
@@ -140,7 +140,7 @@ def _from_environment(environment: Mapping[str, str]) -> Iterator[tuple[Document
 
 
 def _from_arguments(arguments: Mapping[str, Any]) -> Iterator[tuple[Document, str]]:
-    """One document an argument, in the order given."""
+    """One document per argument, in the order given."""
     for name, value in arguments.items():
         path = _path(name)
         _require_known(path, f"argument {name}")
@@ -148,7 +148,7 @@ def _from_arguments(arguments: Mapping[str, Any]) -> Iterator[tuple[Document, st
 
 
 def _path(name: str) -> tuple[str, ...]:
-    """A dotted name in parts. What is in a mapping of any names is one part: `prices.gpt-4.1`."""
+    """A dotted name in parts. Within a mapping with free names, the rest is one part: `prices.gpt-4.1`."""
     head, dot, rest = name.partition(".")
     head = _current(head)
     if not dot:
@@ -158,7 +158,7 @@ def _path(name: str) -> tuple[str, ...]:
 
 
 def _current(name: str) -> str:
-    """A setting's current name; an old one is told of."""
+    """A setting's current name; warns of an old one."""
     current = FORMER_NAMES.get(name, name)
     if current != name:
         hint_at(name, current)
@@ -181,7 +181,7 @@ def _require_known(path: tuple[str, ...], where: str) -> None:
 
 
 def _typed(text: str, path: Location, where: str) -> Any:
-    """Text as a value. For a setting that takes text it stays text, but that null means none."""
+    """Parse text as a value. For a setting that takes text it stays text, except that `null` means None."""
     takes = expected(Settings, path)
     if takes.startswith(("text", "one of")):
         return None if text.strip() in ("null", "~") else text.strip()
@@ -199,7 +199,7 @@ def _nested(path: tuple[str, ...], value: Any) -> Document:
 
 
 def _check(document: Document, where: str) -> None:
-    """Validate one source by itself."""
+    """Validate one source separately."""
     try:
         Settings.model_validate(dict(document.data), context=PART)
     except ValidationError as error:

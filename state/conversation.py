@@ -23,8 +23,8 @@ def append_messages(messages: Sequence[Any], writes: Sequence[Any]) -> list[AnyM
     """Reducer of `messages`: append, replacing a message that has the same id (a retried or resumed node).
 
     Args:
-        messages: what is there; not changed.
-        writes: lists of messages (or single ones), oldest first; also in the forms that LangChain takes for messages:
+        messages: the channel's value so far; not changed.
+        writes: lists of messages (or single ones), oldest first; also in the other forms that LangChain accepts:
             mappings as the LangGraph server sends and stores them, pairs of role and text, plain text.
     """
     result = _messages(messages)
@@ -49,7 +49,7 @@ def _messages(given: Sequence[Any]) -> list[AnyMessage]:
 
 def _message(given: Any) -> AnyMessage:
     if isinstance(given, BaseMessage):
-        return cast(AnyMessage, given)
+        return cast(AnyMessage, given)  # AnyMessage is the union of LangChain's subclasses of BaseMessage
     if isinstance(given, dict) and "type" in given and "role" not in given:
         return _STORED.validate_python(given)  # as `model_dump()` gives it, every field in its place
     return cast(AnyMessage, convert_to_messages([given])[0])
@@ -60,7 +60,7 @@ def merge_minds(minds: dict[str, Any], writes: Sequence[Any]) -> dict[str, Any]:
 
     Args:
         minds: by name; not changed.
-        writes: updates by name, or lists of them, oldest first. None in the place of a mind takes the agent out.
+        writes: updates by name, or lists of them, oldest first. None in place of a mind removes the agent.
     """
     result = dict(minds)
     for write in writes:
@@ -74,11 +74,13 @@ def merge_minds(minds: dict[str, Any], writes: Sequence[Any]) -> dict[str, Any]:
 
 
 def latest_usage(usage: dict[str, dict[str, Any]], writes: Sequence[Any]) -> dict[str, dict[str, Any]]:
-    """Reducer of `usage`: of every row the one that counts the most requests, whatever the order of parallel steps.
+    """Reducer of `usage`: of each row, keep the version that counts the most requests.
+
+    So parallel steps may write in any order.
 
     Args:
         usage: rows by "module|agent|model"; not changed.
-        writes: rows in the same form. Lists, which an earlier version wrote, say nothing: its runs have records.
+        writes: rows in the same form. Lists, which an earlier version wrote, are ignored: its runs have own records.
     """
     result = dict(usage)
     for write in writes:
@@ -92,7 +94,7 @@ def by_turn(records: Sequence[Any], writes: Sequence[Any]) -> list[dict[str, Any
     """Reducer of records that carry a `turn`: append, replacing the one of the same turn; in order of turns.
 
     Args:
-        records: what is there; not changed.
+        records: the channel's value so far; not changed.
         writes: lists of records, oldest first. None empties the channel.
     """
     result = {record["turn"]: record for record in records}
@@ -105,7 +107,7 @@ def append_records(records: Sequence[Any], writes: Sequence[Any]) -> list[dict[s
     """Reducer of records in order: append. None empties the channel.
 
     Args:
-        records: what is there; not changed.
+        records: the channel's value so far; not changed.
         writes: lists of records, oldest first.
     """
     result = list(records)
@@ -115,11 +117,11 @@ def append_records(records: Sequence[Any], writes: Sequence[Any]) -> list[dict[s
 
 
 SNAPSHOT = 16
-"""A channel of changes is written whole at every so many of them; in between a checkpoint holds only what changed."""
+"""Every so many changes, a checkpoint holds the whole channel; the checkpoints in between hold only what changed."""
 
 Messages = Annotated[
     list[AnyMessage],
-    Field(description="the utterances, oldest first; what a person writes before the first one is the topic"),
+    Field(description="the utterances, oldest first; a human message before the first one is the topic"),
     DeltaChannel(append_messages, snapshot_frequency=SNAPSHOT),
 ]
 Minds = Annotated[dict[str, Mind], DeltaChannel(merge_minds, snapshot_frequency=SNAPSHOT)]
@@ -131,7 +133,7 @@ Streaks = Annotated[dict[str, Streak], DeltaChannel(add_to_streaks, snapshot_fre
 Usage = Annotated[dict[str, dict[str, Any]], DeltaChannel(latest_usage, snapshot_frequency=SNAPSHOT)]
 
 
-# What a form is made of (Studio's), and no more: what a conversation is given is checked when it is assembled.
+# Studio makes its form from these schemas. They check nothing: `assemble` validates a conversation's input.
 _RELATIONSHIP: Final[dict[str, Any]] = Relationship.model_json_schema()
 _RELATIONSHIP["properties"]["type"]["enum"] = list(RELATIONSHIP_TYPES)
 _PARTICIPANT: Final[dict[str, Any]] = {
@@ -143,15 +145,15 @@ class ConversationInput(TypedDict, total=False):
     """What starts a conversation. Only a topic (or a message that holds it) and participants are needed."""
 
     topic: Annotated[
-        str, Field(max_length=8000, description="what the conversation is about; else the last human message says it")
+        str, Field(max_length=8000, description="what the conversation is about; if empty, the last human message")
     ]
     messages: Messages
     participants: Annotated[
         list[Any],
         Field(
             max_length=100,
-            description="who takes part, in order of listing: names of shipped personas, or personas written out; the "
-            "first four shipped ones where it is empty",
+            description="who takes part, in order of listing: names of shipped personas, or personas written out; if "
+            "empty, the first four shipped ones",
             json_schema_extra={"default": [], "items": _PARTICIPANT},
         ),
     ]
@@ -168,14 +170,14 @@ class ConversationInput(TypedDict, total=False):
     ]
     rules: Annotated[
         list[str],
-        Field(description="rules of the conversation that everybody knows", json_schema_extra={"default": []}),
+        Field(description="rules of the conversation that all participants know", json_schema_extra={"default": []}),
     ]
     simulation: Annotated[str, SkipJsonSchema()]
-    """The run's id, under which memories are kept; made from the thread's id where it is missing."""
+    """The run's id, which also names its collections of memories; if missing, it is made from the thread's id."""
 
 
 class Conversation(ConversationInput, total=False):
-    """The outer graph's channels. Everything in them is plain values and LangChain messages."""
+    """The outer graph's channels. They hold plain values and LangChain messages only."""
 
     agents: Minds
     """Minds by agent's name, in order of listing (state/mind.py); in debates a persona judge's comes last."""
@@ -184,39 +186,39 @@ class Conversation(ConversationInput, total=False):
     stop_reason: str
     """Why the conversation ended; empty while it goes on."""
     stop_source: str
-    """Whose rule that was: "message_limit", "closing", "judge", or the baseline's name; empty while it goes on."""
+    """The rule that ended it: "message_limit", "closing", "judge", or the baseline's name; empty while it goes on."""
     stop_detail: str
-    """The rule's own words on it, one sentence; empty while it goes on."""
+    """The rule's explanation, one sentence; empty while it goes on."""
     verdicts: Verdicts
-    """What the judge said, one an utterance judged (state/verdict.py)."""
+    """The judge's verdicts, one per utterance judged (state/verdict.py)."""
     conclusion: Conclusion | None
-    """What a debate came to; None while it goes on, and in discussions."""
+    """The conclusion of a debate; None while it goes on, and in discussions."""
     closing: str
     """Why it is time to take leave, "near_limit" or "low_needs"; empty while it is not."""
     closing_since: int
-    """Utterances made when that began."""
+    """The turn at which that began."""
     quiet: int
-    """For how many utterances running no need to talk was above `closing_need`."""
+    """The number of last utterances in a row after which no need to talk was above `closing_need`."""
     checked: int
-    """Utterances made when the end was looked for last."""
+    """The turn of the last end check."""
     selected: dict[str, Any]
-    """pattern=selector: `speaker`, `reasoning` and the `turn` for which they were named."""
+    """pattern=selector: `speaker`, `reasoning`, and the `turn` for which the selector named the speaker."""
     scores: Scores
-    """Analysis: `turn`, `speaker`, `reasoning`, `coherence`, `sentiment`, `engagement`, one an utterance."""
+    """Analysis: `turn`, `speaker`, `reasoning`, `coherence`, `sentiment`, `engagement`, one record per utterance."""
     carried_out: CarriedOut
-    """What people did: interventions and answers, with the `turn` (utterances made) at which they took effect."""
+    """The interventions carried out and the answers of people, each with the `turn` at which it took effect."""
     interventions: list[dict[str, Any]]
-    """What people from outside have asked for and what is still to be done, in order (state/intervention.py)."""
+    """The interventions that are still to be carried out, in order (state/intervention.py)."""
     usage: Usage
-    """What requests took so far, by "module|agent|model"; empty where a run's own record holds that."""
+    """Requests, tokens and cost so far, by "module|agent|model"; empty if a run's ledger records them."""
     judgements: Judgements
-    """How often the judgements of minds came out how, by "module|model" (state/outcomes.py)."""
+    """The outcomes of the minds' judgements, counted by "module|model" (state/outcomes.py)."""
     streaks: Streaks
     """By module: how long it has failed for all participants."""
 
 
 class ConversationOutput(TypedDict, total=False):
-    """What a finished conversation hands to whoever invoked it."""
+    """What a finished conversation returns to its caller."""
 
     messages: Messages
     turn: int
@@ -230,7 +232,7 @@ class ConversationOutput(TypedDict, total=False):
 
 
 def participants(state: Mapping[str, Any]) -> dict[str, Mind]:
-    """The minds of those who take part, by name, in order of listing; a persona judge's is not among them."""
+    """The participants' minds by name, in order of listing; without the persona judge's."""
     return {name: mind for name, mind in state.get("agents", {}).items() if mind.get("role") != "judge"}
 
 
@@ -264,5 +266,5 @@ def utterances(messages: Iterable[AnyMessage]) -> list[Utterance]:
 
 
 def each_utterance(messages: Iterable[AnyMessage]) -> Iterator[Utterance]:
-    """The utterances among a conversation's messages, one by one, as far as somebody looks."""
+    """The utterances among a conversation's messages, one by one, lazily."""
     return (m.additional_kwargs["utterance"] for m in messages if "utterance" in m.additional_kwargs)

@@ -1,4 +1,4 @@
-"""What the judge of the mad_judge baseline decides, between which sides, and what a debate comes to by it."""
+"""The mad_judge baseline's judge: the sides of a debate, the judge's decision, and the conclusion that follows."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Side = Literal["affirmative", "negative"]
 
 
 def sides(names: Sequence[str]) -> dict[str, Side]:
-    """Who debates on which side: in order of listing, one by one in turn, the first on the affirmative side."""
+    """Each participant's side: they alternate in order of listing, the first on the affirmative side."""
     return {name: "negative" if index % 2 else "affirmative" for index, name in enumerate(names)}
 
 
@@ -53,7 +53,7 @@ class LastDecision(Decision):
 
 @lru_cache(maxsize=64)
 def decision_schema(form: AnswerFormat, choices: tuple[str, ...] = (), *, last: bool = False) -> type[Decision]:
-    """The schema of the judge's decision after a round; after the last one it has to be one."""
+    """The schema of the judge's decision after a round; after the last round the judge has to decide."""
     answer: Any = answer_type(form, choices)
     side: Any = Side
     described = answer_description(form, choices)
@@ -69,14 +69,14 @@ def decision_schema(form: AnswerFormat, choices: tuple[str, ...] = (), *, last: 
 
 
 def supporters(decision: Decision, answers: Sequence[Utterance], names: Sequence[str], form: AnswerFormat) -> list[str]:
-    """Who holds the answer that the judge decided for, in order of listing.
+    """The participants who hold the answer that the judge decided for, in order of listing.
 
-    Those whose own last answer it is; with free text, where the judge words the answer in its own way, also those of
-    the side that it names.
+    They gave that answer last. With free text, which the judge words in its own way, all members of the side that the
+    judge names count as well.
 
     Args:
-        decision: of a debate that is decided.
-        answers: of the last round, one a participant.
+        decision: a decision that names an answer.
+        answers: of the last round, one per participant.
         names: of all participants, in order of listing.
         form: the form of the answers.
     """
@@ -89,7 +89,7 @@ def supporters(decision: Decision, answers: Sequence[Utterance], names: Sequence
 def conclusion_of(
     decision: Decision, answers: Sequence[Utterance], names: Sequence[str], form: AnswerFormat
 ) -> Conclusion:
-    """What a debate came to by the judge's decision; a consensus only where everybody holds the answer themselves.
+    """The conclusion that follows from the judge's decision; a consensus only if all participants gave that answer.
 
     Arguments as for `supporters`.
     """
@@ -121,8 +121,8 @@ def verdict_of(
 
     Args:
         decision: of the round.
-        answers: of the round, one a participant.
-        before: everybody's answer of the round before; empty in the first.
+        answers: of the round, one per participant.
+        before: each participant's answer of the previous round; empty in the first.
         names: of all participants, in order of listing.
         turn: utterances so far.
         form: the form of the answers.

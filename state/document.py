@@ -1,7 +1,7 @@
-"""Reading what people write by hand: YAML and JSON, with the line of every value, so that an error can name it.
+"""Reads YAML and JSON files, and records the line of every value, so that an error can name it.
 
 Values are plain data: the safe loader's types only, without YAML 1.1's surprises. `no` and `off` stay text (pydantic
-reads them as false where a boolean is asked for), so do dates, times and numbers with a leading zero.
+reads them as false if a field is a boolean), as do dates, times and numbers with a leading zero.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from persimchat.state.errors import InputError
 MAX_BYTES: Final = 1_000_000
 """The largest file that is read."""
 MAX_VALUES: Final = 50_000
-"""The most values in a file, aliases counted as often as they are used."""
+"""The most values in a file; an alias counts as often as it is used."""
 _MAX_DEPTH: Final = 50
 
 Location = tuple[str | int, ...]
@@ -28,7 +28,7 @@ Location = tuple[str | int, ...]
 
 
 class _Loader(yaml.SafeLoader):
-    """The safe loader with the scalar types of YAML 1.2's core schema, but octal, hexadecimal, infinite and NaN."""
+    """The safe loader with the scalar types of YAML 1.2's core schema, except octal, hexadecimal, infinite and NaN."""
 
     yaml_implicit_resolvers: dict[str, Any] = {}
 
@@ -76,7 +76,7 @@ def parse_value(text: str) -> Any:
     """The value that a piece of YAML stands for: `3`, `true`, `[a, b]`, `{Eva: offline}`.
 
     Raises:
-        ValueError: it is not YAML, or too large; the message says which.
+        ValueError: the text is not YAML, or too large; the message says which.
     """
     try:
         return _parse_yaml(text, "")[0]
@@ -85,11 +85,11 @@ def parse_value(text: str) -> Any:
 
 
 def read_document(path: Path) -> Document:
-    """Read a YAML or JSON file (JSON where its name ends in .json) that holds one mapping.
+    """Read a YAML or JSON file (JSON if its name ends in .json) that holds one mapping.
 
     Raises:
-        InputError: it cannot be read, is too large, not UTF-8, not well-formed, empty, or no mapping; naming file,
-            line and column.
+        InputError: the file cannot be read, is too large, not UTF-8, not well-formed, empty, or not a mapping; the
+            error names file, line and column.
     """
     text, source = read_text(path), str(path)
     if not text.strip():
@@ -109,15 +109,15 @@ def read_bytes(path: Path, most: int) -> bytes:
 
     Args:
         path: the file.
-        most: how many it may have.
+        most: the most bytes that it may have.
 
     Raises:
-        InputError: there is no such file, or it is something else, too large or not readable.
+        InputError: the file does not exist, is not a file, is too large, or cannot be read.
     """
     try:
         if not path.is_file():
             what = "this is not a file" if path.exists() else "there is no such file"
-            raise InputError(what, where=str(path), remedy="Check the path, and from which folder it is meant.")
+            raise InputError(what, where=str(path), remedy="Check the path; a relative one starts in this folder.")
         with path.open("rb") as file:
             raw = file.read(most + 1)
     except (OSError, ValueError) as error:  # ValueError: a null character in the path
@@ -134,7 +134,7 @@ def read_text(path: Path) -> str:
     """The text of a file of at most `MAX_BYTES` in UTF-8.
 
     Raises:
-        InputError: there is no such file, or it is something else, too large, not readable or not UTF-8.
+        InputError: the file does not exist, is not a file, is too large, cannot be read, or is not UTF-8.
     """
     raw = read_bytes(path, MAX_BYTES)
     try:
@@ -200,14 +200,18 @@ def _parse_yaml(text: str, source: str) -> tuple[Any, dict[Location, int]]:
 
 
 def _survey(node: yaml.Node, at: Location, lines: dict[Location, int], count: list[int], source: str) -> None:
-    """Note the lines of all values; refuse duplicate keys, and more or deeper data than anybody writes by hand."""
+    """Record the line of every value; refuse duplicate keys, and data beyond the limits of size and depth."""
     count[0] += 1
     if count[0] > MAX_VALUES or len(at) > _MAX_DEPTH:
         raise _too_much(source)
     lines.setdefault(at, node.start_mark.line + 1)
     if isinstance(node, yaml.ScalarNode) and not node.value.isascii() and re.search("[\ud800-\udfff]", node.value):
         where = f"{source}:{node.start_mark.line + 1}" if source else ""
-        raise InputError("half of a Unicode character", where=where, remedy="Write the character itself.")
+        raise InputError(
+            "the text contains half of a Unicode character (a surrogate)",
+            where=where,
+            remedy="Write the character itself.",
+        )
     if isinstance(node, yaml.SequenceNode):
         for index, item in enumerate(node.value):
             _survey(item, (*at, index), lines, count, source)
@@ -237,5 +241,5 @@ def _too_much(source: str) -> InputError:
     return InputError(
         "the data is nested too deeply or holds too many values",
         where=source,
-        remedy=f"Keep to {_MAX_DEPTH} levels and {MAX_VALUES:,} values, aliases counted as often as they are used.",
+        remedy=f"Keep to {_MAX_DEPTH} levels and {MAX_VALUES:,} values; an alias counts as often as it is used.",
     )

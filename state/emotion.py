@@ -20,7 +20,7 @@ def _no_bool(value: object) -> object:
 Level = Annotated[int, Field(ge=0, le=10), BeforeValidator(_no_bool)]
 """An intensity or a score: an integer from 0 to 10.
 
-The bounds stand before the validator: behind it, JSON schemas would have no `minimum` and `maximum`."""
+The bounds come before the validator; after it, JSON schemas would have no `minimum` and `maximum`."""
 
 
 class EmotionalState(BaseModel):

@@ -44,7 +44,7 @@ class InputError(PerSimChatError):
 
 
 class MissingExtraError(InputError):
-    """Something was asked for that needs an optional dependency which is not installed."""
+    """A feature needs an optional dependency that is not installed."""
 
     def __init__(self, what: str, extra: str) -> None:
         super().__init__(
@@ -54,11 +54,11 @@ class MissingExtraError(InputError):
 
 
 class ModelError(PerSimChatError):
-    """A language or embedding model failed for good, or answered wrongly twice.
+    """A language or embedding model failed permanently, or gave an invalid answer twice.
 
     Args:
         what: what went wrong.
-        agent: the agent on whose behalf the model was asked; empty where there is none.
+        agent: the agent whose module asked the model; empty if no agent did.
         module: the cognitive module that asked.
         model: the model's name, as the user wrote it.
         turn: the number of utterances so far.
@@ -76,22 +76,22 @@ class ModelError(PerSimChatError):
 
 
 class MachineError(PerSimChatError):
-    """The machine stopped what was under way: no room, no right to write any more, a database or a server that is gone.
+    """The machine failed during a run: a full disk, a lost permission to write, a database or server that is gone.
 
-    What was done before is kept. Where nothing had begun, the same is an `InputError`.
+    The run keeps everything done before. The same failure before a run begins is an `InputError`.
     """
 
     exit_code = 4
 
     @classmethod
     def caused_by(cls, error: OSError, what: str, where: str, *, remedy: str = "") -> Self:
-        """What the operating system refused.
+        """The error for an operation that the operating system refused.
 
         Args:
-            error: as the operating system says it.
+            error: the operating system's error.
             what: what could not be done.
-            where: the file or folder, where the error itself names none.
-            remedy: what to do about it; free space and permissions are looked at where it is empty.
+            where: the file or folder, in case `error` names none.
+            remedy: what to do about it; if empty, to check free space and permissions.
         """
         why = error.strerror or type(error).__name__
         return cls(
@@ -99,33 +99,33 @@ class MachineError(PerSimChatError):
         )
 
     def before_the_start(self) -> InputError:
-        """The same where nothing had begun: somewhere was asked for that cannot be used."""
+        """The same failure as an error of the user's input, because nothing had begun."""
         return InputError(self.what, where=self.where, remedy=self.remedy)
 
     def resumable(self, folder: Path) -> Self:
-        """The same, with the command with which the run goes on.
+        """The same error; its remedy also gives the command that resumes the run.
 
         Args:
-            folder: the run's.
+            folder: the run's folder.
         """
         remedy = f"{self.remedy} Then go on with: persimchat resume {shlex.quote(str(folder))}"
         return type(self)(self.what, where=self.where, remedy=remedy.strip())
 
 
 class PromptTooLong(ModelError):
-    """A prompt that does not fit the model's context and must not, or cannot, be shortened: nothing was asked.
+    """A prompt does not fit the model's context and must not, or cannot, be shortened; no request was made.
 
-    Its text begins with "too long".
+    The message begins with "too long".
     """
 
 
 def nearest_word(word: str, valid: Iterable[str], *, cutoff: float = 0.6) -> str | None:
-    """The valid word that `word` is most like, or None where none is near.
+    """The valid word most similar to `word`, or None if none is similar enough.
 
     Args:
-        word: what somebody wrote.
+        word: the word that the user wrote.
         valid: the words to choose from.
-        cutoff: how much alike the two must be, 0 (anything) to 1 (the same).
+        cutoff: the least similarity, 0 (any word) to 1 (the same word).
     """
     by_lower_case = {choice.casefold(): choice for choice in valid}
     near = get_close_matches(word.casefold(), list(by_lower_case), n=1, cutoff=cutoff)
@@ -133,7 +133,7 @@ def nearest_word(word: str, valid: Iterable[str], *, cutoff: float = 0.6) -> str
 
 
 def suggestion(word: str, valid: Iterable[str], *, otherwise: str = "") -> str:
-    """A remedy sentence naming the valid word nearest to `word`; where none is near, `otherwise` or all valid words."""
+    """A remedy sentence with the valid word nearest to `word`; if none is near, `otherwise` or all valid words."""
     choices = list(valid)
     near = nearest_word(word, choices)
     if near is not None:
@@ -142,15 +142,15 @@ def suggestion(word: str, valid: Iterable[str], *, otherwise: str = "") -> str:
 
 
 class BudgetExhausted(PerSimChatError):
-    """A budget would have been passed by the next request to a model, so that request was not made.
+    """The next request to a model would exceed a budget, so it was not made.
 
-    Its text is a sentence for people.
+    The message is a whole sentence for users.
 
     Args:
         budget: the setting's name, one of `state.settings.BUDGETS`.
         limit: calls, tokens or US dollars that the setting allows.
-        spent: how much of it is used, without what is reserved for requests under way.
-        needed: what the next request, and those under way, were estimated to take; 0 where calls are counted.
+        spent: how much of it is used, without the share reserved for requests under way.
+        needed: the estimate for the next request and those under way; 0 for `budget_calls`.
     """
 
     def __init__(self, budget: str, limit: float, spent: float, needed: float = 0.0) -> None:
@@ -165,5 +165,5 @@ class BudgetExhausted(PerSimChatError):
 
 
 def _figure(value: float) -> str:
-    """A number for people: whole ones whole, dollars to six digits."""
+    """A number as text: whole numbers without decimals, others to six digits."""
     return f"{int(value):,}" if value == int(value) else f"{value:,.6g}"

@@ -1,7 +1,7 @@
-"""What people do to a conversation from outside: a moderator's line or whisper, a new topic, a raised hand, the end.
+"""Interventions of people and moderators: words, a whisper, a new topic, a raised hand, the floor, the end.
 
-Interventions wait in the conversation's channel `interventions` and are carried out one by one between two turns.
-Whatever reaches that channel is checked here, whoever wrote it: the command line, the web page, Studio, another app.
+Interventions wait in the conversation's channel `interventions`; the graph carries them out one by one between turns.
+This module validates every intervention, whether the command line, the web page, Studio or another program made it.
 """
 
 from __future__ import annotations
@@ -29,16 +29,16 @@ from persimchat.state.scenario import Topic
 MODERATOR: Final = "Moderator"
 
 LONGEST_WORDS: Final = 8_000
-"""Characters that a person can say in one utterance."""
+"""The most characters of a person's utterance."""
 
 
 _SHOWN: Final = 60
-"""So many characters of what somebody gave stand in an error."""
+"""The most characters of an invalid value that an error quotes."""
 
 
 def _plain(value: Any) -> str:
     if not isinstance(value, str):
-        raise ValueError("it is no text")
+        raise ValueError("it is not text")
     text = clean(value).strip()
     if not is_visible(text):
         raise ValueError("there are no words in it")
@@ -60,7 +60,7 @@ class _Intervention(BaseModel):
 
 
 class Say(_Intervention):
-    """Somebody says something next, in words that are given."""
+    """The moderator or a participant says the given words next."""
 
     do: Literal["say"] = "say"
     text: Words
@@ -71,7 +71,7 @@ class Say(_Intervention):
     edited_by: Literal["branch"] | None = Field(
         default=None,
         exclude_if=lambda value: value is None,
-        description="a branch put the words into the speaker's mouth; else a moderator did, where it is an agent",
+        description='"branch" if a branch replaces what the speaker said; else null',
     )
 
 
@@ -91,11 +91,11 @@ class Hand(_Intervention):
 
 
 class Floor(_Intervention):
-    """An agent is given the floor, whatever everybody's need to talk is."""
+    """A participant speaks next, regardless of the needs to talk."""
 
     do: Literal["floor"] = "floor"
     agent: Name
-    avoid: list[str] = Field(default=[], description="what it is not to say again")
+    avoid: list[str] = Field(default=[], description="texts that it must not repeat")
 
 
 class Stop(_Intervention):
@@ -111,21 +111,22 @@ _ONE: Final[TypeAdapter[AnyIntervention]] = TypeAdapter(Intervention)
 
 
 def intervention(given: Any, present: Sequence[str], people: Iterable[str] = ()) -> AnyIntervention:
-    """An intervention, checked.
+    """Validate an intervention, and write the names in it as they are listed.
 
     Args:
         given: a mapping with `do`, or an intervention.
-        present: everybody's full names, in order of listing.
-        people: those of them who are people.
+        present: the participants' full names, in order of listing.
+        people: the names of those who are people.
 
     Raises:
-        InputError: it is none, says nothing or too much, or names somebody who does not take part.
+        InputError: `given` is not an intervention, its words are empty or too long, or a name in it is not that of a
+            participant.
     """
     try:
         made = _ONE.validate_python(given)
     except ValidationError as error:
         raise InputError(
-            _problem(error), where="intervention", remedy="See docs/people.md for what can be done."
+            _problem(error), where="intervention", remedy="docs/people.md lists all interventions with their fields."
         ) from None
     made = _as_listed(made, present)
     for name in _named(made):
@@ -135,17 +136,21 @@ def intervention(given: Any, present: Sequence[str], people: Iterable[str] = ())
             )
     if made.do == "say" and made.heard_by == [made.speaker]:
         raise InputError(
-            "nobody but the speaker would hear it", where="intervention", remedy="Name somebody else in heard_by."
+            "nobody but the speaker would hear it",
+            where="intervention",
+            remedy="Name at least one other participant in heard_by.",
         )
     if made.do == "hand" and made.agent not in set(people):
         raise InputError(
-            f"{made.agent} is no person, and raises no hand", where="intervention", remedy="Agents speak by themselves."
+            f"{made.agent} is an agent, and only people raise a hand",
+            where="intervention",
+            remedy="Name a person, or give the agent the floor.",
         )
     return made
 
 
 def _as_listed(made: AnyIntervention, present: Sequence[str]) -> AnyIntervention:
-    """The same with names as the participants write them."""
+    """The same intervention with names as they are listed."""
     match made:
         case Say(speaker=speaker, heard_by=heard_by):
             heard = None if heard_by is None else _each_once([as_listed(name, present) for name in heard_by])
@@ -157,7 +162,7 @@ def _as_listed(made: AnyIntervention, present: Sequence[str]) -> AnyIntervention
 
 
 def _named(made: AnyIntervention) -> list[str]:
-    """Whom it names."""
+    """The participants that an intervention names."""
     match made:
         case Say():
             return [name for name in (made.speaker, *(made.heard_by or ())) if name]
@@ -168,15 +173,16 @@ def _named(made: AnyIntervention) -> list[str]:
 
 
 def words(text: Any) -> str:
-    """What a person says, checked.
+    """Validate what a person says.
 
     Raises:
-        InputError: it is no text, empty, or too long.
+        InputError: it is not text, or is empty or too long.
     """
     try:
         return _WORDS.validate_python(text)
     except ValidationError as error:
-        raise InputError(_problem(error), where="what a person says", remedy="Say it again in other words.") from None
+        remedy = f"Write a text of 1 to {LONGEST_WORDS:,} characters."
+        raise InputError(_problem(error), where="what a person says", remedy=remedy) from None
 
 
 _WORDS: Final[TypeAdapter[str]] = TypeAdapter(Words)
@@ -184,7 +190,7 @@ _WORDS: Final[TypeAdapter[str]] = TypeAdapter(Words)
 
 def _problem(error: ValidationError) -> str:
     first = error.errors(include_url=False)[0]
-    # Keys and tags are whatever somebody wrote.
+    # The caller wrote keys and tags, so they may hold any character.
     field = one_line(".".join(str(part) for part in first["loc"][1:]))[:_SHOWN]
     field = field if field.isprintable() else quoted(field, _SHOWN)
     what = one_line(first["msg"].removeprefix("Value error, "))

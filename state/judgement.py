@@ -1,10 +1,9 @@
-"""What models answer: one schema a module, with ranges, the reason before the verdict.
+"""The answers of models: one schema per module, with ranges, and the reason before the verdict.
 
-Field descriptions are part of what the model reads (they travel in the JSON schema), so they are written for it.
-Answers outside these shapes are asked again with the validator's words (`models/asking.py`), never repaired silently:
-what is put right in a mind's answer is counted (`models/mending.py`). Texts are the exception: one that is longer than
-it may be is cut and ends with an ellipsis. A model counts no characters, and what it says first is worth more than a
-second request.
+The model reads docstrings and field descriptions as part of the JSON schema, so they are written for the model. If an
+answer does not fit its schema, `models/asking.py` asks again and shows the model the validator's message. No answer is
+repaired silently: `models/mending.py` counts each correction of a mind's answer. Only texts that are too long are cut
+without a second request, because models cannot count characters.
 """
 
 from __future__ import annotations
@@ -21,15 +20,15 @@ LONGEST_REASON: Final = 200
 LONGEST_SENTENCE: Final = 300
 LONGEST_EXPLANATION: Final = 1500
 LONGEST_KEYWORD: Final = 80
-"""Characters that a text of an answer has at most, by its kind."""
+"""The most characters of a text in an answer, by kind of text."""
 
 
 def cut_to(most: int) -> BeforeValidator:
-    """A validator's first step: a text of more characters is cut to so many."""
+    """A validator that strips a text and cuts it to at most `most` characters, with an ellipsis."""
     return BeforeValidator(lambda value: shortened(value.strip(), most) if isinstance(value, str) else value)
 
 
-# The constraints stand before the validator: behind it, JSON schemas would not have them under their names.
+# The constraints come before the validator; after it, JSON schemas would not have them under their names.
 Reason = Annotated[
     str, StringConstraints(strip_whitespace=True, min_length=1, max_length=LONGEST_REASON), cut_to(LONGEST_REASON)
 ]
@@ -42,7 +41,7 @@ Explanation = Annotated[
     StringConstraints(strip_whitespace=True, min_length=1, max_length=LONGEST_EXPLANATION),
     cut_to(LONGEST_EXPLANATION),
 ]
-"""Reasons of those who judge a conversation or solve a problem, step by step where the matter needs it."""
+"""The reasons of a judge, an analyst or a debater, step by step if needed."""
 Keyword = Annotated[
     str, StringConstraints(strip_whitespace=True, min_length=1, max_length=LONGEST_KEYWORD), cut_to(LONGEST_KEYWORD)
 ]
@@ -164,12 +163,12 @@ PARTS: Final[dict[str, type[Judgement]]] = {
     "action": Action,
     "openness": Openness,
 }
-"""What an agent judges when it hears something, by module, in the order in which one answer holds several of them."""
+"""Schemas of the judgements that follow an utterance, by module, in the order that a combined answer has."""
 
 
 @cache
 def in_parts(*modules: str) -> type[Judgement]:
-    """The judgements of several modules in one answer (the setting `cognition`): one field a module, in this order.
+    """The schema of a combined answer of several modules (the setting `cognition`): one field per module, in order.
 
     Args:
         modules: names of `PARTS`.

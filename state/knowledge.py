@@ -45,9 +45,9 @@ _EXPERT_OCCUPATIONS = ("professor", "scientist", "researcher", "surgeon", "physi
 def derived_level(persona: Persona) -> int:
     """The general knowledge level 0–5 of a persona that states none.
 
-    Age caps it (thesis, Listing 5.1 gives the levels' typical ages: under 4 none, to 7 basic, to 14 elementary, to 17
-    intermediate); education sets it; an occupation of research lifts it by one. An adult about whom nothing is known
-    is at 3, intermediate.
+    Education sets the level, an occupation in research raises it by one, and age limits it (thesis, Listing 5.1 gives
+    the levels' typical ages: under 4 none, to 7 basic, to 14 elementary, to 17 intermediate). An adult without further
+    data is at 3, intermediate.
     """
     education = (persona.characteristic("education") or persona.characteristic("education level") or "").casefold()
     occupation = (persona.characteristic("occupation") or "").casefold()

@@ -19,8 +19,8 @@ PINNED: Final[frozenset[str]] = frozenset({"profile", "topic", "social_goals"})
 class Memory(BaseModel):
     """An immutable memory.
 
-    Whether it is alive and when it was last recalled is not part of it: that lives in the mind's `alive`, so that a
-    resumed or branched run remembers exactly what that run knew.
+    The mind's `alive`, not the memory, says whether it is alive and when it was last recalled. So a resumed or branched
+    run remembers exactly what that run knew.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -32,8 +32,8 @@ class Memory(BaseModel):
     importance: Level = Field(description="how important it is to this persona, 0–10")
     emotion: list[Level] = Field(min_length=6, max_length=6, description="emotional state when stored; order EMOTIONS")
     turn: int = Field(ge=0, description="number of utterances so far when it was made")
-    depth: int = Field(default=0, ge=0, description="0 for a leaf; a reflection is 1 + the greatest depth it rests on")
-    evidence: list[str] = Field(default_factory=list, description="ids of the memories that a reflection rests on")
+    depth: int = Field(default=0, ge=0, description="0 for a leaf; else 1 + the greatest depth in its evidence")
+    evidence: list[str] = Field(default_factory=list, description="ids of the memories that support a reflection")
 
     @property
     def text(self) -> str:
@@ -69,16 +69,16 @@ def new_memory(
     Args:
         agent: whose memory it is.
         turn: number of utterances so far.
-        kind: which module it comes from.
+        kind: the kind of the memory, which also names the module that made it.
         theme: the overarching theme.
         keywords: keywords or standout words.
         importance: 0–10.
         emotion: the agent's emotional state now, order `EMOTIONS`.
-        evidence: the memories that a reflection rests on.
-        index: tells apart memories of one module and turn that are worded alike (the five insights of a reflection).
+        evidence: the memories that support a reflection.
+        index: distinguishes memories of one module and turn with the same words (the five insights of a reflection).
     """
-    rests_on = evidence or []
-    depth = 1 + max((m.depth for m in rests_on), default=0) if kind == "reflection" else 0
+    support = evidence or []
+    depth = 1 + max((m.depth for m in support), default=0) if kind == "reflection" else 0
     content = json.dumps([theme, keywords, index], ensure_ascii=False)
     return Memory(
         id=memory_id(agent, turn, kind, content),
@@ -89,5 +89,5 @@ def new_memory(
         emotion=emotion,
         turn=turn,
         depth=depth,
-        evidence=[m.id for m in rests_on],
+        evidence=[m.id for m in support],
     )

@@ -1,7 +1,7 @@
-"""One agent's mind: one entry of the conversation's `agents`, and in a step the state of the mind's graphs.
+"""One agent's mind: an entry of the conversation's `agents`, and during a step the state of the mind's graphs.
 
-Plain values only (they are checkpointed with msgpack). What Chroma holds is not here: a mind knows which of its
-memories are alive, when each was last recalled, and how the last retrieval scored them.
+It holds plain values only, because checkpoints store it with msgpack. Chroma holds the memories; the mind knows which
+of them are alive, when each was last recalled, and how the last retrieval scored them.
 """
 
 from __future__ import annotations
@@ -17,38 +17,38 @@ from persimchat.state.outcomes import Judged, Outcome, Weak
 
 
 class Utterance(TypedDict):
-    """One message to the whole group, or to those who are named in it."""
+    """One message of one speaker, to all participants or (a whisper) to those in `heard_by`."""
 
     turn: int
     """Its number: 1 for the first utterance of a conversation."""
     speaker: str
     text: str
     addressees: list[str]
-    """Agents it speaks to by name; empty means the whole group."""
+    """The participants that it addresses by name; empty means the whole group."""
     emotion: dict[str, int]
     """The speaker's emotional state, six emotions 0–10."""
     need_to_talk: dict[str, int]
-    """Everybody's need to talk, 0–10, when the speaker was chosen."""
+    """Each participant's need to talk, 0–10, when the speaker was chosen."""
     response_time_s: float
-    """Seconds until the utterance was complete, as reported by the model where it reports one, else measured."""
+    """Seconds until the utterance was complete, as the model reports them, else measured."""
     tokens: dict[str, int]
     """`input` and `output` tokens of the call that worded it."""
     corrections: list[str]
-    """What was wrong with the first wording and what became of it, of `state.repetition.CORRECTIONS`; often empty."""
+    """Corrections made to the first wording, from `state.repetition.CORRECTIONS`; often empty."""
     heard_by: NotRequired[list[str]]
-    """A whisper: who hears it beside its speaker (state/visibility.py); everybody where it is missing."""
+    """The hearers of a whisper, without its speaker (state/visibility.py); missing if all participants hear it."""
     edited_by: NotRequired[str]
-    """Who put the words into the speaker's mouth: "branch" or "moderator"; missing where they are the speaker's own."""
+    """Who wrote the words in place of the speaker: "branch" or "moderator"; missing if they are the speaker's own."""
     answer: NotRequired[str]
-    """Debate baselines: the answer that it gives, in the form that was asked for."""
+    """Debate baselines: the answer that it gives, in the debate's form."""
     conditional: NotRequired[str]
-    """Debate baselines: the conditions under which it gives that answer; missing where it names none."""
+    """Debate baselines: the conditions of that answer; missing if it names none."""
     confidence: NotRequired[float]
     """Debate baselines with confidence: how sure the speaker is of it, 0–1."""
 
 
 class Situation(TypedDict):
-    """What an agent is given of the conversation for one step; never stored in its mind."""
+    """The conversation as one agent sees it in one step; never stored in its mind."""
 
     simulation: str
     topic: str
@@ -56,14 +56,14 @@ class Situation(TypedDict):
     """Utterances so far."""
     max_messages: int
     present: list[str]
-    """Everybody's names, in order of listing, the agent's own included."""
+    """All participants' names, in order of listing, the agent's own included."""
     rules: list[str]
     relationships: list[dict[str, str]]
     """This agent's relationships: `to`, `type`, `side` ("from" or "to"), `note`."""
     recent: list[Utterance]
     """The last utterances, oldest first."""
     debate: dict[str, Any] | None
-    """The answer that a debate is to come to: `format` (state/answer_format.py) and `choices`; None in discussions."""
+    """The form of a debate's answer: `format` (state/answer_format.py) and `choices`; None in discussions."""
     closing: bool
     """Whether the end is near, so that it is time to take leave."""
 
@@ -90,30 +90,30 @@ class Call(TypedDict):
     model: str
     turn: int
     calls: int
-    """Requests made: 1, or 2 where the answer had to be asked again; more where the server refused a form of answer."""
+    """Requests made: 1, or 2 if the answer was asked for again; more if the server refused a form of answer."""
     input_tokens: int
     output_tokens: int
     cached_tokens: NotRequired[int]
-    """Of `input_tokens` those that the server took from its cache; missing where there were none."""
+    """The part of `input_tokens` that the server took from its cache; missing if there is none."""
     estimated: bool
-    """True where the token counts are estimates."""
+    """Whether the token counts are estimates."""
     cost_usd: float | None
-    """None where the model's price is not known."""
+    """None if the model's price is not known."""
     outcome: NotRequired[Outcome]
-    """How a mind's own judgement came out; missing where something else was asked for."""
+    """The outcome of a mind's own judgement; missing for all other questions."""
     outcomes: NotRequired[dict[str, Outcome]]
-    """The same by module, in place of `outcome`, where one answer has the judgements of several."""
+    """Outcomes by module, in place of `outcome`, if one answer combines several judgements."""
 
 
 class Silence(TypedDict):
-    """Why an agent is silent for a turn."""
+    """Why a participant is silent for a turn."""
 
     turn: int
     """Number of the utterance that it did not hear or did not make."""
     step: str
     """"awaken", "hear", "think" or "speak"."""
     why: str
-    """What its model's error says; "passed" for a person who passed."""
+    """The message of its model's error; "passed" for a person who passed."""
 
 
 class Mind(TypedDict, total=False):
@@ -121,7 +121,7 @@ class Mind(TypedDict, total=False):
 
     name: str
     role: Literal["judge"]
-    """What it is there for where it takes no part: the persona judge, which hears and thinks and never speaks."""
+    """"judge" for the persona judge, which hears and thinks but never speaks; missing for participants."""
     persona: dict[str, Any]
     goals: list[str]
     emotion: dict[str, int]
@@ -131,7 +131,7 @@ class Mind(TypedDict, total=False):
     """Openness to consensus, 0–10; debates only."""
     openness_reasoning: str
     action: str
-    """"reflect" or "plan": what it chose to do while somebody else speaks."""
+    """"reflect" or "plan": what it chose to do while another participant speaks."""
     plan: dict[str, Any] | None
     """The last plan made (fields of judgement.Plan)."""
     stm: dict[str, Any] | None
@@ -141,7 +141,7 @@ class Mind(TypedDict, total=False):
     pinned: list[str]
     """Ids of profile, topic and social goals, which are never pruned."""
     unsaved: list[dict[str, Any]]
-    """Memories that Chroma has not confirmed yet, whole."""
+    """Full copies of the memories that Chroma has not confirmed yet."""
     percept: dict[str, Any] | None
     focal_points: list[str]
     recalled: list[Recalled]
@@ -152,54 +152,54 @@ class Mind(TypedDict, total=False):
     last_spoke: int
     """Turn of its last utterance, 0 if it has not spoken."""
     did: str
-    """What it did while the last utterance was made: "speak", "reflect", "plan" or ""."""
+    """What it did during the last utterance: "speak", "reflect", "plan" or ""."""
     thought: int
-    """Number of the utterance during which it reflected or planned last."""
+    """Number of the utterance during which it last reflected or planned."""
     weak: Weak | None
-    """What was wrong with its judgements in the last turn in which anything was."""
+    """The failed and the corrected judgements of the last turn that had any."""
     silent: Silence | None
-    """Since its model failed it is silent for a turn; None while it is not."""
+    """Why it is silent for a turn: its model failed, or a person passed; None while it is not."""
     listening: Listening
-    """What it keeps of its listening, where the setting `listeners` is a number."""
+    """The record of its listening, kept if the setting `listeners` is a number."""
     human: bool
-    """A person takes this part: they are asked for their words, and no model thinks for them."""
+    """Whether a person takes this part: the program asks the person for words, and no model thinks for them."""
     hand: bool
-    """A person's raised hand."""
+    """Whether a person has raised a hand."""
     passed: int
-    """Turn at which a person was asked last and passed, 0 if never."""
+    """The turn at which a person last passed, 0 if never."""
 
 
 class Step(Mind, total=False):
-    """A mind in one step: what it is given for it, and what its modules hand on to each other; stored nowhere."""
+    """A mind during one step, with the step's input and what its modules pass to each other; these are not stored."""
 
     situation: Situation
     heard: Utterance
     needs: dict[str, int]
-    """Everybody's need to talk, given to the speaker, whose utterance carries it."""
+    """For the speaker: each participant's need to talk, which the utterance records."""
     said: list[str]
-    """Texts of the last utterances, oldest first, given to the speaker, whose words are compared with them."""
+    """For the speaker: texts of the last utterances, oldest first, to check the new one for repetition."""
     avoid: list[str]
-    """What the speaker is not to say again."""
+    """For the speaker: texts that it must not repeat."""
     required: bool
-    """Whether a failing model is an error now: everybody's has failed."""
+    """Whether a failure of the model ends the run: the models of all participants have failed before."""
     beside: bool
-    """Given to the judge's mind: whether others take the same step, who lead the conversation on."""
+    """For the judge's mind: whether agents take the same step; if so, their tasks choose the next node."""
     keep: bool
     """Whether the memory leaving short-term memory is kept (set by memory filtering)."""
     arriving: list[dict[str, Any]]
-    """New memories on their way through short-term memory, whole."""
+    """Full copies of the new memories on their way through short-term memory."""
     outcomes: Annotated[list[Judged], operator.add]
-    """How its own judgements came out, of all modules that were asked."""
+    """The outcomes of its own judgements, of all modules that were asked."""
 
 
 def in_step(mind: Mapping[str, Any], **given: Any) -> Step:
-    """A mind in one step.
+    """A mind during one step.
 
     Args:
-        mind: what it carries, or what of that the step needs.
-        **given: what it is given for the step.
+        mind: the mind, or those of its keys that the step needs.
+        **given: the step's input.
     """
-    return cast(Step, {**mind, **given})
+    return cast(Step, {**mind, **given})  # type checkers do not follow ** into a TypedDict
 
 
 STORED: Final = frozenset(Mind.__annotations__)

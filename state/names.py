@@ -1,4 +1,4 @@
-"""Finding people by the names that others use for them: in full, in part, whatever the case and the diacritics."""
+"""Finds participants by name: in full or in part, regardless of case and diacritics."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ _AROUND: Final = " \t\n.,:;!?\"'“”„*_`()[]"
 
 
 def matching(wanted: str, names: Sequence[str]) -> list[str]:
-    """The names that `wanted` may mean.
+    """The names that `wanted` may mean, by the first rule that finds any.
 
-    Those written exactly so; else those that look the same; else those equal but for case and diacritics; else those
-    of which it is one word, or several in a row (a first name, a surname).
+    The rules: names written exactly so; names that look the same; names equal except for case and diacritics; names
+    that contain it as one word or as several in a row (a first name, a surname).
     """
     form, key = visible_form(wanted), folded(wanted)
     if not form:
@@ -27,7 +27,7 @@ def matching(wanted: str, names: Sequence[str]) -> list[str]:
 
 
 def as_listed(wanted: str, names: Sequence[str]) -> str:
-    """The name among these that looks the same as `wanted`, as it is written there; `wanted` itself where none does."""
+    """The first of `names` that looks the same as `wanted`, in its own spelling; `wanted` itself if none does."""
     if wanted in names:
         return wanted
     form = visible_form(wanted)
@@ -35,9 +35,9 @@ def as_listed(wanted: str, names: Sequence[str]) -> str:
 
 
 def full_names(names: Sequence[str]) -> Callable[[Any], Any]:
-    """A validator's first step: what a model wrote for one of these names, as the name in full where it is clear.
+    """A validator that turns what a model wrote for one of these names into the full name, if only one matches.
 
-    Models write first names, other spellings, and marks around them; anything else is left as it is.
+    Models write first names, other spellings, and marks around names. The validator leaves everything else unchanged.
     """
 
     def full(value: Any) -> Any:

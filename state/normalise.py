@@ -1,4 +1,4 @@
-"""Text for comparing: what differs only in case, diacritics or hyphens, or only in signs that nobody sees, is the same.
+"""Normal forms for comparing texts, which ignore case, diacritics, hyphens or invisible characters.
 
 Letters of different scripts that look alike (Latin a, Cyrillic а) stay different.
 """
@@ -10,7 +10,7 @@ import unicodedata
 from typing import Final, Literal
 
 _LETTERS: Final = str.maketrans({"ł": "l", "đ": "d", "ð": "d", "ø": "o", "ı": "i", "æ": "ae", "œ": "oe", "þ": "th"})
-"""Letters that Unicode does not take apart into a letter and a mark."""
+"""Letters that Unicode does not decompose into a letter and a mark."""
 
 _IGNORED: Final = re.compile(
     "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f"
@@ -19,36 +19,36 @@ _IGNORED: Final = re.compile(
 """Unicode's Default_Ignorable_Code_Point: soft hyphens, joiners, variation selectors, tags, marks of direction, …"""
 
 _UNCLEAR: Final = re.compile("[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
-"""Control characters but white space, halves of characters, and signs that turn the direction of what follows."""
+"""Control characters except white space, halves of characters, and characters that change the direction of text."""
 
 _PIECE: Final = 500
-"""Characters of a text that are put into one of Unicode's forms at once."""
+"""The length of the pieces in which a text is normalised."""
 
 _BLANK: Final = "\u2800"
-"""A Braille cell without dots: a symbol of which nothing is seen."""
+"""A Braille cell without dots: an invisible symbol."""
 
 
 def visible_form(text: str) -> str:
-    """Text as it is compared where two are to look different: two of the same form look the same.
+    """The visible form of a text: texts with the same form look the same.
 
-    Width, style and case of letters, how accents are encoded, signs that nobody sees and the kind and number of spaces
-    do not count. Accents and punctuation do.
+    The form ignores width, style and case of letters, the encoding of accents, invisible characters, and the kind and
+    number of spaces. It keeps accents and punctuation.
     """
     return " ".join(_plain(text).split())
 
 
 def is_visible(text: str) -> bool:
-    """Whether there is anything to be seen in a text: a character that is no space, no mark and not ignored."""
+    """Whether a text has a visible character: neither a space nor a combining mark nor an ignored character."""
     return any(
         c.isprintable() and c != _BLANK and unicodedata.category(c)[0] not in "MZ" for c in _IGNORED.sub("", text)
     )
 
 
 def seen(text: str) -> str:
-    """A validator: the text, of which something has to be seen.
+    """A validator that returns a text with a visible character.
 
     Raises:
-        ValueError: it is empty, or made of invisible characters alone.
+        ValueError: the text is empty, or has only invisible characters.
     """
     if not is_visible(text):
         raise ValueError("there is no visible character in it. Write at least one letter, digit or sign.")
@@ -56,10 +56,10 @@ def seen(text: str) -> str:
 
 
 def name_as_written(text: str) -> str:
-    """A validator: a name on one line, with single spaces, otherwise as it was written.
+    """A validator that puts a name on one line, with single spaces, otherwise as it was written.
 
     Raises:
-        ValueError: nothing of it is seen, or it holds a control character or a sign that turns the direction of text.
+        ValueError: the name has no visible character, or has a control character or one that changes the direction.
     """
     name = " ".join(text.split())
     unclear = _UNCLEAR.search(name)
@@ -72,7 +72,7 @@ def name_as_written(text: str) -> str:
 
 
 def normalised(form: Literal["NFKC", "NFKD"], text: str) -> str:
-    """A text in one of Unicode's forms, made piece by piece: a long row of marks takes quadratic time to be ordered."""
+    """A text in one of Unicode's normal forms, made in pieces, because a long row of marks takes quadratic time."""
     return "".join(unicodedata.normalize(form, text[i : i + _PIECE]) for i in range(0, len(text), _PIECE))
 
 
@@ -88,10 +88,10 @@ def folded(text: str) -> str:
 
 
 def _plain(text: str) -> str:
-    """Unicode's NFKC_Casefold: what it is applied to twice stays as it is."""
+    """Unicode's NFKC_Casefold; a second application changes nothing."""
     if text.isascii():
         return text.casefold()
     plain = text
-    for _ in range(3):  # some letters come apart only once they are small
+    for _ in range(3):  # some letters decompose only in lower case
         plain = normalised("NFKC", _IGNORED.sub("", plain).casefold())
     return _IGNORED.sub("", plain)

@@ -1,4 +1,4 @@
-"""How the judgements of minds came out: counts for a run, and modules that fail everybody turn after turn."""
+"""Outcomes of the minds' judgements: counts for a run, and modules that fail for all agents turn after turn."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ from typing_extensions import TypedDict
 from persimchat.state.settings import MODULES
 
 Outcome = Literal["valid", "again", "corrected", "failed"]
-"""Right at first try; right at second try; a number or list was put right; wrong twice, so things stay as they were."""
+"""Valid at the first try; valid at the second; a number or list was corrected; invalid twice, so nothing changes."""
 
 OUTCOMES: Final[tuple[Outcome, ...]] = get_args(Outcome)
 
 NEUTRAL: Final = 5
-"""What stands for a level from 0 to 10 that no model has judged yet."""
+"""The value of a level from 0 to 10 that no model has judged yet."""
 
 _TURNS: Final = 2
 _JUDGEMENTS: Final = 4
-"""So many turns running, and so many judgements in them, does a module fail for everybody before the run stops: one
-agent's bad luck, where it alone was asked, stops nothing."""
+"""The run stops when a module has failed for all agents in so many turns in a row, with so many judgements in them. The
+second number keeps one agent that was asked alone from stopping the run."""
 
 
 class Judged(TypedDict):
-    """How one judgement of a mind came out."""
+    """The outcome of one judgement of a mind."""
 
     module: str
     model: str
@@ -33,10 +33,10 @@ class Judged(TypedDict):
 
 
 def judged(calls: Iterable[Mapping[str, Any]]) -> list[Judged]:
-    """The judgements that were asked for: one a call, or one a module where an answer has those of several.
+    """The outcomes of calls: one per call, or one per module if an answer combines several judgements.
 
     Args:
-        calls: of a step; those without an outcome asked for something else.
+        calls: of a step; calls without an outcome asked for something else.
     """
     found = []
     for call in calls:
@@ -47,22 +47,22 @@ def judged(calls: Iterable[Mapping[str, Any]]) -> list[Judged]:
 
 
 class Weak(TypedDict):
-    """What was wrong with a mind's judgements in one turn, by modules."""
+    """The modules of a mind whose judgements failed or were corrected in one turn."""
 
     turn: int
     failed: list[str]
-    """Wrong twice: things are as they were."""
+    """The answer was invalid twice, and nothing changed."""
     corrected: list[str]
-    """A number was moved into its range, or a list put right."""
+    """A number was moved into its range, or a list was corrected."""
 
 
 def weak_judgements(before: Weak | None, judgements: Sequence[Judged], turn: int) -> Weak | None:
-    """What was wrong with a mind's judgements in a turn so far; None where nothing was.
+    """The failed and the corrected judgements of a mind in a turn so far; None if there are none.
 
     Args:
-        before: what is known; another turn's does not count.
+        before: the record so far; ignored if it is another turn's.
         judgements: those of a step.
-        turn: the step's: thinking belongs to the turn of the utterance that is made meanwhile.
+        turn: the step's turn; thinking belongs to the turn of the utterance made at the same time.
     """
     known = before if before and before["turn"] == turn else Weak(turn=turn, failed=[], corrected=[])
     found = {kind: {one["module"] for one in judgements if one["outcome"] == kind} for kind in OUTCOMES}
@@ -81,11 +81,11 @@ Counts = dict[str, dict[str, int]]
 
 
 def add_outcomes(counts: Counts, writes: Sequence[Any]) -> Counts:
-    """Reducer: how often which outcome was, by "module|model".
+    """Reducer: count the outcomes by "module|model".
 
     Args:
         counts: so far; not changed.
-        writes: lists of calls, of which those without an outcome do not count, or counts; None empties them.
+        writes: lists of calls (those without an outcome are ignored), or counts to add; None empties the counts.
     """
     result = {key: dict(row) for key, row in counts.items()}
     for write in writes:
@@ -104,7 +104,7 @@ def _counted(call: Mapping[str, Any]) -> tuple[str, dict[str, int]]:
 
 
 def by_module(counts: Counts) -> dict[str, dict[str, int]]:
-    """Of every module, in alphabetical order, how many judgements were `asked`, and how many of each outcome."""
+    """For every module, in alphabetical order, how many judgements were `asked`, and how many had each outcome."""
     result: dict[str, dict[str, int]] = {}
     for key in sorted(counts):
         row = result.setdefault(key.partition("|")[0], dict.fromkeys(("asked", *OUTCOMES), 0))
@@ -115,13 +115,13 @@ def by_module(counts: Counts) -> dict[str, dict[str, int]]:
 
 
 def first_try(counts: Counts, module: str) -> dict[str, tuple[int, int]]:
-    """By model: how many of a module's judgements were right at first try, and how many there were."""
+    """By model: how many of a module's judgements were valid at the first try, and how many there were."""
     rows = {key.partition("|")[2]: row for key, row in sorted(counts.items()) if key.startswith(f"{module}|")}
     return {model: (row.get("valid", 0), sum(row.values())) for model, row in rows.items()}
 
 
 class Streak(TypedDict):
-    """How long a module has failed for everybody."""
+    """How long a module has failed for all agents."""
 
     turn: int
     """The last turn in which it was asked."""
@@ -130,17 +130,17 @@ class Streak(TypedDict):
     failed: int
     """Of them, those that failed."""
     turns: int
-    """Turns running before that one in which all failed; turns in which it was not asked do not count."""
+    """Turns in a row before that one in which all failed; turns in which it was not asked do not count."""
     judgements: int
     """Judgements in those turns."""
 
 
 def add_to_streaks(streaks: dict[str, Streak], writes: Sequence[Any]) -> dict[str, Streak]:
-    """Reducer: by module, how long it has failed for everybody.
+    """Reducer: by module, how long it has failed for all agents.
 
     Args:
         streaks: so far; not changed.
-        writes: lists of calls, oldest first; or streaks, which replace those of their modules. None ends all of them.
+        writes: lists of calls, oldest first; or streaks, which replace those of their modules. None ends all streaks.
     """
     result = dict(streaks)
     for write in writes:
@@ -162,14 +162,14 @@ def _longer(streak: Streak | None, call: Mapping[str, Any]) -> Streak:
 
 
 def _running(streak: Streak) -> tuple[int, int]:
-    """For how many turns running everybody's judgement failed, and how many judgements that were."""
+    """The number of turns in a row in which all agents' judgements failed, and the number of these judgements."""
     if streak["failed"] < streak["asked"]:
         return 0, 0
     return streak["turns"] + 1, streak["judgements"] + streak["failed"]
 
 
 def hopeless(streaks: Mapping[str, Streak]) -> str | None:
-    """The module that fails for everybody, turn after turn; None where none does."""
+    """The first module that has failed for all agents long enough to stop the run; None if there is none."""
     for module in MODULES:
         if module in streaks:
             turns, judgements = _running(streaks[module])

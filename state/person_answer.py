@@ -1,4 +1,4 @@
-"""What a person answers when their turn comes, or when they are asked for their need to talk."""
+"""A person's answer: their words when it is their turn, or their need to talk."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Asked = Literal["utterance", "need_to_talk"]
 
 _WHERE: Final = "a person's answer"
 _SHOWN: Final = 60
-"""So many characters of what somebody gave stand in an error."""
+"""The most characters of an invalid value that an error quotes."""
 
 
 class PersonAnswer(TypedDict, total=False):
@@ -30,16 +30,16 @@ class PersonAnswer(TypedDict, total=False):
 
 
 def person_answer(given: Any, what: str, present: Sequence[str]) -> PersonAnswer:
-    """An answer, checked.
+    """Validate a person's answer.
 
     Args:
         given: words; `{"text": …, "heard_by": […]}`; `{"pass": True}`; a need to talk, 0–10, as a number or a digit; or
-            an answer that was checked before.
-        what: what they were asked for: "utterance" or "need_to_talk".
-        present: everybody's full names.
+            a validated answer.
+        what: the question: "utterance" or "need_to_talk".
+        present: the participants' full names.
 
     Raises:
-        InputError: it says nothing, too much, or something else.
+        InputError: the answer is empty, too long, or not an answer to this question.
     """
     if isinstance(given, Mapping) and (given.get("pass") is True or given.get("passes") is True):
         return {"passes": True}
@@ -50,7 +50,7 @@ def person_answer(given: Any, what: str, present: Sequence[str]) -> PersonAnswer
     unknown = sorted(map(str, given.keys() - {"text", "heard_by"}))
     if unknown:
         raise InputError(
-            f"an answer has no {quoted(unknown[0], _SHOWN)}",
+            f"an answer has no field {quoted(unknown[0], _SHOWN)}",
             where=_WHERE,
             remedy="Give text, and heard_by for a whisper.",
         )
@@ -59,7 +59,11 @@ def person_answer(given: Any, what: str, present: Sequence[str]) -> PersonAnswer
     if heard_by is None:
         return answer
     if isinstance(heard_by, str) or not isinstance(heard_by, Sequence) or not heard_by:
-        raise InputError("heard_by is no list of names", where=_WHERE, remedy="Leave it out for everybody.")
+        raise InputError(
+            "heard_by must be a list of one or more names",
+            where=_WHERE,
+            remedy="Name the hearers of a whisper, or leave heard_by out so that all hear it.",
+        )
     heard = [as_listed(name, present) if isinstance(name, str) else name for name in heard_by]
     for name in heard:
         if name not in present:

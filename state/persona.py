@@ -1,4 +1,4 @@
-"""Who somebody is (thesis, 4.1.3)."""
+"""A persona: the description of a character (thesis, 4.1.3)."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max
 
 
 def _plain_values(value: Any) -> Any:
-    """Numbers, booleans and lists are welcome in a file; they are kept as text. What is missing stays an error."""
+    """Turn the numbers, booleans and lists of a file into text; a missing value stays an error."""
     if not isinstance(value, dict):
         return value
     return {str(key): _plain(item) for key, item in value.items()}
@@ -52,7 +52,7 @@ _YES_OR_NO: Final = TypeAdapter(bool)
 
 
 def _is_no(value: Any) -> bool:
-    """Whether the field `human` reads this as false; what it cannot read is its own error, and the only one."""
+    """Whether the field `human` reads a value as false; not for an invalid value, which the field itself reports."""
     try:
         return not _YES_OR_NO.validate_python(value)
     except ValidationError:
@@ -76,22 +76,22 @@ class Persona(BaseModel):
     )
     speaking_style: Text | None = Field(default=None, description="how this persona talks")
     social_goals: list[Text] = Field(default_factory=list, description="what this persona wants from the others")
-    human: bool = Field(default=False, description="a person takes this part, and is asked for what they say")
+    human: bool = Field(default=False, description="whether a person takes this part, whom the program asks for words")
 
     @model_validator(mode="before")
     @classmethod
     def _people_need_no_description(cls, data: Any) -> Any:
-        """A person is who they are: a name is enough."""
+        """Give a person without a description a general one."""
         if isinstance(data, dict) and "description" not in data and not _is_no(data.get("human", False)):
             return {**data, "description": "A person who takes part in the conversation."}
         return data
 
     def characteristic(self, name: str) -> str | None:
-        """The value of a characteristic, found whatever its case; None where the persona has none of that name."""
+        """The value of a characteristic, found regardless of case; None if the persona has none of that name."""
         return next((v for k, v in self.characteristics.items() if k.casefold() == name.casefold()), None)
 
     @property
     def age(self) -> int | None:
-        """The age in years, None where it is not given as a number."""
+        """The age in years; None if it is not given as a number."""
         found = re.search(r"(?<!\d)\d{1,3}(?!\d)", self.characteristic("age") or "")
         return int(found.group()) if found else None

@@ -1,4 +1,4 @@
-"""Text from people and models made harmless: it steers no terminal, hides nothing, and shows no credentials."""
+"""Makes text from people and models harmless: without escape sequences, invisible characters and credentials."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ _SEQUENCE: Final = re.compile(
     r"|\x1b[ -/]*[0-~]"
 )
 _LINE_END: Final = re.compile(r"\r\n?|[\x0b\x0c\x85\u2028\u2029]")
-# Control characters; surrogates, which no encoding takes; marks that let text run backwards over other text, and signs
-# that nobody sees. Those that join letters or emoji stay.
+# Control characters; surrogates, which no encoding accepts; characters that change the direction of text, and invisible
+# characters. Those that join letters or emoji stay.
 _UNSEEN: Final = re.compile(r"[\x00-\x08\x0e-\x1f\x7f-\x9f\ud800-\udfff\u200b\u202a-\u202e\u2060-\u2069\ufeff]")
 _CREDENTIALS: Final = re.compile(r"(?<=//)[^/\s]*@")
 
@@ -31,10 +31,10 @@ def one_line(text: str) -> str:
 
 
 def shortened(text: str, most: int) -> str:
-    """The text, cut between two words where that leaves most of it, of at most `most` characters with the ellipsis.
+    """The text in at most `most` characters with the ellipsis, cut between two words if that leaves most of it.
 
     Args:
-        text: what somebody wrote; one that is short enough comes back as it is.
+        text: the text; a short one is returned unchanged.
         most: characters, 1 or more.
     """
     if len(text) <= most:
@@ -45,7 +45,7 @@ def shortened(text: str, most: int) -> str:
 
 
 def without_credentials(text: str, instead: str = "") -> str:
-    """The text with `instead` in the place of user and password (and their @) wherever an address holds them."""
+    """The text with `instead` in place of user and password (and their @) in every address."""
     return _CREDENTIALS.sub(instead, text)
 
 

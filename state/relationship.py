@@ -1,4 +1,4 @@
-"""Relationships between two participants: types, and which side somebody is on (specification, *Speaking*)."""
+"""Relationships between two participants: their types and sides (specification, *Speaking*)."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ betrayed, the leader, the parent …"""
 
 
 ONE_SIDED: Final = frozenset({"admirer", "annoyed", "betrayed"})
-"""Types that say what one side feels; they may hold in both directions at once."""
+"""Types that describe the feelings of one side; two participants may have one in each direction."""
 
 
 class Relationship(BaseModel):
@@ -68,7 +68,7 @@ class Relationship(BaseModel):
         return key
 
     def seen_by(self, name: str) -> dict[str, str] | None:
-        """The relationship as `name` has it (`to`, `type`, `side`, `note`), or None where `name` has no part in it."""
+        """The relationship from the view of `name` (`to`, `type`, `side`, `note`), or None if it is between others."""
         if name == self.from_:
             return {"to": self.to, "type": self.type, "side": "from", "note": self.note}
         if name == self.to:

@@ -1,4 +1,4 @@
-"""Repetition and other faults of wording: what is put right, and how much of an utterance was said before.
+"""Repetition and other faults of wording: which corrections exist, and how much of an utterance was said before.
 
 Source: specification, *Speaking*, faults known from the thesis. The share of n-grams that another text has is the
 n-gram precision of BLEU (Papineni et al. 2002), on sets and against one earlier text at a time.
@@ -17,11 +17,11 @@ OWN_NAME_REMOVED: Final = "own_name_removed"
 OTHERS_WORDS_REMOVED: Final = "others_words_removed"
 """The answer spoke for other participants too; their part was cut off."""
 ASKED_AGAIN_FOR_OTHERS_WORDS: Final = "asked_again_for_others_words"
-"""The answer had no words of the speaker's own: it spoke for others only. So they were asked for once more."""
+"""The answer spoke for other participants only, so the model was asked once more for the speaker's own words."""
 ASKED_AGAIN_FOR_REPETITION: Final = "asked_again_for_repetition"
-"""The utterance nearly repeated earlier ones, so another one was asked for, saying what to avoid."""
+"""The utterance nearly repeated earlier ones, so the model was asked for another one and told what to avoid."""
 STILL_REPEATS: Final = "still_repeats"
-"""What was said in the end nearly repeats an earlier utterance, although the words were asked for again."""
+"""The second wording also nearly repeats an earlier utterance."""
 
 CORRECTIONS: Final = (
     OWN_NAME_REMOVED,
@@ -30,17 +30,17 @@ CORRECTIONS: Final = (
     ASKED_AGAIN_FOR_REPETITION,
     STILL_REPEATS,
 )
-"""All that can happen to a wording, as `Utterance.corrections` names it."""
+"""All corrections of a wording, as `Utterance.corrections` names them."""
 
 LEAST_WORDS: Final = 6
-"""Shorter texts ("Yes.", "Good night, everyone!") repeat nothing: people say such things again and again."""
+"""Shorter texts ("Yes.", "Good night, everyone!") are never repetitions: people say such things again and again."""
 SHORT: Final = 10
-"""Texts with fewer words ("What do you think about the price, Eva?") say something else where one word is another: they
-repeat an earlier one only where all of their n-grams are in it."""
+"""In texts with fewer words ("What do you think about the price, Eva?"), one other word changes the meaning: they
+repeat an earlier text only if it has all their n-grams."""
 COMPARED: Final = 20_000
-"""Characters of a text that are compared with others: what is longer is no utterance."""
+"""The most characters of a text that are compared with others; no utterance is longer."""
 SIGN: Final = 0.5
-"""How much of a word a sign counts for in scripts that put no spaces between words."""
+"""The length in words of one sign in scripts that put no spaces between words."""
 
 _UNSPACED: Final = (
     (0x0E00, 0x0EFF),  # Thai, Lao
@@ -53,11 +53,11 @@ _UNSPACED: Final = (
     (0xF900, 0xFAFF),
     (0x20000, 0x323AF),
 )
-"""Blocks of scripts that put no spaces between words: there, every sign is compared by itself."""
+"""Unicode blocks of scripts that put no spaces between words; each of their signs counts as a word."""
 
 
 class _Spacing(dict[int, str]):
-    """What `str.translate` makes of a character, looked up once: words stay, all that separates them is a space."""
+    """A table for `str.translate`, filled on demand: letters and digits stay, other characters become spaces."""
 
     def __missing__(self, code: int) -> str:
         sign = chr(code)
@@ -72,7 +72,7 @@ _SPACING: Final = _Spacing({ord("'"): "", ord("’"): ""})
 def words(text: str) -> list[str]:
     """The words of a text for comparison, without case, diacritics and punctuation.
 
-    Scripts without spaces between words give their single signs, and a text without any word (emoji, "?!") its marks.
+    Scripts without spaces between words give single signs; a text without words (emoji, "?!") gives its characters.
     Only the first `COMPARED` characters count.
     """
     plain = without_marks(text[:COMPARED])
@@ -128,12 +128,12 @@ def nearness(
         text: the new text.
         said: earlier texts.
         cosines: of its embedding with theirs; texts shorter than `SHORT` words need none.
-        overlap: the share of n-grams from which on it repeats one, above 0 to 1 (`Settings.repetition_overlap`).
-        similarity: the cosine from which on it does, above 0 to 1 (`Settings.repetition_similarity`).
+        overlap: the least share of n-grams of a repetition, above 0 to 1 (`Settings.repetition_overlap`).
+        similarity: the least cosine of a repetition, above 0 to 1 (`Settings.repetition_similarity`).
 
     Returns:
         For each earlier text the greater of share and cosine as a multiple of its limit: 1 or more is a
-        near-repetition. For short texts the share alone; 0 for those that are too short to repeat anything.
+        near-repetition. For texts shorter than `SHORT` the share alone, for those shorter than `LEAST_WORDS` 0.
     """
     length = size(text)
     if length < LEAST_WORDS:

@@ -28,9 +28,9 @@ Line = Annotated[
 
 
 class Scenario(BaseModel):
-    """Topic, participants and what holds between them; participants are already resolved to personas.
+    """Topic, participants, relationships, goals and rules; participants are already resolved to personas.
 
-    Read from a file by `persimchat.personas.scenario.load_scenario`, where a participant may also be the name of a
+    `persimchat.personas.scenario.load_scenario` reads it from a file, in which a participant may also be the name of a
     shipped persona or the path of a persona file.
     """
 
@@ -42,13 +42,13 @@ class Scenario(BaseModel):
     social_goals: dict[str, list[Line]] = Field(
         default_factory=dict, description="participant's name: goals for this conversation, beside the persona's own"
     )
-    rules: list[Line] = Field(default_factory=list, description="rules of the conversation that everybody knows")
-    settings: dict[str, Any] = Field(default_factory=dict, description="settings that this scenario asks for")
+    rules: list[Line] = Field(default_factory=list, description="rules of the conversation that all participants know")
+    settings: dict[str, Any] = Field(default_factory=dict, description="settings of this scenario")
 
     @field_validator("settings")
     @classmethod
     def _current(cls, value: dict[str, Any]) -> dict[str, Any]:
-        """Understand old names."""
+        """Accept old names."""
         return with_current_names(value, FORMER_NAMES)
 
     @model_validator(mode="after")
@@ -67,14 +67,16 @@ class Scenario(BaseModel):
                     raise ValueError(f"relationship names {name!r}, who does not take part. {suggestion(name, names)}")
             pair: Hashable = frozenset((relationship.from_, relationship.to))
             if relationship.from_ == relationship.to:
-                raise ValueError(f"relationship of {relationship.to!r} with itself")
-            if relationship.type in ONE_SIDED:  # what one feels; the other may feel it, too
+                raise ValueError(f"a relationship joins {relationship.to!r} with itself; name two participants")
+            if relationship.type in ONE_SIDED:  # the other side may have the same feeling
                 pair = (relationship.from_, relationship.to)
             if pair in pairs:
-                raise ValueError(f"two relationships between {relationship.from_!r} and {relationship.to!r}")
+                raise ValueError(
+                    f"two relationships between {relationship.from_!r} and {relationship.to!r}; keep one of them"
+                )
             pairs.add(pair)
         if all(p.human for p in self.participants):
-            raise ValueError("all participants are people; leave at least one to a model")
+            raise ValueError("all participants are people; at least one must be an agent, without human: true")
         for name in self.social_goals:
             if name not in names:
                 raise ValueError(f"social_goals name {name!r}, who does not take part. {suggestion(name, names)}")

@@ -1,8 +1,8 @@
 """A conversation that one model wrote in one answer, parsed into utterances (the single_agent baseline).
 
-A script is lines of "Name: words". Models dress it up: bold names, numbers, bullets, quotation marks, headings, stage
-directions; that is taken off. Nothing is guessed about who speaks: a line of somebody who does not take part is told as
-such, and what cannot be said to be anybody's words is dropped.
+A script is lines of "Name: words". Models decorate it with bold names, numbers, bullets, quotation marks, headings and
+stage directions; the parser removes these. It does not guess who speaks: it reports speakers who do not take part, and
+drops text that belongs to no speaker.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ class Script(NamedTuple):
     """What a script holds.
 
     Attributes:
-        lines: the utterances of those who take part, in order.
-        strangers: names, as written, that speak in it and belong to nobody or to several who take part.
+        lines: the participants' utterances, in order.
+        strangers: speakers' names, as written, that match no participant or several.
     """
 
     lines: list[Line]
@@ -47,25 +47,25 @@ _OPENING: Final = re.compile(r"^(?:\([^()]{1,120}\)|\[[^\[\]]{1,120}\]|\*[^*]{1,
 _CLOSING: Final = re.compile(r"(?<=[.!?…\"”])\s*(?:\([^()]{1,120}\)|\[[^\[\]]{1,120}\]|\*[^*]{1,120}\*)$")
 _MARKS: Final = "*_`[( "
 _LONGEST: Final = 100
-"""Characters in front of a colon among which somebody who takes part may be named, however oddly."""
+"""The most characters before a colon in which the parser looks for a participant's name in an unusual form."""
 _NOT_SPEAKERS: Final = frozenset(
     ("scene", "setting", "title", "topic", "participants", "characters", "cast", "conversation", "dialogue")
     + ("transcript", "script", "note", "narrator", "end")
 )
-"""First words of labels that belong to a script's own apparatus; what stands after them is a stage direction."""
+"""First words of labels that are parts of a script's layout, not speakers; the text after them is a stage direction."""
 
 
 def parse_script(text: str, names: Sequence[str]) -> Script:
     """The utterances in a script.
 
-    Names may be written in full, or as a part that only one participant's name has, whatever case and diacritics. A
-    line without a name goes on with the line right above it; after an empty line, and before the first name, it is
-    nobody's. Stage directions are dropped ("(They laugh.)", "[Silence]", "*smiles*" around an utterance), headings and
-    rules, too.
+    Names may be written in full, or as a part that only one participant's name has, regardless of case and diacritics.
+    A line without a name continues the line right above it; after an empty line, and before the first name, it is
+    dropped. Stage directions ("(They laugh.)", "[Silence]", "*smiles*" around an utterance), headings and rules are
+    dropped, too.
 
     Args:
         text: what the model wrote.
-        names: of those who take part.
+        names: the participants' names.
     """
     lines: list[Line] = []
     strangers: list[str] = []
@@ -90,9 +90,9 @@ def parse_script(text: str, names: Sequence[str]) -> Script:
 
 
 def _named(line: str, names: Sequence[str], *, begun: bool) -> tuple[str, str] | None:
-    """The name with which a line begins, as it is written, and the words after it; None where it has none.
+    """The name with which a line begins, as it is written, and the words after it; None if it begins with no name.
 
-    A name may stand on a line of its own; one that nobody has only as a heading, once somebody has spoken.
+    A participant's name may stand on a line of its own; an unknown name only as a heading, after the first utterance.
     """
     bare = _BULLETS.sub("", line)
     for start in dict.fromkeys((bare, _NUMBER.sub("", bare))):
@@ -112,7 +112,7 @@ def _named(line: str, names: Sequence[str], *, begun: bool) -> tuple[str, str] |
 
 
 def _is_like_a_name(label: str, names: Sequence[str], *, title: bool = True) -> bool:
-    """Whether what stands before a colon is meant as a name; "One thing" is not, "Dr. Novák" is, "Eva says" is, too."""
+    """Whether the text before a colon is meant as a name: "Dr. Novák" and "Eva says" are, "One thing" is not."""
     words = label.split()
     return bool(words) and (bool(matching(words[0].strip(".,;!?*_`)]"), names)) or (title and _is_title(label)))
 
@@ -125,7 +125,7 @@ def _is_title(label: str) -> bool:
 
 
 def _unmarked(text: str, mark: str) -> str:
-    """Words without what is left of a mark that was opened before the name: "**Eva: words**", "**Eva:** words"."""
+    """Words without the rest of a mark that began before the name: "**Eva: words**", "**Eva:** words"."""
     if not mark or text.count(mark) % 2 == 0:
         return text.strip()
     text = text.strip()
@@ -152,10 +152,10 @@ class Faults(NamedTuple):
     """What is wrong with a script.
 
     Attributes:
-        strangers: who speaks, but does not take part.
-        found: how many utterances there are, at most as many as were asked for.
-        silent: participants who say nothing although there is room for everybody.
-        repeaters: participants who speak twice in a row although nobody may.
+        strangers: speakers who do not take part.
+        found: the number of utterances, at most as many as were asked for.
+        silent: participants who say nothing although the script has room for all.
+        repeaters: participants who speak twice in a row although that is not allowed.
     """
 
     strangers: list[str]
@@ -164,7 +164,7 @@ class Faults(NamedTuple):
     repeaters: list[str]
 
     def is_useless(self) -> bool:
-        """Whether the script cannot be taken at all: nobody speaks in it, or somebody who does not take part."""
+        """Whether the script is unusable: it has no utterance, or a speaker who does not take part."""
         return not self.found or bool(self.strangers)
 
 
@@ -172,10 +172,10 @@ def faults(script: Script, names: Sequence[str], count: int, *, allow_repetition
     """What is wrong with a script, None where nothing is.
 
     Args:
-        script: as parsed; of more than `count` utterances only so many count.
-        names: of those who take part.
+        script: as parsed; utterances beyond the first `count` are ignored.
+        names: the participants' names.
         count: how many utterances were asked for.
-        allow_repetition: may one speak twice in a row.
+        allow_repetition: whether a participant may speak twice in a row.
     """
     speakers = [line.speaker for line in script.lines[:count]]
     silent = [name for name in names if name not in speakers] if count >= len(names) else []

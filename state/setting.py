@@ -1,7 +1,7 @@
-"""What a setting's field says of its use: its group, its option, beside which others it counts, when it may change.
+"""Metadata of a setting: its group, its option, the settings that it depends on, and when it may change.
 
-What a setting is and may be stands in the field itself (`state/setting_fields.py`). From both are made: the options of
-the commands, the page's form, what a run that is resumed or branched may change, and the table in docs/settings.md.
+The field itself (`state/setting_fields.py`) has type, bounds, default and description. The options of the commands, the
+page's form, the changes that a resumed run or a branch may make, and the table in docs/settings.md come from both.
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ class About:
     Attributes:
         group: where it is listed.
         option: placeholder for the value of its own option of the command line, `--name-of-the-setting`; empty for a
-            switch, None where there is no option but `--set`.
-        also: other names of the option that stay.
-        help: the option's help, where the description is too long for it.
-        usual: in words, what holds where the field's default is None.
-        only_if: other settings, each with the values of which one has to be set for this one to count.
-        changes: "resume" where the same run may go on with another value, "branch" where only a branch may, "never"
-            where the past of a branch depends on it.
-        formerly: old names, in files, variables, arguments and as options; understood, with a hint.
+            switch, None if only `--set` reaches it.
+        also: other names of the option, which stay valid.
+        help: the option's help, if the description does not suit the command line.
+        usual: the default in words, if the field's default is None.
+        only_if: the settings that it depends on, each with the values for which this setting has an effect.
+        changes: "resume" if a resumed run may change it, "branch" if only a branch may, "never" if the history that a
+            branch shares with its run depends on it.
+        formerly: old names in files, variables, arguments and options; accepted with a warning.
     """
 
     group: Group
@@ -57,12 +57,12 @@ class RenamedSetting(FutureWarning):
 
 
 def hint_at(old: str, current: str) -> None:
-    """Warn (`RenamedSetting`) that something was given by its old name."""
+    """Warn (`RenamedSetting`) of the use of an old name."""
     warnings.warn(f"{old} is called {current} now; the old name will go", RenamedSetting, stacklevel=3)
 
 
 def with_current_names(given: Mapping[Any, Any], former: Mapping[str, str], *, hint: bool = True) -> dict[Any, Any]:
-    """Settings by name, those of an old name under the current one, in the order given.
+    """Settings by current name, in the order given.
 
     Args:
         given: values by name.
@@ -70,7 +70,7 @@ def with_current_names(given: Mapping[Any, Any], former: Mapping[str, str], *, h
         hint: whether to warn of old names (`RenamedSetting`).
 
     Raises:
-        ValueError: one setting is given by several names.
+        ValueError: a setting is given under two names.
     """
     found: dict[Any, Any] = {}
     for name, value in given.items():

@@ -1,6 +1,6 @@
-"""Every setting, a field each: its type, bounds, default, meaning, and what `About` says of its use.
+"""All settings, one field each: type, bounds, default, description, and metadata (`About`).
 
-In order of listing, on the command line, on the page and in docs/settings.md.
+Their order is that of the command line, of the page and of docs/settings.md.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from persimchat.state.setting_values import Choice, Listeners, Module, Prices, R
 
 DEBATE_MESSAGES: Final = 60
 DISCUSSION_MESSAGES: Final = 10
-"""Message limits where none is set."""
+"""Default message limits."""
 
 
 def _message_limit(known: dict[str, Any]) -> int:
@@ -32,13 +32,13 @@ MODES: Final[tuple[Mode, ...]] = get_args(Mode)
 
 Baseline = Literal["single_agent", "mad", "mad_judge", "reconcile"]
 BASELINES: Final[tuple[Baseline, ...]] = get_args(Baseline)
-"""Methods of the literature that hold a conversation in place of minds."""
+"""Simpler methods of the literature, which hold a conversation without minds."""
 
 _IN_ROUNDS: Final = tuple(baseline for baseline in BASELINES if baseline != "single_agent")
 _DEBATES: Final = {"mode": ("debate",)}
 
 MOST_BUDGET: Final = 10**15
-"""Calls or tokens to which a budget may be set."""
+"""The greatest budget of calls or tokens."""
 
 PROMPT_ORDER: Final = "bnrmpec"
 """The blocks of an utterance's prompt, a letter each, in the order of Chu et al. (table 5)."""
@@ -58,7 +58,7 @@ class SettingFields(BaseModel):
             default_factory=_message_limit,
             ge=1,
             le=100_000,
-            description="the message limit: utterances in all",
+            description="the message limit: the number of utterances at which the conversation ends",
             json_schema_extra={"default": DISCUSSION_MESSAGES},
         )
     )
@@ -66,12 +66,16 @@ class SettingFields(BaseModel):
         Literal["need_to_talk", "round_robin", "selector"], About(group="conversation", option="NAME")
     ] = Field(
         default="need_to_talk",
-        description="who speaks next: by need to talk, in turn, or named by a model that takes no part",
+        description="who speaks next: by need to talk, in turn, or named by a model that does not take part",
     )
     selection: Annotated[
         Literal["argmax", "softmax"],
         About(group="conversation", option="NAME", only_if={"pattern": ("need_to_talk",)}),
-    ] = Field(default="argmax", description="the greatest need to talk speaks, or one is drawn by softmax")
+    ] = Field(
+        default="argmax",
+        description="the next speaker has the greatest need to talk (argmax), or is drawn at random, a greater need "
+        "with greater odds (softmax)",
+    )
     selection_temperature: Annotated[
         float,
         About(
@@ -84,8 +88,8 @@ class SettingFields(BaseModel):
         default=1.0,
         ge=0.01,
         le=100,
-        description="of the draw: low prefers the greatest need, high makes all alike; p is proportional to "
-        "exp(need/selection_temperature)",
+        description="temperature of the draw: low prefers the greatest need to talk, high makes all equally likely; "
+        "odds are proportional to exp(need/selection_temperature)",
     )
     allow_repeated_speaker: Annotated[
         bool,
@@ -95,7 +99,7 @@ class SettingFields(BaseModel):
             only_if={"pattern": ("need_to_talk", "selector")},
             formerly=("allow_repetition",),
         ),
-    ] = Field(default=False, description="may one agent speak twice in a row")
+    ] = Field(default=False, description="a participant may speak twice in a row")
 
     # The judge
     judge: Annotated[
@@ -113,9 +117,12 @@ class SettingFields(BaseModel):
             only_if={**_DEBATES, "judge": ("sliding_window",)},
             formerly=("window_size", "window"),
         ),
-    ] = Field(default=10, ge=1, le=1000, description="utterances that the judge sees")
+    ] = Field(default=10, ge=1, le=1000, description="number of last utterances that the judge sees")
     judge_every: Annotated[int, About(group="judge", option="N", only_if=_DEBATES)] = Field(
-        default=1, ge=1, le=1000, description="the judge is asked after every so many utterances"
+        default=1,
+        ge=1,
+        le=1000,
+        description="the judge is asked after every utterance (1), every second one (2), and so on",
     )
     answer_format: Annotated[
         AnswerFormat,
@@ -153,34 +160,35 @@ class SettingFields(BaseModel):
     )
     embedding: Annotated[str, About(group="model", option="MODEL", changes="never")] = Field(
         default="lexical",
-        description="how memories are compared: lexical, minilm, openai:<model>, <model>@http://host:port/v1",
+        description="embedding model, which compares memories: lexical, minilm, openai:<model>, "
+        "<model>@http://host:port/v1",
     )
     model_temperature: Annotated[float | None, About(group="model", changes="resume")] = Field(
-        default=None, ge=0, le=2, description="sampling temperature given to the model; the model's own where not set"
+        default=None, ge=0, le=2, description="sampling temperature of the model; if unset, the model's own"
     )
 
     # The mind
     cognition: Annotated[Literal["full", "compact", "lean"], About(group="agents", option="HOW")] = Field(
         default="full",
-        description="how much a mind asks its model: full (every module by itself: 6 calls an utterance and agent), "
-        "compact (what is heard in one call, what it does to one in another: 3), lean (both in one call: 2)",
+        description="how often a mind asks its model: full (each module in its own call: 6 calls per utterance and "
+        "agent), compact (perception in one call, appraisal in another: 3), lean (both in one call: 2)",
     )
     listeners: Annotated[Listeners | Literal["all"], About(group="agents", option="WHO")] = Field(
         default="all",
-        description="whose model is asked about an utterance that they hear: all, or its speaker and so many whom it "
-        "concerns most; the others remember its words without a model",
+        description="which agents ask their model about an utterance: all, or (a number) its speaker and so many "
+        "others, whom it concerns most; the rest remember its words without a model",
     )
     planning_and_reflection: Annotated[bool, About(group="agents")] = Field(
-        default=True, description="agents reflect or plan while another speaks"
+        default=True, description="agents reflect or plan while another participant speaks"
     )
     memory_filtering: Annotated[bool, About(group="agents")] = Field(
-        default=False, description="the model decides what is kept in long-term memory"
+        default=False, description="the model decides which memories are kept in long-term memory"
     )
     emotional_retrieval: Annotated[bool, About(group="agents")] = Field(
         default=True, description="score memories by similarity of emotional state"
     )
     stm_retrieval: Annotated[bool, About(group="agents")] = Field(
-        default=True, description="recall what resembles the memory in short-term memory"
+        default=True, description="score memories by similarity to the memory in short-term memory"
     )
     relationships: Annotated[bool, About(group="agents")] = Field(
         default=True, description="agents are told their relationships when they speak"
@@ -194,12 +202,12 @@ class SettingFields(BaseModel):
         default="casual", description="register of the utterances"
     )
     utterance_words: Annotated[int, About(group="speaking")] = Field(
-        default=25, ge=3, le=1000, description="target length in words; a reminder, not a cut"
+        default=25, ge=3, le=1000, description="target length of an utterance in words; longer ones are not cut"
     )
     closing: Annotated[Literal["off", "near_limit", "on"], About(group="speaking", option="WHEN")] = Field(
         default_factory=_closing,
-        description="agents are told when the end is near and take leave: never, near the message limit, or (on) also "
-        "when nobody needs to talk any more",
+        description="when agents learn that the end is near and say goodbye: never (off), near the message limit "
+        "(near_limit), or also when no participant needs to talk any more (on)",
         json_schema_extra={"default": "near_limit"},
     )
     closing_need: Annotated[int, About(group="speaking", only_if={"closing": ("on",)})] = Field(
@@ -210,8 +218,8 @@ class SettingFields(BaseModel):
     )
     human_turns: Annotated[Literal["hand", "addressed", "need"], About(group="speaking", changes="resume")] = Field(
         default="addressed",
-        description="people take their turn with a raised hand only, also when they are spoken to by name, or they are "
-        "asked for their need to talk after every utterance",
+        description="when people speak: after they raise a hand (hand), also when an utterance addresses them by name "
+        "(addressed), or by the need to talk that they are asked for after every utterance (need)",
     )
     analysis: Annotated[bool, About(group="speaking", option="")] = Field(
         default=False, description="a model scores every utterance's coherence, sentiment and engagement"
@@ -219,41 +227,52 @@ class SettingFields(BaseModel):
 
     # Limits
     budget_calls: Annotated[int | None, About(group="limits", option="N", usual="no limit", changes="resume")] = Field(
-        default=None, ge=1, le=MOST_BUDGET, description="the conversation makes no more calls than these, and ends"
+        default=None,
+        ge=1,
+        le=MOST_BUDGET,
+        description="limit on model calls; the conversation ends before it makes more",
     )
     budget_tokens: Annotated[int | None, About(group="limits", option="N", usual="no limit", changes="resume")] = Field(
         default=None,
         ge=1,
         le=MOST_BUDGET,
-        description="no call is begun that would need more tokens, read and written together",
+        description="limit on tokens, read and written together; the conversation ends before a call that may exceed "
+        "it",
     )
     budget_usd: Annotated[float | None, About(group="limits", option="X", usual="no limit", changes="resume")] = Field(
-        default=None, ge=1e-9, le=1e12, description="the same for cost; every model's price has to be known"
+        default=None,
+        ge=1e-9,
+        le=1e12,
+        description="limit on cost in US dollars; the conversation ends before a call that may exceed it; every "
+        "model's price must be known",
     )
     seed: Annotated[int, About(group="limits", option="N")] = Field(
-        default=0, ge=0, le=2**63 - 1, description="all randomness comes from it"
+        default=0, ge=0, le=2**63 - 1, description="seed of all random choices"
     )
 
     # More: methods to compare with, recall, prompts, repetition, how models are asked, where things are kept
     baseline: Annotated[Baseline | None, About(group="advanced", option="NAME", changes="never")] = Field(
         default=None,
-        description="a method of the literature in place of the conversation of minds, to compare with: single_agent "
-        "(one model writes the whole discussion), mad, mad_judge and reconcile (debates of answers in rounds)",
+        description="hold the conversation by a simpler method of the literature, for comparison: single_agent (one "
+        "model writes the whole discussion), mad, mad_judge or reconcile (debates in rounds of answers)",
     )
     rounds: Annotated[int, About(group="advanced", option="N", only_if={"baseline": _IN_ROUNDS}, changes="resume")] = (
-        Field(default=3, ge=1, le=100, description="rounds of answers at most")
+        Field(default=3, ge=1, le=100, description="greatest number of rounds of answers")
     )
     weights: Annotated[RetrievalWeights, About(group="advanced")] = Field(
-        default=RetrievalWeights(), description="of the retrieval score's components"
+        default=RetrievalWeights(), description="weights of the retrieval score's parts"
     )
     ltm_capacity: Annotated[int, About(group="advanced")] = Field(
-        default=100, ge=10, le=100_000, description="memories alive in long-term memory"
+        default=100, ge=10, le=100_000, description="greatest number of memories alive in long-term memory"
     )
     memory_tokens: Annotated[int, About(group="advanced", changes="resume")] = Field(
-        default=400, ge=50, le=100_000, description="tokens (estimated) of recalled memories in one prompt, best first"
+        default=400,
+        ge=50,
+        le=100_000,
+        description="limit on tokens (estimated) of recalled memories in one prompt; the best come first",
     )
     recent_utterances: Annotated[int, About(group="advanced", changes="resume")] = Field(
-        default=6, ge=1, le=100, description="last utterances given word by word"
+        default=6, ge=1, le=100, description="number of last utterances that a prompt gives word by word"
     )
     prompt_order: Annotated[str, About(group="advanced")] = Field(
         default=PROMPT_ORDER,
@@ -261,80 +280,88 @@ class SettingFields(BaseModel):
         "emotions, r relationships, m memories, p plan and identity, e environment, c last utterances",
     )
     repetition_check: Annotated[bool, About(group="advanced")] = Field(
-        default=True, description="an utterance that nearly repeats an earlier one is asked for once more"
+        default=True, description="ask a model once more if its utterance nearly repeats an earlier one"
     )
     repetition_overlap: Annotated[float, About(group="advanced")] = Field(
-        default=0.45, ge=0.01, le=1, description="near-repetition: this share of its runs of four words was said before"
+        default=0.45,
+        ge=0.01,
+        le=1,
+        description="an utterance is a near-repetition if at least this share of its runs of four words is in an "
+        "earlier one",
     )
     repetition_similarity: Annotated[float, About(group="advanced")] = Field(
         default=0.9,
         ge=0.01,
         le=1,
-        description="near-repetition: cosine of its embedding with that of an earlier one; for the lexical embedding",
+        description="an utterance is a near-repetition if the cosine of its embedding with that of an earlier one is "
+        "at least this; the default suits the lexical embedding",
     )
     repetition_window: Annotated[int, About(group="advanced")] = Field(
-        default=50, ge=1, le=1000, description="last utterances with which a new one is compared"
+        default=50, ge=1, le=1000, description="number of last utterances with which a new one is compared"
     )
     strict_answers: Annotated[bool, About(group="advanced")] = Field(
         default=False,
-        description="a mind's judgement that is wrong twice is an error; else things stay as they were, and what "
-        "nearly fits is put right",
+        description="a judgement of a mind that is invalid twice ends the run with an error; without this, the mind "
+        "stays as it was, and an answer that nearly fits is corrected",
     )
     agent_models: Annotated[dict[str, str], About(group="advanced", changes="resume")] = Field(
-        default_factory=dict, description="agent's name: model, where it differs"
+        default_factory=dict, description="agents with another model, as name: model"
     )
     module_models: Annotated[dict[Module, str], About(group="advanced", changes="resume")] = Field(
-        default_factory=dict, description="module: model, where it differs; overrides the agent's"
+        default_factory=dict, description="modules with another model, as module: model; overrides agent_models"
     )
     concurrent: Annotated[bool, About(group="advanced", changes="resume")] = Field(
-        default=True, description="agents' models are called at the same time, else one by one"
+        default=True, description="call the agents' models at the same time, not one after another"
     )
     max_concurrency: Annotated[int, About(group="advanced", changes="resume")] = Field(
-        default=32, ge=1, le=1000, description="model calls under way at the same time"
+        default=32, ge=1, le=1000, description="greatest number of model calls at the same time"
     )
     requests_per_second: Annotated[float | None, About(group="advanced", changes="resume")] = Field(
-        default=None, ge=0.001, le=100_000, description="rate limit of model calls; none if unset"
+        default=None, ge=0.001, le=100_000, description="limit on model calls per second; none if unset"
     )
     answer_tokens: Annotated[int | None, About(group="advanced", changes="resume")] = Field(
         default=None,
         ge=16,
         le=1_000_000,
-        description="tokens that one answer may have, thinking included; if unset, by module and `utterance_words`",
+        description="limit on tokens of one answer, thinking included; if unset, it depends on the module and on "
+        "utterance_words",
     )
     context_tokens: Annotated[int | None, About(group="advanced", changes="resume")] = Field(
         default=None,
         ge=256,
         le=100_000_000,
-        description="tokens of prompt and answer together, where the model's server tells no smaller context; if unset "
-        "and none is told, 8192",
+        description="limit on tokens of prompt and answer together; a smaller context that the model's server reports "
+        "overrides it; if unset, the reported context, or 8192 if none is reported",
     )
     timeout_s: Annotated[float, About(group="advanced", changes="resume")] = Field(
-        default=120, ge=0.001, le=3600, description="seconds that one model call may take"
+        default=120, ge=0.001, le=3600, description="time limit of one model call, in seconds"
     )
     local_slots: Annotated[int | None, About(group="advanced", changes="resume")] = Field(
         default=None,
         ge=1,
         le=64,
-        description="a model file on this machine: requests that it works at together; else max_concurrency, at most 4",
+        description="for a model file on this machine: requests that its server answers at the same time; if unset, "
+        "max_concurrency, but at most 4",
     )
     local_context: Annotated[int, About(group="advanced", changes="resume")] = Field(
         default=8192,
         ge=512,
         le=1_000_000,
-        description="a model file on this machine: tokens of context, shared by its slots; each takes memory",
+        description="for a model file on this machine: tokens of context, which its slots share; more tokens take more "
+        "memory",
     )
     prices: Annotated[dict[str, Prices], About(group="advanced", changes="resume")] = Field(
         default_factory=dict,
-        description="model: USD per million tokens (input, output, and if known input from a cache), beside the known "
-        "ones",
+        description="prices of models, as model: US dollars per million tokens (input, output, and optionally "
+        "cached input); they override the known list prices",
     )
     store: Annotated[str, About(group="advanced")] = Field(
         default="run",
-        description="where Chroma keeps memories: run (the run's folder; without one, ephemeral), ephemeral, a folder, "
-        "or http://host:port",
+        description="where Chroma keeps memories: run (the run's folder; without one, as ephemeral), ephemeral (this "
+        "process only), a folder, or http://host:port",
     )
     checkpoints: Annotated[str, About(group="advanced", changes="resume")] = Field(
         default="run",
-        description="where LangGraph keeps checkpoints, from which a run is resumed: run (the run's folder; without "
-        "one, nowhere), memory, or postgresql://…",
+        description="where LangGraph keeps checkpoints, from which a run can be resumed: run (the run's folder; "
+        "without one, nowhere), memory (this process only), or postgresql://…",
     )

@@ -1,4 +1,4 @@
-"""A setting in words: the name of its option, its default, and beside which others it counts."""
+"""A setting in words: the name of its option, its default, and the settings that it depends on."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ def option_name(setting: str) -> str:
 
 
 def default_in_words(setting: str) -> str:
-    """What holds where a setting is not given: `10; debates: 60`, `no`, `not set`."""
+    """A setting's default: `10; debates: 60`, `no`, `not set`."""
     field, about = Settings.model_fields[setting], ABOUT[setting]
     if about.usual:
         return about.usual
@@ -25,7 +25,7 @@ def default_in_words(setting: str) -> str:
 
 
 def condition_in_words(setting: str) -> str:
-    """Beside which other settings it counts: `pattern=need_to_talk and selection=softmax`; empty where always."""
+    """The values of other settings that it depends on: `pattern=need_to_talk and selection=softmax`; empty if none."""
     return " and ".join(f"{name}={' or '.join(values)}" for name, values in ABOUT[setting].only_if.items())
 
 

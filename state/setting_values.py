@@ -1,4 +1,4 @@
-"""The values that settings may have, where they are no plain numbers and texts."""
+"""The types of settings that are not plain numbers or texts."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from persimchat.state.normalise import seen
 
 
 def no_switch(value: Any, name: str = "it") -> Any:
-    """What is given for a number; true and false, which Python counts among the numbers, are none.
+    """A validator that refuses true and false, which Python counts as numbers, and returns every other value.
 
     Raises:
-        ValueError: it is true or false.
+        ValueError: the value is true or false.
     """
     if isinstance(value, bool):
         raise ValueError(f"{name} should be a number, not {str(value).lower()}")
@@ -53,15 +53,15 @@ Module = Literal[
 """A module that asks a model, by the name used in settings, accounting and traces.
 
 "hearing", "appraisal" and "reaction" ask for several judgements in one answer (the setting `cognition`). The last five
-belong to no agent's mind: the judge of debates, the selector of speakers, the analysis of utterances, the
+are not part of an agent's mind: the judge of debates, the selector of speakers, the analysis of utterances, the
 answers of the debate baselines, and the script that the single_agent baseline writes.
 """
 
 MODULES: Final[tuple[Module, ...]] = get_args(Module)
-"""All of them."""
+"""All modules that ask a model."""
 
 OUTSIDE: Final[tuple[Module, ...]] = ("judge", "selector", "analysis", "answering", "script")
-"""Those that are no part of an agent's mind."""
+"""The modules that are not part of an agent's mind."""
 
 
 class RetrievalWeights(BaseModel):

@@ -2,8 +2,8 @@
 
 Values come from defaults < scenario < YAML file < environment (`PERSIMCHAT_<NAME>`) < arguments;
 `state/configuration.py` reads them. Source of the defaults: thesis 5.3 and the specification. A setting is one field of
-state/setting_fields.py and its texts in app/web/strings/settings.yaml; commands, page, resume, branch and documents are
-made from it.
+state/setting_fields.py and its texts in app/web/strings/settings.yaml. Commands, page, resume, branch and documents are
+made from the field.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ ABOUT: Final[Mapping[str, About]] = {
     name: next(found for found in field.metadata if isinstance(found, About))
     for name, field in SettingFields.model_fields.items()
 }
-"""What each setting says of its use, by name, in order of listing."""
+"""Each setting's metadata by name, in order of listing."""
 
 FORMER_NAMES: Final[Mapping[str, str]] = {old: name for name, about in ABOUT.items() for old in about.formerly}
 """Old names of settings, each with the current one."""
@@ -57,7 +57,7 @@ BUDGETS: Final = ("budget_calls", "budget_tokens", "budget_usd")
 """Settings that limit what a conversation may use."""
 
 PART: Final = "part of the settings"
-"""Validation context (pydantic) for one of several sources: whether settings fit together is asked of them all."""
+"""Validation context (pydantic) for one of several sources: settings are checked against each other after merging."""
 
 
 class Settings(SettingFields):
@@ -66,27 +66,27 @@ class Settings(SettingFields):
     @model_validator(mode="before")
     @classmethod
     def _current(cls, data: Any) -> Any:
-        """Understand old names."""
+        """Accept old names."""
         return with_current_names(data, FORMER_NAMES) if isinstance(data, Mapping) else data
 
     @field_validator("*", mode="before")
     @classmethod
     def _number(cls, value: Any, info: ValidationInfo) -> Any:
-        """Python counts true and false among the numbers."""
+        """Refuse true and false, which Python counts as numbers."""
         annotation = cls.model_fields[str(info.field_name)].annotation
         return no_switch(value, str(info.field_name)) if {int, float} & {annotation, *get_args(annotation)} else value
 
     @field_validator("closing", mode="before")
     @classmethod
     def _yaml_switch(cls, value: Any) -> Any:
-        """YAML reads a bare `on` and `off` as true and false."""
+        """Accept true and false, as which YAML reads a bare `on` and `off`."""
         return {True: "on", False: "off"}[value] if isinstance(value, bool) else value
 
     @field_validator("prompt_order")
     @classmethod
     def _permutation(cls, value: str) -> str:
         if sorted(value) != sorted(PROMPT_ORDER):
-            raise ValueError(f"an order of blocks has each of the letters {', '.join(PROMPT_ORDER)} once")
+            raise ValueError(f"prompt_order must have each of the letters {', '.join(PROMPT_ORDER)} exactly once")
         return value
 
     @model_validator(mode="after")
@@ -107,7 +107,7 @@ class Settings(SettingFields):
         if self.baseline is not None:
             for name in ("pattern", "judge", *BUDGETS):
                 if getattr(self, name) != type(self).model_fields[name].default:
-                    raise ValueError(f"baseline={self.baseline} does not heed {name}; leave one of them out")
+                    raise ValueError(f"baseline={self.baseline} does not use {name}; leave one of them out")
         if self.baseline == "single_agent" and self.mode != "discussion":
             raise ValueError("baseline=single_agent is a discussion; set mode=discussion, or use `persimchat run`")
         return self
@@ -119,7 +119,7 @@ class Settings(SettingFields):
         )
 
     def of_judge(self) -> Settings:
-        """The same settings for the persona judge's mind, all of which asks `module_models.judge` where that is set."""
+        """The settings of the persona judge's mind: all its modules ask `module_models.judge`, if that is set."""
         if "judge" not in self.module_models:
             return self.model_copy(update={"agent_models": {}})
         return self.model_copy(update={"model": self.module_models["judge"], "agent_models": {}, "module_models": {}})

@@ -1,4 +1,4 @@
-"""Arithmetic on utterances: whom they address, a speaker's own name in front, and words that are somebody else's."""
+"""Pure functions on an utterance's text: addressees, the speaker's name in front, words for other participants."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from persimchat.state.plain_text import shortened
 
 
 def addressees(text: str, speaker: str, present: list[str]) -> list[str]:
-    """The participants whom an utterance speaks to by name, in order of listing; empty means everybody.
+    """The participants that an utterance addresses by name, in order of listing; empty means the whole group.
 
-    A name counts as a whole word, in full or as the first name where no two participants share it, whatever its case
-    and diacritics. Names written without spaces between words (李雷) count wherever they stand.
+    A name counts as a whole word, in full or as a first name that only one participant has, regardless of case and
+    diacritics. In scripts without spaces between words (李雷), a name counts wherever it stands.
 
     Args:
         text: the utterance.
@@ -38,9 +38,9 @@ def _mentions(text: str, name: str) -> bool:
 
 
 def whole_sentences(text: str) -> str:
-    """What of words that break off somewhere can stand: up to the end of the last whole sentence.
+    """A text that breaks off, up to the end of its last whole sentence.
 
-    Where there is none, or next to nothing before its end, all but the last word, and an ellipsis.
+    If no sentence ends after the first tenth of the text: all but the last word, with an ellipsis.
     """
     text = text.strip()
     ends = [found.end() for found in _SENTENCE_END.finditer(text)]
@@ -56,7 +56,7 @@ def without_own_name(text: str, speaker: str) -> str:
 
 @dataclass(frozen=True)
 class OwnWords:
-    """What of an answer the speaker says.
+    """The speaker's own part of a model's answer.
 
     Attributes:
         text: the speaker's own words; empty where there are none.
@@ -70,19 +70,19 @@ class OwnWords:
 
 
 def own_words(text: str, speaker: str, present: list[str], last_speaker: str = "") -> OwnWords:
-    """The speaker's part of an answer that may be written like a script: what follows others' names is cut off.
+    """The speaker's part of an answer that may be written like a script, without the words under others' names.
 
-    A line speaks for somebody else where it begins with a participant's name (in full, first or last) and a colon. From
-    there on everything is cut; where the speaker's own words come only later, under their own name, those are taken.
-    What only leads to the words ("Here is what Eva says:") goes.
-    Three things look alike and are left alone:
+    A line speaks for another participant if it begins with their name (in full, first or last) and a colon. Everything
+    from there on is cut. If the speaker's own words come only later, under their own name, those are taken.
+    An introduction ("Here is what Eva says:") is removed.
+    Three things look similar and stay:
 
     - a mention in the middle of a line ("as Ben said: …") or with a comma ("Ben, I think …");
     - a list ("Who does what:" and then "Ben: the chairs"): it follows a colon, and its first item is no sentence;
     - one single name at the very beginning that is the last speaker's ("Ben: I don't think so"), with no word to the
       speaker by name: nobody speaks twice in a row, so this answers Ben.
 
-    Stage directions ("(Ben nods)") are no words, and not told apart from asides; they stay as well.
+    Stage directions ("(Ben nods)") stay as well, because they cannot be distinguished from asides.
 
     Args:
         text: a model's answer.
@@ -133,7 +133,7 @@ class _Stretch:
 
     @property
     def announces(self) -> bool:
-        """Whether it only leads to what comes ("Here is what Eva says:")."""
+        """Whether it only introduces the next lines ("Here is what Eva says:")."""
         last = next((line for line in reversed(self.lines) if line.strip()), "")
         return last.strip().rstrip(_MARKUP).endswith((":", "："))
 
@@ -149,18 +149,18 @@ _SENTENCE_ENDS: Final = tuple('.!?…。！？؟۔।"”»)*')
 
 
 def _name(text: str) -> str:
-    """A name as it is compared."""
+    """The normal form of a name, for comparison."""
     found = _NAME.fullmatch(text)
     return folded(found["name"]) if found else ""
 
 
 def _forms(name: str) -> set[str]:
-    """The ways in which a script names somebody: in full, by first or by last name."""
+    """The forms in which a script names a participant: in full, by first or by last name."""
     return {_name(form) for form in (name, *name.split()[:1], *name.split()[-1:])} - {""}
 
 
 def _label(line: str) -> tuple[str, str]:
-    """What stands before a line's first colon, as a name, and what stands behind it; empty, and the line, without."""
+    """The name before a line's first colon and the text after it; an empty name and the line if there is no colon."""
     colon = _COLON.search(line, 0, _LONGEST_LABEL)
     if colon is None:
         return "", line
@@ -197,7 +197,7 @@ def _is_list(lines: list[str], first: int) -> bool:
 def _answers(
     text: str, names: list[str], labelled: list[int], others: dict[str, str], own: set[str], last_speaker: str
 ) -> bool:
-    """Whether the one name in front is the last speaker's, who is answered."""
+    """Whether the only name, in front, is the last speaker's, so that the text answers them."""
     only = names[labelled[0]]
     words = folded(text)
     return labelled == [0] and others.get(only) == last_speaker and not any(_mentions(words, form) for form in own)

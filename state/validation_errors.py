@@ -1,6 +1,6 @@
-"""A validator's words as one line for people: what, where, which value, and what would be right.
+"""Turns pydantic's validation errors into an `InputError`: what is wrong, where, which value, and what would be valid.
 
-What would be right is read from the model's JSON schema, so that bounds stand in one place: the field's own.
+What would be valid comes from the model's JSON schema, so that only the field states its bounds.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ _SUBJECT = re.compile(r"^(?:Input|String|List|Dictionary|Value|Tuple|Set|Number|
 def input_error(
     error: ValidationError, model: type[BaseModel], document: Document, at: Location = (), *, where: str = ""
 ) -> InputError:
-    """The error that tells a user what a validator refused; the first and most telling one where there are several.
+    """The error that says what a validator refused; of several problems, the most telling.
 
     Args:
         error: what pydantic raised.
         model: the model that refused.
         document: the data, for the place.
         at: where in the document the refused data begin.
-        where: the place in words, where the document does not know it.
+        where: the place in words, if the document does not know it.
     """
-    # A default that hangs on a field which is wrong is no error of its own.
+    # A default that depends on a wrong field is not an error of its own.
     found_wrong = error.errors(include_url=False, include_context=False)
     details = [e for e in found_wrong if e["type"] != "default_factory_not_called"] or found_wrong
     data = _value_at(document.data, at)
@@ -48,7 +48,7 @@ def input_error(
 
 
 def refuse_unknown(document: Document, at: Location, given: Mapping[Any, Any], known: Sequence[str]) -> None:
-    """Refuse a mapping's first key that nobody knows.
+    """Refuse a mapping's first unknown key.
 
     Args:
         document: the data, for the place.
@@ -72,13 +72,13 @@ def expected(model: type[BaseModel], location: Location) -> str:
 
 
 def valid_fields(model: type[BaseModel], location: Location = ()) -> list[str]:
-    """The names of the fields that a mapping inside a model takes; empty where any key will do."""
+    """The names of the fields that a mapping inside a model takes; empty if it takes any key."""
     schema = _schema_at(model, location)
     return list(schema.get("properties") or schema.get("propertyNames", {}).get("enum", []))
 
 
 def _telling(place: Location, error: ErrorDetails, first: Location) -> tuple[bool, int]:
-    """Unknown keys before all else (a slip of the pen also makes a field missing), then the innermost of one field."""
+    """Sort key: first unknown keys (a misspelt field is also a missing one), then the innermost error of a field."""
     return error["type"] == "extra_forbidden", len(place) if place[:1] == first[:1] else -1
 
 
@@ -108,7 +108,7 @@ def _value_at(data: Any, location: Location) -> Any:
 
 
 def _location(loc: tuple[str | int, ...], data: Any, *, missing: bool) -> Location:
-    """Pydantic's location without the names of a union's branches, which are no part of the data."""
+    """Pydantic's location without the names of a union's branches, which are not part of the data."""
     found: list[str | int] = []
     for n, part in enumerate(loc):
         is_key = isinstance(data, Mapping) and part in data
@@ -127,7 +127,7 @@ def _schema(model: type[BaseModel]) -> dict[str, Any]:
 
 
 def _schema_at(model: type[BaseModel], location: Location) -> dict[str, Any]:
-    """The part of a model's JSON schema that describes a location; empty where the schema does not say."""
+    """The part of a model's JSON schema that describes a location; empty if there is none."""
     root = _schema(model)
     found = _descend(root, location, root.get("$defs", {}))
     return found or {}
@@ -189,7 +189,7 @@ def _phrase(schema: dict[str, Any], definitions: dict[str, Any]) -> str:
 
 
 def _bounds(schema: dict[str, Any]) -> str:
-    """The range in words; empty where there is none."""
+    """The range in words; empty if there is none."""
     low, high = schema.get("minimum"), schema.get("maximum")
     if "exclusiveMinimum" in schema:
         above = f" above {schema['exclusiveMinimum']}"

@@ -1,14 +1,14 @@
-"""What the judge of a debate answers, for the people and the form of answer of one debate.
+"""The answers of a debate's judge: verdicts, and the conclusion of the debate.
 
-The schemas are made for each debate, so that a model can only name those who take part, and its answer is checked
-against the form that was asked for. The reason comes before the verdict.
+Each debate has schemas of its own, so that a model can name participants only, and its answer is checked against the
+debate's form of answer. The reason comes before the verdict.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
-from typing import Annotated, Any, Final, Literal, NotRequired, Self, cast
+from typing import Annotated, Any, Final, Literal, NotRequired, Self
 
 from pydantic import (
     AfterValidator,
@@ -31,37 +31,37 @@ class VerdictRecord(TypedDict):
     """One verdict of the judge, as the conversation keeps it."""
 
     turn: int
-    """Utterances when it was given."""
+    """Number of utterances when the judge gave it."""
     reasoning: str
     consensus: bool
     """Whether it ends the debate."""
     answer: str
     """The answer agreed on; empty without consensus."""
     conditional: NotRequired[str]
-    """The conditions under which the answer holds; missing where it holds without."""
+    """The conditions under which the answer holds; missing if there are none."""
     positions: list[dict[str, Any]]
-    """`agent`, `position`, `agrees` (with the answer, or with what most hold)."""
+    """`agent`, `position`, `agrees` (with the answer, or without consensus with the majority)."""
     progress: str
     """"progressing" or "circling"."""
     overruled: str
-    """Why a verdict of consensus was not accepted; empty where none was turned down."""
+    """Why a verdict of consensus was not accepted; empty if it was accepted or there was none."""
 
 
 class Conclusion(TypedDict):
-    """What a debate came to."""
+    """The conclusion of a debate."""
 
     answer: str
-    """The common answer, or the position of the majority; in the form that was asked for."""
+    """The common answer, or the position of the majority; in the debate's form of answer."""
     consensus: bool
     reasoning: str
     supporters: list[str]
-    """Agents who hold it, in order of listing."""
+    """The participants who hold it, in order of listing."""
     by: str
-    """Who says so: "judge", or the method ("mad", "mad_judge", "reconcile")."""
+    """Who found it: "judge", or the method ("mad", "mad_judge", "reconcile")."""
     conditional: NotRequired[str]
-    """The conditions under which the answer holds; missing where it holds without."""
+    """The conditions under which the answer holds; missing if there are none."""
     positions: NotRequired[list[Stand]]
-    """Where everybody stands, in order of listing; missing where there are no conditions."""
+    """Each participant's position, in order of listing; missing if there are no conditions."""
 
 
 def with_conditions(
@@ -71,12 +71,12 @@ def with_conditions(
     positions: Mapping[str, str],
     said: Iterable[Mapping[str, Any]],
 ) -> Conclusion:
-    """A conclusion with its conditions and where everybody stands; as it is where there are no conditions.
+    """A conclusion with its conditions and each participant's position; unchanged if there are no conditions.
 
     Args:
-        conclusion: what the debate came to.
-        conditions: under which it holds; None or empty without.
-        names: the participants', in order of listing.
+        conclusion: of the debate.
+        conditions: under which it holds; None or empty if there are none.
+        names: the participants' names, in order of listing.
         positions: by name, as far as they are known.
         said: utterances, oldest first.
     """
@@ -183,7 +183,7 @@ def verdict_schema(names: tuple[str, ...], form: AnswerFormat, choices: tuple[st
         ),
         positions=(
             Annotated[list[position], AfterValidator(_everybody(names))],
-            # Said to servers alone: the validator says whose entry is missing.
+            # These bounds are for servers; the validator itself names the participant without an entry.
             Field(
                 description="one entry for every participant",
                 json_schema_extra={"minItems": len(names), "maxItems": len(names)},
@@ -195,12 +195,13 @@ def verdict_schema(names: tuple[str, ...], form: AnswerFormat, choices: tuple[st
 @lru_cache(maxsize=64)
 def majority_schema(names: tuple[str, ...], form: AnswerFormat, choices: tuple[str, ...] = ()) -> type[Majority]:
     """The schema of the majority's position for these participants and this form of answer."""
+    name: Any = _one_of(names)
     return create_model(
         "Majority",
         __base__=Majority,
         answer=(answer_type(form, choices), Field(description=f"its position: {answer_description(form, choices)}")),
         supporters=(
-            cast(Any, list)[_one_of(names)],
+            list[name],
             Field(min_length=1, description="who holds it", json_schema_extra={"maxItems": len(names)}),
         ),
     )

@@ -1,4 +1,4 @@
-"""Who hears an utterance: everybody, or named agents; a property of the utterance, heeded wherever one is read."""
+"""Who hears an utterance: all participants, or those in `heard_by` (a whisper). All readers of utterances use this."""
 
 from __future__ import annotations
 
@@ -10,28 +10,28 @@ Said = TypeVar("Said", bound=Mapping[str, Any])
 
 
 def is_public(utterance: Mapping[str, Any]) -> bool:
-    """Whether everybody hears it."""
+    """Whether all participants hear an utterance."""
     return utterance.get("heard_by") is None
 
 
 def is_heard(utterance: Mapping[str, Any], name: str) -> bool:
-    """Whether somebody hears it: everybody does, or they are named, or said it.
+    """Whether a participant hears an utterance: it is public, or names them in `heard_by`, or is their own.
 
     Args:
-        utterance: with `speaker` and, unless it is for everybody, `heard_by`.
-        name: who; empty for onlookers of the conversation (judge, selector, analysis), who hear what is public.
+        utterance: with `speaker` and, for a whisper, `heard_by`.
+        name: the participant; empty for onlookers (judge, selector, analysis), who hear public utterances only.
     """
     heard_by = utterance.get("heard_by")
     return heard_by is None or bool(name) and (name in heard_by or name == utterance["speaker"])
 
 
 def heard_by(utterances: Iterable[Said], name: str) -> list[Said]:
-    """Those of the utterances that somebody hears, in their order."""
+    """The utterances that a participant hears, in their order."""
     return [utterance for utterance in utterances if is_heard(utterance, name)]
 
 
 def last_heard(newest_first: Iterable[Said], name: str, count: int) -> list[Said]:
-    """The last `count` utterances that somebody hears, oldest first; takes no more of them than it has to.
+    """The last `count` utterances that a participant hears, oldest first; reads no more utterances than necessary.
 
     Args:
         newest_first: utterances, the last one first.

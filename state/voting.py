@@ -1,4 +1,4 @@
-"""Arithmetic on the answers of a round: who answers the same, majority, weighted vote, confidences as weights.
+"""Arithmetic on the answers of a round: equal answers, majority, weighted vote, confidences as weights.
 
 Sources: majority at the end, Du et al. 2023 (arXiv:2305.14325), section 2; weights of confidences and weighted vote,
 Chen, Saha and Bansal 2023 (arXiv:2309.13007), section 3.
@@ -16,7 +16,7 @@ from persimchat.state.errors import InputError
 from persimchat.state.settings import Settings
 
 _SHOWN: Final = 80
-"""Characters of an answer in a sum-up."""
+"""The most characters of an answer in the line of `in_words`."""
 
 
 class Vote(NamedTuple):
@@ -25,7 +25,7 @@ class Vote(NamedTuple):
     Attributes:
         agent: whose it is.
         answer: in the form that was asked for.
-        weight: what it counts; 1 where all count the same.
+        weight: how much it counts; 1 if all answers count the same.
     """
 
     agent: str
@@ -51,7 +51,7 @@ def rounds_of(participants: int, settings: Settings) -> int:
     """How many rounds of answers a debate baseline has at most: `rounds`, or as many as `max_messages` allows.
 
     Raises:
-        InputError: the message limit is smaller than one round, in which everybody answers once.
+        InputError: the message limit is smaller than one round, in which each participant answers once.
     """
     allowed = settings.max_messages // participants
     if not allowed:
@@ -116,7 +116,7 @@ def calibrated(confidence: float) -> float:
 
 
 def in_words(tallies: Sequence[Tally], *, weights: bool = False) -> str:
-    """A count in one line: "18: Ada Lind, Bo Říha; 20: 李雷", with the weights where they were what decided."""
+    """A count of votes in one line: "18: Ada Lind, Bo Říha; 20: 李雷", with the weights if asked for."""
     return "; ".join(
         f"{textwrap.shorten(tally.answer, _SHOWN, placeholder=' …')}: {', '.join(tally.supporters)}"
         + (f" (weight {tally.weight:g})" if weights else "")

@@ -12,7 +12,7 @@ from persimchat.state.errors import InputError
 from persimchat.state.plain_text import one_line
 
 if TYPE_CHECKING:
-    from persimchat.personas.conversion import Conversion
+    from persimchat.personas.conversion.conversion import Conversion
     from persimchat.state.settings import Settings
 
 EXAMPLES: Final = """\b
@@ -89,8 +89,8 @@ def convert(
     from persimchat.app.commands.request import settings_of
     from persimchat.app.commands.wanted import Wanted
     from persimchat.app.views.converted import report
-    from persimchat.personas.conversion_files import new_place, texts_of
-    from persimchat.personas.generated_files import new_folder, write_all
+    from persimchat.personas.conversion.files import new_place, texts_of
+    from persimchat.personas.generation.generated_files import new_folder, write_all
 
     if pick and not all(one_line(name) for name in pick):
         raise InputError("--pick is empty", remedy="Say who is wanted, or leave it out to convert everybody.")
@@ -105,7 +105,7 @@ async def _converted(
     files: list[Path], settings: Settings, mapping: str | None, read: bool, pick: list[str]
 ) -> Conversion:
     from persimchat.models.registry import close_models
-    from persimchat.personas.conversion import convert as converted
+    from persimchat.personas.conversion.conversion import convert as converted
 
     try:
         return await converted(

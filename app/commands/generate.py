@@ -13,8 +13,8 @@ from persimchat.state.errors import InputError
 from persimchat.state.plain_text import one_line
 
 if TYPE_CHECKING:
-    from persimchat.personas.generation import Generated
-    from persimchat.personas.quotas import Quotas
+    from persimchat.personas.generation.generation import Generated
+    from persimchat.personas.generation.quotas import Quotas
     from persimchat.state.persona import Persona
     from persimchat.state.settings import Settings
 
@@ -94,9 +94,15 @@ def generate(
     from persimchat.app.commands.wanted import Wanted
     from persimchat.app.views.generated import notes, report
     from persimchat.models.naming import default_model_name
-    from persimchat.personas.generated_files import file_names, new_folder, new_folder_name, persona_text, write_all
-    from persimchat.personas.generation import check_request
-    from persimchat.personas.quotas import load_quotas
+    from persimchat.personas.generation.generated_files import (
+        file_names,
+        new_folder,
+        new_folder_name,
+        persona_text,
+        write_all,
+    )
+    from persimchat.personas.generation.generation import check_request
+    from persimchat.personas.generation.quotas import load_quotas
 
     if about is not None and not one_line(about):
         raise InputError("--about is empty", remedy='Say who they are: --about "commuters of a mid-sized town".')
@@ -124,7 +130,7 @@ async def _made(number: int, settings: Settings, about: str, quotas: Quotas | No
     import asyncio
 
     from persimchat.models.registry import close_models
-    from persimchat.personas.generation import generate as made
+    from persimchat.personas.generation.generation import generate as made
 
     names: list[str] = []
 

@@ -9,8 +9,8 @@ from typing import Final
 from persimchat.app.output import on_terminal, say
 from persimchat.app.views.printing import how_to_use, print_all
 from persimchat.app.views.text import used
-from persimchat.personas.conversion import Conversion, Converted
-from persimchat.personas.conversion_summary import summaries
+from persimchat.personas.conversion.conversion import Conversion, Converted
+from persimchat.personas.conversion.summary import summaries
 from persimchat.runs.folder.totals import totals
 from persimchat.state.plain_text import one_line
 

@@ -12,8 +12,8 @@ from persimchat.app.views.printing import how_to_use, print_all
 from persimchat.app.views.text import used
 from persimchat.models.naming import OFFLINE
 from persimchat.models.offline.chat_model import NOTICE
-from persimchat.personas.generated_files import NOT_REAL
-from persimchat.personas.generation import Generated, model_asked
+from persimchat.personas.generation.generated_files import NOT_REAL
+from persimchat.personas.generation.generation import Generated, model_asked
 from persimchat.runs.folder.totals import totals
 from persimchat.state.plain_text import one_line
 from persimchat.state.settings import Settings

@@ -1,7 +1,7 @@
-"""The baselines of the literature: short graphs of their own, over the conversation's channels, to compare with.
+"""The baselines of the literature: separate short graphs over the conversation's channels, for comparison.
 
-They take the same input and context as the conversation of minds, and leave the same channels, so whoever follows a run
-sees no difference but in what was said.
+They take the same input and context as the conversation of minds and fill the same channels, so code that follows a run
+needs no special case for them.
 """
 
 from __future__ import annotations
@@ -25,15 +25,15 @@ BUILDERS: Final[dict[str, Callable[..., CompiledStateGraph[Any, Any, Any, Any]]]
     "mad_judge": build_mad_judge,
     "reconcile": build_reconcile,
 }
-"""What builds a baseline's graph, by its name in the settings; each takes a checkpointer."""
+"""The builders of the baselines' graphs, by name in the settings; each takes a checkpointer."""
 
 
 def baseline_graph(settings: Settings, checkpointer: Checkpointer = None) -> CompiledStateGraph[Any, Any, Any, Any]:
     """The compiled graph of `settings.baseline`.
 
     Args:
-        settings: that name one.
-        checkpointer: a LangGraph saver, for which a graph of its own is built; without one, everybody gets the same.
+        settings: with a baseline.
+        checkpointer: a LangGraph saver, for which a new graph is built; without one, all callers share one graph.
 
     Raises:
         KeyError: the settings name no baseline.

@@ -1,4 +1,4 @@
-"""What all baselines' graphs are built with: the conversation's channels, its assembling, and the analysis."""
+"""The common parts of all baselines' graphs: the conversation's channels, the assembling, and the analysis."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ Module = Callable[[Any, Settings], Coroutine[Any, Any, dict[str, Any]]]
 
 
 def builder_of(modules: Mapping[str, Module]) -> Builder:
-    """A builder over the conversation's channels: these nodes, the assembling before them, the analysis beside them.
+    """A builder over the conversation's channels with these nodes, the assembling before them, and the analysis.
 
     Args:
-        modules: the baseline's own, by node's name.
+        modules: the baseline's own nodes by name.
     """
     builder: Builder = StateGraph(
         Conversation, context_schema=Context, input_schema=ConversationInput, output_schema=ConversationOutput
@@ -46,12 +46,12 @@ def builder_of(modules: Mapping[str, Module]) -> Builder:
 
 
 def compiled(builder: Builder, name: str, checkpointer: Checkpointer) -> Graph:
-    """The compiled graph, which no parent's recursion limit ends."""
+    """The compiled graph, which ignores a parent's recursion limit."""
     return recompiled(ConversationGraph, builder.compile(checkpointer=checkpointer, name=name))
 
 
 def analyses(state: Conversation, new: Sequence[Utterance]) -> list[Send]:
-    """Tasks that score new utterances where analysis is on; they run beside whatever comes next."""
+    """Tasks that score new utterances if analysis is on; they run in parallel with the next nodes."""
     settings = current_settings()
     if not settings.analysis:
         return []
@@ -67,5 +67,5 @@ def analyses(state: Conversation, new: Sequence[Utterance]) -> list[Send]:
 
 
 def _upto(last: Utterance, said: list[Utterance], window: int) -> list[Utterance]:
-    """The utterances that an analyst of `last` sees: itself, and those before it."""
+    """The utterances that the analysis of `last` sees: `last` and those before it."""
     return said[max(0, last["turn"] - window) : last["turn"]]

@@ -1,4 +1,4 @@
-"""Baseline mad: multiagent debate. Everybody answers, then again knowing the others' answers; the majority counts.
+"""Baseline mad: multiagent debate. All answer, then answer again knowing the others' answers; the majority wins.
 
 Source: Du, Li, Torralba, Tenenbaum and Mordatch 2023, "Improving Factuality and Reasoning in Language Models through
 Multiagent Debate" (arXiv:2305.14325), section 2. Taken: all agents answer at once; from the second round on each is
@@ -21,7 +21,7 @@ from persimchat.state.settings import Settings
 
 
 async def count_votes(state: Conversation, settings: Settings) -> dict[str, Any]:
-    """The round is over; after the last one, what most answered."""
+    """Finish a round; after the last one, conclude with the majority's answer."""
     update, participants = published(state), len(state["agents"])
     if update["turn"] < limit(state, settings):
         return update

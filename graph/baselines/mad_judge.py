@@ -1,14 +1,14 @@
-"""Baseline mad_judge: two sides answer each other tit for tat, and a judge ends it as soon as it is decided.
+"""Baseline mad_judge: two sides answer each other tit for tat, until a judge decides the debate.
 
 Source: Liang et al. 2023, "Encouraging Divergent Thinking in Large Language Models through Multi-Agent Debate"
 (arXiv:2305.19118), section 2. Taken: the affirmative side answers first, the negative side is asked to disagree; from
 the second round on each side answers what the other said last; the level of "tit for tat" is the paper's default,
-where nobody has to agree and nobody has to disagree (level 2 of 0 to 3); after every round the judge says whether one
-answer is clearly right, which ends the debate (the adaptive break), and after the last one it has to name one. Ours:
-the sides are personas, in order of listing one by one in turn, so there may be more than one on a side, who then
-answer at the same time and see the other side's answers and their own; "the affirmative side's answer" is that of most
-of them; the judge's last word is one call, where the paper has it list the candidates first. That the judge decides is
-no consensus: it is one where everybody's own last answer is the judge's.
+where no side has to agree or to disagree (level 2 of 0 to 3); after every round the judge says whether one answer is
+clearly right, which ends the debate (the adaptive break), and after the last one it has to name one. Ours: the sides
+are personas, which alternate in order of listing, so a side may have several members, who answer at the same time and
+see the other side's answers and their own; "the affirmative side's answer" is that of most of its members; the judge's
+last decision is one call, while the paper has it list the candidates first. A decision of the judge is a consensus only
+if all participants gave that answer last.
 
 A round is three model calls deep: one side, the other side, the judge.
 """
@@ -45,13 +45,13 @@ NAME: Final = "mad_judge"
 
 
 def affirmative(state: Conversation) -> list[Send]:
-    """Route: those of the affirmative side answer, from the second round on what the other side said last."""
+    """Route: the affirmative side answers; from the second round on, it answers what the other side said last."""
     before = last_round(state)
     return _side(state, phases.AFFIRM, "affirmative", before, before, first=state["turn"] + 1)
 
 
 def negative(state: Conversation) -> list[Send]:
-    """Route: those of the negative side answer what the affirmative side has just said."""
+    """Route: the negative side answers what the affirmative side has just said."""
     opened = newest(state, len(_members(state, "affirmative")))
     before = utterances(state["messages"][-len(state["agents"]) - len(opened) : -len(opened)]) if state["turn"] else []
     more: dict[str, Any] = {}
@@ -95,12 +95,12 @@ def _members(state: Conversation, side: Side) -> list[str]:
 
 
 async def change_sides(state: Conversation, settings: Settings) -> dict[str, Any]:
-    """Everybody of the affirmative side has answered; the negative side is told by the route behind this node."""
+    """Wait for all answers of the affirmative side; the edge after this node then starts the negative side."""
     return {}
 
 
 async def judge(state: Conversation, settings: Settings) -> dict[str, Any]:
-    """The round is over, and the judge says whether it has decided the debate."""
+    """Finish a round, and ask the judge whether the debate is decided."""
     names, form = list(state["agents"]), settings.answer_format
     update = published(state)
     turn, number, rounds = update["turn"], update["turn"] // len(names), limit(state, settings) // len(names)
@@ -119,7 +119,7 @@ async def judge(state: Conversation, settings: Settings) -> dict[str, Any]:
 
 
 async def end_check(state: Conversation, settings: Settings) -> dict[str, Any]:
-    """Say why the debate ends, if the judge has decided it: by consensus, before the last round, or after it."""
+    """Set why the debate ends, if the judge has decided it: by consensus, before the last round, or after it."""
     conclusion = state["conclusion"]
     if conclusion is None:
         return {"stop_reason": ""}
@@ -129,7 +129,7 @@ async def end_check(state: Conversation, settings: Settings) -> dict[str, Any]:
 
 
 def next_round(state: Conversation) -> list[Send] | Literal["__end__"]:
-    """Route: the end, or the affirmative side again; the analysis of the last round, where it is on, beside it."""
+    """Route: the end, or the affirmative side again; in parallel the analysis of the last round, if it is on."""
     scores = analyses(state, last_round(state))
     if state["stop_reason"]:
         return scores or "__end__"

@@ -1,12 +1,12 @@
-"""Baseline reconcile: a round table that talks until all agree, and else votes by confidence.
+"""Baseline reconcile: a round table that talks until all agree, or votes by confidence after the last round.
 
 Source: Chen, Saha and Bansal 2023, "ReConcile: Round-Table Conference Improves Reasoning via Consensus among Diverse
-LLMs" (arXiv:2309.13007), section 3. Taken: everybody answers with reasons and a confidence; in each later round
-everybody is shown all answers, grouped by answer, with reasons and confidences; it ends as soon as all agree, or after
-the last round; then the answers are weighed by their rescaled confidences (`state.voting.calibrated`). Ours: the first
+LLMs" (arXiv:2309.13007), section 3. Taken: each agent answers with reasons and a confidence; in each later round each
+agent sees all answers, grouped by answer, with reasons and confidences; the debate ends as soon as all agree, or after
+the last round; then the answers are weighted by their rescaled confidences (`state.voting.calibrated`). Ours: the first
 answers, which the paper does not count, are the first round of `rounds`, so that all baselines have as many answers;
-agents are personas (they talk to different models where `agent_models` says so, as in the paper); nobody is shown
-examples of convincing explanations, because there are none for a simulation's questions.
+agents are personas (with different models if `agent_models` says so, as in the paper); agents see no examples of
+convincing explanations, because there are none for a simulation's questions.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from persimchat.state.settings import Settings
 
 
 async def count_votes(state: Conversation, settings: Settings) -> dict[str, Any]:
-    """The round is over; where all agree, or after the last one, what the debate came to."""
+    """Finish a round; if all agree, or after the last round, conclude the debate."""
     update, participants = published(state), len(state["agents"])
     answers = newest(state, participants)
     agreed = len(counted(answers, settings, weighted=True)) == 1

@@ -1,6 +1,6 @@
-"""What the debate baselines have in common: rounds in which everybody answers once.
+"""The common parts of the debate baselines: rounds in which each participant answers once.
 
-What somebody is shown is the last round, so prompts do not grow with the debate.
+Participants see the last round only, so prompts do not grow with the debate.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from persimchat.state.settings import Settings
 from persimchat.state.voting import rounds_of
 
 _SENT: Final = ("name", "persona", "goals", "utterances")
-"""What of a mind an answer is given from."""
+"""The keys of a mind that an answer needs."""
 
 
 def newest(state: Conversation, count: int) -> list[Utterance]:
@@ -30,12 +30,12 @@ def newest(state: Conversation, count: int) -> list[Utterance]:
 
 
 def last_round(state: Conversation) -> list[Utterance]:
-    """The answers of the last round that is over; none before the first is."""
+    """The answers of the last finished round; empty during the first."""
     return newest(state, len(state["agents"])) if state["turn"] else []
 
 
 def limit(state: Conversation, settings: Settings) -> int:
-    """Answers that the debate has at most, in whole rounds.
+    """The most answers of the debate, in whole rounds.
 
     Raises:
         InputError: the message limit is smaller than one round.
@@ -45,7 +45,7 @@ def limit(state: Conversation, settings: Settings) -> int:
 
 
 def onlooker(state: Conversation, settings: Settings, turn: int) -> Situation:
-    """The debate after so many answers, as one finds it who takes no part."""
+    """The debate after `turn` answers, as an onlooker sees it."""
     return {**situation_of(state, "", settings), "max_messages": limit(state, settings), "turn": turn}
 
 
@@ -56,12 +56,12 @@ def answering(
 
     Args:
         state: the debate.
-        node: which answers.
+        node: the node that answers.
         method: the baseline.
-        name: who answers.
-        answers: what they are shown.
-        number: the utterance's, from 1.
-        **more: what else they are given.
+        name: the participant.
+        answers: the answers that the participant sees.
+        number: the utterance's number, from 1.
+        **more: further input of the node.
     """
     settings = current_settings()
     most = limit(state, settings)
@@ -72,14 +72,14 @@ def answering(
 
 
 async def answer(given: Given, settings: Settings) -> dict[str, Any]:
-    """A participant answers."""
+    """Have a participant answer."""
     utterance = await give_answer(given, settings)
     message_id = utterance_id(given["situation"]["simulation"], utterance["turn"])
     return {"messages": [as_message(utterance, message_id)]}
 
 
 def published(state: Conversation) -> dict[str, Any]:
-    """An update: everybody has answered once more, and the clock moves on."""
+    """The update after a round: all have answered once more, and the clock advances."""
     spoke = {utterance["speaker"]: utterance["turn"] for utterance in newest(state, len(state["agents"]))}
     return {
         "turn": state["turn"] + len(spoke),
@@ -91,12 +91,12 @@ def published(state: Conversation) -> dict[str, Any]:
 
 
 def standing(state: Conversation, update: dict[str, Any]) -> dict[str, Any]:
-    """Everybody's mind after an update that `published` made."""
+    """All minds after an update that `published` made."""
     return merge_minds(state["agents"], [update["agents"]])
 
 
 async def end_check(state: Conversation, settings: Settings) -> dict[str, Any]:
-    """Say why the debate ends, if it has come to a conclusion."""
+    """Set why the debate ends, if it has a conclusion."""
     conclusion, participants = state["conclusion"], len(state["agents"])
     if conclusion is None:
         return {"stop_reason": ""}
@@ -111,7 +111,7 @@ async def end_check(state: Conversation, settings: Settings) -> dict[str, Any]:
 
 
 def held(holders: int, participants: int) -> str:
-    """How many hold an answer, as in "2 of 3 hold"."""
+    """How many participants hold an answer: "2 of 3 hold"."""
     return f"{holders} of {participants} {'holds' if holders == 1 else 'hold'}"
 
 
@@ -127,7 +127,7 @@ def build_rounds(method: Literal["mad", "reconcile"], count_votes: Module, check
 
     Args:
         method: the baseline.
-        count_votes: the node after a round: the clock moves on, and where the debate is over, its conclusion.
+        count_votes: the node after a round, which advances the clock and concludes the debate when it is over.
         checkpointer: a LangGraph saver, or None.
     """
 

@@ -1,9 +1,9 @@
 """Baseline single_agent: one model writes the whole conversation in one answer.
 
-Source: thesis 6.1, "Single-Agent Zero-Shot": one model is given the personas' descriptions and writes their
-conversation; the output is put into the same form as that of the others. Zhou et al. 2024, "Is this the real life?"
-(arXiv:2403.05020), call it script mode. Ours: relationships and social goals are given, too; who speaks is checked,
-and a script that is wrong is asked for once more (`state/script.py` says what is taken off, and what is refused).
+Source: thesis 6.1, "Single-Agent Zero-Shot": one model gets the personas' descriptions and writes their conversation;
+the output gets the same form as that of the other methods. Zhou et al. 2024, "Is this the real life?"
+(arXiv:2403.05020), call it script mode. Ours: the model also gets relationships and social goals; the speakers are
+checked, and a faulty script is asked for once more (`state/script.py` says what is removed, and what is refused).
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ NAME = "single_agent"
 
 
 async def write(state: Conversation, settings: Settings) -> dict[str, Any]:
-    """The whole conversation is written: every utterance of it, and what is to be said of them."""
+    """Have the model write the whole conversation."""
     people: list[Any] = [(mind, situation_of(state, name, settings)) for name, mind in state["agents"].items()]
     written = await write_script(people, settings)
     said = written.utterances
@@ -41,12 +41,12 @@ async def write(state: Conversation, settings: Settings) -> dict[str, Any]:
 
 
 async def end_check(state: Conversation, settings: Settings) -> dict[str, Any]:
-    """The conversation is at its end as soon as it is there."""
+    """End the conversation, which is complete as soon as it is written."""
     return {"stop_reason": "message_limit", "stop_source": NAME}
 
 
 def in_words(written: Written, settings: Settings) -> str:
-    """What a script came to, one sentence."""
+    """A description of a written script, one sentence, for `stop_detail`."""
     count = len(written.utterances)
     number = f"{count} utterance{'' if count == 1 else 's'}"
     if written.cut:
@@ -60,7 +60,7 @@ def in_words(written: Written, settings: Settings) -> str:
 
 
 def after_the_end(state: Conversation) -> list[Send] | Literal["__end__"]:
-    """Route: the utterances are analysed, where that is on."""
+    """Route: analyse the utterances if analysis is on."""
     return analyses(state, utterances(state["messages"][-state["turn"] :])) or "__end__"
 
 

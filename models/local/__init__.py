@@ -1,1 +1,1 @@
-"""Models that run on this machine: their files, how they are got, and llama.cpp's server in a process of its own."""
+"""Models that run on this machine: their files, fetching these, and llama.cpp's server in a separate process."""

@@ -1,4 +1,4 @@
-"""The folder of model files: what is in it, under which names, and what is known of each."""
+"""The folder of model files and its index: the files, their names, and their origin."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ class Stored(BaseModel):
     """One model file, as the index keeps it.
 
     Attributes:
-        name: under which it is used: `smollm2` or `hf:OWNER/REPO/FILE.gguf`.
+        name: the model's name: `smollm2` or `hf:OWNER/REPO/FILE.gguf`.
         file: its path within the folder.
         size: bytes.
-        sha256: of the file, pinned when it was first got.
-        source: from where it was got: a package and its version, or the hub's address.
-        revision: the hub's commit, pinned when it was first got; empty elsewhere.
-        licence: as package or file state it; empty where they do not.
+        sha256: of the file, pinned at the first download.
+        source: its origin: a package and its version, or the hub's address.
+        revision: the hub's commit, pinned at the first download; empty for packages.
+        licence: as package or file state it; empty if they do not.
     """
 
     model_config = ConfigDict(frozen=True, extra="ignore")
@@ -48,16 +48,16 @@ class Stored(BaseModel):
 
 
 def folder() -> Path:
-    """Where model files are: `PERSIMCHAT_MODELS`, else the user's cache folder. It need not exist."""
+    """The folder of model files: `PERSIMCHAT_MODELS`, else a folder in the user's cache. It need not exist."""
     named = os.environ.get(FOLDER_VARIABLE, "").strip()
     return Path(named).expanduser() if named else user_cache_path("persimchat", appauthor=False) / "models"
 
 
 def place(name: str) -> str:
-    """Where a model's file belongs within the folder.
+    """The path of a model's file within the folder.
 
     Raises:
-        InputError: the name is none of those that can be got.
+        InputError: the name is not that of a model that can be downloaded.
     """
     if name == SMOLLM2:
         return "smollm2.gguf"
@@ -68,7 +68,7 @@ def model_file(name: ModelName) -> Path:
     """The file of a model on this machine: the path that `llamacpp:` gives, else what `persimchat models get` stored.
 
     Raises:
-        InputError: it is not there; the message has the command that gets it.
+        InputError: the file is missing; the message has the command that gets it.
     """
     if name.written.startswith("llamacpp:"):
         file = Path(name.model).expanduser()
@@ -85,7 +85,7 @@ def model_file(name: ModelName) -> Path:
 
 
 def stored() -> list[Stored]:
-    """The models of the index whose files are there, in the order of their names.
+    """The models of the index whose files exist, in the order of their names.
 
     Raises:
         InputError: the index cannot be read.
@@ -94,10 +94,10 @@ def stored() -> list[Stored]:
 
 
 def known() -> dict[str, Stored]:
-    """The index: what was got, by name.
+    """The index: the downloaded models by name.
 
     Raises:
-        InputError: it cannot be read.
+        InputError: the index cannot be read.
     """
     index = folder() / _INDEX
     try:
@@ -108,7 +108,9 @@ def known() -> dict[str, Stored]:
     except FileNotFoundError:
         return {}
     except OSError as error:
-        raise InputError(f"{index} cannot be read: {error.strerror or error}", remedy="May you read it?") from error
+        raise InputError(
+            f"{index} cannot be read: {error.strerror or error}", remedy="Check that you may read it."
+        ) from error
     except (ValueError, TypeError, KeyError, ValidationError, InputError, RecursionError) as error:
         raise InputError(
             f"the list of model files {index} is damaged",
@@ -118,15 +120,15 @@ def known() -> dict[str, Stored]:
 
 
 def keep(entry: Stored) -> None:
-    """Write a model into the index, in the place of an earlier one of its name. Call it within `alone`."""
+    """Write a model into the index, replacing an earlier one of the same name. Call it within `alone`."""
     _write({**known(), entry.name: entry})
 
 
 def remove(name: str) -> Stored:
-    """Delete a model's file, and what is known of it.
+    """Delete a model's file and its entry in the index.
 
     Returns:
-        What was removed.
+        The deleted entry.
 
     Raises:
         InputError: there is no such model.
@@ -138,7 +140,7 @@ def remove(name: str) -> Stored:
             raise InputError(
                 f"there is no model {shown(name)} here",
                 where=str(folder()),
-                remedy=suggestion(name, entries) if entries else "persimchat models lists what is there.",
+                remedy=suggestion(name, entries) if entries else "List the models with: persimchat models",
             )
         (folder() / entry.file).unlink(missing_ok=True)
         _write(entries)
@@ -147,10 +149,10 @@ def remove(name: str) -> Stored:
 
 @contextmanager
 def alone() -> Iterator[Path]:
-    """Hold the folder, made where it is missing, against other processes that get or remove models.
+    """Lock the folder, made if missing, against other processes that get or remove models.
 
     Raises:
-        InputError: it cannot be written, or another process holds it.
+        InputError: the folder cannot be written, or another process has locked it.
     """
     where = folder()
     try:

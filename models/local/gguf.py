@@ -1,4 +1,4 @@
-"""What a GGUF file says of itself. Nothing is believed: every length is held against the size of the file."""
+"""Reads the header of a GGUF file. It trusts no length: each is checked against the size of the file."""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ _STRING: Final = 8
 _ARRAY: Final = 9
 _VERSIONS: Final = (2, 3)
 _KEPT_LENGTH: Final = 10_000
-"""Longer texts and lists (vocabularies, chat templates) are passed over."""
+"""Longer texts and lists (vocabularies, chat templates) are skipped."""
 _BYTES_A_VALUE: Final = 2
-"""Of the memory of what was read (KV cache), which llama.cpp keeps as 16-bit numbers."""
+"""Bytes of a number in the KV cache, which llama.cpp keeps as 16-bit numbers."""
 _REMEDY: Final = "Check that it is a complete .gguf file, or get it again."
 
 
 @dataclass(frozen=True)
 class Header:
-    """What a model file says of itself.
+    """The header of a model file.
 
     Attributes:
         architecture: for example "llama".
-        context: tokens with which it was trained; None where it does not say.
-        kv_bytes: bytes of memory that one token of context takes; 0 where that cannot be told.
-        licence: as the file states it; empty where it does not.
-        size_label: its number of parameters in short, for example "135M"; empty where it does not say.
+        context: tokens of context in training; None if the file does not state them.
+        kv_bytes: bytes of memory that one token of context takes; 0 if unknown.
+        licence: as the file states it; empty if it does not.
+        size_label: its number of parameters in short, for example "135M"; empty if the file does not state it.
     """
 
     architecture: str
@@ -43,10 +43,10 @@ class Header:
 
 
 def read_header(file: Path) -> Header:
-    """What a model file says of itself; it is read again only where it has changed.
+    """The header of a model file; read again only if the file has changed.
 
     Raises:
-        InputError: there is no such file, it may not be read, or it is no GGUF file or not a whole one.
+        InputError: the file does not exist, cannot be read, or is not a complete GGUF file.
     """
     path = shown(str(file))
     if file.is_dir():
@@ -58,10 +58,10 @@ def read_header(file: Path) -> Header:
         return _read(file, about.st_size, about.st_mtime_ns)
     except OSError as error:
         raise InputError(
-            f"the model file {path} cannot be read: {error.strerror or error}", remedy="May you read it?"
+            f"the model file {path} cannot be read: {error.strerror or error}", remedy="Check that you may read it."
         ) from error
     except (ValueError, struct.error, ArithmeticError, TypeError) as error:
-        raise InputError(f"{path} is no whole GGUF file: {error}", remedy=_REMEDY) from error
+        raise InputError(f"{path} is not a complete GGUF file: {error}", remedy=_REMEDY) from error
 
 
 @lru_cache(maxsize=16)
@@ -89,7 +89,7 @@ def _metadata(file: BinaryIO, size: int) -> dict[str, Any]:
 
 
 def _value(file: BinaryIO, kind: int, size: int) -> Any:
-    """The next value; None for one that is passed over."""
+    """The next value; None for a skipped one."""
     if kind in _NUMBERS:
         return _number(file, _NUMBERS[kind])
     if kind == _STRING:

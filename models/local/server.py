@@ -1,6 +1,6 @@
-"""llama.cpp's server for a model file: started when it is first asked, once a process and file, shared, and stopped.
+"""llama.cpp's server for a model file: starts it at the first request, shares it, and stops it.
 
-It runs in a process of its own, so that what makes llama.cpp end does not end PerSimChat.
+There is one server per process and file. It runs separately, so that a crash of llama.cpp does not end PerSimChat.
 """
 
 from __future__ import annotations
@@ -32,21 +32,21 @@ from persimchat.state.errors import InputError, MissingExtraError, ModelError
 from persimchat.state.settings import Settings
 
 LOG_VARIABLE: Final = "PERSIMCHAT_LOCAL_LOG"
-"""Environment variable that names a file for what llama.cpp prints; it is thrown away where it is not set."""
+"""Environment variable that names a log file for llama.cpp; without it, the log is deleted."""
 
 SEE_LOG: Final = f"Set {LOG_VARIABLE}=FILE to see what llama.cpp says."
 
 _SCRIPT: Final = Path(__file__).with_name("process.py")
 _MOST_SLOTS: Final = 4
 _ANSWER: Final = 1024
-"""Tokens that an answer may have where the request sets no limit."""
+"""The most tokens of an answer if the request sets no limit."""
 _CACHE_MIB: Final = 1024
-"""Memory for prompts that were read, beyond those in the slots."""
+"""Memory for earlier prompts, besides those in the slots."""
 _SLEEP_S: Final = 1800
-"""A model that nobody asks for so long gives its memory back, and is loaded again with the next request."""
+"""A model without requests for so long frees its memory, and is loaded again at the next request."""
 _LOAD_S: Final = 60.0
 _LOAD_BYTES_A_S: Final = 20e6
-"""A slow disk; a start that takes longer than `_LOAD_S` and what this makes is given up."""
+"""The speed of a slow disk. A start is given up after `_LOAD_S` plus the time to read the file at this speed."""
 _END_S: Final = 3.0
 _REASON: Final = re.compile(r"error loading model: (.+)|(GGML_ASSERT.+)|(.*couldn't bind.*)")
 
@@ -57,10 +57,10 @@ class LocalServer:
 
     Attributes:
         file: the model.
-        context: tokens that its slots share at most.
-        shared: tokens that they share; 0 before it was started.
-        address: where it listens, with /v1; empty while it is not running.
-        key: what it asks every request for; made here, and told to nobody else.
+        context: the most tokens of context for all its slots together.
+        shared: the tokens that the slots share; 0 before the start.
+        address: its address, with /v1; empty while it is not running.
+        key: the key that every request needs; only this process and the server know it.
     """
 
     file: Path
@@ -73,26 +73,26 @@ class LocalServer:
 
     @property
     def running(self) -> bool:
-        """Whether it can be asked."""
+        """Whether it accepts requests."""
         return bool(self.address) and self._process is not None and self._process.poll() is None
 
     @property
     def ended(self) -> str:
-        """How it ended by itself, in words; empty where it runs or was never started."""
+        """How it ended by itself, in words; empty if it runs or was never started."""
         code = self._process.poll() if self._process is not None else None
         if code is None:
             return ""
         return f"llama.cpp's server has ended (signal {-code})" if code < 0 else "llama.cpp's server has ended"
 
     def start(self, settings: Settings) -> None:
-        """Start it where it does not run; whoever else asks for it meanwhile waits for the same one.
+        """Start the server if it does not run; other threads that call this meanwhile wait for the same start.
 
         Args:
-            settings: `local_slots`, `max_concurrency` and `concurrent` say how many requests it works at.
+            settings: `local_slots`, `max_concurrency` and `concurrent` give the number of slots.
 
         Raises:
-            InputError: the file is no model that llama.cpp can load, or there is not enough memory.
-            ModelError: it ended, or was not ready in time.
+            InputError: llama.cpp cannot load the file, or there is not enough memory.
+            ModelError: the server ended, or was not ready in time.
         """
         with self._starting:
             if self.running:
@@ -115,7 +115,7 @@ class LocalServer:
                 self._begin(asked, log)
 
     def stop(self) -> None:
-        """End it, also while it starts; what was asked of it fails."""
+        """Stop the server, even while it starts; its requests fail."""
         process = self._process
         if process is None or process.poll() is not None:
             return
@@ -183,19 +183,19 @@ _lock: Final = threading.Lock()
 
 
 def context_of(header: Header, most: int) -> int:
-    """Tokens of context that a model file is served with: `most`, or as many as it was trained with."""
+    """The tokens of context for a model file: `most`, or the smaller number with which it was trained."""
     return min(most, header.context or most)
 
 
 def room(name: ModelName, settings: Settings, taken: int | None) -> Room | None:
-    """What a request takes of the context that the slots of a name's server share; None where it was not started.
+    """A request's share of the context that the slots of a model's server share; None if the server was not started.
 
-    llama.cpp lets every slot have all of it, and fails everybody who is being answered once it is full.
+    llama.cpp lets each slot use the whole context; when it is full, all running requests fail.
 
     Args:
         name: the model.
-        settings: with which its server was started.
-        taken: tokens of prompt and answer; None for a request that is to be alone.
+        settings: those with which its server was started.
+        taken: tokens of prompt and answer; None for a request that must run alone.
     """
     server = _by_name.get((name.written, settings.local_context))
     if server is None or not server.shared:
@@ -204,16 +204,16 @@ def room(name: ModelName, settings: Settings, taken: int | None) -> Room | None:
 
 
 def slots(settings: Settings) -> int:
-    """How many requests a model on this machine works at; others wait here."""
+    """The number of requests that a model on this machine answers at the same time; further ones wait."""
     at_once = settings.max_concurrency if settings.concurrent else 1
     return settings.local_slots or min(_MOST_SLOTS, at_once)
 
 
 async def started(name: ModelName, settings: Settings) -> ModelName:
-    """A local model's name with the address of its server, which runs from now on; any other name as it is.
+    """Start the server of a local model, and return the name with its address; any other name is returned unchanged.
 
     Raises:
-        InputError: the file is missing, or no model that llama.cpp can load, or there is not enough memory.
+        InputError: the file is missing, llama.cpp cannot load it, or there is not enough memory.
         ModelError: the server ended while it started, or was not ready in time.
     """
     if name.provider != "llamacpp":
@@ -224,7 +224,7 @@ async def started(name: ModelName, settings: Settings) -> ModelName:
         try:
             await asyncio.to_thread(server.start, settings)
         except asyncio.CancelledError:
-            server.stop()  # nobody waits for the model to be loaded
+            server.stop()  # the caller no longer waits for the model
             raise
     return replace(name, base_url=server.address)
 
@@ -235,7 +235,7 @@ def key_of(name: ModelName, settings: Settings) -> SecretStr:
 
 
 def how_ended(name: ModelName, settings: Settings) -> str:
-    """How the server that was started for a name ended by itself, in words; empty where it did not."""
+    """How the server that was started for a name ended by itself, in words; empty if it did not."""
     server = _by_name.get((name.written, settings.local_context))
     return server.ended if server is not None else ""
 
@@ -244,7 +244,7 @@ def _named(name: ModelName, settings: Settings) -> LocalServer:
     file = model_file(name)
     if find_spec("xllamacpp") is None:
         raise MissingExtraError(f"the model {shown(name.written)}", "local")
-    # Two names of one file are one file.
+    # Two names of one file share one server.
     key = (file.resolve(), settings.local_context)
     with _lock:
         server = _servers.setdefault(key, LocalServer(*key))
@@ -253,7 +253,7 @@ def _named(name: ModelName, settings: Settings) -> LocalServer:
 
 
 def stop_all() -> None:
-    """End every server of this process."""
+    """Stop every server of this process."""
     with _lock:
         running = list(_servers.values())
         _servers.clear()
@@ -263,10 +263,10 @@ def stop_all() -> None:
 
 
 def refuse_too_large(file: Path, header: Header, context: int) -> None:
-    """Refuse a context for whose memory there is no room.
+    """Refuse a context that needs more memory than is free.
 
     Raises:
-        InputError: it would take more than is free.
+        InputError: the free memory is too small.
     """
     import psutil  # type: ignore[import-untyped]
 
@@ -280,7 +280,7 @@ def refuse_too_large(file: Path, header: Header, context: int) -> None:
 
 
 def _log() -> IO[bytes]:
-    """Where llama.cpp prints: the file that was asked for, else one that nobody sees."""
+    """The log file of llama.cpp: the file that the variable names, else a temporary one."""
     named = os.environ.get(LOG_VARIABLE)
     if not named:
         return tempfile.TemporaryFile()
@@ -299,7 +299,7 @@ def _reason(log: str) -> str:
 
 
 def _forget() -> None:
-    """In a forked process: the servers belong to the one that started them."""
+    """Forget the servers in a forked process: they belong to the process that started them."""
     _servers.clear()
     _by_name.clear()
 

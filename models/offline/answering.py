@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any, Final
 
-from persimchat.models.offline import debating
+from persimchat.models.offline import openness as debating
 from persimchat.models.offline.answer_form import AnswerForm
 from persimchat.models.offline.grammar import capitalised, filled
 from persimchat.models.offline.judging import is_conditional

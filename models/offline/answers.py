@@ -14,10 +14,9 @@ from persimchat.models.offline.judging import judge, majority
 from persimchat.models.offline.leaving import took_leave
 from persimchat.models.offline.lexicon import word_pattern
 from persimchat.models.offline.openness import openness
-from persimchat.models.offline.persona_making import persona_generation
+from persimchat.models.offline.persona_making.making import persona_generation
 from persimchat.models.offline.prompt import Prompt
-from persimchat.models.offline.scoring import analysis
-from persimchat.models.offline.selecting import selector
+from persimchat.models.offline.scoring import analysis, selector
 from persimchat.models.offline.words import content_words, listed, short_name, without_markup
 
 

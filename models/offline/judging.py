@@ -115,16 +115,16 @@ def majority(prompt: Prompt, seed: int) -> dict[str, Any]:
 
 
 def conditions_of(prompt: Prompt, topic: Topic, held: dict[str, Held], answer: str) -> str:
-    """What the answer hangs on for those who hold it under conditions; empty where nobody does.
+    """The conditions of a yes or no; empty where nobody holds it under conditions.
 
-    Only a bare yes or no loses the conditions: every other answer is worded with them.
+    Agents of this model say that they have conditions, and never which. Other answers are worded with their conditions.
     """
     if topic.kind != "polar":
         return ""
     holders = {m.name: held[m.name].label for m in prompt.group if m.name in held and held[m.name].answer == answer}
-    under = {name: label for name, label in holders.items() if is_conditional(label)}
-    names = f" ({listed([short_name(name) for name in under])})" if len(under) < len(holders) else ""
-    return f"{listed(list(dict.fromkeys(under.values())))}{names}" if under else ""
+    under = [short_name(name) for name, label in holders.items() if is_conditional(label)]
+    names = f" ({listed(under)})" if len(under) < len(holders) else ""
+    return f"nobody named them{names}" if under else ""
 
 
 def is_conditional(position: str) -> bool:

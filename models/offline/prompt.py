@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from persimchat.models.offline.answer_form import AnswerForm
-from persimchat.models.offline.persona_making_request import Request
+from persimchat.models.offline.persona_making.request import Request
 from persimchat.state.errors import ModelError
 from persimchat.state.intervention import MODERATOR
 

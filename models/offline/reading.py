@@ -11,7 +11,7 @@ from typing import Any, Final
 from langchain_core.messages import BaseMessage
 
 from persimchat.models.offline.answer_form import AnswerForm
-from persimchat.models.offline.persona_making_request import request_of
+from persimchat.models.offline.persona_making.request import request_of
 from persimchat.models.offline.prompt import Answered, Heard, Member, MemoryLine, Prompt, Relation, Said
 from persimchat.prompts.blocks import Block, Item
 from persimchat.prompts.rendering import RenderedMessage, Source, neutralise, one_line

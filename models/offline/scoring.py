@@ -1,8 +1,9 @@
-"""Analysis: coherence, sentiment and engagement of one utterance, 0–10 with one decimal, by counting.
+"""What an onlooker says of a conversation: scores of an utterance, and who speaks next.
 
-What is counted can be seen in the words: shared content words with topic and last utterances, names taken up, words of
-agreement and of hostility, the speaker's emotions, questions, reasons, examples from life. It is a rough measure, made
-to be cheap and repeatable, and no reader's judgement.
+Scores are coherence, sentiment and engagement, 0–10 with one decimal, by counting. What is counted can be seen in the
+words: shared content words with topic and last utterances, names taken up, words of agreement and of hostility, the
+speaker's emotions, questions, reasons, examples from life. It is a rough measure, made to be cheap and repeatable, and
+no reader's judgement.
 """
 
 from __future__ import annotations
@@ -13,7 +14,8 @@ from typing import Any, Final
 from persimchat.models.offline.gists import known_gist
 from persimchat.models.offline.lexicon import word_pattern
 from persimchat.models.offline.positions import position_in
-from persimchat.models.offline.prompt import Heard, Prompt
+from persimchat.models.offline.prompt import Heard, Member, Prompt
+from persimchat.models.offline.randomness import generator
 from persimchat.models.offline.topics import Topic, topic_of
 from persimchat.models.offline.words import content_words, count, overlap, short_name, spoken_to
 
@@ -97,3 +99,28 @@ def _engagement(heard: Heard, prompt: Prompt, topic: Topic) -> float:
     value += 0.9 * bool(spoken_to(words, heard.speaker, prompt.participants))
     value += 0.8 * (position_in(words, topic) is not None)
     return value + 0.15 * max(0, max(heard.emotion.values(), default=0) - 4)
+
+
+def selector(prompt: Prompt, seed: int) -> dict[str, Any]:
+    """The selector's answer: `reasoning` and `speaker`."""
+    prompt.need_section(prompt.group, "group")
+    names = [member.name for member in prompt.group]
+    able = [name for name in prompt.candidates if name in names] or names
+    last = prompt.recent[-1] if prompt.recent else None
+    called_on = spoken_to(last.words, last.speaker, prompt.participants) if last else []
+    called = [name for name in able if name in called_on]
+    if last and called:
+        did = "asked" if "?" in last.words else "spoke to"
+        return {"reasoning": f"{short_name(last.speaker)} {did} {short_name(called[0])}.", "speaker": called[0]}
+    standing = {member.name: member for member in prompt.group}
+    waiting = min(_waits(standing[name]) for name in able)
+    longest = [name for name in able if _waits(standing[name]) == waiting]
+    chosen = generator(seed, "selector", prompt.topic, prompt.turn).choice(longest)
+    since = standing[chosen].last
+    why = f"has been silent since turn {since}" if since else "has not spoken yet"
+    return {"reasoning": f"{short_name(chosen)} {why}.", "speaker": chosen}
+
+
+def _waits(member: Member) -> tuple[int, int]:
+    """Smaller for those who are more overdue."""
+    return member.last, member.spoken

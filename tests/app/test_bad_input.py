@@ -149,7 +149,7 @@ def test_an_unreachable_server(finished: Run):
     done = finished("run", "T", "-n", "2", "--model", "any@http://127.0.0.1:1/v1", "--quiet")
     assert done.code == 3
     assert "cannot reach the server at http://127.0.0.1:1/v1" in done.error
-    assert "Is the server running" in done.error
+    assert "Check that the server runs" in done.error
 
 
 def test_an_unknown_model_on_a_server(command: Run, serve: Callable[..., LoopbackServer]):

@@ -11,8 +11,8 @@ import pytest
 from loopback.scripted import Scripted
 from loopback.server import LoopbackServer
 
+from persimchat.personas.conversion.mapping import ORDER
 from persimchat.personas.files import load_persona
-from persimchat.personas.mapping import ORDER
 
 Run = Callable[..., Any]
 Write = Callable[..., Path]
@@ -137,7 +137,7 @@ def test_one_line_and_nothing_written(
 def test_an_unreadable_pdf(command: Run, write: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     write("a.pdf", b"%PDF-1.4 nothing of the kind")
     with monkeypatch.context() as without:
-        without.setattr("persimchat.personas.loading.find_spec", lambda name: None)
+        without.setattr("persimchat.personas.conversion.loading.find_spec", lambda name: None)
         done = command("personas", "convert", "a.pdf")
     assert (done.code, everything(tmp_path)) == (2, ["a.pdf"])
     assert "pip install 'persimchat[pdf]'" in done.error

@@ -15,7 +15,7 @@ from loopback.answering import Fault
 from loopback.reading import read_prompt
 from loopback.server import LoopbackServer
 
-from persimchat.models.offline.persona_making import persona
+from persimchat.models.offline.persona_making.making import persona
 from persimchat.personas.files import load_persona
 
 Run = Callable[..., Any]

@@ -44,9 +44,9 @@ def test_what_is_there(command, folder: Path):
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["models", "get", "smolm"], "names no model file of the Hugging Face hub"),
-        (["models", "get", "llamacpp:x.gguf"], "names no model file"),
-        (["models", "remove", "smollm2"], "persimchat models lists what is there"),
+        (["models", "get", "smolm"], "is not the name of a model file on the Hugging Face hub"),
+        (["models", "get", "llamacpp:x.gguf"], "is not the name of a model file"),
+        (["models", "remove", "smollm2"], "List the models with: persimchat models"),
         (["models", "try", "smollm2"], "Get it with: persimchat models get smollm2"),
         (["run", "Tea?", "--model", "smollm2"], "Get it with: persimchat models get smollm2"),
         (["run", "Tea?", "--model", "hf:a/b/c.gguf"], "Get it with: persimchat models get hf:a/b/c.gguf"),

@@ -169,12 +169,12 @@ def test_what_waits_at_the_message_limit_is_kept() -> None:
         ({"do": "say", "text": ""}, "no words"),
         ({"do": "say", "text": "\x1b\x00"}, "no words"),
         ({"do": "say", "text": "x" * 100_000}, "100,000 characters are too many"),
-        ({"do": "say", "text": None}, "it is no text"),
+        ({"do": "say", "text": None}, "it is not text"),
         ({"do": "say", "text": "Hi", "speaker": "Eve"}, "'Eve' does not take part"),
         ({"do": "say", "text": "Hi", "heard_by": ["Eve"]}, "'Eve' does not take part"),
         ({"do": "say", "text": "Hi", "heard_by": []}, "heard_by"),
         ({"do": "say", "text": "Hi", "speaker": ADA, "heard_by": [ADA]}, "nobody but the speaker"),
-        ({"do": "hand", "agent": ADA}, "is no person"),
+        ({"do": "hand", "agent": ADA}, "only people raise a hand"),
         ({"do": "floor", "agent": "Eve\n\x1b[2J"}, "does not take part"),
         ({"do": "topic", "topic": " "}, "topic"),
         ({"do": "dance"}, "no such intervention"),
@@ -211,7 +211,7 @@ def test_a_wrong_intervention_can_be_replaced() -> None:
 
 def test_without_as_node_there_is_a_readable_error() -> None:
     held = begun()
-    with pytest.raises(InputError, match="settings are not known here") as caught:
+    with pytest.raises(InputError, match="update_state gives this node no settings") as caught:
         held.graph.update_state(held.config, {"interventions": [{"do": "stop"}]})
     assert 'as_node="intervene"' in caught.value.remedy
 

@@ -14,9 +14,9 @@ from documents import BLOCKS, Block
 import persimchat
 from persimchat.graph import studio
 from persimchat.personas.catalogue import shipped
-from persimchat.personas.generated_files import persona_text
-from persimchat.personas.mapping import load_mapping
-from persimchat.personas.quotas import load_quotas
+from persimchat.personas.conversion.mapping import load_mapping
+from persimchat.personas.generation.generated_files import persona_text
+from persimchat.personas.generation.quotas import load_quotas
 from persimchat.personas.scenario import load_scenario
 from persimchat.state.intervention import intervention
 

@@ -14,7 +14,7 @@ from langchain_core.messages import BaseMessage
 
 from loopback import reading_items
 from loopback.reading_items import every, first
-from persimchat.models.offline.persona_making_request import Other, Request
+from persimchat.models.offline.persona_making.request import Other, Request
 from persimchat.models.offline.prompt import MODEL_NAME, Prompt
 from persimchat.state.emotion import EMOTIONS
 from persimchat.state.errors import ModelError

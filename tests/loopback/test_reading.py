@@ -21,7 +21,7 @@ from persimchat.models.ledger import LEDGER, Ledger
 from persimchat.models.offline.answer_form import AnswerForm
 from persimchat.models.offline.reading import prompt_of
 from persimchat.personas.catalogue import shipped
-from persimchat.personas.generation import generate
+from persimchat.personas.generation.generation import generate
 from persimchat.prompts import answer_blocks
 from persimchat.prompts import blocks as b
 from persimchat.prompts.rendering import worded_item

@@ -54,7 +54,7 @@ async def test_what_a_server_embedded_is_answered_from_the_record_bit_by_bit(emb
     assert np.array_equal(rows, live[::-1])
     assert len(embedding_server.requests) == 2
     assert again.vectors == sink.vectors
-    with pytest.raises(NotRecorded, match="no recorded embedding"):
+    with pytest.raises(NotRecorded, match="record has no embedding"):
         await within(replay, gone, ["unheard of"])
     with pytest.raises(InputError, match="unknown embedding"):
         await within(replay, Settings(embedding="bert"), TEXTS[:1])

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pydantic import BaseModel
 
 from persimchat.nodes.selector import selection_schema
-from persimchat.personas.conversion_reading import ReadPeople
-from persimchat.personas.generation_answer import CHARACTERISTICS, answer_schema
+from persimchat.personas.conversion.reading import ReadPeople
+from persimchat.personas.generation.generation import CHARACTERISTICS, answer_schema
 from persimchat.state import judgement
 from persimchat.state.answer_format import AnswerFormat
 from persimchat.state.answering import answering_schema

@@ -73,7 +73,7 @@ def test_a_damaged_header_is_refused_or_read(
     [
         (b"", "does not begin with GGUF"),
         (b"PK\x03\x04" + b"0" * 100, "does not begin with GGUF"),
-        (WHOLE[:60], "no whole GGUF file"),
+        (WHOLE[:60], "not a complete GGUF file"),
         (b"GGUF" + b"\x09\0\0\0" + b"\0" * 16, "its version is 9"),
         (b"GGUF\x03\0\0\0" + b"\0" * 8 + b"\xff" * 8, "more than fit"),
         (gguf(**{"general.architecture": None}), "does not name its architecture"),

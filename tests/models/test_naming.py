@@ -53,8 +53,8 @@ def test_every_form_of_name(name: str, provider: str, model: str, url: str | Non
         ("openai:", "the model's name is missing"),
         ("@http://localhost/v1", "the model's name is missing"),
         ("offline:7", "Use offline"),
-        ("m@http://", "no valid server address"),
-        ("m@http://host:notaport/v1", "no valid server address"),
+        ("m@http://", "a valid server address"),
+        ("m@http://host:notaport/v1", "a valid server address"),
     ],
 )
 def test_wrong_names_say_what_to_write(name: str, expected: str) -> None:

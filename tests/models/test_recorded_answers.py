@@ -98,7 +98,9 @@ async def test_a_changed_prompt_gets_the_old_answer_and_is_noted(serve: Serve, s
     ledger = Ledger(answers=Record(sink.rows))
     assert (await within(ledger, question(settings, schema="another"))).value == made[0].value
     assert ledger.differences == [(3, "Ann", "need_to_talk")]
-    with pytest.raises(NotRecorded, match=r"no recorded answer \(agent Ben, module need_to_talk, turn 3\)") as caught:
+    with pytest.raises(
+        NotRecorded, match=r"record has no answer to a question \(agent Ben, module need_to_talk, turn 3\)"
+    ) as caught:
         await within(ledger, question(settings, agent="Ben"))
     assert caught.value.exit_code == 2
     with pytest.raises(NotRecorded, match="turn 9"):

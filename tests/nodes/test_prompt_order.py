@@ -31,7 +31,7 @@ def test_blocks_stand_in_the_order_asked_for(letters: list[str]):
 
 @pytest.mark.parametrize("order", ["", "bnrmpe", "bnrmpecc", "bnrmpex", "BNRMPEC"])
 def test_any_other_order_is_refused(order: str):
-    with pytest.raises(InputError, match="each of the letters b, n, r, m, p, e, c once"):
+    with pytest.raises(InputError, match="each of the letters b, n, r, m, p, e, c exactly once"):
         persimchat.simulate("Tea or coffee?", participants=2, max_messages=1, model="offline", prompt_order=order)
 
 

@@ -11,9 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from persimchat.personas.loading import load
-from persimchat.personas.loading_record import MAX_BYTES, Record
-from persimchat.personas.loading_tables import load_table
+from persimchat.personas.conversion.loading import load, load_table
+from persimchat.personas.conversion.record import MAX_BYTES, Record
 from persimchat.state.errors import MissingExtraError
 
 Write = Callable[..., Path]
@@ -157,7 +156,7 @@ def test_other_text_has_no_fields(write: Write, text: str):
 
 
 def test_a_pdf_without_the_library(write: Write, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("persimchat.personas.loading.find_spec", lambda name: None)
+    monkeypatch.setattr("persimchat.personas.conversion.loading.find_spec", lambda name: None)
     path = write("a.pdf", pdf("Ana bakes"))
     with pytest.raises(MissingExtraError, match=r"pip install 'persimchat\[pdf\]'"):
         load(path)

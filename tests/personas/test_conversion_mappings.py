@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from persimchat.personas.conversion import Conversion, convert
-from persimchat.personas.mapping import ORDER, READY, ready
+from persimchat.personas.conversion.conversion import Conversion, convert
+from persimchat.personas.conversion.mapping import ORDER, READY, ready
 from persimchat.state.settings import Settings
 
 Write = Callable[..., Path]

@@ -11,10 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from persimchat.personas.mapping import ORDER, find_mapping, load_mapping
-from persimchat.personas.mapping_paths import find, is_empty, items_of, text_of, unused, value_at
-from persimchat.personas.mapping_reading import read_rule
-from persimchat.personas.mapping_rules import Rule
+from persimchat.personas.conversion.mapping import ORDER, find_mapping, load_mapping, read_rule
+from persimchat.personas.conversion.mapping_paths import find, is_empty, items_of, text_of, unused, value_at
+from persimchat.personas.conversion.mapping_rules import Rule
 from persimchat.state.document import Document
 
 Write = Callable[..., Path]

@@ -136,7 +136,7 @@ def test_alias_bomb_is_harmless(write: Callable[..., Path], refused: Callable[..
     lines = ["a0: &a0 [x, x, x, x, x, x, x, x, x, x]"]
     lines += [f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 10)}]" for n in range(1, 12)]
     path = write("bomb.yaml", "\n".join(lines))
-    refused(lambda: load_persona(path), str(path), "too many values", "aliases")
+    refused(lambda: load_persona(path), str(path), "too many values", "an alias counts")
     merges = ["a0: &a0 {x: 1, y: 2}"]
     merges += [f"a{n}: &a{n} {{<<: [{', '.join([f'*a{n - 1}'] * 10)}]}}" for n in range(1, 12)]
     path = write("merges.yaml", "\n".join(merges))

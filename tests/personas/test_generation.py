@@ -20,11 +20,18 @@ from persimchat.models.ladder import Rung, rung
 from persimchat.models.naming import parse_model_name
 from persimchat.personas.catalogue import shipped
 from persimchat.personas.files import load_persona
-from persimchat.personas.generated_files import file_names, new_folder, persona_text, write_all
-from persimchat.personas.generation import TIMES, Generated, check_request, generate
-from persimchat.personas.generation_answer import CHARACTERISTICS, answer_schema, persona_of
-from persimchat.personas.generation_checks import overlap, problems, similarity
-from persimchat.personas.quotas import load_quotas
+from persimchat.personas.generation.checks import overlap, problems, similarity
+from persimchat.personas.generation.generated_files import file_names, new_folder, persona_text, write_all
+from persimchat.personas.generation.generation import (
+    CHARACTERISTICS,
+    TIMES,
+    Generated,
+    answer_schema,
+    check_request,
+    generate,
+    persona_of,
+)
+from persimchat.personas.generation.quotas import load_quotas
 from persimchat.state.errors import ModelError
 from persimchat.state.normalise import is_visible
 from persimchat.state.persona import Persona

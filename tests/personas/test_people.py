@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from persimchat.personas.catalogue import find_persona, shipped
+from persimchat.personas.conversion.mapping import load_mapping
 from persimchat.personas.files import load_persona
-from persimchat.personas.generated_files import persona_text
-from persimchat.personas.mapping import load_mapping
+from persimchat.personas.generation.generated_files import persona_text
 from persimchat.personas.people import with_people
 from persimchat.personas.scenario import load_scenario, make_scenario
 from persimchat.state.errors import InputError

@@ -12,9 +12,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from persimchat.personas.quota_ages import Ages, ages_in
-from persimchat.personas.quota_sampling import counts, persons
-from persimchat.personas.quotas import Cell, Quotas, load_quotas
+from persimchat.personas.generation.quota_sampling import counts, persons
+from persimchat.personas.generation.quotas import Ages, Cell, Quotas, ages_in, load_quotas
 
 Write = Callable[..., Path]
 EXAMPLE = Path(__file__).resolve().parents[2] / "examples/quotas.yaml"

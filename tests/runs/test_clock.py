@@ -171,5 +171,5 @@ def test_several_resumes_in_one_process_and_a_branch(tmp_path: Path) -> None:
     "damaged", ["", "no id", "1f1e622f-a739-424f-809e-20e3ccf7e25c", "ffffffff-ffff-6fff-809e-20e3ccf7e25c"]
 )
 def test_what_is_no_id_is_told_as_that(damaged: str) -> None:
-    with pytest.raises(PerSimChatError, match="nothing can come after"):
+    with pytest.raises(PerSimChatError, match="no new checkpoint can come after"):
         begin_above(damaged)

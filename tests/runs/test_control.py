@@ -222,7 +222,7 @@ async def test_mistakes_are_told_and_change_nothing(tmp_path: Path, refused: Cal
         refused(lambda: control.whisper("Eve", "Hi"), "no participant 'Eve'")
         refused(lambda: control.whisper("Ada", "Hi", speaker="Ada"), "nobody but the speaker")
         refused(lambda: control.change_topic(" "), "topic")
-        refused(lambda: control.raise_hand("Ada"), "is no person")
+        refused(lambda: control.raise_hand("Ada"), "only people raise a hand")
         refused(lambda: control.give_floor("Eve"), "no participant 'Eve'")
         refused(lambda: control.answer("Hi"), "nobody is being asked")
         refused(lambda: control.pass_turn(), "nobody is being asked")
@@ -307,7 +307,7 @@ async def test_hostile_words_stay_words(tmp_path: Path) -> None:
 
 async def test_agents_alone_can_be_steered(refused: Callable[..., str]) -> None:
     def on(control: Control, event: Event) -> None:
-        refused(lambda: control.raise_hand("Ada"), "is no person")
+        refused(lambda: control.raise_hand("Ada"), "only people raise a hand")
         control.give_floor("Bo")
 
     events = await run(once("started", on), scenario=AGENTS_ONLY)

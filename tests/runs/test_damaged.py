@@ -19,7 +19,7 @@ import persimchat
 from persimchat.app.cli import main
 from persimchat.app.web.api.app import api_app
 from persimchat.app.web.board import board_of
-from persimchat.app.web.minds.mind_file import MindFile
+from persimchat.app.web.minds.look import MindFile
 from persimchat.app.web.serving import web_context
 from persimchat.runs.folder.past import past_events
 from persimchat.runs.folder.reading import read_run

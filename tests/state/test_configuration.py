@@ -79,7 +79,7 @@ def test_the_environment_is_the_process_own_unless_given(monkeypatch: pytest.Mon
 @pytest.mark.parametrize(
     ("variable", "value", "words"),
     [
-        ("MAX_MESSAGES", "0", ["max_messages", "not 0", "from 1 to 100000", "utterances in all"]),
+        ("MAX_MESSAGES", "0", ["max_messages", "not 0", "from 1 to 100000", "the message limit"]),
         ("MAX_MESSAGES", "many", ["not 'many'", "a whole number"]),
         ("WEIGHTS__RECENCY", "-1", ["weights.recency", "not -1", "from 0 to 100"]),
         ("WEIGHTS__RECENSY", "1", ["unknown setting 'weights.recensy'", "Did you mean 'recency'?"]),

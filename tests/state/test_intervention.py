@@ -77,8 +77,8 @@ def test_words_are_cleaned_and_keep_their_lines():
         ("\u202e\u200f\u2066", "there are no words in it"),
         ("\u200d\u0301", "there are no words in it"),
         ("x" * 100_000, "100,000 characters are too many: at most 8,000"),
-        (b"bytes", "it is no text"),
-        (None, "it is no text"),
+        (b"bytes", "it is not text"),
+        (None, "it is not text"),
     ],
 )
 def test_what_is_wrong_with_words(value: Any, what: str):
@@ -102,7 +102,10 @@ def test_what_is_wrong_with_words(value: Any, what: str):
         ({}, ["no such intervention"]),
         ({"do": "topic", "topic": "\u202e"}, ["topic: there are no words in it"]),
         ({"do": "topic", "topic": "x" * 100_000}, ["topic: 100,000 characters", "at most 8,000"]),
-        ({"do": "hand", "agent": "李雷"}, ["李雷 is no person", "Agents speak by themselves"]),
+        (
+            {"do": "hand", "agent": "李雷"},
+            ["李雷 is an agent, and only people raise a hand", "give the agent the floor"],
+        ),
         ({"do": "floor", "agent": "Moderator"}, ["'Moderator' does not take part"]),
     ],
 )

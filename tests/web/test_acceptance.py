@@ -10,7 +10,7 @@ from nicegui.testing import User
 from web.conftest import begin
 from web.past_pages import named, press
 
-from persimchat.app.web.chat.branch_settings import changeable
+from persimchat.app.web.chat.branch_dialog import changeable
 from persimchat.app.web.context import WebContext
 from persimchat.personas.scenario import default_participants, make_scenario
 from persimchat.runs.folder.lock import held

@@ -12,8 +12,7 @@ from nicegui.testing import User
 from web.conftest import begin
 
 from persimchat.app.web.context import WebContext
-from persimchat.app.web.past.compare_facts import percent
-from persimchat.app.web.past.compare_page import PAGE, pairs, windowed
+from persimchat.app.web.past.compare_page import PAGE, pairs, percent, windowed
 from persimchat.app.web.shared.navigation import comparison_of
 from persimchat.runs.events import Uttered
 

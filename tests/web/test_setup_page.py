@@ -17,17 +17,16 @@ from web.conftest import begin
 
 from persimchat.app.commands.setting_options import offered, with_options
 from persimchat.app.commands.wanted import Wanted
-from persimchat.app.web.chat.branch_settings import changeable
+from persimchat.app.web.chat.branch_dialog import changeable
 from persimchat.app.web.context import WebContext
 from persimchat.app.web.live_runs import LiveRun
 from persimchat.app.web.setup import participants, setup_panel
 from persimchat.app.web.setup.draft import Draft
 from persimchat.app.web.setup.participants import sides
 from persimchat.app.web.setup.scenario_files import SavedSetups
-from persimchat.app.web.setup.sections import ELSEWHERE, listed
 from persimchat.app.web.setup.setting_field import explanation_of, label_of
+from persimchat.app.web.setup.setup_panel import ELSEWHERE, categories, listed
 from persimchat.app.web.setup.specs import specs
-from persimchat.app.web.setup.topics import categories
 from persimchat.app.web.words import LANGUAGES, catalogue
 from persimchat.personas.catalogue import shipped
 from persimchat.personas.scenario import load_scenario

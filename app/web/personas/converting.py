@@ -17,10 +17,10 @@ from persimchat.app.web.personas.window import Window
 from persimchat.app.web.widgets import FIELD, explained, icon_button, notify_error
 from persimchat.app.web.words import t
 from persimchat.models.naming import default_model_name
-from persimchat.personas.conversion import Conversion, Converted, convert
-from persimchat.personas.conversion_files import texts_of
-from persimchat.personas.conversion_summary import Summary, summaries
-from persimchat.personas.mapping import ready
+from persimchat.personas.conversion.conversion import Conversion, Converted, convert
+from persimchat.personas.conversion.files import texts_of
+from persimchat.personas.conversion.mapping import ready
+from persimchat.personas.conversion.summary import Summary, summaries
 from persimchat.state.configuration import load_settings
 from persimchat.state.errors import InputError, PerSimChatError
 from persimchat.state.plain_text import one_line

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from persimchat.personas.files import SUFFIXES, load_persona
-from persimchat.personas.generated_files import file_names, persona_text
+from persimchat.personas.generation.generated_files import file_names, persona_text
 from persimchat.state.document import MAX_BYTES, parse_value
 from persimchat.state.errors import InputError, PerSimChatError
 from persimchat.state.normalise import folded

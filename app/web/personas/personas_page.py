@@ -23,7 +23,7 @@ from persimchat.app.web.personas.window import agreed
 from persimchat.app.web.widgets import FIELD, notify_error
 from persimchat.app.web.words import t
 from persimchat.personas.catalogue import shipped
-from persimchat.personas.generated_files import file_names, persona_text
+from persimchat.personas.generation.generated_files import file_names, persona_text
 from persimchat.state.errors import PerSimChatError
 from persimchat.state.normalise import visible_form
 from persimchat.state.persona import Persona

@@ -10,25 +10,148 @@ from nicegui import ui
 
 from persimchat.app.web.context import WebContext
 from persimchat.app.web.personas.chooser import take_pending_personas
-from persimchat.app.web.setup.checking import TOPIC
+from persimchat.app.web.setup.checking import RULES, TOPIC
 from persimchat.app.web.setup.draft import Draft, Seat
 from persimchat.app.web.setup.files_bar import FilesBar
 from persimchat.app.web.setup.form import Form
 from persimchat.app.web.setup.participants import participants_part
 from persimchat.app.web.setup.scenario_files import SavedSetups
-from persimchat.app.web.setup.sections import settings_parts
-from persimchat.app.web.setup.setting_field import label_of
+from persimchat.app.web.setup.setting_field import EMBEDDINGS, MODELS, error_of, label_of, setting_field
 from persimchat.app.web.setup.specs import specs
 from persimchat.app.web.setup.starting import Starter
-from persimchat.app.web.setup.topics import topic_part
-from persimchat.app.web.widgets import explained, notify_error
-from persimchat.app.web.words import number, t
-from persimchat.models.naming import OFFLINE
+from persimchat.app.web.widgets import FIELD, explained, named, notify_error, title
+from persimchat.app.web.words import catalogue, number, t
+from persimchat.models.naming import OFFLINE, default_model_name
 from persimchat.runs.folder.reading import read_manifest
 from persimchat.runs.reports.estimate import Estimate, estimate
 from persimchat.state.configuration import load_settings
 from persimchat.state.errors import PerSimChatError
-from persimchat.state.settings import Settings
+from persimchat.state.setting import Group
+from persimchat.state.settings import ABOUT, Settings
+
+_PREFIX = "setup.topics."
+
+
+def categories() -> dict[str, list[str]]:
+    """Keys of the examples by the key of their category, in the catalogue's order."""
+    found: dict[str, list[str]] = {}
+    for key in catalogue():
+        if key.startswith(_PREFIX):
+            category, _, number = key.removeprefix(_PREFIX).partition(".")
+            found.setdefault(_PREFIX + category, [])
+            if number:
+                found[_PREFIX + category].append(key)
+    return found
+
+
+def topic_part(form: Form) -> None:
+    """Draw the topic and its examples."""
+    with ui.column().classes("w-full gap-2"):
+        with ui.row().classes("w-full items-center justify-between no-wrap"):
+            title(t("setup.topic"))
+            with ui.row().classes("items-center gap-1 no-wrap"):
+                examples = ui.button(t("setup.examples"), icon="lightbulb").props("flat dense no-caps size=sm")
+                explained(t("setup.topic_help"))
+        field = ui.textarea(value=form.draft.topic, placeholder=t("setup.topic_placeholder"))
+        field.props(f"{FIELD} rows=3 maxlength=8000").classes("w-full grows").mark("topic")
+        named(field, t("setup.topic"))
+
+    def typed() -> None:
+        if field.value != form.draft.topic:
+            form.draft.topic = field.value or ""
+            form.changed()
+
+    field.on_value_change(typed)
+    with examples:
+        _examples(field)
+    form.mark(TOPIC, error_of(field))
+    form.redraw(lambda: field.set_value(form.draft.topic))
+
+
+def rules_field(form: Form) -> None:
+    """Draw the rules that everybody knows, one a line."""
+    with ui.row().classes("w-full items-start gap-1 no-wrap"):
+        field = ui.textarea(t("setup.rules"), value="\n".join(form.draft.rules))
+        field.props(f"{FIELD} rows=3 input-class=text-sm").classes("grow min-w-0 grows").mark("rules")
+        explained(t("setup.rules_help"))
+
+    def typed() -> None:
+        rules = [line.strip() for line in (field.value or "").splitlines() if line.strip()]
+        if rules != form.draft.rules:
+            form.draft.rules = rules
+            form.changed()
+
+    field.on_value_change(typed)
+    form.mark(RULES, error_of(field))
+    form.redraw(lambda: field.set_value("\n".join(form.draft.rules)))
+
+
+def _examples(field: ui.textarea) -> None:
+    """The menu that puts an example into the field."""
+    with ui.menu().props("auto-close max-width=360px max-height=70vh"):
+        for category, keys in categories().items():
+            ui.label(t(category)).classes("panel-title px-4 pt-3 pb-1")
+            for key in keys:
+                ui.menu_item(t(key), lambda key=key: field.set_value(t(key))).classes("text-sm")
+
+
+ELSEWHERE: Final = ("agent_models",)
+"""Filled in with the participants."""
+
+SUGGESTED: Final = {"model": MODELS, "embedding": EMBEDDINGS, "listeners": ("all", "4")}
+
+
+def listed(*groups: Group) -> list[str]:
+    """The settings of some groups, in the model's order."""
+    return [name for name, about in ABOUT.items() if about.group in groups and name not in ELSEWHERE]
+
+
+def settings_parts(form: Form) -> None:
+    """Draw all settings."""
+    with ui.column().classes("w-full gap-2"):
+        title(t("setup.conversation"))
+        _fields(form, listed("conversation", "judge"))
+    with ui.column().classes("w-full gap-2"):
+        title(t("setup.model"))
+        for name in listed("model"):
+            _fields(form, [name])
+            if name == "model":
+                _offline_note(form)
+    with ui.column().classes("w-full gap-2"):
+        _folded(form, "psychology", "agents")
+        with _folded(form, "record_voice_over", "speaking"):
+            rules_field(form)
+        _folded(form, "savings", "limits")
+        _folded(form, "tune", "advanced")
+
+
+def _folded(form: Form, icon: str, part: Group) -> ui.column:
+    """A group that opens on a click, and by itself where something in it is wrong."""
+    names = listed(part)
+    expansion = ui.expansion(t(f"setup.{part}"), icon=icon).classes("surface w-full").mark(f"part-{part}")
+    expansion.props('dense header-class="text-sm px-3 rounded-xl"')
+    with expansion, ui.column().classes("w-full gap-2 pb-2") as inside:
+        with ui.row().classes("w-full items-center gap-1 no-wrap"):
+            ui.label(t(f"setup.{part}_about")).classes("text-xs muted grow")
+            explained(t(f"setup.{part}_help"))
+        _fields(form, names)
+    form.follow(lambda: expansion.open() if any(name in form.wrong for name in names) else None)
+    return inside
+
+
+def _fields(form: Form, names: list[str]) -> None:
+    for name in names:
+        setting_field(form, name, SUGGESTED.get(name, ()))
+
+
+def _offline_note(form: Form) -> None:
+    """What the offline model is, wherever it is chosen."""
+    with ui.row().classes("w-full items-start gap-2 no-wrap tint") as note:
+        note.style("padding:8px 12px; border-radius:12px")
+        ui.icon("info", size="18px", color="primary").props("aria-hidden=true")
+        ui.label(t("setup.offline_note")).classes("text-xs")
+    form.follow(lambda: note.set_visibility(default_model_name(form.value("model"))[0] == OFFLINE))
+
 
 WAIT_S: Final = 0.5
 """The draft has to stay as it is for so long before it is estimated."""

@@ -10,8 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from persimchat.models.offline.disposition import disposition_of
-from persimchat.models.offline.feeling import feeling
+from persimchat.models.offline.feeling import disposition_of, feeling
 from persimchat.models.offline.prompt import Heard, Prompt, Relation
 from persimchat.state.emotion import EMOTIONS
 from persimchat.state.persona import Persona

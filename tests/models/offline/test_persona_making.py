@@ -11,12 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from persimchat.models.offline.lexicon import deck, read
-from persimchat.models.offline.persona_making import persona
-from persimchat.models.offline.persona_making_request import Request
-from persimchat.models.offline.persona_making_trades import FILE, trades
+from persimchat.models.offline.persona_making.making import persona
+from persimchat.models.offline.persona_making.request import Request
+from persimchat.models.offline.persona_making.trades import FILE, trades
 from persimchat.models.offline.reading import prompt_of
-from persimchat.personas.generation_answer import CHARACTERISTICS, answer_schema, persona_of
-from persimchat.personas.generation_checks import Problem, problems
+from persimchat.personas.generation.checks import Problem, problems
+from persimchat.personas.generation.generation import CHARACTERISTICS, answer_schema, persona_of
 from persimchat.prompts import render
 from persimchat.state.persona import Persona
 

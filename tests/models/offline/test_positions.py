@@ -7,8 +7,8 @@ import pytest
 from persimchat.models.offline.answer_form import AnswerForm
 from persimchat.models.offline.grammar import filled, for_register
 from persimchat.models.offline.lexicon import deck, lines, read
+from persimchat.models.offline.options import candidate_numbers
 from persimchat.models.offline.positions import anchor, place_in, position_in
-from persimchat.models.offline.sides import candidate_numbers
 from persimchat.models.offline.topics import analyse
 
 QUESTION = "Which city should host the fair?"

@@ -6,13 +6,12 @@ from typing import Any
 
 import pytest
 
-from persimchat.models.offline.heads import extracted_head
 from persimchat.models.offline.lexicon import read, themes
 from persimchat.models.offline.options import UNCHANGED, named_options
 from persimchat.models.offline.persona_facts import address, facts_of, life_lines
 from persimchat.models.offline.prompt import Prompt
 from persimchat.models.offline.reading import prompt_of
-from persimchat.models.offline.topics import analyse, kind_of
+from persimchat.models.offline.topics import analyse, extracted_head, kind_of
 from persimchat.models.offline.words import expanded, gerund, overlap, with_article
 
 

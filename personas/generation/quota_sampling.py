@@ -11,7 +11,7 @@ import random
 from collections.abc import Sequence
 from fractions import Fraction
 
-from persimchat.personas.quotas import Cell, Quotas
+from persimchat.personas.generation.quotas import Cell, Quotas
 
 
 def counts(shares: Sequence[Fraction], number: int, rng: random.Random) -> list[int]:

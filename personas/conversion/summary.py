@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-from persimchat.personas.conversion import Conversion, Converted
+from persimchat.personas.conversion.conversion import Conversion, Converted
 from persimchat.state.plain_text import one_line
 
 NAMED: Final = 6

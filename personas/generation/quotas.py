@@ -6,20 +6,124 @@ that belong together, each entry with the share of those who have them all. `exa
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import random
+import re
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 from typing import Any, Final
 
-from persimchat.personas.quota_ages import Ages, ages_in
-from persimchat.personas.quota_shares import ANY, require_whole, share_of
 from persimchat.state.document import Document, Location, read_document
 from persimchat.state.errors import InputError
 from persimchat.state.normalise import folded
 from persimchat.state.persona import Persona
 from persimchat.state.plain_text import one_line, quoted
 from persimchat.state.validation_errors import refuse_unknown
+
+YOUNGEST: Final = 4
+"""Years; a younger child takes no part in a conversation."""
+OLDEST: Final = 110
+OPEN_END: Final = 95
+"""Where "65+" ends, unless it begins later."""
+
+_AGES: Final = re.compile(r"(\d{1,3})(?:\s*(?:-|–|to)\s*(\d{1,3})|\s*(\+))?")
+
+
+@dataclass(frozen=True)
+class Ages:
+    """A band of ages, in years, both ends included."""
+
+    youngest: int
+    oldest: int
+
+    def drawn(self, number: int, rng: random.Random) -> list[int]:
+        """Draw this many ages from the band, without repeats as long as possible."""
+        found: list[int] = []
+        years = range(self.youngest, self.oldest + 1)
+        while len(found) < number:
+            found += rng.sample(years, min(number - len(found), len(years)))
+        return found
+
+
+def ages_in(text: str, where: str) -> Ages:
+    """The ages that a text names.
+
+    Args:
+        text: "34", "18-29" or "65+".
+        where: the place in words, for the error.
+
+    Raises:
+        InputError: it names no ages, or ages that are not possible.
+    """
+    found = _AGES.fullmatch(text)
+    if not found:
+        raise InputError(f"{quoted(text, 40)} is not an age", where=where, remedy="Write 34, 18-29 or 65+.")
+    youngest = int(found[1])
+    oldest = max(OPEN_END, youngest) if found[3] else int(found[2] or youngest)
+    if not YOUNGEST <= youngest <= oldest <= OLDEST:
+        what = "the younger age must come first" if oldest < youngest else f"ages must be from {YOUNGEST} to {OLDEST}"
+        raise InputError(f"{what}, not {text}", where=where, remedy="Write 34, 18-29 or 65+.")
+    return Ages(youngest, oldest)
+
+
+ANY: Final = "any"
+"""The value that leaves a characteristic open: the model decides it."""
+
+_DECIMAL: Final = re.compile(r"(\d{1,9}(?:\.\d{1,12})?)\s*(%?)")
+_RATIO: Final = re.compile(r"(\d{1,9})\s*/\s*0*([1-9]\d{0,8})")
+_HOW: Final = "Write a part of one (0.25), a percentage (25%) or a fraction (1/4)."
+
+
+def share_of(value: Any, where: str) -> Fraction:
+    """A share as it is written: 0.25, 25% or 1/4.
+
+    Args:
+        value: a number or a text.
+        where: the place in words, for the error.
+
+    Raises:
+        InputError: it is not a number from 0 to 1.
+    """
+    text = str(value).strip()
+    decimal, ratio = _DECIMAL.fullmatch(text), _RATIO.fullmatch(text)
+    share = Fraction(-1)
+    if isinstance(value, float) or decimal:
+        share = Fraction(decimal[1] if decimal else text) / (100 if decimal and decimal[2] else 1)
+    elif ratio:
+        share = Fraction(int(ratio[1]), int(ratio[2]))
+    if isinstance(value, bool) or not 0 <= share <= 1:
+        raise InputError(f"a share must be a number from 0 to 1, not {quoted(value, 40)}", where=where, remedy=_HOW)
+    return share
+
+
+def require_whole(shares: Iterable[Fraction], name: str, where: str, *, spare: str) -> None:
+    """Refuse shares that do not sum to one.
+
+    Args:
+        shares: all shares of one division.
+        name: what is divided, for the error.
+        where: the place in words, for the error.
+        spare: how to leave the rest open, with `{}` in place of the missing share.
+
+    Raises:
+        InputError: the sum is more or less than one; it says by how much.
+    """
+    total = sum(shares, Fraction())
+    gap = shown(abs(total - 1))
+    if total > 1:
+        what, remedy = f"the shares of {name} sum to {shown(total)}, more than one", f"Take {gap} away."
+        raise InputError(what, where=where, remedy=remedy)
+    if total < 1:
+        what = f"the shares of {name} sum to {shown(total)}, less than one"
+        raise InputError(what, where=where, remedy=f"Add {gap}, or leave it open: {spare.replace('{}', gap)}.")
+
+
+def shown(share: Fraction) -> str:
+    """A share as a decimal number if that is exact in six digits, else as a fraction."""
+    decimal = f"{float(share):.6f}".rstrip("0").rstrip(".")
+    return decimal if Fraction(decimal) == share else f"{share.numerator}/{share.denominator}"
+
 
 LONGEST: Final = 300
 """Characters of a characteristic's name or value."""

@@ -14,9 +14,9 @@ from persimchat.models.asking import Answer, ask
 from persimchat.models.failures import TransientModelError
 from persimchat.models.naming import parse_model_name
 from persimchat.models.registry import model_name, ready_model
-from persimchat.personas.conversion_draft import SHOWN, Draft
-from persimchat.personas.loading_record import Record
-from persimchat.personas.mapping_paths import text_of
+from persimchat.personas.conversion.draft import SHOWN, Draft
+from persimchat.personas.conversion.mapping_paths import text_of
+from persimchat.personas.conversion.record import Record
 from persimchat.state.errors import InputError, ModelError
 from persimchat.state.mind import Call
 from persimchat.state.normalise import folded

@@ -21,7 +21,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from persimchat.personas.mapping_paths import find, items_of, text_of
+from persimchat.personas.conversion.mapping_paths import find, items_of, text_of
 from persimchat.state.document import Location
 
 _HOLE: Final = re.compile(r"\{\{|\}\}|\{([^{}]+)\}")

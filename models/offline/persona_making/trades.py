@@ -10,7 +10,7 @@ from random import Random
 from typing import Any, Final
 
 from persimchat.models.offline.lexicon import lines, read, word_list
-from persimchat.models.offline.persona_making_request import Request
+from persimchat.models.offline.persona_making.request import Request
 from persimchat.state.knowledge import derived_level
 from persimchat.state.persona import Persona
 

@@ -1,14 +1,18 @@
-"""The phrases of invented people: decks that everybody walks from a place of their own, and what fills the slots."""
+"""The tempers and phrases of invented people: decks from which each draws at a place of its own."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from random import Random
 from typing import Final
 
 from persimchat.models.offline.grammar import filled, slots
-from persimchat.models.offline.persona_making_life import Life
-from persimchat.models.offline.persona_making_request import Request
+from persimchat.models.offline.lexicon import deck
+from persimchat.models.offline.persona_making.life import Life
+from persimchat.models.offline.persona_making.request import Request
+from persimchat.models.offline.persona_making.trades import FILE
 from persimchat.models.offline.randomness import permutation
 
 _PRONOUNS: Final = {
@@ -68,3 +72,41 @@ class Decks:
             if slots(phrases[index]) <= self._values.keys():
                 return filled(phrases[index], self._values)
         raise ValueError(f"no phrase of {label} can be used")
+
+
+ADULT = 18
+"""Years; who is younger has no trait that only a grown person can have."""
+
+
+@dataclass(frozen=True)
+class Trait:
+    """A trait of character; it excludes those with which it shares one of its `ends`."""
+
+    words: str
+    ends: frozenset[str]
+    adult: bool
+    sentence: str
+    voice: str
+
+
+def traits_of(request: Request, age: int, decks: Decks, rng: Random) -> list[Trait]:
+    """Three to five traits that do not exclude each other, as nobody made before has them."""
+    known = [Trait(*_cut(line)) for line in deck(FILE, "traits")]
+    known = [trait for trait in known if age >= ADULT or not trait.adult]
+    order = [known[index] for index in decks.order("traits", len(known))]
+    shown = Counter(other.traits[0] for other in request.others)
+    first = min(order, key=lambda trait: shown[trait.words])
+    others = {frozenset(other.traits) for other in request.others}
+    while True:
+        chosen = [first]
+        number = rng.choice((3, 4, 4, 5))
+        for trait in rng.sample(known, len(known)):
+            if len(chosen) < number and not any(trait.ends & other.ends for other in chosen):
+                chosen.append(trait)
+        if frozenset(trait.words for trait in chosen) not in others:
+            return chosen
+
+
+def _cut(line: str) -> tuple[str, frozenset[str], bool, str, str]:
+    words, ends, who, sentence, voice = (part.strip() for part in line.split("|"))
+    return words, frozenset(ends.split()), who == "adult", sentence, voice

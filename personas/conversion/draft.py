@@ -8,9 +8,9 @@ from typing import Any, Final
 
 from pydantic import ValidationError
 
-from persimchat.personas.loading_record import Record
-from persimchat.personas.mapping import Mapping
-from persimchat.personas.mapping_paths import place_of, text_of, unused
+from persimchat.personas.conversion.mapping import Mapping
+from persimchat.personas.conversion.mapping_paths import place_of, text_of, unused
+from persimchat.personas.conversion.record import Record
 from persimchat.state.document import Document, Location, dotted
 from persimchat.state.errors import InputError
 from persimchat.state.persona import Persona

@@ -11,11 +11,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from persimchat.personas.conversion_draft import SHOWN, Draft, drafted, empty_fields, persona_of, shortened
-from persimchat.personas.conversion_ids import with_names
-from persimchat.personas.conversion_reading import check_readable, read_all, reader
-from persimchat.personas.conversion_shape import Described, described
-from persimchat.personas.mapping import find_mapping
+from persimchat.personas.conversion.draft import SHOWN, Draft, drafted, empty_fields, persona_of, shortened
+from persimchat.personas.conversion.mapping import find_mapping
+from persimchat.personas.conversion.reading import check_readable, read_all, reader
+from persimchat.personas.conversion.shape import Described, described, with_names
 from persimchat.personas.names import full_name
 from persimchat.state.errors import InputError
 from persimchat.state.mind import Call

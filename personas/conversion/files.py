@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-from persimchat.personas.conversion import Converted
-from persimchat.personas.generated_files import file_names, persona_text
+from persimchat.personas.conversion.conversion import Converted
+from persimchat.personas.generation.generated_files import file_names, persona_text
 from persimchat.state.document import MAX_BYTES, parse_value
 from persimchat.state.errors import InputError
 from persimchat.state.persona import Persona

@@ -1,0 +1,1 @@
+"""Personas that a model makes, from a sentence or to quotas."""
