@@ -8,16 +8,15 @@ from __future__ import annotations
 import json
 from base64 import b64decode
 from collections.abc import Iterator, Mapping
-from functools import cache, partial
+from functools import cache
 from pathlib import Path
-from typing import Annotated, Any, BinaryIO, Final
+from typing import Any, BinaryIO, Final
 
-from pydantic import Field, TypeAdapter
+from pydantic import TypeAdapter
 from typing_extensions import TypedDict
 
-from persimchat.models.recording import Record, Row, as_line, from_line, from_record
+from persimchat.models.recording import Record, Row, from_record
 from persimchat.runs.folder.jsonl import DAMAGED, Line, checked, fitting, is_torn, json_lines
-from persimchat.runs.folder.stored import Count, Seconds, Stored, Turn
 from persimchat.state.errors import InputError, MachineError
 
 CALLS, EMBEDDINGS = "calls.jsonl", "embeddings.jsonl"
@@ -34,27 +33,6 @@ class EmbeddedText(TypedDict):
     """Digest of the text."""
     vector: str
     """Values as float32, little endian, in base64."""
-
-
-class RecordedCall(Stored):
-    """One line of calls.jsonl as an analyst reads it: without what was asked and answered, and whoever wrote it.
-
-    A run can go on from, and be replayed out of, lines that are a whole `Row` as well.
-    """
-
-    turn: Turn | None = None
-    agent: str = ""
-    module: str
-    model: str
-    n: Count | None = None
-    calls: Annotated[int, Field(ge=0, le=1)] = 1
-    seconds: Seconds | None = None
-    input_tokens: Count = 0
-    output_tokens: Count = 0
-    cached_tokens: Count = 0
-    estimated: bool = False
-    cost_usd: Seconds | None = None
-    failed: str | None = None
 
 
 class CallsFile:
@@ -96,7 +74,7 @@ class CallsFile:
         Raises:
             MachineError: it cannot be written.
         """
-        self._line(CALLS, as_line(row))
+        self._line(CALLS, row.line())
 
     def embedding(self, text: str, vector: str) -> None:
         """Write one embedded text; the file is made with the first one.
@@ -188,11 +166,9 @@ def _adapter(kind: Any) -> TypeAdapter[Any]:
 
 def _request(line: Line) -> Row:
     """A line of calls.jsonl, with an answer that can be given again and figures in their ranges."""
-    value = from_line(line.value)
-    row: Row = fitting(partial(_adapter(Row).validate_python, strict=True), value, line.where)
-    checked(RecordedCall, value, line.where)
-    if row["answer"] is not None:
-        fitting(_answer, row["answer"], f"{line.where}, field answer")
+    row = checked(Row, line.value, line.where)
+    if row.answer is not None:
+        fitting(_answer, row.answer, f"{line.where}, field answer")
     return row
 
 

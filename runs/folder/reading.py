@@ -17,8 +17,9 @@ from typing import Final, TypeVar
 
 from pydantic import BaseModel
 
+from persimchat.models.recording import Row
 from persimchat.runs.events import Analysed, Judged, Silenced, Uttered
-from persimchat.runs.folder.calls import CALLS, RecordedCall
+from persimchat.runs.folder.calls import CALLS
 from persimchat.runs.folder.jsonl import Line as JsonLine
 from persimchat.runs.folder.jsonl import checked, json_lines, parsed, unreadable
 from persimchat.runs.folder.lines import RecordedIntervention
@@ -111,7 +112,7 @@ def read_run(path: Path, *, whole: bool = False) -> Record:
     )
 
 
-def calls_of(record: Record) -> Iterator[RecordedCall]:
+def calls_of(record: Record) -> Iterator[Row]:
     """The requests to models one by one, in the order in which they were written; never all of them in memory.
 
     A damaged line is left out, which the record's notes say: a run's accounts are not what was said in it.
@@ -123,13 +124,13 @@ def calls_of(record: Record) -> Iterator[RecordedCall]:
         yield from calls_in_file(record.calls)
 
 
-def calls_in_file(path: Path, notes: list[str] | None = None) -> Iterator[RecordedCall]:
+def calls_in_file(path: Path, notes: list[str] | None = None) -> Iterator[Row]:
     """The requests of a file of calls, as `calls_of` gives them; `notes` says at the end what was left out.
 
     Raises:
         InputError: it cannot be read.
     """
-    return json_lines(path, lambda line: checked(RecordedCall, line.value, line.where), notes=notes, lenient=True)
+    return json_lines(path, lambda line: checked(Row, line.value, line.where), notes=notes, lenient=True)
 
 
 def _calls(path: Path, notes: list[str]) -> Path | None:

@@ -188,7 +188,8 @@ def _calls(record: Record) -> Iterator[tuple[str, dict[str, Any]]]:
         for row in record.manifest.usage.rows:
             yield "calls", {**row.model_dump(exclude={"model"}), "kind": "sum", "called_model": row.model}
     for call in calls_of(record):
-        yield "calls", {**call.model_dump(exclude={"model"}), "kind": "request", "called_model": call.model}
+        taken = call.model_dump(exclude={"model", "prompt", "answer", "dropped"})
+        yield "calls", {**taken, "kind": "request", "called_model": call.model}
 
 
 def _silences(record: Record) -> Iterator[tuple[str, dict[str, Any]]]:

@@ -77,7 +77,7 @@ def compared(run: Path, replay: Path, manifest: Manifest, prompts: Iterable[tupl
         whole=whole,
         utterances=len(_lines(run / TRANSCRIPT)),
         minds=len(_lines(run / MINDS)),
-        calls=sum(row["answer"] is not None for row in calls_in(replay)),
+        calls=sum(row.answer is not None for row in calls_in(replay)),
         parts=parts,
         prompts=sorted(prompts),
         versions={name: (then.get(name, "none"), now[name]) for name in now if then.get(name) != now[name]},
