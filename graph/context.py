@@ -6,7 +6,7 @@ turns a validator's errors into `InputError`, so that users read plain words.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar, Final
 
 from pydantic import ConfigDict, ModelWrapValidatorHandler, ValidationError, model_validator
@@ -94,3 +94,57 @@ def context_of(name: str, promised: Mapping[str, Any]) -> type[Context]:
 
     Named.__doc__ = Settings.__doc__
     return Named
+
+
+def settings_of(given: object) -> Settings:
+    """The settings of an argument `settings`, which may be `Settings` or a mapping.
+
+    Raises:
+        InputError: the argument is neither, or its settings are invalid.
+    """
+    if isinstance(given, Settings):
+        return given
+    if isinstance(given, Mapping):
+        return checked(given, "argument settings")
+    raise wrong_type("settings", given, "Give Settings(max_messages=8), for example.")
+
+
+def listed(name: str, given: object) -> list[Any]:
+    """The items of an argument as a list.
+
+    Args:
+        name: the argument's name.
+        given: its value.
+
+    Raises:
+        InputError: the value is a text, a mapping, or not iterable.
+    """
+    if isinstance(given, str | bytes | Mapping) or not isinstance(given, Iterable):
+        raise wrong_type(name, given, "Give a list.")
+    return list(given)
+
+
+def mapped(name: str, given: object) -> dict[str, Any]:
+    """The argument as a dict.
+
+    Args:
+        name: the argument's name.
+        given: its value.
+
+    Raises:
+        InputError: the value is not a mapping.
+    """
+    if not isinstance(given, Mapping):
+        raise wrong_type(name, given, "Give a mapping, {…: …}.")
+    return dict(given)
+
+
+def wrong_type(name: str, given: object, remedy: str) -> InputError:
+    """The error for an argument of a wrong type.
+
+    Args:
+        name: the argument's name.
+        given: its value.
+        remedy: what to give instead, a sentence.
+    """
+    return InputError(f"this cannot be of type {type(given).__name__}", where=f"argument {name}", remedy=remedy)

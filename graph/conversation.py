@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import uuid
+from itertools import islice
 from typing import Any
 
 from langgraph.config import get_config, get_stream_writer
@@ -34,10 +35,8 @@ from persimchat.graph.edges import (
 )
 from persimchat.graph.ending import closing_reason, ending, quiet_turns
 from persimchat.graph.langgraph_compat import Node, recompiled
-from persimchat.graph.listening import listening_to
 from persimchat.graph.minds import build_awakening, build_hearing, build_thinking
-from persimchat.graph.node import mind_node, module_node, route, silenced
-from persimchat.graph.retrying import TRANSIENT, last_attempt
+from persimchat.graph.node import TRANSIENT, last_attempt, mind_node, module_node, route, silenced
 from persimchat.graph.routing import candidates
 from persimchat.graph.situation import situation_of
 from persimchat.models.failures import is_transient
@@ -47,6 +46,7 @@ from persimchat.nodes.awakening import settle_unfelt
 from persimchat.nodes.intervening import intervene
 from persimchat.nodes.judge import agreed_conclusion, give_verdict, word_majority
 from persimchat.nodes.natural_language import word_utterance
+from persimchat.nodes.overhearing import concern_of
 from persimchat.nodes.overhearing import overhear as remember_words
 from persimchat.nodes.person import need_of_person, person_appraises, person_speaks
 from persimchat.nodes.saying import say
@@ -56,15 +56,42 @@ from persimchat.state.conversation import (
     ConversationInput,
     ConversationOutput,
     as_message,
+    each_utterance,
     judge_mind,
     participants,
     utterance_id,
     utterances,
 )
 from persimchat.state.errors import InputError, ModelError
-from persimchat.state.mind import Step, in_step
+from persimchat.state.listening import Listening, most_concerned, noticed
+from persimchat.state.mind import Step, Utterance, in_step
 from persimchat.state.settings import Settings
 from persimchat.state.visibility import is_heard
+
+
+def listening_to(state: Conversation, heard: Utterance, settings: Settings) -> dict[str, Listening]:
+    """The new record of listening of every agent that hears an utterance; empty if all are asked.
+
+    Args:
+        state: the conversation, with the utterance as its last message, which `turn` does not count yet.
+        heard: the utterance.
+        settings: `listeners` and `recent_utterances` are read.
+    """
+    if settings.listeners == "all":
+        return {}
+    minds = {
+        name: mind for name, mind in participants(state).items() if not mind.get("human") and is_heard(heard, name)
+    }
+    before = islice(reversed(state["messages"]), 1, 1 + min(state["turn"], settings.recent_utterances))
+    said: dict[str, str] = {}
+    for utterance in each_utterance(before):
+        said.setdefault(utterance["speaker"], utterance["text"])
+    concerns = [concern_of(mind, heard, said.get(name, "")) for name, mind in minds.items() if name != heard["speaker"]]
+    asked = {heard["speaker"], *most_concerned(concerns, settings.listeners)}
+    return {
+        name: noticed(mind.get("listening"), heard["turn"], mind["emotion"], asked=name in asked)
+        for name, mind in minds.items()
+    }
 
 
 async def assemble(state: Conversation, settings: Settings) -> dict[str, Any]:

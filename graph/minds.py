@@ -11,8 +11,7 @@ from typing import Any, Final, Literal
 from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
 
-from persimchat.graph.node import current_settings, module_node, route
-from persimchat.graph.retrying import TRANSIENT
+from persimchat.graph.node import TRANSIENT, current_settings, module_node, route
 from persimchat.nodes.action import choose_action
 from persimchat.nodes.at_once import appraise_at_once, hear_at_once, react_at_once
 from persimchat.nodes.awakening import settle

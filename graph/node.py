@@ -15,17 +15,30 @@ from typing import Any, TypeVar
 from langgraph.config import get_config
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.runtime import get_runtime
-from langgraph.types import Command
+from langgraph.types import Command, RetryPolicy
 
 from persimchat.graph import phases
 from persimchat.graph.context import PRESET, checked
 from persimchat.graph.langgraph_compat import Node, Route, saver_around
 from persimchat.models.asking import UselessAnswer
+from persimchat.models.failures import is_transient
 from persimchat.models.ledger import current_ledger
 from persimchat.state.errors import InputError, ModelError
 from persimchat.state.mind import STORED, Mind, Step
 from persimchat.state.outcomes import Judged, weak_judgements
 from persimchat.state.settings import Settings
+
+TRANSIENT = RetryPolicy(
+    initial_interval=0.5, backoff_factor=2.0, max_interval=20.0, max_attempts=5, jitter=True, retry_on=is_transient
+)
+"""Five attempts, waiting about 0.5, 1, 2 and 4 seconds in between."""
+
+
+def last_attempt() -> bool:
+    """Whether this is the last attempt of the running node."""
+    info = get_runtime().execution_info
+    return info is None or info.node_attempt >= TRANSIENT.max_attempts
+
 
 Result = TypeVar("Result")
 

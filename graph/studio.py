@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from langgraph.graph.state import CompiledStateGraph
 
-from persimchat.graph.choice import graph_for
+from persimchat.graph.baselines import graph_for
 from persimchat.graph.context import PRESET, context_of
 from persimchat.state.settings import Settings
 

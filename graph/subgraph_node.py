@@ -8,8 +8,8 @@ from typing import Any, Final, Literal, get_args
 from langchain_core.messages import BaseMessage
 from langchain_core.runnables import Runnable
 
-from persimchat.graph.arguments import listed, mapped, settings_of, wrong_type
-from persimchat.graph.choice import graph_for
+from persimchat.graph.baselines import graph_for
+from persimchat.graph.context import listed, mapped, settings_of, wrong_type
 from persimchat.graph.langgraph_compat import Node
 from persimchat.nodes.assembling import refuse_people_in_baseline, scenario_of, topic_in
 from persimchat.state.conversation import ConversationInput, append_messages, utterances

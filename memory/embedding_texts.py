@@ -8,9 +8,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from persimchat.memory.embeddings import LEXICAL, MINILM, embedding, remote_name
+from persimchat.memory.embeddings import LEXICAL, MINILM, MiniLMEmbeddings, embedding, remote_name
 from persimchat.memory.lexical import LexicalEmbeddings
-from persimchat.memory.minilm import MiniLMEmbeddings
 from persimchat.memory.retrieval import Vectors
 from persimchat.models.failures import model_error
 from persimchat.models.ledger import current_ledger

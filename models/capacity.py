@@ -19,10 +19,10 @@ from langchain_core.messages import AIMessage
 
 from persimchat.models.connections import client_options
 from persimchat.models.failures import message_of
+from persimchat.models.limits import PerLoop
 from persimchat.models.local.files import model_file
 from persimchat.models.local.gguf import read_header
 from persimchat.models.local.server import context_of
-from persimchat.models.loops import PerLoop
 from persimchat.models.naming import ModelName
 from persimchat.models.profiles import profile_of
 from persimchat.state.settings import Settings

@@ -14,10 +14,9 @@ from langchain_core.runnables.config import ensure_config
 from pydantic import BaseModel
 
 from persimchat.models import capacity, ladder
-from persimchat.models.answer_room import most_characters
 from persimchat.models.answers import was_cut
 from persimchat.models.failures import TransientModelError, is_timeout, is_too_long, model_error, status_of
-from persimchat.models.fitted import Fitted, fit
+from persimchat.models.fitted import Fitted, fit, most_characters
 from persimchat.models.ladder import Rung
 from persimchat.models.ledger import Ledger, current_ledger
 from persimchat.models.limits import pause_asked_for, slot

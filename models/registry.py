@@ -9,8 +9,8 @@ from langchain_core.language_models import BaseChatModel
 
 from persimchat.models import ladder
 from persimchat.models.building import build
+from persimchat.models.limits import PerLoop
 from persimchat.models.local.server import started
-from persimchat.models.loops import PerLoop
 from persimchat.models.naming import ModelName, default_model_name, parse_model_name
 from persimchat.models.openai_client import is_openai
 from persimchat.state.settings import Settings

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any, Final
 
-from persimchat.memory.nearness import nearness
+from persimchat.memory.lexical import nearness
 from persimchat.nodes.perception import as_heard
 from persimchat.nodes.remembering import remember_unembedded
 from persimchat.nodes.saving import save_memories

@@ -235,7 +235,7 @@ def main() -> None:
     import chromadb  # noqa: F401
     import langgraph.checkpoint.sqlite.aio  # noqa: F401
 
-    import persimchat.graph.choice
+    import persimchat.graph.baselines
     import persimchat.models.offline
     import persimchat.personas.scenario
     import persimchat.runs.run.resume  # noqa: F401

@@ -19,12 +19,12 @@ from typing import Any, get_args
 from langgraph.graph.state import CompiledStateGraph
 from pydantic import BaseModel
 
+from persimchat.app.commands.setting_options import condition_in_words, default_in_words, option_name
 from persimchat.graph import build_conversation
 from persimchat.graph.baselines import BUILDERS
 from persimchat.graph.minds import build_hearing, build_thinking
 from persimchat.runs.events import Concluded, Event, MindRecord, Position, RecalledMemory, Totals
 from persimchat.state.setting import GROUPS
-from persimchat.state.setting_texts import condition_in_words, default_in_words, option_name
 from persimchat.state.settings import ABOUT, RetrievalWeights, Settings
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"

@@ -1,7 +1,7 @@
 """The baselines of the literature: separate short graphs over the conversation's channels, for comparison.
 
 They take the same input and context as the conversation of minds and fill the same channels, so code that follows a run
-needs no special case for them.
+needs no special case for them. `graph_for` chooses between them and the conversation of minds.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from persimchat.graph.baselines.mad import build_mad
 from persimchat.graph.baselines.mad_judge import build_mad_judge
 from persimchat.graph.baselines.reconcile import build_reconcile
 from persimchat.graph.baselines.single_agent import build_single_agent
+from persimchat.graph.conversation import build_conversation, graph
 from persimchat.state.settings import Settings
 
 BUILDERS: Final[dict[str, Callable[..., CompiledStateGraph[Any, Any, Any, Any]]]] = {
@@ -45,3 +46,15 @@ def baseline_graph(settings: Settings, checkpointer: Checkpointer = None) -> Com
 @cache
 def _compiled(name: str) -> CompiledStateGraph[Any, Any, Any, Any]:
     return BUILDERS[name]()
+
+
+def graph_for(settings: Settings, checkpointer: Checkpointer = None) -> CompiledStateGraph[Any, Any, Any, Any]:
+    """The compiled graph that the settings ask for.
+
+    Args:
+        settings: `baseline` is read.
+        checkpointer: a LangGraph saver, for which a new graph is built; without one, all callers share one graph.
+    """
+    if settings.baseline is not None:
+        return baseline_graph(settings, checkpointer)
+    return graph if checkpointer is None else build_conversation(checkpointer)

@@ -14,8 +14,7 @@ from persimchat.graph.compiled import ConversationGraph
 from persimchat.graph.context import Context
 from persimchat.graph.conversation import assemble
 from persimchat.graph.langgraph_compat import recompiled
-from persimchat.graph.node import current_settings, module_node
-from persimchat.graph.retrying import TRANSIENT
+from persimchat.graph.node import TRANSIENT, current_settings, module_node
 from persimchat.graph.situation import situation_of
 from persimchat.nodes.analysis import analyse
 from persimchat.state.conversation import Conversation, ConversationInput, ConversationOutput, utterances

@@ -1,4 +1,4 @@
-"""Tokens of one task's prompt after so many utterances: the real templates, rendered with typical content."""
+"""Tokens of one task's prompt after a number of utterances: the real templates, rendered with typical content."""
 
 from __future__ import annotations
 
@@ -21,6 +21,8 @@ from persimchat.prompts import blocks, render
 from persimchat.prompts.blocks import Item, estimated_tokens
 from persimchat.runs.reports.estimate_content import Typical
 from persimchat.state import judgement
+from persimchat.state.answering import answering_schema
+from persimchat.state.decision import decision_schema
 from persimchat.state.mind import Step, in_step
 from persimchat.state.persona import Persona
 from persimchat.state.verdict import answer_description, majority_schema, verdict_schema
@@ -38,18 +40,18 @@ _SCHEMAS: Final[dict[str, type[BaseModel]]] = {
     "analysis": judgement.Score,
 }
 _BEFORE_IT_IS_MADE: Final = ("utterance", "reflection", "planning", "selector")
-"""Tasks that are set while an utterance is made: those who do them know the ones before it."""
+"""Tasks that run while an utterance is made, so their prompts have only the utterances before it."""
 _RECALL_NOTHING: Final = ("perception", "focal_points", "hearing")
 _SIMILARITY: Final = 0.5
 
 
 def tokens_of(messages: list[BaseMessage]) -> int:
-    """Tokens of a prompt, estimated as accounting does where a server reports none."""
+    """Tokens of a prompt, estimated as the accounting does if a server reports none."""
     return sum(estimated_tokens(str(message.text)) for message in messages)
 
 
 def prompt_of_mind(typical: Typical, persona: Persona, task: str, turn: int, *, speaks: bool = True) -> int:
-    """Tokens of the prompt that sets a mind a task at one utterance.
+    """Tokens of the prompt of one task of a mind at one utterance.
 
     Args:
         typical: the conversation.
@@ -83,7 +85,7 @@ def prompt_of_mind(typical: Typical, persona: Persona, task: str, turn: int, *, 
 
 
 def prompt_of_onlooker(typical: Typical, task: str, turn: int, *, judge: Persona | None = None) -> int:
-    """Tokens of the prompt that sets judge, selector or analysis a task at one utterance; arguments as above.
+    """Tokens of the prompt of one task of judge, selector or analysis at one utterance.
 
     Args:
         typical: the conversation.
@@ -95,7 +97,7 @@ def prompt_of_onlooker(typical: Typical, task: str, turn: int, *, judge: Persona
 
 
 def judgements(typical: Typical, task: str) -> tuple[str, ...]:
-    """The judgements that an answer to a task holds: several where a mind gives several at once, else its own."""
+    """The judgements in the answer to a task: several if the mind gives them in one answer."""
     if task not in AT_ONCE:
         return (task,)
     name = typical.names[0]
@@ -104,17 +106,21 @@ def judgements(typical: Typical, task: str) -> tuple[str, ...]:
 
 
 def schema_tokens(typical: Typical, task: str, model: ModelName) -> int:
-    """Tokens of an answer's schema in the prompt: 0 for a model that is given it in a way of its own, or none.
+    """Tokens of an answer's schema in the prompt; 0 if the model gets the schema outside the prompt, or none.
 
-    What a server refuses is known once it was asked; until then it is taken to be able to.
+    Only a request shows what a server refuses; until then, the server is assumed to support all forms.
     """
-    if task == "utterance" or model.provider == "offline" or not ladder.rung(model).needs_schema_in_prompt:
+    if task in ("utterance", "script") or model.provider == "offline" or not ladder.rung(model).needs_schema_in_prompt:
         return 0
     names, settings = tuple(typical.names), typical.settings
     made: dict[str, Callable[[], type[BaseModel]]] = {
         "judge": lambda: verdict_schema(names, settings.answer_format, tuple(settings.choices)),
         "majority": lambda: majority_schema(names, settings.answer_format, tuple(settings.choices)),
         "selector": lambda: selection_schema(names),
+        "answering": lambda: answering_schema(
+            settings.answer_format, tuple(settings.choices), confident=settings.baseline == "reconcile"
+        ),
+        "mad_judge": lambda: decision_schema(settings.answer_format, tuple(settings.choices)),
     }
     made |= dict.fromkeys(AT_ONCE, lambda: judgement.in_parts(*judgements(typical, task)))
     schema = _SCHEMAS[task] if task in _SCHEMAS else made[task]()

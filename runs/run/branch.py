@@ -50,6 +50,10 @@ _COPIED: Final = (MINDS, JUDGE_MIND, SILENCES)
 """Files of which a branch keeps the lines of its past."""
 
 
+Wish = tuple[dict[str, Any], list[dict[str, Any]]]
+"""What is otherwise in a branch beside its settings, and the interventions with which it begins."""
+
+
 def branch_run(
     folder: Path,
     turn: int,
@@ -76,7 +80,7 @@ def branch_run(
             another process, a turn beyond its end, or changes and words that are wrong.
         PerSimChatError: after the `stopped` event that tells of it.
     """
-    return events_of(_branched(folder, partial(_said, turn=turn, say=say), changes or {}, out, run, control))
+    return events_of(_branched(folder, turn, "branch", partial(_said, say=say), changes or {}, out, run, control))
 
 
 def regenerate_run(
@@ -103,21 +107,20 @@ def regenerate_run(
         PerSimChatError: after the `stopped` event that tells of it.
     """
     wish = partial(_made_again, folder=folder, turn=turn)
-    return events_of(_branched(folder, wish, changes or {}, out, run, control))
+    return events_of(_branched(folder, turn - 1, "regenerate", wish, changes or {}, out, run, control))
 
 
-def _said(manifest: Manifest, *, turn: int, say: tuple[str, str] | None) -> tuple[Branch, list[dict[str, Any]]]:
+def _said(manifest: Manifest, *, say: tuple[str, str] | None) -> Wish:
     """A branch in which the conversation goes on by itself, or somebody says something first."""
     if say is None:
-        return Branch(of=manifest.run, turn=turn, why="branch", changed={}), []
+        return {}, []
     moderator = visible_form(say[0]) == visible_form(moderator_name(manifest.names))
     speaker = "" if moderator else full_name(say[0], manifest.names, what="participant")
     wanted = Say(text=words(say[1]), speaker=speaker, edited_by="branch" if speaker else None)
-    changed = {"say": {"speaker": say[0], "text": words(say[1])}}
-    return Branch(of=manifest.run, turn=turn, why="branch", changed=changed), [wanted.model_dump()]
+    return {"say": {"speaker": say[0], "text": words(say[1])}}, [wanted.model_dump()]
 
 
-def _made_again(manifest: Manifest, *, folder: Path, turn: int) -> tuple[Branch, list[dict[str, Any]]]:
+def _made_again(manifest: Manifest, *, folder: Path, turn: int) -> Wish:
     """A branch in which an utterance is made again, in other words. Blocks."""
     utterances = read_run(folder).utterances
     said = next((utterance for utterance in utterances if utterance.turn == turn), None)
@@ -134,22 +137,23 @@ def _made_again(manifest: Manifest, *, folder: Path, turn: int) -> tuple[Branch,
             where=str(folder),
             remedy=f'Say something else there: persimchat branch {manifest.run} --at {turn - 1} --say "…: …"',
         )
-    wanted = Floor(agent=said.speaker, avoid=[said.text]).model_dump()
-    return Branch(of=manifest.run, turn=turn - 1, why="regenerate", changed={}), [wanted]
+    return {}, [Floor(agent=said.speaker, avoid=[said.text]).model_dump()]
 
 
 @asynccontextmanager
 async def _branched(
     source: Path,
-    wish: Callable[[Manifest], tuple[Branch, list[dict[str, Any]]]],
+    turn: int,
+    why: str,
+    wish: Callable[[Manifest], Wish],
     changes: Mapping[str, Any],
     out: Path | None,
     run: str | None,
     control: Control | None,
 ) -> AsyncIterator[Run]:
-    """Check and prepare a branch; `wish` says where it parts and what is to happen first there."""
+    """Check and prepare a branch; `wish` says what is otherwise and what is to happen first."""
     manifest = await asyncio.to_thread(manifest_of, source)
-    branch, wanted = await asyncio.to_thread(wish, manifest)
+    otherwise, wanted = await asyncio.to_thread(wish, manifest)
     check_memories(manifest, source)
     scenario = scenario_of(manifest, source)
     settings = settings_of(manifest, changes)
@@ -157,7 +161,7 @@ async def _branched(
     _check_changes(changed, settings, source)
     await check(scenario, settings)
     own = manifest.branch
-    if own and branch.turn < own.turn:
+    if own and turn < own.turn:
         raise InputError(
             f"the run begins after utterance {own.turn}; what came before it shares with {own.of}",
             where=f"run {manifest.run}",
@@ -165,11 +169,11 @@ async def _branched(
         )
     run = run or new_run_id(scenario.topic, now())
     async with open_resources(manifest.run, settings_of(manifest, {}), source) as origin:
-        snapshot = await state_at(origin.graph, origin.config, branch.turn)
-        _check_limit(branch.turn, settings, source)
+        snapshot = await state_at(origin.graph, origin.config, turn)
+        _check_limit(turn, settings, source)
         at = now().isoformat(timespec="seconds")
-        told = branch.model_copy(update={"changed": {**branch.changed, **changed}})
-        begun = Manifest.begun(run, scenario, settings, at, branch=told)
+        branch = Branch(of=manifest.run, turn=turn, why=why, changed={**otherwise, **changed})
+        begun = Manifest.begun(run, scenario, settings, at, branch=branch)
         state = _state_of(snapshot, run, wanted, changed)
         folder, asides = await prepared(origin, source, out or source.parent, begun, state, settings)
     made: Run | None = None

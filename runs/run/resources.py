@@ -13,7 +13,7 @@ from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph.state import CompiledStateGraph
 
-from persimchat.graph.choice import graph_for
+from persimchat.graph.baselines import graph_for
 from persimchat.memory.chroma_client import EPHEMERAL, RUN, resolved
 from persimchat.memory.recollection import discard, let_go
 from persimchat.memory.store import held_store

@@ -13,9 +13,8 @@ import pytest
 from typer.testing import CliRunner
 
 from persimchat.app.cli import app
-from persimchat.app.commands.setting_options import offered, with_options
+from persimchat.app.commands.setting_options import default_in_words, offered, option_name, with_options
 from persimchat.app.commands.wanted import Shown, Wanted, WantedAgain
-from persimchat.state.setting_texts import default_in_words, option_name
 from persimchat.state.settings import ABOUT, FORMER_NAMES, Settings
 
 Run = Callable[..., Any]

@@ -21,7 +21,7 @@ from pydantic import BaseModel
 from typing_extensions import TypedDict
 
 from persimchat import Persona, build_conversation, conversation_node
-from persimchat.graph.choice import graph_for
+from persimchat.graph.baselines import graph_for
 from persimchat.state.conversation import utterances
 from persimchat.state.errors import InputError, ModelError
 from persimchat.state.settings import Settings

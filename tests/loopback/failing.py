@@ -11,7 +11,7 @@ import pytest
 from loopback.answering import Fault, Reply, natural_answer
 from loopback.scripted import task_of
 from persimchat.graph import conversation, minds
-from persimchat.graph.retrying import TRANSIENT
+from persimchat.graph.node import TRANSIENT
 
 HEARING = frozenset({"perception", "focal_points"})
 """What is asked first of everybody who hears an utterance."""

@@ -15,7 +15,7 @@ from langchain_core.messages import BaseMessage, HumanMessage
 
 from loopback.reading import read_prompt
 from loopback.reading_items import among, answered, form_of, member, said
-from persimchat.graph.choice import graph_for
+from persimchat.graph.baselines import graph_for
 from persimchat.memory.recollection import discard
 from persimchat.models.ledger import LEDGER, Ledger
 from persimchat.models.offline.answer_form import AnswerForm
@@ -44,7 +44,7 @@ EVERY_KIND = {
 
 
 class Listening(Ledger):
-    """A ledger that remembers what was asked."""
+    """A ledger that records the questions."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -7,7 +7,7 @@ import asyncio
 import numpy as np
 import pytest
 
-from persimchat.memory import minilm
+from persimchat.memory import embeddings as minilm
 from persimchat.memory.embedding_texts import embed
 from persimchat.memory.embeddings import embedding
 from persimchat.memory.lexical import LexicalEmbeddings

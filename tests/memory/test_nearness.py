@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from persimchat.memory import nearness as module
-from persimchat.memory.nearness import nearness
+from persimchat.memory import lexical as module
+from persimchat.memory.lexical import nearness
 
 
 def test_shared_words_are_near() -> None:

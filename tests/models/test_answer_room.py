@@ -14,8 +14,8 @@ from loopback.answering import Fault, Reply
 from loopback.server import LoopbackServer
 from models.schemas_asked import asked
 
-from persimchat.models.answer_room import MOST, answer_tokens, half_again
 from persimchat.models.asking import Answer, Spoken, ask, speak
+from persimchat.models.fitted import MOST, answer_tokens, half_again
 from persimchat.models.naming import parse_model_name
 from persimchat.models.profiles import profile_of
 from persimchat.models.receiving import received

@@ -20,7 +20,7 @@ from loopback.server import LoopbackServer
 from persimchat.models import building, registry
 from persimchat.models.asking import ask
 from persimchat.models.building import build
-from persimchat.models.loops import PerLoop
+from persimchat.models.limits import PerLoop
 from persimchat.models.registry import chat_model, close_models, model_name, ready_model
 from persimchat.state.errors import InputError
 from persimchat.state.judgement import NeedToTalk

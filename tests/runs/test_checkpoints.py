@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 from langgraph.checkpoint.base import id as ids
 from run_folders import write_run
 
-from persimchat.graph.choice import graph_for
+from persimchat.graph.baselines import graph_for
 from persimchat.runs.folder.checkpoints import CHECKPOINTS, check_location, opened, without_password
 from persimchat.runs.folder.listing import deletable, delete_run
 from persimchat.runs.run.history import states_at

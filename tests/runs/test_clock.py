@@ -16,8 +16,8 @@ from langgraph.checkpoint.base import id as ids
 from langgraph.checkpoint.sqlite import SqliteSaver
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
+from persimchat.graph.baselines import graph_for
 from persimchat.graph.checkpoint_ids import begin_above
-from persimchat.graph.choice import graph_for
 from persimchat.personas.scenario import make_scenario
 from persimchat.runs.run.resume import resume_run
 from persimchat.runs.run.simulation import run_simulation

@@ -17,7 +17,7 @@ from langgraph.checkpoint.base import id as ids
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
-from persimchat.graph.choice import graph_for
+from persimchat.graph.baselines import graph_for
 from persimchat.personas.scenario import make_scenario
 from persimchat.runs.folder.checkpoint_values import Dictionaries, Serializer
 from persimchat.runs.folder.checkpoints import CHECKPOINTS, opened

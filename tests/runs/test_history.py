@@ -12,7 +12,7 @@ from langchain_core.load import dumpd
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
-from persimchat.graph.choice import graph_for
+from persimchat.graph.baselines import graph_for
 from persimchat.runs.folder.checkpoints import opened
 from persimchat.runs.run.history import Graph, complete_turn, is_between, state_at, states_at
 from persimchat.state.conversation import utterances

@@ -16,7 +16,7 @@ import pytest
 from loopback.scripted import ANSWERS, Scripted, prompt_of, task_of
 from loopback.server import LoopbackServer
 
-from persimchat.graph.choice import graph_for
+from persimchat.graph.baselines import graph_for
 from persimchat.memory.store import held_store
 from persimchat.memory.utterance_vectors import utterance_vectors
 from persimchat.runs.control import Control

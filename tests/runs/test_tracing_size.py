@@ -15,7 +15,7 @@ from loopback.langsmith import LangSmithServer, Traced, tracing
 from loopback.server import LoopbackServer
 
 import persimchat
-from persimchat.graph.telling import told_input, told_output
+from persimchat.graph.redacting import told_input, told_output
 from persimchat.state.settings import Settings
 
 pytestmark = pytest.mark.proof

@@ -8,11 +8,11 @@ from typing import Any, get_args
 
 import pytest
 
+from persimchat.app.commands.setting_options import condition_in_words, default_in_words
 from persimchat.state.configuration import load_settings, parse_assignment
 from persimchat.state.errors import InputError
 from persimchat.state.scenario import Scenario
 from persimchat.state.setting import GROUPS, RenamedSetting
-from persimchat.state.setting_texts import condition_in_words, default_in_words
 from persimchat.state.settings import ABOUT, FORMER_NAMES, Settings
 
 RENAMED = [
