@@ -108,7 +108,7 @@ BRANCH_EXAMPLES: Final = """\b
 \b
 [bold]Exit codes[/bold]
   0 done, 2 bad input
-  3 model failure, 4 stopped by the machine (disk full), 130 interrupted: persimchat resume goes on
+  3 model failure, 4 stopped by the machine (disk full), 130 interrupted: continue with persimchat resume
 """
 
 
@@ -155,7 +155,7 @@ REGENERATE_EXAMPLES: Final = """\b
 \b
 [bold]Exit codes[/bold]
   0 done, 2 bad input
-  3 model failure, 4 stopped by the machine (disk full), 130 interrupted: persimchat resume goes on
+  3 model failure, 4 stopped by the machine (disk full), 130 interrupted: continue with persimchat resume
 """
 
 

@@ -26,11 +26,6 @@ from persimchat.state.errors import BudgetExhausted, ModelError
 from persimchat.state.settings import Settings
 
 
-@pytest.fixture
-def sink() -> Kept:
-    return Kept()
-
-
 async def test_a_budget_of_calls_is_exact_however_many_ask_at_once(serve: Serve, sink: Kept) -> None:
     server = serve(lambda _: RIGHT, delay_s=0.02)
     settings = Settings(model=server.model(), budget_calls=7)

@@ -28,11 +28,6 @@ from persimchat.state.judgement import NeedToTalk
 from persimchat.state.settings import Settings
 
 
-@pytest.fixture
-def sink() -> Kept:
-    return Kept()
-
-
 async def record_of(serve: Serve, sink: Kept) -> tuple[Settings, list[Any]]:
     """A run's answers, one of every kind: a judgement that was asked for twice, words with thinking, words twice."""
     answers = [{"reasoning": "x", "need_to_talk": 11}, RIGHT, f"<think>hm</think>{WORDS}", None, WORDS]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -12,6 +11,7 @@ import pytest
 from loopback.answering import Fault, Reply
 from loopback.scripted import Scripted
 from loopback.server import LoopbackServer
+from run_files import run_json
 
 import persimchat
 from persimchat.models import capacity, ladder, limits
@@ -105,7 +105,7 @@ def test_what_an_error_says_to_lower_may_be_lowered(tmp_path: Path) -> None:
         changes = {"context_tokens": 8192, "memory_tokens": 300, "recent_utterances": 2, "answer_tokens": 500}
         persimchat.resume(folder, **changes)
         assert {body.get("max_tokens") for body in server.bodies()} == {500}
-    manifest = json.loads((folder / "run.json").read_text())
+    manifest = run_json(folder)
     assert manifest["stop_reason"] in ENDS
     assert manifest["resumed"][-1]["changed"]["context_tokens"] == 8192
 
@@ -133,7 +133,7 @@ async def test_an_agent_whose_prompts_are_too_long_is_silent_in_the_replay_too(t
     assert {row.agent for row in unsent} == {BO}
     made = len(rows) - len(unsent)
     assert sum(call.calls for call in calls_of(read_run(folder))) == made, "what was not sent is no call"
-    assert json.loads((folder / "run.json").read_text())["usage"]["total"]["calls"] == made
+    assert run_json(folder)["usage"]["total"]["calls"] == made
     await replayed(folder, tmp_path / "again")
 
 

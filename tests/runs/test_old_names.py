@@ -6,6 +6,7 @@ import json
 import warnings
 from pathlib import Path
 
+from run_files import run_json
 from run_folders import write_run
 
 from persimchat.runs.folder.manifest import RUN_FORMAT, STATE_VERSION
@@ -15,7 +16,7 @@ from persimchat.runs.run.going_on import changed_settings, manifest_of, settings
 
 def test_settings_of_old_folders_have_current_names(tmp_path: Path):
     folder = write_run(tmp_path, format=RUN_FORMAT, state_version=STATE_VERSION, silences=0)
-    told = json.loads((folder / "run.json").read_text(encoding="utf-8"))
+    told = run_json(folder)
     told["settings"] |= {"window_size": 7, "temperature": 2.0, "allow_repetition": True}
     told["resumed"] = [{"at": "2026", "turn": 1, "changed": {"window_size": 7}, "before": {"window_size": 9}}]
     told["branch"] = {"of": "x", "turn": 1, "why": "branch", "changed": {"temperature": 2.0, "say": {"speaker": "A"}}}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -11,6 +10,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from run_files import read_records
 
 from persimchat.runs.events import Analysed, Judged, MindRecord, Silenced, Uttered
 from persimchat.runs.folder import run_folder as names
@@ -275,7 +275,7 @@ def test_what_people_did_is_written_once_it_has_taken_effect(tmp_path: Path) -> 
     for done in ([], [{"turn": 3, **say}]):
         known = {**state(3), "interventions": [say], "carried_out": [*CONTROL, *done]}
         rebuild(folder.path, MANIFEST, known, 3)
-        told = [json.loads(line) for line in (folder.path / names.CONTROL).read_text().splitlines()]
+        told = read_records(folder.path / names.CONTROL)
         assert told == [*CONTROL, *done]
 
 
