@@ -259,7 +259,7 @@ async def prepared(
 def _check_changes(changed: Mapping[str, Any], settings: Settings, source: Path) -> None:
     if settings.baseline is not None:
         raise InputError(
-            f"baseline={settings.baseline} answers in rounds, and cannot be taken up in the middle",
+            f"a run of baseline={settings.baseline} cannot be branched",
             where=str(source),
             remedy="Start a new run.",
         )
