@@ -1,0 +1,190 @@
+"""Intervals: between which bounds a value may well lie, at 95 % confidence.
+
+Over many repetitions of the same study, 95 of 100 such intervals hold the true value. A wide one says that there were
+few units, or that they differ much.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, TypeVar
+
+import numpy as np
+
+from persimchat.evaluation.statistics.library import stats
+from persimchat.evaluation.statistics.values import Numbers, known
+
+LEVEL: Final = 0.95
+"""The confidence of all intervals."""
+RESAMPLES: Final = 9_999
+"""How many resamples a bootstrap draws."""
+FEWEST: Final = 6
+"""The fewest units from which a bootstrap makes an interval."""
+_DEFINED: Final = 0.95
+"""The least share of resamples for which a statistic must be defined."""
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Estimate:
+    """A value with its interval.
+
+    Attributes:
+        value: None where there is nothing to estimate it from.
+        low: the interval's lower bound; None where there is no interval.
+        high: its upper bound; None where there is no interval.
+        method: how the interval is made.
+        n: the units on which the value rests.
+        dropped: the units left out because their value is missing.
+        sd: the sample standard deviation (n − 1) over the units; None where it does not apply.
+        note: why there is no interval; empty where there is one.
+    """
+
+    value: float | None
+    low: float | None = None
+    high: float | None = None
+    method: str
+    n: int
+    dropped: int = 0
+    sd: float | None = None
+    note: str = ""
+
+
+def proportion(successes: int, n: int) -> Estimate:
+    """A share of `n` independent trials, 0–1, with Wilson's interval (E1).
+
+    The interval stays within 0 and 1 and has a width for 0 of n and n of n, too. None of nothing. Source: Wilson 1927;
+    `scipy.stats.binomtest`.
+
+    Raises:
+        ValueError: there are more successes than trials, or fewer than none.
+    """
+    if not 0 <= successes <= n:
+        raise ValueError(f"{successes} successes of {n}")
+    if n == 0:
+        return Estimate(value=None, method="Wilson", n=0, note="there are no trials")
+    interval = stats().binomtest(successes, n).proportion_ci(confidence_level=LEVEL, method="wilson")
+    return Estimate(value=successes / n, low=float(interval.low), high=float(interval.high), method="Wilson", n=n)
+
+
+def mean_over_tasks(values: Sequence[float | None]) -> Estimate:
+    """The mean m of one value a unit with Student's interval, m ± t(0.975, n−1)·s/√n (E2).
+
+    For a comparison, give the difference of each task. The interval may pass the ends of the scale, for cutting it
+    would hide how wide it is. One unit has no interval. Source: Student 1908; `scipy.stats.t`.
+
+    Args:
+        values: one a unit; None where it is missing.
+    """
+    there, missing = known(values)
+    n = len(there)
+    if n == 0:
+        return Estimate(value=None, method="t", n=0, dropped=missing, note="there are no values")
+    mean = float(there.mean())
+    if n == 1:
+        return Estimate(value=mean, method="t", n=1, dropped=missing, note="one unit has no interval")
+    sd = float(there.std(ddof=1))
+    half = float(stats().t.ppf((1 + LEVEL) / 2, n - 1)) * sd / math.sqrt(n)
+    return Estimate(value=mean, low=mean - half, high=mean + half, method="t", n=n, dropped=missing, sd=sd)
+
+
+def win_rate(wins: int, ties: int, losses: int) -> Estimate:
+    """Wins and half of the ties as a share of all pairs, 0–1, with the interval of `mean_over_tasks` on 1, ½, 0 (E5).
+
+    Raises:
+        ValueError: a count is negative.
+    """
+    if min(wins, ties, losses) < 0:
+        raise ValueError("a count is negative")
+    return mean_over_tasks([1.0] * wins + [0.5] * ties + [0.0] * losses)
+
+
+def unpaired_difference(first: Sequence[float | None], second: Sequence[float | None]) -> Estimate:
+    """The mean of one group minus that of another with Welch's interval, for groups that share no tasks.
+
+    The groups may differ in size and spread. A group of fewer than two units has no interval. Source: Welch 1947;
+    `scipy.stats.ttest_ind`.
+
+    Returns:
+        `n` and `dropped` count both groups; `sd` is None.
+    """
+    (a, missing_a), (b, missing_b) = known(first), known(second)
+    told: dict[str, Any] = {"method": "Welch", "n": len(a) + len(b), "dropped": missing_a + missing_b}
+    if not len(a) or not len(b):
+        return Estimate(value=None, note="a group has no values", **told)
+    difference = float(a.mean() - b.mean())
+    if len(a) < 2 or len(b) < 2:
+        return Estimate(value=difference, note="a group of one unit has no interval", **told)
+    if np.ptp(a) == np.ptp(b) == 0:
+        return Estimate(value=difference, low=difference, high=difference, **told)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)  # scipy's, for a group whose values are all the same
+        interval = stats().ttest_ind(a, b, equal_var=False).confidence_interval(confidence_level=LEVEL)
+    return Estimate(value=difference, low=float(interval.low), high=float(interval.high), **told)
+
+
+def bootstrap(
+    units: Sequence[T],
+    statistic: Callable[[Sequence[T]], float | None],
+    *,
+    seed: int = 0,
+    resamples: int = RESAMPLES,
+) -> Estimate:
+    """Any statistic of whole units with the percentile bootstrap's interval (E3).
+
+    Units are drawn with replacement, each with everything in it; the bounds are the 2.5 % and 97.5 % points of the
+    statistic over all draws. Fewer than `FEWEST` units have no interval, nor has a statistic that is undefined for
+    more than one draw in twenty. Source: Efron 1979; `scipy.stats.bootstrap`.
+
+    Args:
+        units: tasks, raters or runs.
+        statistic: of a list of units; None where it is undefined.
+        seed: of the draws. The same seed and units give the same interval.
+        resamples: how many draws.
+    """
+    value = statistic(units) if units else None
+    method = f"percentile bootstrap, {resamples:,} resamples, seed {seed}"
+    if value is None:
+        return Estimate(value=None, method=method, n=len(units), note="the statistic is undefined")
+    if len(units) < FEWEST:
+        return Estimate(value=value, method=method, n=len(units), note=f"fewer than {FEWEST} units have no interval")
+    drawn = resampled(units, statistic, seed=seed, resamples=resamples)
+    defined = drawn[~np.isnan(drawn)]
+    if len(defined) < _DEFINED * len(drawn):
+        note = f"the statistic is undefined for {len(drawn) - len(defined):,} of {len(drawn):,} resamples"
+        return Estimate(value=value, method=method, n=len(units), note=note)
+    low, high = np.quantile(defined, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
+    return Estimate(value=value, low=float(low), high=float(high), method=method, n=len(units))
+
+
+def resampled(
+    units: Sequence[T],
+    statistic: Callable[[Sequence[T]], float | None],
+    *,
+    seed: int = 0,
+    resamples: int = RESAMPLES,
+) -> Numbers:
+    """The statistic of each resample of at least two units; NaN where it is undefined.
+
+    Args: as of `bootstrap`.
+    """
+
+    def of_indices(indices: Numbers) -> float:
+        value = statistic([units[int(index)] for index in indices])
+        return math.nan if value is None else value
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", stats().DegenerateDataWarning)  # `bootstrap` says it in words
+        found = stats().bootstrap(
+            (np.arange(len(units)),),
+            of_indices,
+            n_resamples=resamples,
+            vectorized=False,
+            method="percentile",
+            rng=np.random.default_rng(seed),
+        )
+    return np.asarray(found.bootstrap_distribution, dtype=float)

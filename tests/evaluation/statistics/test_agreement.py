@@ -1,0 +1,160 @@
+"""Agreement: the design's values, Krippendorff's published example, and another program's values."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from random import Random
+
+import pytest
+import scipy.stats  # noqa: F401  loaded here, so that no test pays for it
+from hypothesis import given
+from hypothesis import settings as hypothesis_settings
+from hypothesis import strategies as st
+from nltk.metrics import binary_distance, interval_distance
+from nltk.metrics.agreement import AnnotationTask
+
+from persimchat.evaluation.statistics.agreement import Metric, Units, cohen, krippendorff, krippendorff_with_interval
+
+METRICS: tuple[Metric, ...] = ("nominal", "ordinal", "interval")
+PUBLISHED = (
+    "1 2 3 3 2 1 4 1 2 . . .",
+    "1 2 3 3 2 2 4 1 2 5 . 3",
+    ". 3 3 3 2 3 4 2 2 5 1 .",
+    "1 2 3 3 2 4 4 1 2 5 1 .",
+)
+RATINGS = st.lists(st.lists(st.none() | st.integers(1, 5), min_size=1, max_size=4), max_size=8)
+
+
+def units_of(raters: Sequence[str]) -> list[list[int | None]]:
+    rows = [[None if mark == "." else int(mark) for mark in row.split()] for row in raters]
+    return [list(unit) for unit in zip(*rows, strict=True)]
+
+
+@pytest.mark.parametrize(("metric", "alpha"), [("nominal", 0.7434), ("ordinal", 0.8154), ("interval", 0.8491)])
+def test_krippendorffs_own_example(metric: Metric, alpha: float):
+    found = krippendorff(units_of(PUBLISHED), metric)
+    assert found.value == pytest.approx(alpha, abs=5e-5)
+    assert (found.units, found.dropped, found.ratings) == (11, 1, 40)
+
+
+def test_alpha_by_hand():
+    found = krippendorff([(1, 1), (2, 2), (1, 2)], "nominal")
+    assert (found.observed, found.expected, found.value) == pytest.approx((1 / 3, 0.6, 4 / 9))
+    found = krippendorff([(1, 2), (3, 3), (4, 5)], "interval")
+    assert (found.observed, found.expected, found.value) == pytest.approx((2 / 3, 4, 0.8333), abs=5e-5)
+    assert krippendorff([(1, 2), (3, 3), (4, 5)], "ordinal").value == pytest.approx(0.9020, abs=5e-5)
+
+
+def test_alpha_that_is_undefined():
+    for metric in METRICS:
+        assert krippendorff([(3, 3), (3, 3, None)], metric).value is None
+        assert krippendorff([(1, None), (2,)], metric).value is None
+        assert krippendorff([], metric).units == 0
+    assert krippendorff([(1, None), (2, 2), (3, 3)], "ordinal").dropped == 1
+
+
+def test_classes_may_be_text():
+    words = [["win", "win"], ["tie", "tie"], ["win", "tie"]]
+    assert krippendorff(words, "nominal").value == pytest.approx(4 / 9)
+    with pytest.raises(ValueError, match="nominal, not interval"):
+        krippendorff(words, "interval")
+
+
+def another_program(units: Units, distance: Callable[[object, object], float]) -> float:
+    """NLTK's α. It wants raters by name, and has no ordinal distance."""
+    data = [(f"rater {r}", f"unit {u}", v) for u, unit in enumerate(units) for r, v in enumerate(unit) if v is not None]
+    kept = [row for row in data if sum(other[1] == row[1] for other in data) > 1]
+    return float(AnnotationTask(kept, distance=distance).alpha())
+
+
+def compared(units: list[list[int | None]]) -> None:
+    for metric, distance in (("nominal", binary_distance), ("interval", interval_distance)):
+        mine = krippendorff(units, "nominal" if metric == "nominal" else "interval").value
+        if mine is not None:
+            assert mine == pytest.approx(another_program(units, distance), abs=1e-10)
+
+
+def test_another_program_finds_the_same_in_the_published_example():
+    compared(units_of(PUBLISHED))
+
+
+@pytest.mark.proof
+@given(RATINGS)
+@hypothesis_settings(max_examples=300)
+def test_another_program_finds_the_same(units: list[list[int | None]]):
+    compared(units)
+
+
+@given(RATINGS, st.randoms(use_true_random=False), st.sampled_from(METRICS))
+@hypothesis_settings(max_examples=40)
+def test_alpha_does_not_care_for_names(units: list[list[int | None]], chance: Random, metric: Metric):
+    """Neither the raters' order, nor the units', nor whether the nominal values have other names."""
+    found = krippendorff(units, metric)
+    shuffled = [chance.sample(unit, len(unit)) for unit in chance.sample(units, len(units))]
+    again = krippendorff(shuffled, metric)
+    assert again.value == (None if found.value is None else pytest.approx(found.value))
+    assert found.value is None or found.value <= 1 + 1e-12
+    assert found.units + found.dropped == len(units)
+    renamed = [[None if value is None else "decab"[value - 1] for value in unit] for unit in units]
+    wanted = krippendorff(units, "nominal").value
+    assert krippendorff(renamed, "nominal").value == (None if wanted is None else pytest.approx(wanted))
+
+
+@given(RATINGS)
+@hypothesis_settings(max_examples=40)
+def test_scales(units: list[list[int | None]]):
+    """Interval α stays with another unit of measurement, ordinal α with anything that keeps the order."""
+
+    def changed(function: Callable[[int], float]) -> list[list[float | None]]:
+        return [[None if value is None else function(value) for value in unit] for unit in units]
+
+    for metric, function in (("interval", lambda v: 3 * v - 7), ("ordinal", lambda v: v**3)):
+        chosen: Metric = "interval" if metric == "interval" else "ordinal"
+        wanted = krippendorff(units, chosen).value
+        assert krippendorff(changed(function), chosen).value == (None if wanted is None else pytest.approx(wanted))
+
+
+@given(st.lists(st.integers(1, 5), min_size=2, max_size=6).filter(lambda values: len(set(values)) > 1))
+@hypothesis_settings(max_examples=50)
+def test_full_agreement_is_one(values: list[int]):
+    for metric in METRICS:
+        assert krippendorff([[value, value, value] for value in values], metric).value == pytest.approx(1)
+
+
+def test_alpha_with_its_interval():
+    units = units_of(PUBLISHED)
+    found = krippendorff_with_interval(units, "ordinal", seed=2, resamples=299)
+    assert found.value == krippendorff(units, "ordinal").value
+    assert found.interval is not None and found.value is not None
+    low, high = found.interval.low, found.interval.high
+    assert low is not None and high is not None
+    assert low < found.value < high <= 1
+    assert found.interval.n == found.units == 11
+    assert krippendorff_with_interval(units[:3], "ordinal").interval is not None
+    assert krippendorff_with_interval([], "ordinal").value is None
+
+
+def test_kappa():
+    first = ["a"] * 25 + ["b"] * 25
+    second = ["a"] * 20 + ["b"] * 5 + ["a"] * 10 + ["b"] * 15
+    found = cohen([*first, None, "a"], [*second, "a", None])
+    assert (found.value, found.observed, found.expected) == pytest.approx((0.4, 0.7, 0.5))
+    assert (found.n, found.dropped) == (50, 2)
+
+
+def test_kappa_that_is_undefined():
+    alike = cohen(["a", "a"], ["a", "a"])
+    assert (alike.value, alike.observed, alike.expected) == (None, 1, 1)
+    assert cohen([], []).observed is None
+    with pytest.raises(ValueError, match="shorter"):
+        cohen(["a"], [])
+
+
+@given(st.lists(st.tuples(st.sampled_from("wtl"), st.sampled_from("wtl")), min_size=1, max_size=20))
+@hypothesis_settings(max_examples=50)
+def test_kappa_is_symmetric(pairs: list[tuple[str, str]]):
+    first, second = [a for a, _ in pairs], [b for _, b in pairs]
+    value = cohen(first, second).value
+    assert value is None or -1 <= value <= 1
+    assert cohen(second, first).value == (None if value is None else pytest.approx(value))
+    assert cohen(first, first).value in (None, 1)

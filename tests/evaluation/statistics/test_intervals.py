@@ -1,0 +1,191 @@
+"""Intervals: the design's values, their edges, and what holds for all numbers."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from statistics import fmean, stdev
+
+import pytest
+import scipy.stats
+from hypothesis import example, given
+from hypothesis import settings as hypothesis_settings
+from hypothesis import strategies as st
+
+from persimchat.evaluation.statistics.intervals import (
+    Estimate,
+    bootstrap,
+    mean_over_tasks,
+    proportion,
+    resampled,
+    unpaired_difference,
+    win_rate,
+)
+
+SCORES = st.integers(0, 100).map(lambda tenths: tenths / 10)
+MAYBE = st.none() | SCORES
+COUNTS = st.integers(0, 40)
+
+
+def bounds(found: Estimate) -> tuple[float, float]:
+    assert found.low is not None and found.high is not None
+    return found.low, found.high
+
+
+@pytest.mark.parametrize(
+    ("successes", "n", "low", "high"), [(25, 30, 0.6644, 0.9266), (0, 30, 0, 0.1135), (30, 30, 0.8865, 1)]
+)
+def test_wilson(successes: int, n: int, low: float, high: float):
+    found = proportion(successes, n)
+    assert found.value == successes / n
+    assert bounds(found) == pytest.approx((low, high), abs=5e-5)
+    assert (found.method, found.n) == ("Wilson", n)
+
+
+def test_a_share_of_nothing():
+    found = proportion(0, 0)
+    assert (found.value, found.low, found.high, found.n) == (None, None, None, 0)
+    for successes, n in ((3, 2), (-1, 2)):
+        with pytest.raises(ValueError, match=f"{successes} successes of {n}"):
+            proportion(successes, n)
+
+
+@given(n=st.integers(1, 200), data=st.data())
+@hypothesis_settings(max_examples=50)
+def test_a_share_lies_in_its_interval(n: int, data: st.DataObject):
+    k = data.draw(st.integers(0, n))
+    found = proportion(k, n)
+    low, high = bounds(found)
+    assert 0 <= low <= k / n + 1e-12 and k / n - 1e-12 <= high <= 1
+    assert bounds(proportion(n - k, n)) == pytest.approx((1 - high, 1 - low))
+
+
+def test_mean_over_tasks():
+    found = mean_over_tasks([6, 7, 8, 9])
+    assert found.value == 7.5
+    assert found.sd == pytest.approx(1.2910, abs=5e-5)
+    assert bounds(found) == pytest.approx((5.446, 9.554), abs=5e-4)
+    assert (found.method, found.n, found.dropped, found.note) == ("t", 4, 0, "")
+
+
+def test_the_difference_of_two_methods_on_the_same_items():
+    """The effect beside McNemar's test with 8 and 2 discordant of 30."""
+    found = mean_over_tasks([1] * 8 + [-1] * 2 + [0] * 20)
+    assert found.value == pytest.approx(0.2)
+    assert bounds(found) == pytest.approx((-0.0057, 0.4057), abs=5e-5)
+
+
+def test_the_interval_of_a_mean_is_not_cut():
+    assert bounds(mean_over_tasks([10, 10, 9]))[1] > 10
+
+
+def test_one_task_has_no_interval():
+    found = mean_over_tasks([7, None])
+    assert (found.value, found.low, found.high, found.sd, found.n, found.dropped) == (7, None, None, None, 1, 1)
+    assert found.note == "one unit has no interval"
+    assert mean_over_tasks([None]).value is None
+    assert mean_over_tasks([]).note == "there are no values"
+
+
+@pytest.mark.parametrize("wrong", [math.nan, math.inf])
+def test_what_is_no_number_is_refused(wrong: float):
+    with pytest.raises(ValueError, match="a missing value is None"):
+        mean_over_tasks([1.0, wrong])
+
+
+@given(st.lists(MAYBE, max_size=30))
+@hypothesis_settings(max_examples=50)
+def test_means(values: Sequence[float | None]):
+    found, there = mean_over_tasks(values), [value for value in values if value is not None]
+    assert found.n + found.dropped == len(values)
+    assert found.value == (pytest.approx(fmean(there)) if there else None)
+    negated = mean_over_tasks([None if value is None else -value for value in values])
+    if len(there) > 1:
+        low, high = bounds(found)
+        assert low <= fmean(there) + 1e-12 and fmean(there) - 1e-12 <= high
+        assert found.sd == pytest.approx(stdev(there), abs=1e-12)
+        assert bounds(negated) == pytest.approx((-high, -low))
+
+
+def test_win_rate():
+    found = win_rate(17, 11, 16)
+    assert found.value == pytest.approx(0.5114, abs=5e-5)
+    assert bounds(found) == pytest.approx((0.3782, 0.6445), abs=5e-5)
+    with pytest.raises(ValueError, match="negative"):
+        win_rate(1, -1, 1)
+
+
+@given(COUNTS, COUNTS, COUNTS)
+@hypothesis_settings(max_examples=50)
+def test_the_win_rates_of_two_sides_make_one(wins: int, ties: int, losses: int):
+    one, other = win_rate(wins, ties, losses), win_rate(losses, ties, wins)
+    if wins + ties + losses:
+        assert one.value is not None and other.value is not None
+        assert one.value + other.value == pytest.approx(1)
+        assert 0 <= one.value <= 1
+
+
+def test_unpaired_difference():
+    first, second = [6, 7, 8, 9, None], [4.0, 5.0, 5.0]
+    found = unpaired_difference(first, second)
+    wanted = scipy.stats.ttest_ind([6, 7, 8, 9], second, equal_var=False).confidence_interval()
+    assert bounds(found) == pytest.approx((wanted.low, wanted.high))
+    assert (found.value, found.n, found.dropped, found.method) == (pytest.approx(7.5 - 14 / 3), 7, 1, "Welch")
+
+
+def test_unpaired_difference_of_little():
+    assert unpaired_difference([], [1]).value is None
+    assert unpaired_difference([2], [1, 1]).note == "a group of one unit has no interval"
+    assert bounds(unpaired_difference([2, 2], [1, 1])) == (1, 1)
+
+
+@given(st.lists(SCORES, min_size=2, max_size=12), st.lists(SCORES, min_size=2, max_size=12))
+@hypothesis_settings(max_examples=50)
+def test_swapping_groups_flips_the_difference(first: list[float], second: list[float]):
+    one, other = unpaired_difference(first, second), unpaired_difference(second, first)
+    assert one.value == pytest.approx(-(other.value or 0))
+    low, high = bounds(one)
+    assert bounds(other) == pytest.approx((-high, -low))
+
+
+def test_the_resampler():
+    """Two units, 0 and 1: a quarter of all resamples has the mean 0, a quarter 1."""
+    drawn = resampled([0, 1], fmean, seed=1)
+    assert len(drawn) == 9_999
+    assert [float(p) for p in scipy.stats.scoreatpercentile(drawn, [2.5, 97.5])] == [0, 1]
+
+
+def test_bootstrap():
+    units = [3.0, 5, 6, 6, 7, 9, 9, 10]
+    found = bootstrap(units, fmean, seed=7, resamples=999)
+    wanted = scipy.stats.bootstrap(
+        (units,), fmean, vectorized=False, method="percentile", n_resamples=999, rng=7
+    ).confidence_interval
+    assert found.value == fmean(units)
+    assert bounds(found) == pytest.approx((wanted.low, wanted.high), abs=0.25)
+    assert found.method == "percentile bootstrap, 999 resamples, seed 7"
+    assert bootstrap(units, fmean, seed=7, resamples=999) == found
+    assert bootstrap(units, fmean, seed=8, resamples=999) != found
+
+
+def test_few_units_have_no_bootstrap_interval():
+    found = bootstrap([1, 2, 3, 4, 5], fmean)
+    assert (found.value, found.low, found.note) == (3, None, "fewer than 6 units have no interval")
+    assert bootstrap([], fmean).value is None
+
+
+def test_a_statistic_that_is_often_undefined_has_no_interval():
+    def ratio(units: Sequence[int]) -> float | None:
+        return fmean(units) / max(units) if max(units) else None
+
+    assert bootstrap([0, 0, 0, 0, 0, 1], ratio, resamples=99).note.startswith("the statistic is undefined for")
+    assert bootstrap([0, 1, 1, 1, 1, 1], ratio, resamples=99).low is not None
+    assert bootstrap([0] * 6, ratio).note == "the statistic is undefined"
+
+
+@given(st.lists(SCORES, min_size=6, max_size=12), st.integers(0, 9))
+@hypothesis_settings(max_examples=15)
+@example([1.0] * 6, 0)
+def test_a_bootstrapped_mean_stays_among_its_values(values: list[float], seed: int):
+    low, high = bounds(bootstrap(values, fmean, seed=seed, resamples=99))
+    assert min(values) - 1e-9 <= low <= high <= max(values) + 1e-9
