@@ -1,1 +1,1 @@
-"""What people run: the command line."""
+"""What users run: the command line and the web page."""

@@ -1,4 +1,4 @@
-"""The command line: what belongs to which command, and how it ends."""
+"""The command line: its commands and its exit codes."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line.
 
     Args:
-        arguments: without the program's name; the process's own where they are not given.
+        arguments: without the program's name; by default, those of the process.
 
     Returns:
         The exit code: 0 done, 1 a replay differs from its run, 2 bad input, 3 model failure, 4 stopped by the machine,
@@ -128,9 +128,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _refused(error: OSError) -> str:
-    """What the operating system refuses, on one line."""
+    """What the operating system refused, on one line."""
     where = f" ({error.filename})" if error.filename else ""
-    return f"persimchat: error: {one_line(f'{error.strerror or error}{where}')}. Is there room, and may you write?"
+    return f"persimchat: error: {one_line(f'{error.strerror or error}{where}')}. Check free space and permissions."
 
 
 def _run(arguments: Sequence[str] | None) -> int:
@@ -155,6 +155,6 @@ def _run(arguments: Sequence[str] | None) -> int:
         warn(_refused(error))
         return BAD_INPUT
     except SystemExit as error:
-        # Typer's and Rich's own way out, when nobody reads the output any more.
+        # Typer and Rich exit like this if standard output was closed.
         return INTERRUPTED if error.code == 1 else int(error.code or DONE)
     return code if isinstance(code, int) else DONE

@@ -1,4 +1,4 @@
-"""Does everything work that a run needs? One check a part, each with a remedy where it does not."""
+"""Checks what a run needs: one check per part, with a remedy if it fails."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ _TEXT = "A patient remembers."
 
 @dataclass(frozen=True)
 class Finding:
-    """What one check found.
+    """The result of one check.
 
     Attributes:
         part: what was checked.
         text: what was found; for a problem also what to do.
-        exit_code: 0 where all is well, else the exit code of the problem.
+        exit_code: 0 if there is no problem, else the exit code of the problem.
     """
 
     part: str
@@ -51,7 +51,7 @@ async def examine(settings: Settings) -> AsyncIterator[Finding]:
         yield await _checked("model", lambda name=name: check_model(name, settings))  # type: ignore[misc]
     vectors: list[Vectors] = []
     yield await _checked("embedding", lambda: _check_embedding(settings, vectors))
-    # The store is checked also where the embedding fails: one run of the doctor finds every problem.
+    # The store is checked even if the embedding fails, so that one run of the doctor finds every problem.
     rows = vectors[0] if vectors else np.ones((1, 8), np.float32)
     yield await _checked("memory", lambda: _check_store(settings, rows))
 
@@ -86,6 +86,6 @@ async def _check_store(settings: Settings, vectors: Vectors) -> str:
 
     if not await asyncio.to_thread(there_and_back):
         raise InputError(
-            "what was written is not what was read", where=f"store {settings.store}", remedy="Use another store."
+            "the store did not return what was written", where=f"store {settings.store}", remedy="Use another store."
         )
     return f"{settings.store}: Chroma {version('chromadb')} wrote, read and deleted a memory"

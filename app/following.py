@@ -1,4 +1,4 @@
-"""Following a run in the foreground: its events go to a view, and signals stop it in good order."""
+"""Follows a run in the foreground: passes its events to a view, and stops it in good order on a signal."""
 
 from __future__ import annotations
 
@@ -34,16 +34,16 @@ async def follow(
     Args:
         events: the run's.
         view: what shows it.
-        kept: the folder of a run by its id; None where it is thrown away.
-        people: where the lines of those who take part come from.
+        kept: gives a run's folder by its id; None if the run is not kept.
+        people: the source of the lines that people type.
 
     Returns:
         How it ended.
 
     Raises:
-        Interrupted: a signal came, a person interrupts the run, or nobody reads the output any more; the run's folder
-            says `stopped`.
-        MachineError: the run was stopped because it cannot be shown any more.
+        Interrupted: a signal or a person interrupted the run, or standard output was closed; the run's folder says
+            `stopped`.
+        MachineError: the run was stopped because it could no longer be shown.
         PerSimChatError: what the run reports.
     """
     folder: Path | None = None
@@ -61,16 +61,16 @@ async def follow(
                         folder = kept(event.run) if kept is not None else None
                     view.show(event)
                     if isinstance(event, Stopped):
-                        sys.stdout.flush()  # what cannot be written is told here, where the run is known
+                        sys.stdout.flush()  # output errors are reported here, where the run is known
                     if isinstance(event, Started) and people is not None:
                         reading = asyncio.create_task(_read(people, interrupt), name="people")
             return stopped
         except BrokenPipeError:
-            raise  # nobody reads the output any more, as for any command
-        except OSError as error:  # the run's own are told as what they are
+            raise  # standard output was closed, as for any command
+        except OSError as error:  # the run's own errors pass unchanged
             failure = MachineError.caused_by(error, "the conversation cannot be shown", "standard output")
             if stopped is not None and folder is not None:
-                shown = f"It is over and kept: persimchat show {shlex.quote(str(folder))}"
+                shown = f"The run has ended and is kept: persimchat show {shlex.quote(str(folder))}"
                 failure = MachineError(failure.what, where=failure.where, remedy=shown)
                 raise failure from error
             raise (failure.resumable(folder) if folder is not None else failure) from error
@@ -89,7 +89,7 @@ async def follow(
 
 
 async def _read(people: TakingPart, interrupt: Callable[[], None]) -> None:
-    """Let people take part; where they interrupt the run, or this fails, it ends."""
+    """Let people take part; end the run if they interrupt it, or if reading their lines fails."""
     try:
         await people.read()
     except Interrupted:
@@ -102,7 +102,7 @@ async def _read(people: TakingPart, interrupt: Callable[[], None]) -> None:
 
 
 async def _ended(reading: asyncio.Task[None] | None) -> None:
-    """Read no more; raises what the reading has failed with."""
+    """Stop reading; raises the error with which reading failed."""
     if reading is not None:
         reading.cancel()
         with contextlib.suppress(asyncio.CancelledError):
@@ -111,7 +111,7 @@ async def _ended(reading: asyncio.Task[None] | None) -> None:
 
 @contextmanager
 def _signals_cancel() -> Iterator[Callable[[], None]]:
-    """Let the first signal cancel the running task; a second one has its usual effect. What it does can be called, too.
+    """Let the first signal cancel the running task; a second one has its usual effect. Yields what cancels it.
 
     A run under `nohup` outlives its terminal. Where an event loop cannot take signals (Windows), asyncio itself
     cancels the task on Ctrl-C.

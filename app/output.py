@@ -1,4 +1,4 @@
-"""Writing to standard output and standard error, and how the command ends: exit codes and the one line of an error."""
+"""Writes to standard output and standard error; exit codes, and errors on one line."""
 
 from __future__ import annotations
 
@@ -23,22 +23,22 @@ MODEL_FAILURE: Final = 3
 INTERRUPTED: Final = 130
 
 _SHOWN: Final = 40
-"""So many characters of what somebody gave stand in an error."""
+"""The most characters of a wrong value that an error shows."""
 
 UsageError: Final[type[Exception]] = typer.BadParameter.__mro__[1]
-"""The base of what Typer raises for a wrong command line. It has no public name of its own."""
+"""The base class of Typer's errors for a wrong command line; it has no public name."""
 
 
 class Interrupted(Exception):
-    """The user, or whoever runs the program, ended it."""
+    """A user or a signal ended the program."""
 
 
 class OutputClosed(Interrupted):
-    """Nobody reads standard output any more, as in `persimchat run … | head`."""
+    """The reader of standard output has closed it, as in `persimchat run … | head`."""
 
 
 def _wrong_number(error: Exception) -> tuple[str, str] | None:
-    """What is wrong with a value that is no number, or one out of its range, and a remedy; None for anything else."""
+    """The problem of a value that is not a number or out of range, and a remedy; None for any other error."""
     problems = getattr(error.__cause__, "errors", None)
     if problems is None:
         return None
@@ -46,9 +46,9 @@ def _wrong_number(error: Exception) -> tuple[str, str] | None:
     shown, limits = quoted(first["input"], _SHOWN), first.get("ctx", {})
     match first["type"]:
         case "int_parsing" | "int_parsing_size" | "int_from_float":
-            return f"{shown} is no whole number", "Give a whole number. "
+            return f"{shown} is not a whole number", "Give a whole number. "
         case "float_parsing":
-            return f"{shown} is no number", "Give a number. "
+            return f"{shown} is not a number", "Give a number. "
         case "greater_than_equal":
             return f"{shown} is too small", f"Give {limits['ge']} or more. "
         case "less_than_equal":
@@ -58,7 +58,7 @@ def _wrong_number(error: Exception) -> tuple[str, str] | None:
 
 
 def usage_line(error: Exception) -> str:
-    """A wrong command line, in one line with a remedy."""
+    """The error of a wrong command line, on one line with a remedy."""
     context = getattr(error, "ctx", None)
     command = context.command_path if context is not None else "persimchat"
     option = getattr(error, "option_name", None)
@@ -78,7 +78,7 @@ def usage_line(error: Exception) -> str:
 
 
 def prepare() -> None:
-    """Make both streams take any text: what their encoding lacks becomes `?`, and a closed one swallows everything."""
+    """Make both streams take any text: characters that an encoding lacks become `?`; a closed stream ignores all."""
     for name in ("stdout", "stderr"):
         stream = getattr(sys, name)
         if stream is None:
@@ -91,7 +91,7 @@ def say(text: str) -> None:
     """Write a line to standard output at once.
 
     Raises:
-        OutputClosed: nobody reads it any more.
+        OutputClosed: the reader has closed it.
     """
     try:
         sys.stdout.write(text + "\n")
@@ -101,7 +101,7 @@ def say(text: str) -> None:
 
 
 def warn(text: str) -> None:
-    """Write a line to standard error, if there is anybody to read it."""
+    """Write a line to standard error; ignored if it is closed."""
     with contextlib.suppress(OSError):
         sys.stderr.write(text + "\n")
         sys.stderr.flush()
@@ -109,7 +109,7 @@ def warn(text: str) -> None:
 
 @contextlib.contextmanager
 def hints_in_a_line() -> Iterator[None]:
-    """Tell of old names (`RenamedSetting`) once and in one line; other warnings are shown as ever."""
+    """Report each old name (`RenamedSetting`) once and on one line; other warnings are shown as usual."""
     shown, told = warnings.showwarning, set[str]()
 
     def show(message: Warning | str, category: type[Warning], *place: Any, **more: Any) -> None:
@@ -137,7 +137,7 @@ def is_unicode() -> bool:
 
 
 def discard_stdout() -> None:
-    """Send what is still buffered nowhere, so that the interpreter does not fail on it when it ends."""
+    """Discard what is still buffered, so that the interpreter does not fail on it at exit."""
     try:
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, sys.stdout.fileno())

@@ -1,6 +1,6 @@
-"""One run, any number of followers: whoever joins late gets the past first.
+"""Passes the events of one run to any number of followers; a late follower gets the past events first.
 
-The run goes on in a task of its own, whether anybody follows it or not, and however slowly they do.
+The run has a task of its own, so it depends neither on the number of followers nor on their speed.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from persimchat.runs.events import (
 from persimchat.runs.folder.past import stopped_event
 
 _AT_ONCE: Final = 20
-"""Events of the past that a follower is given before others have their turn."""
+"""Past events that a follower gets before other tasks have their turn."""
 
 _EVENT: Final[TypeAdapter[Event]] = TypeAdapter(Event)
 
@@ -38,7 +38,7 @@ _EVENT: Final[TypeAdapter[Event]] = TypeAdapter(Event)
 class _Link:
     """An event and the one that follows it.
 
-    A follower holds the link that it has reached, so what nobody has still to read is not kept.
+    A follower holds the link that it has reached, so links that all followers have read are freed.
     """
 
     __slots__ = ("event", "next")
@@ -49,7 +49,7 @@ class _Link:
 
 
 def _packed(event: Event) -> Event | bytes:
-    """An event as it is kept: minds, which would take 370 MB for 1,000 utterances of four, are compressed."""
+    """An event as it is kept. Minds are compressed: 1,000 utterances of four agents would take 370 MB."""
     if isinstance(event, MindChanged | JudgeMindChanged):
         return zlib.compress(event.model_dump_json().encode(), level=1)
     return event
@@ -60,14 +60,14 @@ def _unpacked(kept: Event | bytes) -> Event:
 
 
 class Broadcast:
-    """Runs an event stream and passes it on to everybody who subscribes. To be made and used in one event loop.
+    """Runs an event stream and passes its events to all subscribers. Make and use it in one event loop.
 
-    Every event but `speaking` and `token` is kept as long as the broadcast: with four agents and the offline model some
-    23 MB for 1,000 utterances, nearly all of it minds.
+    It keeps every event but `speaking` and `token`: with four agents and the offline model, about 23 MB for 1,000
+    utterances, nearly all of it minds.
 
     Args:
-        events: of a run: `run_simulation`, `resume_run`, `astream_events`.
-        out: the folder of runs that the run was given, if it was: after `cancel`, its `stopped` is read from there.
+        events: the events of a run, from `run_simulation`, `resume_run` or `astream_events`.
+        out: the folder of runs in which the run is kept, if it is; after `cancel`, `stopped` is read from there.
     """
 
     def __init__(self, events: AsyncGenerator[Event, None], *, out: Path | None = None) -> None:
@@ -81,27 +81,27 @@ class Broadcast:
         self._task.add_done_callback(lambda _: self._news.set())
 
     def subscribe(self) -> AsyncGenerator[Event, None]:
-        """Everything that has happened, and then what happens.
+        """The past events, and then new events as they come.
 
-        Of utterances that are complete at this moment, `speaking` and `token` are left out; of the one that is being
-        made, what was said so far comes as one `token`.
+        The past has no `speaking` and `token` of complete utterances. The words so far of the utterance in progress are
+        one `token`.
 
         Raises:
-            PerSimChatError: after the last event, where the run has failed: the run's own error, for everybody.
+            PerSimChatError: the run's own error, after the last event, if the run has failed.
         """
         return self._follow(len(self._past), self._being_made(), self._last)
 
     async def wait(self) -> None:
-        """Wait until the run is over; whoever waits can be cancelled, which does nothing to the run.
+        """Wait until the run is over; cancelling the wait does not affect the run.
 
         Raises:
-            PerSimChatError: the run's error, where it has failed.
+            PerSimChatError: the run's error, if it has failed.
         """
         await asyncio.wait([self._task])
         self._raise_error()
 
     def cancel(self) -> None:
-        """Stop the run now. It counts as stopped by the user; everybody gets `stopped`."""
+        """Stop the run at once. It counts as stopped by the user; all followers get `stopped`."""
         self._task.cancel()
 
     @property
@@ -122,7 +122,7 @@ class Broadcast:
 
     def _publish(self, event: Event) -> None:
         match event:
-            case Speaking():  # also where the model is asked again: what it said first is void
+            case Speaking():  # also if the model is asked again, which voids its first words
                 self._speaking, self._tokens = event, []
             case Token():
                 self._tokens.append(event)
@@ -136,7 +136,7 @@ class Broadcast:
         self._news = asyncio.Event()
 
     def _being_made(self) -> list[Event]:
-        """The utterance that is being made, as far as it is."""
+        """The events of the utterance in progress, its words so far as one `token`."""
         made: list[Event] = [self._speaking] if self._speaking else []
         if self._tokens:
             made.append(self._tokens[0].model_copy(update={"text": "".join(token.text for token in self._tokens)}))
@@ -160,12 +160,12 @@ class Broadcast:
                 yield link.event
 
     def _raise_error(self) -> None:
-        """Raise what the run has failed with; that it was cancelled is no error."""
+        """Raise the run's error; cancelling is not an error."""
         if not self._task.cancelled():
             self._task.result()
 
     async def _stopped(self) -> Stopped | None:
-        """The last event of a run that was cancelled; None where it has had it, or has not begun."""
+        """The last event of a cancelled run; None if it was sent already, or if the run has not begun."""
         started = self._past[0] if self._past else None
         if not isinstance(started, Started) or isinstance(self._past[-1], Stopped):
             return None

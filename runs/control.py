@@ -1,8 +1,8 @@
-"""What people do to a run while it goes on: speak, whisper, answer, pause, change the topic, stop.
+"""Lets people control a running conversation: speak, whisper, answer, pause, change the topic, stop.
 
-The command line, the web page and other programs hold a `Control` and give it to `run_simulation`; the run carries out
-what is wanted between two turns. Everything is checked when it is asked for, so a mistake is told to whoever made it,
-and nothing else happens.
+The command line, the web page and other programs make a `Control` and give it to `run_simulation`; the run carries out
+the requests between two turns. Every method checks its arguments at once: a mistake raises an error to the caller and
+changes nothing.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from persimchat.state.person_answer import PersonAnswer
 
 
 class Control:
-    """A run's controls. Every method may be called from any thread; names may be first names.
+    """The controls of a run. Every method may be called from any thread; names may be first names.
 
     Args:
-        attended: whether somebody is there who can answer when a person's turn comes. Where nobody is, a run stops at a
-            person's turn, and can be resumed from there.
+        attended: whether a person can answer when their turn comes. If not, the run stops at a person's turn, and can
+            be resumed from there.
     """
 
     def __init__(self, *, attended: bool = True) -> None:
@@ -41,18 +41,18 @@ class Control:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._changed = asyncio.Event()
 
-    # What people do
+    # What people call
 
     def say(self, text: str, *, speaker: str = "", heard_by: Sequence[str] | None = None) -> None:
-        """Say something next: as the moderator, or as a participant. A person who is being asked answers with it.
+        """Say something next, as the moderator or a participant. If the person is being asked, this is the answer.
 
         Args:
             text: the words.
             speaker: a participant; empty for the moderator.
-            heard_by: who hears it beside its speaker; None for everybody.
+            heard_by: who hears it besides the speaker; None for all.
 
         Raises:
-            InputError: there are no words, or too many; a name is nobody's.
+            InputError: there are no words, or too many; or a name is not a participant's.
         """
         with self._lock:
             name = self._name(speaker) if speaker else ""
@@ -67,26 +67,26 @@ class Control:
         self.say(text, speaker=speaker, heard_by=[to])
 
     def change_topic(self, topic: str) -> None:
-        """Turn the conversation to another topic; raises InputError for an empty or too long one."""
+        """Change the topic; raises InputError if it is empty or too long."""
         self._want({"do": "topic", "topic": topic})
 
     def raise_hand(self, agent: str, *, raised: bool = True) -> None:
-        """A person wants to speak next, or no longer; raises InputError for somebody who is no person."""
+        """Raise or lower a person's hand; raises InputError if the participant is not a person."""
         with self._lock:
             self._want({"do": "hand", "agent": self._name(agent), "raised": raised})
 
     def give_floor(self, agent: str, *, avoid: Sequence[str] = ()) -> None:
-        """Let somebody speak next, whatever everybody's need to talk is; raises InputError for a name that is nobody's.
+        """Let a participant speak next, regardless of need to talk; raises InputError if there is none of this name.
 
         Args:
-            agent: who.
-            avoid: what they are not to say again.
+            agent: the participant.
+            avoid: utterances that the participant must not repeat.
         """
         with self._lock:
             self._want(Floor(agent=self._name(agent), avoid=list(avoid)))
 
     def stop(self) -> None:
-        """End the conversation after the utterance that is being made; at once while a person is being asked.
+        """End the conversation after the utterance in progress, or at once if a person is being asked.
 
         Raises:
             InputError: the conversation has not begun, or is over.
@@ -97,7 +97,7 @@ class Control:
             self._notify()
 
     def pause(self) -> None:
-        """Let nothing happen after the utterance that is being made, until `go_on`."""
+        """Pause after the utterance in progress, until `go_on`."""
         with self._lock:
             self._paused = True
             self._notify()
@@ -112,33 +112,33 @@ class Control:
         """Answer for the person who is being asked.
 
         Args:
-            given: their words; or `{"text": …, "heard_by": […]}`; or `{"pass": True}`; where they are asked for their
+            given: the person's words; or `{"text": …, "heard_by": […]}`; or `{"pass": True}`; or, if asked for their
                 need to talk, a whole number from 0 to 10.
 
         Raises:
-            InputError: nobody is being asked, or this is no answer.
+            InputError: nobody is being asked, or the answer is invalid.
         """
         with self._lock:
             if self._asked is None:
                 raise InputError("nobody is being asked just now", remedy="Use say() to speak without being asked.")
             agent, what = self._asked
             self._answer = answer_of(agent, given, what, self._present)
-            self._asked = None  # what is said after that is said next
+            self._asked = None  # `say` after this is a new utterance
             self._notify()
 
     def pass_turn(self) -> None:
-        """The person who is being asked says nothing this time; raises InputError where nobody is being asked."""
+        """Pass for the person who is being asked; raises InputError if nobody is."""
         self.answer({"pass": True})
 
     def leave(self) -> None:
-        """Nobody is there any more who could answer: the run stops at the next person's turn; a pause is over."""
+        """No person can answer any more: the run stops at the next turn of a person. Also ends a pause."""
         with self._lock:
             self._attended = self._paused = False
             self._notify()
 
     @property
     def asked(self) -> tuple[str, str] | None:
-        """Who is being asked for what ("utterance" or "need_to_talk"); None while nobody is."""
+        """Who is being asked, and for what ("utterance" or "need_to_talk"); None if nobody is."""
         return self._asked
 
     @property
@@ -146,15 +146,15 @@ class Control:
         """Whether a pause was asked for."""
         return self._paused
 
-    # What the run does
+    # What the run calls
 
     def begin(self, present: Sequence[str], people: Sequence[str], *, baseline: str | None = None) -> None:
-        """The run has begun, with these participants and these people among them.
+        """Called when the run begins.
 
         Args:
-            present: everybody's full names.
-            people: those of them who are people.
-            baseline: the method of the literature that holds the conversation; nothing is done to one.
+            present: the full names of all participants.
+            people: the full names of those who are people.
+            baseline: the baseline that holds the conversation; people cannot take part in one.
         """
         with self._lock:
             self._present, self._people, self._baseline = list(present), list(people), baseline
@@ -164,16 +164,16 @@ class Control:
             self._stopped = self._over = False
 
     def end(self) -> None:
-        """The run is over; nothing can be done to it any more."""
+        """Called when the run is over; later requests raise an error."""
         with self._lock:
             self._over, self._asked = True, None
 
     def wanted(self, turn: int) -> bool:
-        """Whether there is anything to carry out after so many utterances."""
+        """Whether there are interventions to carry out."""
         return bool(self._wanted)
 
     def take(self, turn: int) -> list[dict[str, Any]]:
-        """The interventions that are wanted, in order; they are the caller's to carry out now."""
+        """The requested interventions, in order; the caller carries them out."""
         with self._lock:
             taken = [wanted.model_dump() for wanted in self._wanted]
             self._wanted.clear()
@@ -185,12 +185,12 @@ class Control:
             await self._change()
 
     def ask(self, agent: str, what: str, turn: int) -> None:
-        """A person is being asked from now on; `reply` waits for what they answer."""
+        """Ask a person; `reply` waits for the answer."""
         with self._lock:
             self._asked, self._answer = (agent, what), None
 
     async def reply(self) -> PersonAnswer | None:
-        """Wait for the answer of the person who is being asked; None where nobody is there, or the run is to stop."""
+        """Wait for the answer of the person who is being asked; None if nobody attends, or if the run is to stop."""
         try:
             while self._answer is None and self._attended and not self._stopped:
                 await self._change()
@@ -201,7 +201,7 @@ class Control:
 
     @property
     def stopped(self) -> bool:
-        """Whether somebody has asked for the end."""
+        """Whether `stop` was called."""
         return self._stopped
 
     def _name(self, wanted: str) -> str:
@@ -215,14 +215,14 @@ class Control:
             self._notify()
 
     def _check(self) -> None:
-        """Raise InputError where nothing can be done to the conversation."""
+        """Raise InputError if the conversation cannot be controlled."""
         if self._loop is None:
             raise InputError("the conversation has not begun", remedy="Wait for its `started` event.")
         if self._over or self._loop.is_closed():
-            raise InputError("the conversation is over", remedy="Resume the run, or branch it, and do it there.")
+            raise InputError("the conversation is over", remedy="Resume or branch the run, and try again there.")
         if self._baseline is not None:
             raise InputError(
-                f"baseline={self._baseline} holds its conversation by itself, and nobody else can take part",
+                f"baseline={self._baseline} holds its conversation by itself; people cannot take part",
                 remedy="Leave the baseline out, or stop the program.",
             )
 

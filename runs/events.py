@@ -1,10 +1,10 @@
-"""The one event stream that the terminal, JSON output and other programs draw from: typed and versioned.
+"""The event stream of a run, typed and versioned: the only source of the terminal, JSON output and other programs.
 
-Events come in this order: `started`, then for every utterance `speaking`, `token`…, `utterance`, `analysis` (where it
-is on), `verdict` (in debates, where the judge was asked), `mind` (one an agent), `judge_mind` (a persona judge's),
-`turn_ended`, and at last `stopped`. docs/events.md has the whole order, with people, silences and interventions.
-The minds as they awaken (turn 0) come before the first `speaking`. Baselines of the literature have no `speaking`,
-`token` and `mind`, and their utterances may come several at a time.
+Events come in this order: `started`; then for every utterance `speaking`, `token`…, `utterance`, `analysis` (if it is
+on), `verdict` (in debates, if the judge was asked), `mind` (one per agent), `judge_mind` (of a persona judge),
+`turn_ended`; and at last `stopped`. docs/events.md has the whole order, with people, silences and interventions. The
+minds at their awakening (turn 0) come before the first `speaking`. Baselines have no `speaking`, `token` or `mind`, and
+several of their utterances may come at a time.
 """
 
 from __future__ import annotations
@@ -46,27 +46,31 @@ class Started(_Event):
     event: Literal["started"] = "started"
     run: str = Field(description="the run's id")
     mode: Literal["discussion", "debate"] = "discussion"
-    baseline: str | None = Field(default=None, description="the method of the literature that holds it, if one does")
+    baseline: str | None = Field(
+        default=None, description="the baseline that holds the conversation; null if none does"
+    )
     topic: str
     participants: list[str]
-    models: dict[str, str] = Field(description="agent: model that words its utterances")
+    models: dict[str, str] = Field(description="by agent: the model that words its utterances")
     max_messages: int
-    people: list[str] = Field(default=[], description="those of the participants who are people")
-    turn: int = Field(default=0, description="a run that goes on: so many utterances come first, as its past")
+    people: list[str] = Field(default=[], description="the participants who are people")
+    turn: int = Field(
+        default=0, description="resumed runs and branches: the number of utterances in the past, which come first"
+    )
     notice: str = Field(default="", description="something the user should know, for example that no model was chosen")
 
 
 class Speaking(_Event):
-    """Somebody was chosen and begins to speak. A second one for the same turn means that the model is asked again."""
+    """A participant was chosen and begins to speak. A second one for the same turn: the model is asked again."""
 
     event: Literal["speaking"] = "speaking"
-    turn: int = Field(description="number of the utterance that is being made")
+    turn: int = Field(description="number of the utterance in progress")
     speaker: str
     need_to_talk: dict[str, int]
 
 
 class Token(_Event):
-    """A piece of the utterance that is being made, as the model gives it; the `utterance` event has the final text."""
+    """A piece of the utterance in progress, as the model writes it; the `utterance` event has the final text."""
 
     event: Literal["token"] = "token"
     turn: int
@@ -81,52 +85,54 @@ class Uttered(Stored, _Event):
     turn: Spoken
     speaker: str
     text: str
-    addressees: list[str] = Field(default=[], description="whom it addresses by name; empty for nobody in particular")
+    addressees: list[str] = Field(default=[], description="participants addressed by name; empty for the whole group")
     heard_by: list[str] | None = Field(
-        default=None, description="a whisper: who hears it beside its speaker; null for everybody"
+        default=None, description="a whisper: who hears it besides the speaker; null if all hear it"
     )
     edited_by: str | None = Field(
         default=None,
         exclude_if=is_none,
-        description="who put the words into the speaker's mouth: branch or moderator; left out where nobody did",
+        description="what replaced the speaker's own words: branch or moderator; left out if nothing did",
     )
-    emotion: Levels = Field(default={}, description="the speaker's; empty for people and baselines")
-    need_to_talk: Levels = Field(default={}, description="everybody's when the speaker was chosen")
-    response_time_s: Seconds = Field(default=0.0, description="seconds until it was worded; 0 for people")
-    tokens: Counts = Field(default={}, description="of the call that worded it: input, output")
-    corrections: list[str] = Field(
-        default=[], description="what was wrong with the first wording, and what became of it"
-    )
-    answer: str | None = Field(default=None, description="debate baselines: the answer that it gives")
+    emotion: Levels = Field(default={}, description="the speaker's emotions; empty for people and baselines")
+    need_to_talk: Levels = Field(default={}, description="of all participants, when the speaker was chosen")
+    response_time_s: Seconds = Field(default=0.0, description="seconds until the utterance was complete; 0 for people")
+    tokens: Counts = Field(default={}, description="of the call that worded the utterance: input, output")
+    corrections: list[str] = Field(default=[], description="faults of the first wording, and what was done about them")
+    answer: str | None = Field(default=None, description="debate baselines: the speaker's answer")
     conditional: str | None = Field(
         default=None,
         exclude_if=is_none,
-        description="debate baselines: the conditions under which it gives that answer; left out where it names none",
+        description="debate baselines: the conditions of the speaker's answer; left out if there are none",
     )
-    confidence: Share | None = Field(default=None, description="debate baselines: how sure the speaker is of it, 0–1")
+    confidence: Share | None = Field(
+        default=None, description="debate baselines: how sure the speaker is of the answer, 0–1"
+    )
 
     @property
     def is_given(self) -> bool:
-        """Whether a person gave the words: a moderator, a participant who is a person, or somebody in one's name."""
+        """Whether a person wrote the words: a participant, the moderator, or the user in a participant's name."""
         made = self.tokens.get("input", 0), self.tokens.get("output"), self.response_time_s
         return made == (0, 0, 0)
 
     @property
     def took_s(self) -> float | None:
-        """Seconds until it was worded; None where a person gave the words, and where that is not known."""
+        """Seconds until the utterance was complete; None if a person wrote the words, or if the time is not known."""
         return self.response_time_s or None
 
 
 class Position(Stored):
-    """What a participant of a debate holds, as the judge sees it."""
+    """A participant's position in a debate, as the judge sees it."""
 
     agent: str
     position: str = ""
-    agrees: bool = Field(description="with the answer, or without consensus with what most hold")
+    agrees: bool = Field(
+        description="whether the participant agrees with the answer, or, without consensus, with the majority"
+    )
 
 
 class Judged(Stored, _Event):
-    """The judge of a debate has looked at an utterance: the fields of one line of verdicts.jsonl."""
+    """The judge of a debate has given a verdict: the fields of one line of verdicts.jsonl."""
 
     event: Literal["verdict"] = "verdict"
     turn: Turn
@@ -136,12 +142,13 @@ class Judged(Stored, _Event):
     conditional: str | None = Field(
         default=None,
         exclude_if=is_none,
-        description="the conditions under which they agree; left out where there are none",
+        description="the conditions under which they agree; left out if there are none",
     )
     positions: list[Position] = []
     progress: str = Field(default="", description="progressing or circling")
     overruled: str = Field(
-        default="", description="why a verdict of consensus was not accepted; empty where none was turned down"
+        default="",
+        description="why a verdict of consensus was not accepted; empty if it was, or if there was no consensus",
     )
 
 
@@ -155,7 +162,7 @@ class Analysed(Stored, _Event):
     coherence: Points | None = None
     sentiment: Points | None = None
     engagement: Points | None = None
-    failed: str = Field(default="", description="why it could not be scored; empty where it was")
+    failed: str = Field(default="", description="why the utterance could not be scored; empty if it was")
 
     @property
     def is_scored(self) -> bool:
@@ -164,47 +171,47 @@ class Analysed(Stored, _Event):
 
 
 class Standing(Stored):
-    """Where a participant stood when a debate came to a conclusion that holds under conditions."""
+    """A participant's position when a debate reached a conclusion that holds under conditions."""
 
     agent: str
     position: str = Field(
-        default="", description="as the judge sees it, or as it was answered; empty where nobody said"
+        default="", description="as the judge sees it, or the participant's own answer; empty if not known"
     )
-    words: str = Field(default="", description="the last thing that they said to everybody")
+    words: str = Field(default="", description="the participant's last utterance that all heard")
 
 
 class Concluded(Stored):
-    """What a debate came to."""
+    """The result of a debate."""
 
     answer: str = Field(description="the common answer, or the position of the majority")
     consensus: bool
     reasoning: str = ""
     supporters: list[str] = Field(default=[], description="agents who hold it, in order of listing")
-    by: str = Field(default="", description="who says so: the judge, or the baseline's name")
+    by: str = Field(default="", description="who found the answer: the judge, or the baseline's name")
     conditional: str | None = Field(
         default=None,
         exclude_if=is_none,
-        description="the conditions under which the answer holds; left out where there are none",
+        description="the conditions under which the answer holds; left out if there are none",
     )
     positions: list[Standing] = Field(
         default=[],
         exclude_if=is_empty,
-        description="where everybody stands; left out where there are no conditions",
+        description="the positions of all participants; left out if there are no conditions",
     )
 
 
 class Silenced(Stored, _Event):
-    """An agent's model has failed for good, and it is silent for a turn: one line of silences.jsonl."""
+    """A participant is silent for a turn: the agent's model failed, or the person passed. A line of silences.jsonl."""
 
     event: Literal["silenced"] = "silenced"
-    turn: Turn = Field(description="number of the utterance that it did not hear or did not make")
+    turn: Turn = Field(description="number of the utterance that the participant did not hear or did not make")
     agent: str
     step: Literal["awaken", "hear", "think", "speak"]
-    why: str = Field(default="", description='what the model\'s error says; "passed" for a person who passed')
+    why: str = Field(default="", description='the model\'s error; "passed" for a person who passed')
 
 
 class Shortened(_Event):
-    """A prompt did not fit the model's context, and something was left out of it; told once in a run."""
+    """A prompt did not fit the model's context and was shortened; sent once in a run."""
 
     event: Literal["shortened"] = "shortened"
     turn: int = Field(description="utterances so far")
@@ -212,8 +219,8 @@ class Shortened(_Event):
     module: str
     model: str
     context_tokens: int = Field(description="tokens of the model's context, for prompt and answer together")
-    memories: int = Field(description="memories left out, those with the lowest scores")
-    utterances: int = Field(description="utterances left out, the oldest ones")
+    memories: int = Field(description="number of memories left out: those with the lowest scores")
+    utterances: int = Field(description="number of utterances left out: the oldest ones")
 
 
 class Asked(_Event):
@@ -223,7 +230,7 @@ class Asked(_Event):
     turn: int = Field(description="utterances so far")
     agent: str = Field(description="who is asked")
     what: Literal["utterance", "need_to_talk"]
-    problem: str = Field(default="", description="what was wrong with the answer before; empty at first")
+    problem: str = Field(default="", description="what was wrong with the previous answer; empty at first")
 
 
 class HandRaised(_Event):
@@ -236,7 +243,7 @@ class HandRaised(_Event):
 
 
 class TopicChanged(_Event):
-    """The moderator has turned the conversation to another topic."""
+    """The moderator has changed the topic."""
 
     event: Literal["topic"] = "topic"
     turn: int
@@ -244,44 +251,44 @@ class TopicChanged(_Event):
 
 
 class Paused(_Event):
-    """The conversation has been paused by a person; `continued` follows when it goes on."""
+    """A person has paused the conversation; `continued` follows when the pause ends."""
 
     event: Literal["paused"] = "paused"
     turn: int
 
 
 class Continued(_Event):
-    """The conversation goes on after a pause."""
+    """The conversation continues after a pause."""
 
     event: Literal["continued"] = "continued"
     turn: int
 
 
 class Waiting(_Event):
-    """A model's server refused a request and asked to be left alone; what needs it waits."""
+    """A model's server refused a request and asked for a pause; requests to it wait."""
 
     event: Literal["waiting"] = "waiting"
     model: str
-    asked_s: float = Field(description="seconds that the server asked for")
-    wait_s: float = Field(description="seconds after which it is asked again, whatever it asked for")
+    asked_s: float = Field(description="the pause in seconds that the server asked for")
+    wait_s: float = Field(description="the pause in seconds that the run makes")
 
 
 class MindChanged(_Event):
-    """An agent has heard an utterance."""
+    """An agent has heard an utterance; turn 0 is its awakening."""
 
     event: Literal["mind"] = "mind"
     record: MindRecord
 
 
 class JudgeMindChanged(_Event):
-    """The persona judge of a debate has heard an utterance; its mind is no participant's."""
+    """The persona judge of a debate has heard an utterance; the judge is not a participant."""
 
     event: Literal["judge_mind"] = "judge_mind"
     record: MindRecord
 
 
 class TurnEnded(_Event):
-    """Everybody has heard the utterance."""
+    """All participants have heard the utterance."""
 
     event: Literal["turn_ended"] = "turn_ended"
     turn: int
@@ -297,15 +304,15 @@ class Stopped(_Event):
     reason: StopReason
     source: str = Field(
         default="",
-        description="whose rule that was: message_limit, closing, judge, a baseline's name, a budget's; "
-        "or answers (of no use to anybody), user, moderator, person, record, error",
+        description="which rule ended the run: message_limit, closing, judge, the name of a baseline or budget; "
+        "or answers (several unusable ones in a row), user, moderator, person, record, error",
     )
-    detail: str = Field(default="", description="the rule's own words; for an error what went wrong; one line")
-    conclusion: Concluded | None = Field(default=None, description="what a debate came to; null in discussions")
+    detail: str = Field(default="", description="the rule's explanation, or the error; one line")
+    conclusion: Concluded | None = Field(default=None, description="the result of a debate; null in discussions")
     turn: int
     totals: Totals
-    usage: list[dict[str, Any]] = Field(description="per module, agent and model: calls, tokens, cost")
-    folder: str | None = Field(default=None, description="where the run is kept; null where it is not")
+    usage: list[dict[str, Any]] = Field(description="calls, tokens and cost per module, agent and model")
+    folder: str | None = Field(default=None, description="the run's folder; null if the run is not kept")
 
 
 Event = Annotated[

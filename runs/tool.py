@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import Any, Final
 
 from langchain_core.tools import StructuredTool, ToolException
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model, model_validator
@@ -23,9 +23,7 @@ from persimchat.state.errors import InputError
 from persimchat.state.persona import Persona
 from persimchat.state.plain_text import one_line
 from persimchat.state.scenario import Scenario
-from persimchat.state.settings import Settings
-
-Kind = Literal["discussion", "debate"]
+from persimchat.state.settings import MODES, Mode, Settings
 
 _USUAL_MESSAGES: Final = 8
 _DESCRIPTION: Final = (
@@ -36,7 +34,7 @@ _DESCRIPTION: Final = (
 
 
 class Member(BaseModel):
-    """Somebody who takes part."""
+    """A participant, as the agent's model names or invents one."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -44,14 +42,14 @@ class Member(BaseModel):
     description: str = Field(
         default="",
         max_length=1000,
-        description="who they are, in one or two sentences, for somebody you make up; leave it out for one of the "
-        "people who are ready",
+        description="who they are, in one or two sentences, if you make the person up; leave it out for a ready-made "
+        "person",
     )
 
     @model_validator(mode="before")
     @classmethod
     def _name_alone(cls, data: Any) -> Any:
-        """Models also write a name where an object with a name is asked for."""
+        """Accept a bare name: models also write it in place of an object with a name."""
         return {"name": data} if isinstance(data, str) else data
 
 
@@ -67,26 +65,26 @@ def as_tool(
 ) -> StructuredTool:
     """A LangChain tool with which an agent asks a focus group.
 
-    The agent says what the question is, who takes part, how many messages there are, and whether the group discusses or
-    debates. It gets a text with what the group came to, everybody's position (debates), the conversation, and the
-    sentence that simulated people are not people. The tool message's artifact is the `Result`.
+    The agent chooses the question, the participants, the number of messages, and whether the group discusses or
+    debates. It gets a text with the conclusion and all positions (of a debate), the conversation, and the notice that
+    simulated people are not people. The tool message's artifact is the `Result`.
 
-    Arguments that cannot be are answered with an error that the agent can read and put right. A model that fails for
-    good raises `ModelError` in your program, as anywhere else.
+    For invalid arguments the agent gets an error message, so that it can correct them. A model that fails for good
+    raises `ModelError` in your program.
 
     Args:
-        settings: how conversations are held, budgets among them; mode and message limit are the agent's to choose.
-            Without them: defaults < `PERSIMCHAT_*`.
-        participants: who takes part, as for `simulate()`, but no files; the agent then has no say in it. Where it is
-            None, the agent names shipped personas or makes people up.
-        most_messages: the message limit that the agent can ask for at most.
-        most_people: how many people the agent can ask for at most.
-        out: folder in which every conversation leaves a folder of its own; nothing is written without one.
+        settings: of the conversations, budgets included; the agent chooses mode and message limit. None: defaults <
+            `PERSIMCHAT_*`.
+        participants: who takes part, as for `simulate()`, but no files. None: the agent chooses shipped personas or
+            makes people up.
+        most_messages: the highest message limit that the agent can ask for.
+        most_people: the highest number of participants that the agent can ask for.
+        out: folder in which every conversation gets a folder of its own; None writes nothing.
         name: of the tool.
         description: of the tool, for the agent.
 
     Raises:
-        InputError: settings, participants or bounds that cannot be.
+        InputError: settings, participants, bounds or name are invalid.
     """
     settings = None if settings is None else settings_of(settings)
     fixed = None if participants is None else _group(listed("participants", participants))
@@ -95,7 +93,7 @@ def as_tool(
     arguments = _arguments(most_messages, most_people, fixed, usual)
 
     async def ask(
-        topic: str, messages: int = usual, kind: Kind = "discussion", who: list[Member] | None = None
+        topic: str, messages: int = usual, kind: Mode = "discussion", who: list[Member] | None = None
     ) -> tuple[str, Result]:
         try:
             scenario = _scenario(topic, fixed or [_entry(member) for member in who or ()])
@@ -105,7 +103,7 @@ def as_tool(
         return report(scenario.topic, result), result
 
     def ask_sync(
-        topic: str, messages: int = usual, kind: Kind = "discussion", who: list[Member] | None = None
+        topic: str, messages: int = usual, kind: Mode = "discussion", who: list[Member] | None = None
     ) -> tuple[str, Result]:
         return wait_for(ask(topic, messages, kind, who))
 
@@ -123,11 +121,11 @@ def as_tool(
 
 
 def report(topic: str, result: Result) -> str:
-    """What a conversation came to, as text for a model or a person: one thing a line.
+    """A conversation and its conclusion as text for a model or a person.
 
     Args:
         topic: what it was about.
-        result: of the conversation.
+        result: the conversation's result.
     """
     lines = [f"Simulated focus group on: {one_line(topic)}", result.disclaimer]
     ended = f" {one_line(result.stop_detail)}" if result.stop_detail else ""
@@ -164,10 +162,10 @@ def _arguments(most_messages: int, most_people: int, fixed: list[Any] | None, us
         fields["who"] = (list[Member] | None, listed)
     fields["messages"] = (
         int,
-        Field(default=usual, ge=2, le=most_messages, description="how many things are said in all"),
+        Field(default=usual, ge=2, le=most_messages, description="number of messages in all"),
     )
     fields["kind"] = (
-        Kind,
+        Mode,
         Field(
             default="discussion",
             description="discussion: they exchange views; debate: they try to agree on one answer, and a judge says "
@@ -178,20 +176,20 @@ def _arguments(most_messages: int, most_people: int, fixed: list[Any] | None, us
 
 
 def _complaint(error: Any) -> str:
-    """What is wrong with the arguments, for a model that is to give others."""
+    """What is wrong with the arguments, for the model that gave them."""
     if not isinstance(error, ValidationError):
         return one_line(str(error))
     wrong = [f"{'.'.join(str(part) for part in e['loc'])}: {e['msg']}" for e in error.errors(include_url=False)]
-    return one_line(f"The arguments are wrong. {'; '.join(wrong)}. Call the tool again with others.")
+    return one_line(f"The arguments are wrong. {'; '.join(wrong)}. Correct them and call the tool again.")
 
 
 def _entry(member: Member) -> Any:
-    """A participant: made up where there is a description, else ready."""
+    """A participant: invented if there is a description, else a shipped persona."""
     return member.model_dump() if member.description.strip() else member.name
 
 
 def _group(participants: list[str | Mapping[str, Any] | Persona]) -> list[Any]:
-    """The developer's participants, checked; files are not read, and people are not asked."""
+    """The participants that the developer gave, checked; files and people are refused."""
     entries = [p.model_dump() if isinstance(p, Persona) else p for p in participants]
     scenario = _scenario("Who takes part?", entries)
     people = [persona.name for persona in scenario.participants if persona.human]
@@ -209,10 +207,10 @@ def _scenario(topic: str, entries: list[Any]) -> Scenario:
 
 
 def _check(settings: Settings | None, most_messages: int, most_people: int, name: str) -> None:
-    """Refuse what would fail with the agent's first call."""
+    """Refuse arguments with which every call of the agent would fail."""
     if not re.fullmatch(r"[A-Za-z0-9_-]{1,64}", name):
         raise InputError(
-            f"{name!r} is no name of a tool", where="argument name", remedy="Use 1 to 64 letters, digits, _ and -."
+            f"{name!r} is not a valid tool name", where="argument name", remedy="Use 1 to 64 letters, digits, _ and -."
         )
     for bound, value, highest in (("most_messages", most_messages, 1000), ("most_people", most_people, 100)):
         if not isinstance(value, int) or not 2 <= value <= highest:
@@ -220,5 +218,5 @@ def _check(settings: Settings | None, most_messages: int, most_people: int, name
                 f"{value!r} is not between 2 and {highest}", where=f"argument {bound}", remedy="Choose another bound."
             )
     if settings is not None:
-        for kind in ("discussion", "debate"):
+        for kind in MODES:
             load_settings(environment={}, **{**settings.model_dump(exclude_unset=True), "mode": kind})

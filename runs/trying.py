@@ -1,7 +1,7 @@
-"""Is a model good enough? Each module of a mind puts a few questions to it, the same for every model.
+"""Tests whether a model is good enough: a few questions of every module, the same for every model.
 
-The questions are those of a short debate that the offline model holds for the purpose: they are always the prompts and
-schemas of today, and the same ones every time.
+The questions are recorded from a short debate of the offline model, so they always have the current prompts and
+schemas, and are the same every time.
 """
 
 from __future__ import annotations
@@ -44,20 +44,20 @@ _CUT: Final = frozenset({"length", "max_tokens"})
 _ENOUGH: Final = 0.98
 _HARDLY: Final = 0.9
 _CALLS_OF_THREE: Final = 18
-"""Calls that an utterance takes among three participants."""
+"""Calls per utterance with three participants."""
 _DEEP: Final = 3
 _SMALL: Final = 1e9
-"""Below so many parameters a model words sentences, and says little with them."""
+"""Parameters below which a model writes sentences with little meaning."""
 
 
 @dataclass(frozen=True)
 class Question:
-    """What a module asks.
+    """One question of a module.
 
     Attributes:
         module: which one.
         messages: the prompt.
-        schema: the answer's; None where words are asked for.
+        schema: the answer's schema; None if the answer is an utterance.
     """
 
     module: str
@@ -67,20 +67,20 @@ class Question:
 
 @dataclass
 class Row:
-    """What became of one module's questions.
+    """The results of one module's questions.
 
     Attributes:
         module: which one.
-        asked: questions.
-        valid: answers that could be used as they came.
-        again: answers that were right when they were asked for once more.
-        corrected: answers of which something was put right, at first or second try.
+        asked: number of questions.
+        valid: answers that were right at the first try.
+        again: answers that were right at the second try.
+        corrected: answers that were usable after a correction, at the first or second try.
         in_range: answers in which every number was within its bounds.
         cut: answers that stopped at a length limit.
         failed: questions without an answer, because it took too long or the server failed.
-        seconds: that all took together.
+        seconds: duration of all questions together.
         read: tokens of the prompts.
-        cached: of these, tokens that the server had read before.
+        cached: of these, tokens that the server took from its cache.
         written: tokens of the answers.
     """
 
@@ -100,15 +100,15 @@ class Row:
 
 @dataclass
 class Trial:
-    """How a model did.
+    """The results of a model.
 
     Attributes:
         model: its name.
-        rows: a row a module, in the order of a mind's work.
-        form: in which its server took structured answers: json_schema, function_calling, json_mode or text.
-        context: tokens that a prompt and its answer may have; None where there is no limit.
-        parameters: how many the model has; None where nothing says so.
-        at_once: requests that it works at together.
+        rows: one row per module, in the order of a mind's work.
+        form: how its server gave structured answers: json_schema, function_calling, json_mode or text.
+        context: the most tokens of a prompt and its answer together; None if there is no limit.
+        parameters: number of the model's parameters; None if not known.
+        at_once: number of requests that it answers at the same time.
     """
 
     model: str
@@ -123,13 +123,13 @@ class Trial:
         return float(sum(getattr(row, what) for row in self.rows))
 
     def share(self, what: str, of: str = "asked") -> float:
-        """A column's sum over another's; 0 where there is nothing to divide by."""
+        """The ratio of two columns' sums; 0 if the second sum is 0."""
         return self.total(what) / self.total(of) if self.total(of) else 0.0
 
 
 @dataclass
 class _Seen(Exchange):
-    """An exchange that remembers its answers."""
+    """An exchange that records its answers."""
 
     messages: list[AIMessage] = field(default_factory=list)
 
@@ -140,7 +140,7 @@ class _Seen(Exchange):
 
 
 class _Listening(Ledger):
-    """A ledger that remembers what was asked."""
+    """A ledger that records the questions."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -158,7 +158,7 @@ async def recorded_questions(each: int) -> list[Question]:
     """The first questions of every module of a mind, the same each time.
 
     Args:
-        each: questions a module at most.
+        each: the most questions per module.
     """
     settings = Settings(
         mode="debate", model="offline", max_messages=_MESSAGES, memory_filtering=True, store="ephemeral", closing="off"
@@ -182,21 +182,21 @@ async def recorded_questions(each: int) -> list[Question]:
 
 
 async def try_model(name: str, settings: Settings, questions: Sequence[Question]) -> Trial:
-    """Put questions to a model, one after the other.
+    """Ask a model the questions, one after another.
 
     Args:
         name: the model's name.
-        settings: how it is asked.
-        questions: of `recorded_questions`.
+        settings: with which it is asked.
+        questions: from `recorded_questions`.
 
     Raises:
-        InputError: the name, a key or a file is wrong.
-        ModelError: not even one question was answered.
+        InputError: the model's name, key or file is wrong.
+        ModelError: the model did not answer the first question.
     """
     parsed = parse_model_name(name)
     await ready_model(name, settings)
     trial = Trial(parsed.written)
-    settings = settings.model_copy(update={"strict_answers": False})  # a wrong answer is what is looked for
+    settings = settings.model_copy(update={"strict_answers": False})  # wrong answers are counted, not raised
     rows = {question.module: Row(question.module) for question in questions}
     for number, question in enumerate(questions):
         row = rows[question.module]
@@ -221,20 +221,20 @@ async def try_model(name: str, settings: Settings, questions: Sequence[Question]
 
 
 def verdict(trial: Trial) -> str:
-    """For what the model is good, on one line."""
+    """What the model is good for, on one line."""
     usable, asked = int(trial.total("valid")), int(trial.total("asked"))
     if trial.share("valid") < _HARDLY:
-        return f"Not good for conversations of minds: {usable} of {asked} answers could be used."
-    kept = "keeps to what it is asked" if trial.share("valid") >= _ENOUGH else f"{usable} of {asked} answers were right"
+        return f"Not good for conversations of minds: {usable} of {asked} answers were right."
+    kept = "follows instructions" if trial.share("valid") >= _ENOUGH else f"{usable} of {asked} answers were right"
     seconds = trial.share("seconds") * max(_DEEP, _CALLS_OF_THREE / trial.at_once)
-    pace = f"an utterance among three takes about {max(1, round(seconds))} s"
+    pace = f"an utterance with three participants takes about {max(1, round(seconds))} s"
     if trial.parameters is not None and trial.parameters < _SMALL:
-        return f"Good for trying out and for tests ({kept}; {pace}): so small a model says nothing worth reading."
-    return f"Good for conversations ({kept}; {pace}). Whether its words are worth reading, only reading them tells."
+        return f"Good for trying out and for tests ({kept}; {pace}): the text of so small a model has little meaning."
+    return f"Good for conversations ({kept}; {pace}). Read some to judge the quality of its text."
 
 
 async def _ask(exchange: _Seen, question: Question, row: Row) -> None:
-    """Ask as a mind does, and count how the answer came out."""
+    """Ask as a mind does, and count whether the answer was valid, corrected or failed."""
     if question.schema is None:
         message, _ = await exchange.stream(question.messages)
         exchange.messages.append(message)
@@ -246,7 +246,7 @@ async def _ask(exchange: _Seen, question: Question, row: Row) -> None:
 
 
 def _judge(row: Row, question: Question, messages: Sequence[AIMessage]) -> None:
-    """Count what the answers to a question took, and what the first one is worth."""
+    """Count the tokens of all answers to a question, and check the first one."""
     for message in messages:
         usage: Any = message.usage_metadata or {}
         row.read += usage.get("input_tokens", 0)
@@ -273,13 +273,13 @@ def within(value: Any, schema: dict[str, Any], root: dict[str, Any] | None = Non
         return all(within(item, schema.get("items", {}), root) for item in value)
     if isinstance(value, bool) or not isinstance(value, int | float):
         return True
-    # pydantic writes a bound that comes after a validator under its own name.
+    # Pydantic writes a bound that follows a validator as `ge` or `le`.
     least, most = schema.get("minimum", schema.get("ge")), schema.get("maximum", schema.get("le"))
     return (least is None or value >= least) and (most is None or value <= most)
 
 
 def _schema(name: str) -> type[BaseModel] | None:
-    """The answer's schema of this name; None for one that is made while a debate runs."""
+    """The answer's schema by its name; None for a schema that is made during a debate."""
     for module in (judgement, mind):
         found = getattr(module, name, None)
         if isinstance(found, type) and issubclass(found, BaseModel):
@@ -288,10 +288,10 @@ def _schema(name: str) -> type[BaseModel] | None:
 
 
 def _of_the_file(trial: Trial, name: ModelName, settings: Settings) -> None:
-    """What is known of the model beside its answers."""
+    """Add what the model's file says: its parameters and how many requests it takes at once."""
     trial.at_once = settings.max_concurrency
     if name.provider == "llamacpp":
         header = read_header(model_file(name))
-        trial.at_once = 1  # slots share the machine, so they add little
+        trial.at_once = 1  # slots share the processor, so several are hardly faster
         size = re.fullmatch(r"([\d.]+)([MB])", header.size_label)
         trial.parameters = float(size[1]) * {"M": 1e6, "B": 1e9}[size[2]] if size else None

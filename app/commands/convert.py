@@ -1,4 +1,4 @@
-"""`persimchat personas convert`: descriptions of people in other forms, as persona files."""
+"""`persimchat personas convert`: turns descriptions of people in other formats into persona files."""
 
 from __future__ import annotations
 
@@ -34,15 +34,18 @@ EXAMPLES: Final = """\b
 """
 
 Files = Annotated[
-    list[Path], typer.Argument(metavar="FILE…", help="Who is described there becomes a persona.", show_default=False)
+    list[Path],
+    typer.Argument(
+        metavar="FILE…", help="Files that describe people; each person becomes a persona.", show_default=False
+    ),
 ]
 MappingName = Annotated[
     str | None,
     typer.Option(
         "--mapping",
         metavar="NAME|FILE",
-        help="A ready mapping, or a file (YAML) that says which of their fields become which of ours. "
-        "[dim]default: by the shape of each file[/dim]",
+        help="A ready mapping, or a mapping file (YAML) that says which field of a persona comes from which of theirs. "
+        "[dim]default: chosen by the shape of each file[/dim]",
     ),
 ]
 Model = Annotated[
@@ -50,15 +53,14 @@ Model = Annotated[
     typer.Option(
         "--model",
         metavar="MODEL",
-        help="A model that reads the descriptions, whatever their fields: openai:<model>, ollama:<model>, "
-        "<model>@http://host:port/v1, … [dim]default: PERSIMCHAT_MODEL, else OpenAI with OPENAI_API_KEY; and only "
-        "for what no mapping fits[/dim]",
+        help="A model that reads the descriptions that no mapping fits: openai:<model>, ollama:<model>, "
+        "<model>@http://host:port/v1, … [dim]default: PERSIMCHAT_MODEL, else OpenAI with OPENAI_API_KEY[/dim]",
         show_default=False,
     ),
 ]
 Pick = Annotated[
     list[str] | None,
-    typer.Option("--pick", metavar="NAME", help="Only this person; as often as needed. [dim]default: everybody[/dim]"),
+    typer.Option("--pick", metavar="NAME", help="Convert only this person; may be repeated. [dim]default: all[/dim]"),
 ]
 Out = Annotated[
     Path | None,
@@ -80,9 +82,9 @@ def convert(
 ) -> None:
     """Convert descriptions of people from other programs, tables and texts into persona files.
 
-    Where the fields are known, no model is needed. Where they are not, name one with --model, and it reads the
-    descriptions. What was taken, left out and stayed empty is listed; nothing is made up.
-    Files are written when all are converted; nothing is ever overwritten.
+    If a mapping fits, no model is needed. Otherwise name a model with --model, and it reads the descriptions. The
+    output lists what was taken, what was left out and what stayed empty; nothing is invented. The files are written
+    when all descriptions are converted, and no existing file is overwritten.
     """
     import asyncio
 
@@ -93,7 +95,7 @@ def convert(
     from persimchat.personas.generation.generated_files import new_folder, write_all
 
     if pick and not all(one_line(name) for name in pick):
-        raise InputError("--pick is empty", remedy="Say who is wanted, or leave it out to convert everybody.")
+        raise InputError("--pick is empty", remedy="Name a person, or leave --pick out to convert all.")
     settings = settings_of(Wanted(arguments={"model": model}))
     with new_folder(out if out is not None else new_place(files)) as folder:
         conversion = asyncio.run(_converted(files, settings, mapping, model is not None, pick or []))

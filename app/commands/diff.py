@@ -1,4 +1,4 @@
-"""`persimchat diff`: where and how two runs part."""
+"""`persimchat diff`: where and how two runs differ."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def diff(
     run_a: Annotated[
         str,
         typer.Argument(
-            metavar="RUN_A", help="The folder of a run, its id or the beginning of it, or latest.", show_default=False
+            metavar="RUN_A", help="A run: its folder, its id, the beginning of its id, or latest.", show_default=False
         ),
     ],
     run_b: Annotated[str, typer.Argument(metavar="RUN_B", help="The run to compare it with.", show_default=False)],
@@ -34,13 +34,16 @@ def diff(
     out: Annotated[
         Path,
         typer.Option(
-            "--out", metavar="DIR", help="Where runs are. [dim]default: ./conversations[/dim]", show_default=False
+            "--out",
+            metavar="DIR",
+            help="The folder that holds runs. [dim]default: ./conversations[/dim]",
+            show_default=False,
         ),
     ] = OUT,
 ) -> None:
-    """Compare two runs: how they were set up, where and why they part, and what each came to.
+    """Compare two runs: their set-ups, where and why they first differ, and their results.
 
-    Also runs that were interrupted, branches and what they branch from, debates, and folders of older versions.
+    It also compares interrupted runs, a branch with its origin, debates, and folders of older versions.
     """
     from persimchat.app.commands.finding import find_run
     from persimchat.runs.folder.reading import read_run

@@ -1,4 +1,4 @@
-"""`persimchat doctor`: checks what a run needs, and says what to do."""
+"""`persimchat doctor`: checks what a run needs, with a remedy for each problem."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ EXAMPLES: Final = """\b
 
 \b
 [bold]Exit codes[/bold]
-  0 all is well   2 a setting, key or folder is wrong   3 the model or embedding fails
+  0 no problem   2 a setting, key or folder is wrong   3 the model or embedding fails
 """
 
 
@@ -31,9 +31,9 @@ def doctor(
     ] = None,
     assignments: Assignments = None,
 ) -> None:
-    """Check Python, model, embedding and memory store, and say what to do where something fails.
+    """Check Python, model, embedding and memory store, with a remedy for each problem.
 
-    A remote model is asked one tiny question, and a remote embedding is given one short text.
+    It sends one tiny question to a remote model, and one short text to a remote embedding.
     """
     import asyncio
 

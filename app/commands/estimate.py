@@ -1,4 +1,4 @@
-"""`persimchat estimate`: what a conversation will take, before it is held."""
+"""`persimchat estimate`: the calls, tokens and cost of a conversation, before it runs."""
 
 from __future__ import annotations
 
@@ -22,9 +22,10 @@ EXAMPLES: Final = """\b
   persimchat estimate --scenario examples/family.yaml --json
 
 \b
-[bold]How near it is[/bold]
-  calls as the conversation makes them; tokens within 20 % of a run with the
-  built-in model. Models that say more, or think aloud, take more tokens
+[bold]How accurate it is[/bold]
+  calls are counted as the conversation makes them; tokens are within 20 % of
+  a run with the offline model. Models that write more, or think aloud, use
+  more tokens
 
 \b
 [bold]Exit codes[/bold]
@@ -36,9 +37,9 @@ def estimate(
     wanted: Wanted,
     as_json: Annotated[bool, typer.Option("--json", metavar="", help="Print one JSON object.")] = False,
 ) -> None:
-    """Say what a conversation will take, before it is held: calls, tokens and cost.
+    """Estimate the calls, tokens and cost of a conversation before you run it.
 
-    Takes the options of run and debate, asks no model, and writes nothing.
+    It takes the options of run and debate, asks no model, and writes nothing.
     """
     # What a run needs takes a second to load; --help and a wrong option should not wait for it.
     from persimchat.app.commands.request import understood

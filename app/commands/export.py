@@ -25,7 +25,7 @@ EXAMPLES: Final = """\b
 """
 
 TABLES_OUT: Final = Path("export")
-"""Where tables go unless somebody says otherwise."""
+"""The default folder for tables."""
 
 
 def export(
@@ -43,29 +43,30 @@ def export(
     runs: Annotated[
         Path,
         typer.Option(
-            "--runs", metavar="DIR", help="Where runs are. [dim]default: ./conversations[/dim]", show_default=False
+            "--runs",
+            metavar="DIR",
+            help="The folder that holds runs. [dim]default: ./conversations[/dim]",
+            show_default=False,
         ),
     ] = OUT,
     eyes: Annotated[
         str | None,
-        typer.Option(
-            "--for", metavar="NAME", help="Only what this participant may have seen: for one agent's or person's eyes."
-        ),
+        typer.Option("--for", metavar="NAME", help="Only what this participant, an agent or a person, may have seen."),
     ] = None,
     bom: Annotated[
         bool,
-        typer.Option("--bom", metavar="", help="csv: begin with a byte order mark; Excel needs it to read UTF-8."),
+        typer.Option("--bom", metavar="", help="csv: begin with a byte order mark, which Excel needs to read UTF-8."),
     ] = False,
-    force: Annotated[bool, typer.Option("--force", metavar="", help="Replace tables that are there.")] = False,
+    force: Annotated[bool, typer.Option("--force", metavar="", help="Replace existing tables.")] = False,
 ) -> None:
     """Write runs as tables for analysis: many runs into one set of tables, with a codebook of all columns.
 
-    The tables are runs, utterances, minds, memories (recalled), verdicts, positions, scores and calls; and silences and
-    interventions, where there were any.
+    The tables are runs, utterances, minds, memories (recalled), verdicts, positions, scores and calls, and, if there
+    were any, silences and interventions.
     """
     if bom and form != "csv":
         raise InputError(
-            f"--bom goes with --format csv, not with {form}", where="persimchat export", remedy="Leave one of them out."
+            f"--bom needs --format csv, not {form}", where="persimchat export", remedy="Leave one of them out."
         )
 
     from persimchat.app.commands.finding import find_run

@@ -1,4 +1,4 @@
-"""Which run is meant: the path of its folder, its id, the beginning of its id, or `latest`."""
+"""Finds a run by the path of its folder, its id, the beginning of its id, or `latest`."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def find_run(wanted: str, out: Path) -> Path:
     """The folder of a run.
 
     Args:
-        wanted: what the user wrote. A folder of this path goes first.
+        wanted: what the user wrote. A folder with this path comes before a run with this id.
         out: the folder that holds runs.
 
     Raises:
@@ -28,9 +28,10 @@ def find_run(wanted: str, out: Path) -> Path:
     runs = [folder for folder in _folders(out) if (folder / "run.json").is_file()]
     if not runs:
         raise InputError(
-            f"there is no run {quoted(wanted, _MOST_SHOWN)}: no folder of this path, and no runs to choose from",
+            f"there is no run {quoted(wanted, _MOST_SHOWN)}: there is no folder with this path, and no run to choose "
+            "from",
             where=str(out),
-            remedy="Make one with: persimchat run TOPIC; or say with --out where runs are.",
+            remedy="Make one with: persimchat run TOPIC; or name the folder that holds runs with --out.",
         )
     if wanted == LATEST:
         return max(runs, key=lambda folder: (_started(folder), folder.name))
@@ -41,14 +42,15 @@ def find_run(wanted: str, out: Path) -> Path:
     if not found:
         near = nearest_word(wanted, [folder.name for folder in runs])
         raise InputError(
-            f"there is no run {quoted(wanted, _MOST_SHOWN)}: no folder of this path, and no id that begins so",
+            f"there is no run {quoted(wanted, _MOST_SHOWN)}: no folder has this path, and no run's id begins with it",
             where=str(out),
-            remedy=f"Did you mean {near!r}?" if near else "See which runs there are: persimchat runs",
+            remedy=f"Did you mean {near!r}?" if near else "List the runs with: persimchat runs",
         )
     names = [folder.name for folder in sorted(found)]
     more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
     raise InputError(
-        f"{quoted(wanted, _MOST_SHOWN)} begins the ids of {len(names)} runs: {', '.join(names[:_MOST_NAMED])}{more}",
+        f"{len(names)} runs have ids that begin with {quoted(wanted, _MOST_SHOWN)}: "
+        f"{', '.join(names[:_MOST_NAMED])}{more}",
         where=str(out),
         remedy="Write more of the id.",
     )
@@ -57,7 +59,7 @@ def find_run(wanted: str, out: Path) -> Path:
 def _is_there(path: Path) -> bool:
     try:
         return path.exists()
-    except OSError:  # no name of a file at all, or one that may not be looked at
+    except OSError:  # not a valid file name, or no permission to look
         return False
 
 
@@ -73,7 +75,7 @@ def _folders(out: Path) -> list[Path]:
 
 
 def _started(folder: Path) -> str:
-    """When a run began, as it says itself; empty, which is before all others, where its run.json cannot be read."""
+    """When a run began, by its run.json; empty, which sorts before all others, if that cannot be read."""
     from persimchat.runs.folder.jsonl import parsed
 
     try:

@@ -1,4 +1,4 @@
-"""What the commands that hold a conversation have in common: from options to a run in the foreground."""
+"""Runs a conversation in the foreground; shared by all commands that do so."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def form_of(*, as_json: bool, quiet: bool) -> Form:
     """The form of the output.
 
     Raises:
-        InputError: both were asked for.
+        InputError: both were given.
     """
     if as_json and quiet:
         raise InputError("--json and --quiet contradict each other", remedy="Leave one of them out.")
@@ -32,10 +32,10 @@ def form_of(*, as_json: bool, quiet: bool) -> Form:
 
 
 def hold(wanted: Wanted, shown: Shown) -> None:
-    """Hold the conversation that was asked for, to its end.
+    """Run the conversation that the user asked for, to its end.
 
     Raises:
-        InputError: something that was asked for is wrong.
+        InputError: an option, a file or a name is wrong.
         typer.Exit: it ended with an error.
     """
     form = form_of(as_json=shown.as_json, quiet=shown.quiet)
@@ -65,12 +65,12 @@ def hold_run(
     """Follow a run to its end, with the people who take part in it.
 
     Args:
-        begun: the run's events, under a control where anybody takes part.
-        kept: the folder of a run by its id; None where it is thrown away.
+        begun: makes the run's events; it gets a control if people take part.
+        kept: gives a run's folder by its id; None if the run is not kept.
         form: the form of the output.
         people: whether any participant is a person.
         moderate: whether the user is the moderator.
-        lead: what stands around the past of a run that goes on.
+        lead: the text around the past of a resumed run or a branch.
 
     Raises:
         typer.Exit: it ended with an error.
@@ -89,6 +89,6 @@ def hold_run(
         stopped = await follow(events, view, kept=kept, people=taking_part)
         return stopped.reason if stopped else None
 
-    gc.freeze()  # what is loaded by now stays: looking through it time and again was a quarter of a long run's CPU
+    gc.freeze()  # what is loaded by now stays: collecting it again and again took a quarter of a long run's CPU
     if asyncio.run(held()) == "error":
         raise typer.Exit(MODEL_FAILURE)

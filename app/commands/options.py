@@ -1,4 +1,4 @@
-"""Options and arguments of several commands that are no settings; those of settings are made (`setting_options.py`)."""
+"""Options and arguments that several commands share; `setting_options.py` makes those of settings."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import typer
 from persimchat.state.setting import GROUPS
 
 OUT: Final = Path("conversations")
-"""Where runs are kept unless somebody says otherwise, relative to the working directory."""
+"""The default folder of runs, relative to the working directory."""
 
 WHO: Final = "Who and what about"
 PEOPLE: Final = "Taking part"
@@ -59,7 +59,7 @@ Humans = Annotated[
     typer.Option(
         "--human",
         metavar="NAME",
-        help="A person who takes part: one of the participants, or somebody who joins; as often as needed.",
+        help="A human participant: the name of a participant, or a new name to add. May be repeated.",
         rich_help_panel=PEOPLE,
     ),
 ]
@@ -68,7 +68,7 @@ Moderate = Annotated[
     typer.Option(
         "--moderate",
         metavar="",
-        help="You are the moderator: say something, whisper, change the topic (type /help).",
+        help="Be the moderator: speak, whisper, change the topic (type /help).",
         rich_help_panel=PEOPLE,
     ),
 ]
@@ -86,7 +86,7 @@ Assignments = Annotated[
     typer.Option(
         "--set",
         metavar="KEY=VALUE",
-        help="Any other setting; as often as needed. For example --set utterance_words=40.",
+        help="Any other setting; may be repeated. For example --set utterance_words=40.",
         rich_help_panel=SETTINGS,
     ),
 ]
@@ -104,24 +104,22 @@ Out = Annotated[
     typer.Option(
         "--out",
         metavar="DIR",
-        help="Where runs are, each in a folder of its own. [dim]default: ./conversations[/dim]",
+        help="The folder that holds runs, each in a folder of its own. [dim]default: ./conversations[/dim]",
         show_default=False,
         rich_help_panel=OUTPUT,
     ),
 ]
 Json = Annotated[
-    bool, typer.Option("--json", metavar="", help="One JSON event a line on standard output.", rich_help_panel=OUTPUT)
+    bool, typer.Option("--json", metavar="", help="Print one JSON event per line.", rich_help_panel=OUTPUT)
 ]
 Quiet = Annotated[
     bool,
-    typer.Option(
-        "--quiet", metavar="", help="Only the run's folder on standard output, at the end.", rich_help_panel=OUTPUT
-    ),
+    typer.Option("--quiet", metavar="", help="Print only the run's folder, at the end.", rich_help_panel=OUTPUT),
 ]
 OneRun = Annotated[
     str,
     typer.Argument(
-        metavar="RUN", help="The folder of a run, its id or the beginning of it, or latest.", show_default=False
+        metavar="RUN", help="A run: its folder, its id, the beginning of its id, or latest.", show_default=False
     ),
 ]
 Changes = Annotated[
@@ -129,13 +127,11 @@ Changes = Annotated[
     typer.Option(
         "--set",
         metavar="KEY=VALUE",
-        help="A setting that is to be another from here on; as often as needed.",
+        help="Change a setting from here on; may be repeated.",
         rich_help_panel=SETTINGS,
     ),
 ]
 Runs = Annotated[
     list[str],
-    typer.Argument(
-        metavar="RUN...", help="Folders of runs, their ids or the beginnings of them, or latest.", show_default=False
-    ),
+    typer.Argument(metavar="RUN...", help="Runs: folders, ids, beginnings of ids, or latest.", show_default=False),
 ]

@@ -1,4 +1,4 @@
-"""`persimchat personas`: who comes with the package, and who somebody is."""
+"""`persimchat personas`: lists the shipped personas, and shows one."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from persimchat.state.persona import Persona
 
 personas = typer.Typer(
-    help="The shipped personas: list them, show one (or a file). Your own: generate them, or convert what you have.",
+    help="List the shipped personas, show one, generate your own, or convert descriptions of people.",
     no_args_is_help=False,
     invoke_without_command=True,
 )
@@ -64,10 +64,12 @@ def list_personas(as_json: Json = False) -> None:
 
 @personas.command("show")
 def show(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="A name or first name, or a persona file.")],
+    name: Annotated[
+        str, typer.Argument(metavar="NAME", help="The name or first name of a shipped persona, or a persona file.")
+    ],
     as_json: Json = False,
 ) -> None:
-    """Show a whole profile."""
+    """Show all that a persona's file says."""
     from persimchat.personas.catalogue import find_persona
 
     persona = find_persona(name)

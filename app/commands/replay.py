@@ -1,4 +1,4 @@
-"""`persimchat replay`: a run once more from its recorded answers, at no cost."""
+"""`persimchat replay`: repeats a run from its recorded answers, at no cost."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ EXAMPLES: Final = """\b
 
 \b
 [bold]Exit codes[/bold]
-  0 it is the same, 1 it differs from the run, 2 bad input, 3 it ended before it could be compared, 4 stopped
-  by the machine, 130 interrupted
+  0 the replay is the same, 1 it differs, 2 bad input, 3 it ended too early to be compared
+  4 stopped by the machine (disk full), 130 interrupted
 """
 
 
@@ -40,16 +40,16 @@ def replay(
         typer.Option(
             "--keep",
             metavar="DIR",
-            help="Leave the replay's own folder in there. [dim]default: it is thrown away[/dim]",
+            help="Keep the replay's folder in this folder. [dim]default: it is deleted[/dim]",
         ),
     ] = None,
     out: options.Out = options.OUT,
     as_json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Let a run happen once more from its recorded answers, and say whether it is the same.
+    """Repeat a run from its recorded answers, and check that the result is the same.
 
-    No model is asked, and no network is needed.
+    It asks no model and needs no network.
     """
     form = form_of(as_json=as_json, quiet=quiet)
 
@@ -80,10 +80,10 @@ def replay(
 
 
 def _check_keep(keep: Path, folder: Path) -> None:
-    """Refuse to leave a replay where a run is.
+    """Refuse a folder for the replay that belongs to a run.
 
     Raises:
-        InputError: it would stand within a run's folder, or in the place of a run.
+        InputError: the replay would be within a run's folder, or replace a run.
     """
     from persimchat.runs.run.going_on import manifest_of
 
@@ -94,14 +94,14 @@ def _check_keep(keep: Path, folder: Path) -> None:
     taken = keep / manifest_of(folder)["run"]
     if taken.exists():
         raise InputError(
-            f"{taken} is there already, and a replay has the name of its run",
+            f"{taken} exists already, and a replay has the name of its run",
             where="--keep",
             remedy="Choose another folder.",
         )
 
 
 async def _events(replayed: Replay, keep: Path | None) -> AsyncGenerator[Event, None]:
-    """The replay's events; they name no folder that will not be there."""
+    """The replay's events; they name no folder that will be deleted."""
     from persimchat.runs.events import Stopped
 
     async with aclosing(replayed.events()) as events:
@@ -110,19 +110,19 @@ async def _events(replayed: Replay, keep: Path | None) -> AsyncGenerator[Event, 
 
 
 def _in_words(found: Comparison) -> list[str]:
-    """Whether the replay is the run, or where it differs and what may be the reason."""
+    """Whether the replay equals the run; if not, where it differs, and a likely reason."""
     from persimchat.runs.reports.words import count
 
     if found.same:
         much = f"{count(found.utterances, 'utterance')}, {count(found.minds, 'mind')}"
-        lines = [f"The same, byte for byte: {much}; {count(found.calls, 'recorded answer')}, no call made."]
+        lines = [f"The same, byte for byte: {much}; {count(found.calls, 'recorded answer')}, no model asked."]
     else:
         lines = ["It differs from the run:", *(f"  {one_line(part)}" for part in found.parts)]
     if found.prompts:
         turn, agent, module = found.prompts[0]
         more = f", the first at turn {turn} ({one_line(', '.join(filter(None, (agent, module))))})"
-        lines.append(f"{count(len(found.prompts), 'question')} to models differ from then{more}.")
+        lines.append(f"{count(len(found.prompts), 'question')} to models differ from the recorded ones{more}.")
     if found.other_prompts:
-        lines.append("The templates of prompts are others than then.")
+        lines.append("The prompt templates have changed since the run.")
     lines += [one_line(f"{name} was {then} and is {now}.") for name, (then, now) in found.versions.items()]
     return lines

@@ -21,7 +21,7 @@ _EXAMPLE: Final = 'persimchat run "Should our town close its centre to cars?"'
 
 
 def understood(wanted: Wanted) -> tuple[Scenario, Settings]:
-    """The scenario and the settings; the user is told what was left out of the scenario's file.
+    """The scenario and the settings; a warning names what was left out of the scenario's file.
 
     Raises:
         InputError: as `scenario_of` and `settings_of`.
@@ -34,7 +34,7 @@ def understood(wanted: Wanted) -> tuple[Scenario, Settings]:
 
 
 def scenario_of(wanted: Wanted) -> tuple[Scenario, list[str]]:
-    """The scenario that is wanted, and notes for the user on what was left out of its file.
+    """The scenario that the user asked for, and notes on what was left out of its file.
 
     Raises:
         InputError: topic, participants or file are missing, wrong or contradict each other.
@@ -42,23 +42,24 @@ def scenario_of(wanted: Wanted) -> tuple[Scenario, list[str]]:
     if wanted.topic is None and wanted.scenario is None:
         debated = wanted.arguments.get("mode") == "debate"
         example = _EXAMPLE.replace("run", "debate") if debated else _EXAMPLE
-        raise InputError("no topic", remedy=f"Say what they talk about: {example}; or name a scenario with --scenario.")
+        raise InputError("no topic", remedy=f"Give a topic: {example}; or name a scenario with --scenario.")
     if wanted.participants is not None and wanted.number is not None:
         raise InputError("--participants and -n contradict each other", remedy="Leave one of them out.")
     if wanted.scenario is None and wanted.topic and Path(wanted.topic).suffix in (".yaml", ".yml"):
         raise InputError(
-            f"the topic {wanted.topic!r} looks like a file", remedy=f"A scenario: --scenario {wanted.topic}."
+            f"the topic {wanted.topic!r} looks like a file",
+            remedy=f"To run a scenario, write --scenario {wanted.topic}.",
         )
     scenario, notes = _without_newcomers(wanted)
     return with_people(scenario, wanted.humans or ()), notes
 
 
 def _without_newcomers(wanted: Wanted) -> tuple[Scenario, list[str]]:
-    """The scenario before anybody of the command line's has joined."""
+    """The scenario before the people that --human names have joined."""
     chosen = _participants(wanted)
     if wanted.scenario is None:
         people = chosen or list(default_participants())
-        if len(people) == 1:  # with a person, one is enough
+        if len(people) == 1:  # one participant is enough if a person joins
             people += [{"name": name, "human": True} for name in wanted.humans or ()]
         return make_scenario(wanted.topic or "", people), []
     scenario = load_scenario(wanted.scenario, topic=wanted.topic)
@@ -81,7 +82,7 @@ def settings_of(wanted: Wanted, scenario: Scenario | None = None) -> Settings:
 
 
 def assigned(assignments: Sequence[str], options: Mapping[str, Any]) -> dict[str, Any]:
-    """The settings that `--set` and options of their own ask for; an option of None asks for nothing.
+    """The settings that `--set` and other options give; an option that is None was not given.
 
     Raises:
         InputError: a setting is unknown or wrong, or given twice with different values.
@@ -110,7 +111,7 @@ def _participants(wanted: Wanted) -> list[Any] | None:
 
 
 def _with_others(scenario: Scenario, chosen: list[Any]) -> tuple[Scenario, list[str]]:
-    """The scenario with other participants: what the file says of people who are not among them is left out."""
+    """The scenario with other participants, without what the file says of those who no longer take part."""
     people = [_known(entry, scenario) for entry in chosen]
     names = {persona.name for persona in make_scenario(scenario.topic, people).participants}
     ties = [tie for tie in scenario.relationships if {tie.from_, tie.to} <= names]
@@ -119,7 +120,7 @@ def _with_others(scenario: Scenario, chosen: list[Any]) -> tuple[Scenario, list[
     settings = {**scenario.settings, "agent_models": {name: m for name, m in models.items() if name in names}}
     notes = []
     if len(ties) < len(scenario.relationships) or len(goals) < len(scenario.social_goals):
-        notes.append("Relationships and goals of people who do not take part are left out.")
+        notes.append("The scenario's relationships and goals of personas that do not take part are left out.")
     changed = make_scenario(
         scenario.topic, people, relationships=ties, social_goals=goals, rules=scenario.rules, settings=settings
     )

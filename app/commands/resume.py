@@ -1,4 +1,4 @@
-"""`persimchat resume`, `branch` and `regenerate`: a run goes on, or a new one shares its past."""
+"""`persimchat resume`, `branch` and `regenerate`: continue a run, or begin a new one that shares its past."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ if TYPE_CHECKING:
 
 
 Begun = Callable[[Path, dict[str, Any], "Control | None"], "AsyncGenerator[Event, None]"]
-"""From a run's folder, the settings that change and a control to the events of the run that goes on."""
+"""A function of a run's folder, the settings that change and a control; it gives the events of the continued run."""
 
 
 def go_on(wanted: WantedAgain, shown: Shown, begun: Begun, *, at: int | None = None, again: bool = False) -> None:
-    """Go on with a run, to its end.
+    """Continue a run, to its end.
 
     Args:
-        wanted: which run, and what is to be otherwise.
-        shown: how; its folder is also where another run's folder is made.
+        wanted: which run, and what changes.
+        shown: how to show it; `out` is also the folder for a branch.
         begun: makes its events.
-        at: how many utterances a new run shares with it; None where it goes on itself, in its own folder.
-        again: whether the first utterance after them is made again.
+        at: how many utterances a new run shares with it; None to resume the run in its own folder.
+        again: whether the next utterance is worded again by the same speaker.
 
     Raises:
-        InputError: there is no such run, or something that was asked for is wrong.
+        InputError: there is no such run, or an option is wrong.
         typer.Exit: it ended with an error.
     """
     form = form_of(as_json=shown.as_json, quiet=shown.quiet)
@@ -64,12 +64,12 @@ def said_by(text: str) -> tuple[str, str]:
     """
     name, colon, words = text.partition(":")
     if name.strip() and colon and not words.strip():
-        raise InputError(
-            "there are no words after the colon", where="--say", remedy='Write what is said: --say "Jan: No."'
-        )
+        raise InputError("there are no words after the colon", where="--say", remedy='Add the words: --say "Jan: No."')
     if not name.strip() or not words.strip():
         raise InputError(
-            "it is not clear who says what", where="--say", remedy='Write a name, a colon, the words: --say "Jan: No."'
+            "the speaker or the words are missing",
+            where="--say",
+            remedy='Write a name, a colon, the words: --say "Jan: No."',
         )
     return name.strip(), words.strip()
 
@@ -83,14 +83,14 @@ EXAMPLES: Final = """\b
 \b
 [bold]Exit codes[/bold]
   0 done, 2 bad input
-  3 model failure, 4 stopped by the machine (disk full), 130 interrupted: resume goes on again
+  3 model failure, 4 stopped by the machine (disk full), 130 interrupted: resume it again
 """
 
 
 def resume(wanted: WantedAgain, shown: Shown) -> None:
-    """Go on with a run that was interrupted, failed or killed, in its own folder.
+    """Continue a run that was interrupted, failed or killed, in its own folder.
 
-    A run that came to its message limit or used up its budget goes on with a higher one.
+    A run that reached its message limit or used up its budget continues with a higher one.
     """
     from persimchat.runs.run.resume import resume_run
 
@@ -117,7 +117,7 @@ def branch(
     at: Annotated[
         int,
         typer.Option(
-            "--at", metavar="TURN", help="So many utterances are shared; 0 shares none.", show_default=False, min=0
+            "--at", metavar="TURN", help="How many utterances to share; 0 shares none.", show_default=False, min=0
         ),
     ],
     shown: Shown,
@@ -126,14 +126,14 @@ def branch(
         typer.Option(
             "--say",
             metavar="'NAME: TEXT'",
-            help="The next utterance: a participant's, or Moderator's.",
+            help="The next utterance: the name of a participant or Moderator, a colon, and the words.",
             show_default=False,
         ),
     ] = None,
 ) -> None:
-    """Begin a new run with the past of another, and go on in another way.
+    """Begin a new run that shares the first utterances of another one and continues differently.
 
-    Everybody remembers what they did then. The new run's folder stands beside the old one's.
+    All agents remember what they remembered at that turn. The new run gets a folder of its own.
     """
     spoken, out = said_by(say) if say is not None else None, shown.out
 
@@ -163,11 +163,13 @@ def regenerate(
     wanted: WantedAgain,
     turn: Annotated[
         int,
-        typer.Option("--turn", metavar="T", help="The utterance that is made again.", show_default=False, min=1),
+        typer.Option(
+            "--turn", metavar="T", help="The number of the utterance to word again.", show_default=False, min=1
+        ),
     ],
     shown: Shown,
 ) -> None:
-    """Let the same participant say something else at one turn, in a new run that goes on from there."""
+    """Have one utterance worded again by the same participant, in a new run that continues from there."""
     from persimchat.runs.run.branch import regenerate_run
 
     out = shown.out

@@ -19,9 +19,9 @@ EXAMPLES: Final = """\b
   persimchat run "Tea or coffee?" --json > events.jsonl
 
 \b
-[bold]What it leaves[/bold]
+[bold]What it writes[/bold]
   a folder with transcript.md to read; transcript.jsonl and minds.jsonl to
-  analyse; run.json, with all that is needed to repeat it
+  analyse; run.json, with everything needed to repeat the run
 
 \b
 [bold]Exit codes[/bold]
@@ -31,9 +31,9 @@ EXAMPLES: Final = """\b
 
 
 def run(wanted: Wanted, shown: Shown) -> None:
-    """Let personas talk about a topic, and keep what they said.
+    """Let personas talk about a topic, and record the conversation.
 
-    Nothing is needed but a topic: without a key or a server, the offline model speaks.
+    You need nothing but a topic: without a key or a server, the offline model speaks.
     In a terminal you see the conversation live; in a pipe it is plain text.
     """
     hold(wanted, shown)
@@ -49,10 +49,9 @@ DEBATE_EXAMPLES: Final = """\b
 
 \b
 [bold]How it ends[/bold]
-  with consensus, as soon as the judge finds that everybody agrees; or at the
-  message limit, where the judge words the position of the majority. run.json
-  and the end of transcript.md have the answer, verdicts.jsonl what the judge
-  said after every utterance
+  with consensus, as soon as the judge finds that all agree; or at the message
+  limit, with the position of the majority in the judge's words. run.json and the
+  end of transcript.md have the answer, verdicts.jsonl all verdicts of the judge
 
 \b
 [bold]Exit codes[/bold]
@@ -62,8 +61,9 @@ DEBATE_EXAMPLES: Final = """\b
 
 
 def debate(wanted: WantedDebate, shown: Shown) -> None:
-    """Let personas debate a question until a judge finds consensus, and word the answer.
+    """Let personas debate a question until a judge finds consensus.
 
-    The judge takes no part. Without consensus at the message limit, it words the position of the majority.
+    The judge does not speak in the debate. It states the answer; at the message limit without consensus, it states the
+    position of the majority.
     """
     hold(replace(wanted, arguments={**wanted.arguments, "mode": "debate"}), shown)

@@ -1,4 +1,4 @@
-"""`persimchat runs`: which runs there are; and to delete some."""
+"""`persimchat runs`: lists runs, and deletes some."""
 
 from __future__ import annotations
 
@@ -29,11 +29,14 @@ _Ending = Literal["message_limit", "consensus", "closed", "budget", "stopped", "
 _Out = Annotated[
     Path,
     typer.Option(
-        "--out", metavar="DIR", help="Where runs are. [dim]default: ./conversations[/dim]", show_default=False
+        "--out",
+        metavar="DIR",
+        help="The folder that holds runs. [dim]default: ./conversations[/dim]",
+        show_default=False,
     ),
 ]
 
-runs = typer.Typer(help="Which runs there are: list, filter, delete.", invoke_without_command=True, epilog=EXAMPLES)
+runs = typer.Typer(help="List, filter and delete runs.", invoke_without_command=True, epilog=EXAMPLES)
 
 
 @runs.callback()
@@ -68,9 +71,9 @@ def list_all(
     if context.invoked_subcommand is not None:
         if text or mode or ended or as_json or out != OUT:
             raise InputError(
-                "options stand before the command's name, where they would not count",
+                "options before the command's name would be ignored",
                 where=f"persimchat runs {context.invoked_subcommand}",
-                remedy=f"Write them behind it: persimchat runs {context.invoked_subcommand} … --out DIR",
+                remedy=f"Write them after it: persimchat runs {context.invoked_subcommand} … --out DIR",
             )
         return
     from persimchat.runs.folder.listing import list_runs, matching
@@ -84,9 +87,9 @@ def list_all(
     elif found:
         _print(found)
     elif listing.runs:
-        say(f"None of {len(listing.runs)} runs in {out} fits.")
+        say(f"None of {len(listing.runs)} runs in {out} matches.")
     else:
-        say(f"There are no runs in {out}. Make one with: persimchat run TOPIC; or say with --out where they are.")
+        say(f"There are no runs in {out}. Make one with: persimchat run TOPIC; or name another folder with --out.")
 
 
 def _print(found: list[ListedRun]) -> None:
@@ -120,13 +123,13 @@ def _print(found: list[ListedRun]) -> None:
 @runs.command("delete")
 def delete(
     wanted: Runs,
-    yes: Annotated[bool, typer.Option("--yes", "-y", metavar="", help="Do not ask.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", "-y", metavar="", help="Delete without asking.")] = False,
     keep_memories: Annotated[
-        bool, typer.Option("--keep-memories", metavar="", help="Leave what Chroma holds of them.")
+        bool, typer.Option("--keep-memories", metavar="", help="Keep their memories in Chroma.")
     ] = False,
     out: _Out = OUT,
 ) -> None:
-    """Delete runs: their folders, their memories, and checkpoints on a server. It cannot be undone."""
+    """Delete runs: their folders, their memories, and checkpoints on a server. This cannot be undone."""
     import asyncio
 
     from persimchat.app.commands.finding import find_run
@@ -146,12 +149,16 @@ def delete(
 
 
 def _agreed(found: list[Deletable]) -> bool:
-    """Ask, after saying what goes."""
+    """List what will be deleted, and ask."""
     if not sys.stdin.isatty():
-        raise InputError("nobody is there to be asked", where="persimchat runs delete", remedy="Add --yes.")
+        raise InputError(
+            "there is no terminal on which to ask for confirmation", where="persimchat runs delete", remedy="Add --yes."
+        )
     for run in found:
         topic = one_line(run.manifest.scenario.topic)
         going = " No ending is recorded: it may still be running." if run.manifest.stop_reason is None else ""
-        memories = f" Its memories in {run.store} go too." if run.store is not None else f" {run.kept}".rstrip()
+        memories = (
+            f" Its memories in {run.store} will be deleted, too." if run.store is not None else f" {run.kept}".rstrip()
+        )
         say(f"{one_line(str(run.folder))}: {topic}.{going}{one_line(memories) and ' ' + one_line(memories)}")
     return typer.confirm(f"Delete {'this run' if len(found) == 1 else f'these {len(found)} runs'}?")

@@ -27,13 +27,13 @@ EXAMPLES: Final = """\b
 
 def serve(
     host: Annotated[
-        str, typer.Option(help="Address to listen on; others than loopback ask for a token.")
+        str, typer.Option(help="Address to listen on; any but loopback asks visitors for a token.")
     ] = "127.0.0.1",
-    port: Annotated[int, typer.Option(min=0, max=65535, help="Port to listen on; 0 for any that is free.")] = 8080,
+    port: Annotated[int, typer.Option(min=0, max=65535, help="Port to listen on; 0 for any free one.")] = 8080,
     out: options.Out = options.OUT,
     library: Annotated[Path, typer.Option(help="Folder of your own personas and saved set-ups.")] = Path("library"),
 ) -> None:
-    """Open the page on which conversations are set up, watched, joined and analysed."""
+    """Serve the web page, where you set up, watch, join and analyse conversations."""
     os.environ["NICEGUI_STORAGE_PATH"] = str(library / ".web")  # read when it is imported
     try:
         from persimchat.app.web.serving import host_pages
@@ -41,5 +41,5 @@ def serve(
         if error.name is not None and error.name.split(".")[0] in ("nicegui", "fastapi", "uvicorn", "starlette"):
             raise MissingExtraError("the web page", "web") from None
         raise
-    gc.freeze()  # what is loaded by now stays, and need not be looked through for garbage
+    gc.freeze()  # what is loaded by now stays, so the garbage collector need not look through it
     host_pages(host, port, out, library, say)

@@ -1,4 +1,4 @@
-"""Commands with the options of settings, which are made when a command is called: the list of commands needs none."""
+"""Commands with the options of settings; the options are made when a command is called, so the list stays fast."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typer.core import TyperCommand
 
 
 class _Called(TyperCommand):
-    """Stands for a command in the list of commands, and makes it when it is called."""
+    """A placeholder in the list of commands; makes the real command when it is called."""
 
     def make_context(self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any) -> Any:
         made = self.callback.make_command()  # type: ignore[union-attr]
@@ -28,11 +28,11 @@ def offer(
     """Add a command whose parameters are options, or classes of them (`wanted.py`).
 
     Args:
-        app: to which it is added.
+        app: to which the command is added.
         command: the function; its name and docstring are the command's.
-        epilog: what stands below its help.
-        without: settings that are given no option.
-        later: only settings that a run may change when it is resumed or branched are given one; all where it is None.
+        epilog: the text below its help.
+        without: settings that get no option.
+        later: only settings that may change when a run is resumed, or branched, get one; None for all settings.
     """
 
     def make_command() -> Any:

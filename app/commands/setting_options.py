@@ -1,4 +1,4 @@
-"""The options of settings, made from the settings' fields and what these say of their use (`state/setting.py`)."""
+"""Makes the options of settings from the fields of `Settings` and their metadata (`state/setting.py`)."""
 
 from __future__ import annotations
 
@@ -48,24 +48,24 @@ def _in_words(value: Any) -> str:
 
 
 _OLD: Final = "old_"
-"""Parameters of options' old names begin with this."""
+"""Prefix of the parameters for options' old names."""
 _SCENARIO: Final = "scenario"
 """The parameter that names a scenario's file."""
 
 
 def offered(later: Literal["resume", "branch"] | None) -> list[str]:
-    """The settings that have an option of their own: all, or those that may change when a run goes on in that way."""
+    """The settings with an option of their own: all, or those that may change when a run is resumed or branched."""
     allowed = {None: ("resume", "branch", "never"), "branch": ("resume", "branch"), "resume": ("resume",)}[later]
     return [name for name, about in ABOUT.items() if about.option is not None and about.changes in allowed]
 
 
 def with_options(command: Callable[..., None], names: Sequence[str], *, later: bool = False) -> Callable[..., None]:
-    """A command as Typer takes it, with a parameter an option.
+    """A command as Typer takes it: one parameter per option.
 
     Args:
         command: the function; classes among its parameters are replaced by their fields.
         names: settings that have an option.
-        later: whether a run goes on, which has values of its own.
+        later: whether the command continues a run, which has values of its own.
     """
     taken = inspect.signature(command, eval_str=True).parameters.values()
     parameters: list[inspect.Parameter] = []
@@ -100,10 +100,10 @@ def with_options(command: Callable[..., None], names: Sequence[str], *, later: b
 
 
 def choices_in(text: str) -> list[str]:
-    """The choices of a list as one types it: separated by semicolons where there are any, else by commas.
+    """The choices in a typed list, separated by semicolons if it has any, else by commas.
 
     Raises:
-        InputError: there is nothing between two separators.
+        InputError: a choice between two separators is empty.
     """
     choices = [choice.strip() for choice in text.split(";" if ";" in text else ",")]
     if not all(choices):
@@ -144,7 +144,7 @@ def _parameter(name: str, annotation: Any) -> inspect.Parameter:
 
 
 def _typed(annotation: Any) -> Any:
-    """What an option of the command line takes for a field; text where the field is more than one simple thing."""
+    """The type of an option for a field; text if the field is not of a simple type."""
     if get_origin(annotation) in (Union, UnionType):
         given = [part for part in get_args(annotation) if part is not type(None)]
         return _typed(given[0]) if len(given) == 1 else str
@@ -152,7 +152,7 @@ def _typed(annotation: Any) -> Any:
 
 
 def _help(name: str, *, later: bool) -> str:
-    """What the option does, beside what it counts, its values and what holds without it."""
+    """The option's help: what it does, its condition, its values and its default."""
     about, field = ABOUT[name], Settings.model_fields[name]
     told = about.help or field.description or ""
     words = [f"{told[:1].upper()}{told[1:]}."]
@@ -168,7 +168,7 @@ def _settings_in(given: Mapping[str, Any], names: Sequence[str]) -> dict[str, An
     """The settings that the options ask for, by name; None where an option was not given.
 
     Raises:
-        InputError: one was given by two names.
+        InputError: a setting was given by two names.
     """
     found = {name: given[name] for name in names}
     for name in names:
@@ -184,15 +184,15 @@ def _settings_in(given: Mapping[str, Any], names: Sequence[str]) -> dict[str, An
             found[name] = value
     if found.get("choices") is not None:
         found["choices"] = choices_in(found["choices"])
-        found["answer_format"] = found["answer_format"] or "choice"  # choices alone ask for one of them
+        found["answer_format"] = found["answer_format"] or "choice"  # --choices alone means: one of them
     return found
 
 
 def _understand_old_scenario(given: dict[str, Any], settings: dict[str, Any]) -> None:
-    """Let `--config FILE` be `--scenario FILE`, and `--scenario debate`, which it was before, `--mode debate`.
+    """Read the old `--config FILE` as `--scenario FILE`, and the old `--scenario debate` as `--mode debate`.
 
     Raises:
-        InputError: one thing was given by two names.
+        InputError: an option was given by its old and its new name.
     """
     file, old = given[_SCENARIO], given[_OLD + _SCENARIO]
     if "mode" in settings and str(file) in get_args(_typed(Settings.model_fields["mode"].annotation)):

@@ -29,7 +29,7 @@ def show(
     run: Annotated[
         str,
         typer.Argument(
-            metavar="RUN", help="The folder of a run, its id or the beginning of it, or latest.", show_default=False
+            metavar="RUN", help="A run: its folder, its id, the beginning of its id, or latest.", show_default=False
         ),
     ],
     file: Annotated[
@@ -43,24 +43,27 @@ def show(
     html: Annotated[
         bool, typer.Option("--html", metavar="", help="Write a report: one HTML file that needs no network.")
     ] = False,
-    force: Annotated[bool, typer.Option("--force", metavar="", help="Replace a report that is there.")] = False,
+    force: Annotated[bool, typer.Option("--force", metavar="", help="Replace an existing report.")] = False,
     as_json: Annotated[bool, typer.Option("--json", metavar="", help="Print one JSON object.")] = False,
     out: Annotated[
         Path,
         typer.Option(
-            "--out", metavar="DIR", help="Where runs are. [dim]default: ./conversations[/dim]", show_default=False
+            "--out",
+            metavar="DIR",
+            help="The folder that holds runs. [dim]default: ./conversations[/dim]",
+            show_default=False,
         ),
     ] = OUT,
 ) -> None:
     """Show a run: who spoke, how fast, how they felt, why it ended, what it cost.
 
-    Also runs that were interrupted, or are still going on.
+    The run may be interrupted, or still running.
     """
     if html and as_json:
         raise InputError("--html and --json contradict each other", remedy="Leave one of them out.")
     if not html and (file is not None or force):
         raise InputError(
-            f"{'a file' if file is not None else '--force'} is given, but no report is asked for",
+            f"{'a file' if file is not None else '--force'} needs --html",
             where="persimchat show",
             remedy="Add --html, or leave it out.",
         )

@@ -1,6 +1,6 @@
-"""What a user asks for on the command line. This module loads no room, so that a wrong option is reported at once.
+"""What a user asks for on the command line. It imports little, so that a wrong option is reported at once.
 
-The fields of these classes are options: a command takes one of them in place of a parameter an option
+The fields of these classes are options: a command takes one such class in place of one parameter per option
 (`setting_command.py`).
 """
 
@@ -20,7 +20,7 @@ SettingOptions = Annotated[Mapping[str, Any], SETTINGS]
 
 @dataclass(frozen=True)
 class Wanted:
-    """The conversation that somebody asked for; None and empty where they did not say."""
+    """The conversation that the user asked for; None or empty for what was not given."""
 
     topic: options.Topic = None
     scenario: options.ScenarioFile = None
@@ -34,14 +34,14 @@ class Wanted:
 
 @dataclass(frozen=True)
 class WantedDebate(Wanted):
-    """The debate that somebody asked for."""
+    """The debate that the user asked for."""
 
     topic: options.Question = None
 
 
 @dataclass(frozen=True)
 class WantedAgain:
-    """The run with which somebody wants to go on, and what is to be otherwise from there on."""
+    """The run that the user wants to continue, and what changes from there on."""
 
     run: options.OneRun
     arguments: SettingOptions = field(default_factory=dict)
@@ -50,7 +50,7 @@ class WantedAgain:
 
 @dataclass(frozen=True)
 class Shown:
-    """How a conversation is shown, and where it is kept."""
+    """How the conversation is shown, and where it is kept."""
 
     moderate: options.Moderate = False
     out: options.Out = options.OUT

@@ -1,1 +1,1 @@
-"""Taking part in a run from a terminal or a pipe: the lines that people type."""
+"""How people take part in a run from a terminal or a pipe."""

@@ -1,4 +1,4 @@
-"""A run in which people take part, in a terminal: the conversation scrolls by above the line in which they type."""
+"""The terminal view of a run with people: the conversation scrolls by above the line in which they type."""
 
 from __future__ import annotations
 
@@ -38,17 +38,17 @@ Line = tuple[str, str]
 
 
 class Area:
-    """Keeps the picture of a run for the toolbar."""
+    """The state of a run that the toolbar shows."""
 
     def __init__(self) -> None:
         self._now = Picture()
 
     def show(self, event: Event) -> None:
-        """Take one event into the picture."""
+        """Update the state with an event."""
         self._now.take(event)
 
     def lines(self, asked: tuple[str, str] | None, width: int) -> list[Line]:
-        """Two lines: whose turn it is or who speaks, and how far it is.
+        """The toolbar's two lines: who is asked or who speaks, and how far the conversation is.
 
         Args:
             asked: who is asked for what.
@@ -74,10 +74,10 @@ class Area:
             room = width - cell_len(name) - 2
             return f"{name}: {_end(words, room)}"
         if self._now.speaker:
-            return f"{one_line(self._now.speaker)} looks for words"
+            return f"{one_line(self._now.speaker)} is thinking"
         if self._now.paused:
-            return "paused; /go goes on"
-        return "everybody listens and thinks" if self._now.needs else "everybody wakes up"
+            return "paused; /go continues"
+        return "the agents listen and think" if self._now.needs else "everybody wakes up"
 
 
 def _by_need(item: tuple[str, int]) -> int:
@@ -89,7 +89,7 @@ def _cut(text: str, width: int) -> str:
 
 
 def _end(text: str, width: int) -> str:
-    """The last words of a text that fit."""
+    """The last words of a text that fit into the width."""
     while text and cell_len(text) > max(1, width):
         text = text[1 + (len(text) > 2 * width) * (len(text) - 2 * width) :]
     return text
@@ -100,7 +100,7 @@ _STYLE: Final = Style.from_dict({"bottom-toolbar": "noreverse dim", TURN: "rever
 
 
 class Console(Listening):
-    """A view on a run and a line to type in, both in one terminal."""
+    """Shows a run and reads a line at the same time, in one terminal."""
 
     def __init__(self, control: Control, *, moderating: bool, lead: Lead | None = None) -> None:
         super().__init__(control, moderating=moderating)
@@ -124,15 +124,15 @@ class Console(Listening):
     # The view
 
     def show(self, event: Event) -> None:
-        """Take one event into the picture."""
+        """Update the state with an event."""
         self._area.show(event)
         self._transcript.show(event)
         if isinstance(event, Started):
-            self._transcript.note("Type what you want to say; /help says what else can be done.")
+            self._transcript.note("Type what you want to say; /help lists the commands.")
         self._session.app.invalidate()
 
     def close(self) -> None:
-        """Nothing is left to do."""
+        """Do nothing: there is nothing to close."""
 
     def _print(self, shown: RenderableType) -> None:
         whole = isinstance(shown, Text) and bool(shown.no_wrap)
@@ -141,7 +141,7 @@ class Console(Listening):
         self._write(captured.get())
 
     def _write(self, text: str) -> None:
-        """Write above the line, in one step and without giving the terminal's keys away, so that none is lost."""
+        """Write above the line in one step, without giving up the terminal's input, so that no key is lost."""
         app, output = self._session.app, self._session.output
         if app.is_running:
             app.renderer.erase()
@@ -171,12 +171,12 @@ class Console(Listening):
             except _CtrlC:
                 raise Interrupted from None
             except _CtrlD:
-                self._transcript.note("You have left: the run stops where a person has to answer.")
+                self._transcript.note("You have left: the run stops when a person has to answer.")
                 return
             try:
                 told = carry_out(line, self.talk, self.control)
             except InputError as error:
-                told = f"{one_line(str(error))} (The key Up brings back what you typed.)"
+                told = f"{one_line(str(error))} (Press Up to get back what you typed.)"
             if told:
                 self._transcript.note(told)
 
@@ -208,6 +208,6 @@ class _Names(Completer):
         self._listening = listening
 
     def get_completions(self, document: Document, complete_event: CompleteEvent) -> Iterable[Completion]:
-        """How the line may go on."""
+        """Completions of the line."""
         for text, replaced in completions(document.text_before_cursor, self._listening.talk):
             yield Completion(text, start_position=-replaced)

@@ -1,4 +1,4 @@
-"""What a person types while a conversation goes on: from a line to what is to be done. Pure functions."""
+"""Parses the lines that people type during a conversation into requests. Pure functions."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ COMMANDS: Final = {
     "/say": ("TEXT", "the moderator says it"),
     "/whisper": ("NAME TEXT", "only they hear it"),
     "/topic": ("TEXT", "the moderator changes the topic"),
-    "/hand": ("[NAME]", "a person raises a hand to speak, or lowers it"),
-    "/pass": ("", "who is asked says nothing this time"),
-    "/pause": ("", "nothing happens after this utterance"),
+    "/hand": ("[NAME]", "a person raises a hand, or lowers it"),
+    "/pass": ("", "the person who is asked says nothing this time"),
+    "/pause": ("", "pauses after this utterance"),
     "/go": ("", "end a pause"),
     "/stop": ("", "end the conversation"),
     "/help": ("", "these lines"),
 }
-"""Every command with what stands after it and what it does."""
+"""Every command with its arguments and what it does."""
 
 _NAMED: Final = re.compile(r"\s*([^:\n]{1,300}):\s*(\S.*)", re.DOTALL)
 _CALLED: Final = re.compile(r"([^\W\d_][\w.'’-]{0,39}):\s+\S")
@@ -38,12 +38,12 @@ Deed = Literal["nothing", "answer", "say", "topic", "hand", "pass", "pause", "go
 
 @dataclass(frozen=True)
 class Talk:
-    """What a line is understood by: who is there, and who is asked.
+    """What the meaning of a line depends on: who takes part, and who is asked.
 
     Attributes:
-        present: everybody's full names.
-        people: those of them who are people.
-        moderating: whether whoever types is the moderator.
+        present: the full names of all participants.
+        people: the names of those who are people.
+        moderating: whether the user is the moderator.
         asked: who is asked for what ("utterance" or "need_to_talk").
         raised: people who have raised a hand.
     """
@@ -57,14 +57,14 @@ class Talk:
 
 @dataclass(frozen=True)
 class Order:
-    """What is to be done.
+    """What a line asks for.
 
     Attributes:
-        do: the deed.
-        text: words, a topic, or the answer to what somebody is asked.
-        who: the speaker, or whose hand; empty for the moderator.
-        to: who hears it, where nobody else does.
-        raised: of a hand, whether it goes up.
+        do: the kind of request.
+        text: words, a topic, or an answer.
+        who: the speaker, or the person who raises or lowers a hand; empty for the moderator.
+        to: the only participant who hears a whisper.
+        raised: whether the hand goes up.
     """
 
     do: Deed
@@ -81,17 +81,17 @@ _BARE: Final = {
     "/stop": Order("stop"),
     "/help": Order("help"),
 }
-"""Commands that take nothing after them."""
+"""Commands without arguments."""
 
 
 def order(line: str, talk: Talk) -> Order:
     """What a line asks for.
 
-    A line that begins with a slash is a command (with two: words that begin with one); anything else is what somebody
-    says. Names may be first names.
+    A line that begins with a slash is a command (with two slashes, it is words that begin with one); any other line is
+    what a person or the moderator says. Names may be first names.
 
     Raises:
-        InputError: there is no such command, something is missing, or it is not clear who is meant.
+        InputError: the command is unknown or incomplete, or it is not clear who is meant.
     """
     text = clean(line).strip()
     command = _COMMAND.fullmatch(text)
@@ -103,28 +103,28 @@ def order(line: str, talk: Talk) -> Order:
 
 
 def _nothing(line: str, talk: Talk) -> Order:
-    """A line with nothing in it: one key too many, unless an answer is wanted or something was in it."""
+    """An empty line: ignored, unless a person is asked or the line had characters that were removed."""
     if talk.asked is None:
         if not line.strip():
             return Order("nothing")
-        raise InputError("there are no words in it", remedy="Type it again in letters; /help says what can be done.")
+        raise InputError("there are no words in it", remedy="Type it again in letters; /help lists the commands.")
     name, what = talk.asked
     if what == "need_to_talk":
-        raise InputError("that is no number", where=name, remedy="Type a number from 0 to 10, or /pass.")
+        raise InputError("this is not a number", where=name, remedy="Type a number from 0 to 10, or /pass.")
     raise InputError("there are no words in it", where=name, remedy="Type what you say, or /pass.")
 
 
 def unknown_speaker(wanted: Order, talk: Talk) -> str:
-    """The word before the colon of what is said, where it could be meant as a speaker and is nobody's name.
+    """A word before a colon that looks like a speaker but is not a participant's name; empty if there is none.
 
-    Whoever typed it may have wanted somebody else to say it; empty where there is no such word.
+    The user may have meant another speaker, so a hint tells them.
     """
     named = _CALLED.match(wanted.text) if wanted.do == "say" and not wanted.to else None
     return named.group(1) if named is not None and not matching(named.group(1), talk.present) else ""
 
 
 def answers(line: str, talk: Talk) -> bool:
-    """Whether a line is an answer to whoever may be asked: words without a name before them, or /pass."""
+    """Whether a line answers the person who is asked: words without a name before them, or /pass."""
     text = clean(line).strip()
     command = _COMMAND.fullmatch(text)
     if command is not None:
@@ -134,7 +134,7 @@ def answers(line: str, talk: Talk) -> bool:
 
 
 def _words(text: str, talk: Talk) -> Order:
-    """A plain line: `Name: text`, or the words of whoever is asked, of the only person, or of the moderator."""
+    """A plain line: `Name: text`, or the words of the person who is asked, of the only person, or of the moderator."""
     named = _NAMED.fullmatch(text)
     if named is not None:
         found = _person(named.group(1), talk)
@@ -147,7 +147,8 @@ def _words(text: str, talk: Talk) -> Order:
     if talk.people:
         nobody = unknown_speaker(Order("say", text), talk)
         raise InputError(
-            f"{f'nobody here is called {quoted(nobody, _MOST_QUOTED)}; ' if nobody else ''}several people take part",
+            f"{f'no participant is called {quoted(nobody, _MOST_QUOTED)};  ' if nobody else ''}several people take "
+            "part",
             where="who says it",
             remedy=f"Write whose words it is: {talk.people[0]}: …",
         )
@@ -161,7 +162,7 @@ def _said(name: str, text: str, talk: Talk) -> Order:
 
 
 def _person(written: str, talk: Talk) -> str | None:
-    """The person who is meant before a colon; empty for the moderator; None where it is nobody who could speak."""
+    """The person whose name is before a colon; empty for the moderator; None if the name is neither."""
     found = matching(written, talk.people)
     if len(found) == 1:
         return found[0]
@@ -194,14 +195,14 @@ def _command(name: str, rest: str, talk: Talk) -> Order:
 def _as_moderator(text: str, name: str, talk: Talk) -> str:
     if not talk.moderating:
         raise InputError(
-            f"{name} is the moderator's, and you are not",
-            remedy="A line without a slash is what you say; --moderate makes you the moderator.",
+            f"only the moderator can use {name}",
+            remedy="To say it, leave out the slash; to moderate, start with --moderate.",
         )
     return text
 
 
 def _addressed(rest: str, present: Sequence[str]) -> tuple[str, str]:
-    """The name at the beginning, as many words of it as make one, and the text after it."""
+    """The longest name at the beginning of a text, and the text after it."""
     words = list(_WORD.finditer(rest))
     longest = max((len(folded(name).split()) for name in present), default=1)
     for count in range(min(longest, len(words)), 0, -1):
@@ -211,29 +212,29 @@ def _addressed(rest: str, present: Sequence[str]) -> tuple[str, str]:
             name = full_name(written, present, what="participant", where="/whisper")
             if not rest[end:].strip():
                 raise InputError(
-                    f"nothing is whispered to {name}", where="/whisper", remedy="Write /whisper NAME TEXT."
+                    f"there are no words to whisper to {name}", where="/whisper", remedy="Write /whisper NAME TEXT."
                 )
             return name, rest[end:].strip()
     written = words[0].group()
     if len(written) > _MOST_QUOTED:
-        raise InputError("this is no name", where="/whisper", remedy="Write /whisper NAME TEXT.")
+        raise InputError("this is not a name", where="/whisper", remedy="Write /whisper NAME TEXT.")
     return full_name(written, present, what="participant", where="/whisper"), ""
 
 
 def _whisperer(talk: Talk) -> str:
-    """Whose whisper it is: of whoever is asked for words, else the moderator's, else the only person's."""
+    """Who whispers: the person who is asked for words, else the moderator, else the only person."""
     if talk.asked is not None and talk.asked[1] == "utterance":
         return talk.asked[0]
     if talk.moderating:
         return ""
     if len(talk.people) == 1:
         return talk.people[0]
-    raise InputError("it is not clear who whispers", where="/whisper", remedy="Whisper when one of you is asked.")
+    raise InputError("it is not clear who whispers", where="/whisper", remedy="Whisper when a person is asked.")
 
 
 def _whose_hand(written: str, talk: Talk) -> str:
     if not talk.people:
-        raise InputError("no person takes part who could raise a hand", where="/hand", remedy="/say speaks at once.")
+        raise InputError("no person takes part who could raise a hand", where="/hand", remedy="Use /say to speak next.")
     if written:
         return full_name(written, talk.people, what="person", where="/hand")
     if len(talk.people) == 1:
@@ -242,7 +243,7 @@ def _whose_hand(written: str, talk: Talk) -> str:
 
 
 def completions(before: str, talk: Talk) -> list[tuple[str, int]]:
-    """How the text before the cursor may go on: replacements, and how many characters each replaces."""
+    """Completions of the text before the cursor, and how many characters each replaces."""
     if before.startswith("/"):
         command, space, rest = before.partition(" ")
         if not space:
@@ -260,6 +261,6 @@ def completions(before: str, talk: Talk) -> list[tuple[str, int]]:
 
 
 def _begins(name: str, written: str) -> bool:
-    """Whether what is written begins the name, or one of its words."""
+    """Whether the name, or one of its words, begins with what is written."""
     key = folded(written)
     return f" {folded(name)}".find(f" {key}") >= 0

@@ -1,4 +1,4 @@
-"""People, or a program for them, take part through lines on standard input that is no terminal's prompt."""
+"""Lets people, or a program, take part in a run through lines on standard input without a prompt."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ from persimchat.state.plain_text import one_line
 
 _PIECE: Final = 65_536
 _LONGEST: Final = 1_000_000
-"""Bytes of a line; of a longer one no more is kept, which is enough to say that it is too long."""
+"""The most bytes kept of a line: enough to report that it is too long."""
 
 _Asked = tuple[asyncio.AbstractEventLoop, "asyncio.Future[str | None]"]
 
 
 class Lines:
-    """Lines of a file descriptor, each read when it is wanted, by a thread that keeps no process alive.
+    """The lines of a file descriptor, read on demand by a daemon thread.
 
     Args:
-        descriptor: what is read; None for nothing at all.
+        descriptor: what is read; None for no lines.
     """
 
     def __init__(self, descriptor: int | None) -> None:
@@ -39,7 +39,7 @@ class Lines:
         self._thread: threading.Thread | None = None
 
     async def next(self) -> str | None:
-        """The next line without its end; None where there are no more."""
+        """The next line without its end; None at the end of the input."""
         if self._thread is None:
             self._thread = threading.Thread(target=self._serve, name="standard input", daemon=True)
             self._thread.start()
@@ -52,7 +52,7 @@ class Lines:
         while True:
             loop, wanted = self._wanted.get()
             line = self._line()
-            with contextlib.suppress(RuntimeError):  # the run is over, and its loop closed
+            with contextlib.suppress(RuntimeError):  # the run is over, and its event loop is closed
                 loop.call_soon_threadsafe(_give, wanted, line)
 
     def _line(self) -> str | None:
@@ -70,7 +70,7 @@ class Lines:
             return b""
         try:
             return os.read(self._descriptor, _PIECE)
-        except OSError:  # closed, or a terminal that has gone
+        except OSError:  # the descriptor is closed, or the terminal is gone
             return b""
 
 
@@ -83,15 +83,15 @@ def standard_input() -> Lines:
     """The lines of standard input."""
     try:
         return Lines(sys.stdin.fileno() if sys.stdin is not None else None)
-    except (OSError, ValueError):  # something else stands in its place
+    except (OSError, ValueError):  # a program has replaced standard input
         return Lines(None)
 
 
 class PipedLines(Listening):
-    """Lines are carried out in their order; what is wrong with one is told on standard error.
+    """Carries out lines in their order, and reports errors on standard error.
 
-    A line that answers (words without a name before them, or /pass) waits until a person is asked, so that all lines of
-    a conversation may be given at once. Everything else is done when its turn comes.
+    A line that answers (words without a name before them, or /pass) waits until a person is asked, so a program may
+    write all lines of a conversation at once. All other lines are carried out as they come.
     """
 
     def __init__(self, control: Control, lines: Lines, *, moderating: bool) -> None:
@@ -100,13 +100,13 @@ class PipedLines(Listening):
         self._somebody_asked = asyncio.Event()
 
     def take(self, event: Event) -> None:
-        """Take an event into account."""
+        """Update the state with an event."""
         super().take(event)
         if isinstance(event, Asked):
             self._somebody_asked.set()
 
     async def read(self) -> None:
-        """Carry out line by line, until there are no more."""
+        """Carry out line by line, to the end of the input."""
         while (line := await self._lines.next()) is not None:
             while self.control.asked is None and not self.control.paused and answers(line, self.talk):
                 self._somebody_asked.clear()

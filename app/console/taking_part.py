@@ -1,4 +1,4 @@
-"""What a person types into a run: how it is understood, carried out and answered."""
+"""Carries out what people type during a run, and answers them."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from persimchat.state.plain_text import one_line
 
 
 class Listening:
-    """Keeps up with a run, to understand what people type by it.
+    """Follows a run, and carries out the lines that people type.
 
     Args:
-        control: the run's.
-        moderating: whether whoever types is the moderator.
+        control: the run's control.
+        moderating: whether the user is the moderator.
     """
 
     def __init__(self, control: Control, *, moderating: bool) -> None:
@@ -24,7 +24,7 @@ class Listening:
         self._raised: frozenset[str] = frozenset()
 
     def take(self, event: Event) -> None:
-        """Take an event into account."""
+        """Update the state with an event."""
         if isinstance(event, Started):
             self._started = event
         elif isinstance(event, HandRaised):
@@ -32,37 +32,37 @@ class Listening:
 
     @property
     def talk(self) -> Talk:
-        """What a line is understood by just now."""
+        """What the meaning of a line depends on at this moment."""
         present, people = (self._started.participants, self._started.people) if self._started else ([], [])
         return Talk(present, people, self._moderating, self.control.asked, self._raised)
 
 
 class TakingPart(Protocol):
-    """Where people's lines come from."""
+    """A source of the lines that people type."""
 
     @property
     def control(self) -> Control:
         """The run's."""
 
     def take(self, event: Event) -> None:
-        """Take an event into account; called with every event before it is shown."""
+        """Update the state with an event; called with every event before it is shown."""
 
     async def read(self) -> None:
-        """Carry out what people type, from the beginning of the run until nobody types any more.
+        """Carry out what people type, from the beginning of the run to the end of the input.
 
         Raises:
-            Interrupted: they end the run as a signal does.
+            Interrupted: the user interrupted the run.
         """
 
 
 def carry_out(line: str, talk: Talk, control: Control) -> str:
-    """Do what a line asks for.
+    """Carry out what a line asks for.
 
     Returns:
-        What is told to whoever typed it; empty where they see it happen.
+        A message for the user; empty if the user sees the effect anyway.
 
     Raises:
-        InputError: it cannot be done; nothing has happened.
+        InputError: it cannot be done, and nothing was changed.
     """
     wanted = order(line, talk)
     match wanted.do:
@@ -82,7 +82,7 @@ def carry_out(line: str, talk: Talk, control: Control) -> str:
             control.pass_turn()
         case "pause":
             control.pause()
-            return "Paused after this utterance; /go goes on."
+            return "Pausing after this utterance; /go continues."
         case "go":
             control.go_on()
         case "stop":
@@ -101,20 +101,20 @@ def _said(wanted: Order) -> str:
 
 
 def _as_it_stands(wanted: Order, talk: Talk) -> str:
-    """A hint that a name before the words is nobody's and was said with them; empty where there is none."""
+    """A hint that the word before a colon is nobody's name and was said with the rest; empty if there is none."""
     nobody = unknown_speaker(wanted, talk)
     who = one_line(wanted.who) or "the moderator"
-    return f"Nobody here is called {nobody}; it was said by {who} as it stands." if nobody else ""
+    return f"No participant is called {nobody}, so {who} says the whole line." if nobody else ""
 
 
 def help_text() -> str:
-    """What can be typed."""
+    """The lines of /help."""
     width = max(len(f"{name} {takes}") for name, (takes, _) in COMMANDS.items())
     lines = [f"{f'{name} {takes}':<{width}}  {does}" for name, (takes, does) in COMMANDS.items()]
     return "\n".join(
         [
-            "A line is what you say. Where several people take part: Name: text.",
+            "A line is what you say. If several people take part: Name: text.",
             *lines,
-            "Ctrl-D leaves: the run waits for you on disk. Ctrl-C interrupts it.",
+            "Ctrl-D leaves: the run stops at a person's turn and can be resumed. Ctrl-C interrupts it.",
         ]
     )

@@ -1,4 +1,4 @@
-"""What `persimchat personas convert` says of what it did: who, from which fields, and what was left out."""
+"""The report of `persimchat personas convert`: who was converted, from which fields, and what was left out."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _NOTES: Final = 20
 
 
 def report(conversion: Conversion, kept: Sequence[Path]) -> None:
-    """Print who was converted and from what, what was left out and stayed empty, and how to use the files."""
+    """Print who was converted, from which fields, what was left out or stayed empty, and how to use the files."""
     _table(conversion.people, kept)
     for summary in summaries(conversion):
         say("")

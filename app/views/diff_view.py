@@ -19,7 +19,7 @@ _MOST_THEMES = 3
 
 
 def compared(comparison: Comparison, look: Look) -> RenderableType:
-    """What `persimchat diff` prints."""
+    """The text that `persimchat diff` prints."""
     facts = Table.grid(padding=(0, 2))
     facts.add_column(style="dim", no_wrap=True)
     facts.add_column(overflow="fold")
@@ -35,7 +35,7 @@ def _facts(comparison: Comparison) -> Iterator[tuple[str, str]]:
     for sentence in comparison.lineage:
         yield "past", sentence
     if comparison.equal:
-        yield "result", "The two runs are equal: the same setup, utterances, minds and end."
+        yield "result", "The two runs are equal: they have the same set-up, utterances, minds and end."
     place = comparison.parting
     if place is None:
         yield "utterances", f"all {comparison.shared:,} are the same"
@@ -55,7 +55,7 @@ def _facts(comparison: Comparison) -> Iterator[tuple[str, str]]:
         for mind in comparison.minds:
             yield "", _mind(mind)
     elif not comparison.equal:
-        yield "minds", "none differs where both runs have minds"
+        yield "minds", "none differs at the turns that both runs have"
     for note in comparison.notes:
         yield "note", note
 
@@ -65,17 +65,17 @@ def _why(place: Parting) -> str:
         case "end":
             return f"{'a' if place.a is None else 'b'} was over"
         case "again":
-            return "it was made again (regenerate)"
+            return "it was worded again (regenerate)"
         case "given":
-            return "words were put in there (branch)"
+            return "a branch replaced the words"
         case "intervention":
-            return "a person did something there"
+            return "a person intervened"
         case "speaker":
             return "another speaker was chosen"
         case "audience":
-            return "the same words to other hearers"
+            return "the same words, but other participants heard them"
         case "words":
-            return "the same speaker with other words"
+            return "the same speaker said something else"
 
 
 def _said(said: Said | None) -> str:
@@ -92,11 +92,11 @@ _DEEDS: Final[dict[str, Callable[[dict[str, str]], str]]] = {
     "stop": lambda _: "the conversation was stopped",
     "pause": lambda _: "the conversation was paused",
 }
-"""What people did, in words, by its name in control.jsonl."""
+"""Interventions in words, by their names in control.jsonl."""
 
 
 def _deed(deed: Mapping[str, Any]) -> str:
-    """What somebody did to the conversation, in words; what is not known here as it was recorded."""
+    """An intervention in words; one of an unknown kind as it was recorded."""
     do = str(deed["do"])
     more = {key: compact(value) for key, value in deed.items() if key not in ("turn", "do")}
     if do == "say" and "text" in more:
@@ -121,21 +121,21 @@ def _answered(deed: Mapping[str, Any], more: dict[str, str]) -> str:
 
 
 def _who(more: Mapping[str, str]) -> str:
-    return more.get("agent", "somebody")
+    return more.get("agent", "a participant")
 
 
 def _recalled(recall: Recall) -> str:
     if recall.same:
-        return "the speaker had the same memories in mind"
+        return "the speaker recalled the same memories"
     if not recall.only_a and not recall.only_b:
-        return "the speaker had the same memories in mind, in another order"
+        return "the speaker recalled the same memories in another order"
     only = [
         f"only in {run}: {'; '.join(themes[:_MOST_THEMES])}"
         + (f" and {len(themes) - _MOST_THEMES} more" if len(themes) > _MOST_THEMES else "")
         for run, themes in (("a", recall.only_a), ("b", recall.only_b))
         if themes
     ]
-    return f"the speaker had other memories in mind; {'; '.join(only)}"
+    return f"the speaker recalled other memories;  {'; '.join(only)}"
 
 
 def _mind(mind: MindDifference) -> str:

@@ -1,4 +1,4 @@
-"""What `persimchat personas generate` says of what it made: in the files' heads, and on the screen."""
+"""The report of `persimchat personas generate`: comments in the files' heads, and a table on the screen."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _COLUMNS: Final = ("age", "gender", "occupation", "residence")
 
 
 def notes(people: Sequence[Generated], n: int, settings: Settings, about: str, quotas: Path | None) -> list[str]:
-    """The comments in the head of the n-th persona's file, counted from 0: it is invented, and how it came about."""
+    """The comments in the head of the n-th persona's file, counted from 0: that it is invented, and how it was made."""
     model = model_asked(settings)
     lines = [
         NOT_REAL,
@@ -35,7 +35,7 @@ def notes(people: Sequence[Generated], n: int, settings: Settings, about: str, q
     if model == OFFLINE:
         lines.append(NOTICE)
     if about:
-        lines.append(f"Who they are to be: {about}")
+        lines.append(f"The group's description: {about}")
     if quotas is not None:
         fixed = ", ".join(people[n].fixed) or "nothing"
         lines.append(f"Quotas: {quotas}; fixed by them for this person: {fixed}.")
@@ -43,7 +43,7 @@ def notes(people: Sequence[Generated], n: int, settings: Settings, about: str, q
 
 
 def report(people: Sequence[Generated], files: Sequence[Path]) -> None:
-    """Print who was made, where the files are, what it took, and how to use them."""
+    """Print the personas, where their files are, what they cost, and how to use them."""
     print_all(_table(people, files))
     say(f"\nKept in {files[0].parent}")
     say(f"Used: {used(totals(dict(call) for person in people for call in person.calls))}.")

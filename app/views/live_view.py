@@ -1,4 +1,4 @@
-"""A run in a terminal: finished utterances scroll by; below them, what is going on just now."""
+"""Shows a run in a terminal: finished utterances scroll by; a live area below them shows the present state."""
 
 from __future__ import annotations
 
@@ -57,12 +57,11 @@ def needs_lines(
     """The bars, row by row, in order of listing.
 
     Args:
-        needs: agent's name: need to talk, 0–10.
-        colours: agent's name: colour of the name.
+        needs: need to talk, 0–10, by agent.
+        colours: colour of the name, by agent.
         speaker: who speaks now; marked.
         width: cells of a row.
-        height: rows at most, none where it is 0 or less; where that is too few, those with the greatest need are shown,
-            and how many are not.
+        height: rows at most; if there are more agents, those with the greatest need are shown, and how many are not.
         unicode: whether the terminal can draw the bars' characters.
     """
     if not needs or height < 1:
@@ -88,7 +87,7 @@ def needs_lines(
         line.rstrip()
         lines.append(line)
     if hidden and len(lines) < height:
-        lines.append(Text(f"  and {hidden} more, with less need", style="dim"))
+        lines.append(Text(f"  and {hidden} more with less need", style="dim"))
     return lines
 
 
@@ -99,20 +98,20 @@ _WAITING: Final = {
     "mad_judge": "the sides and the judge answer",
     "reconcile": "everybody answers",
 }
-"""What goes on before anybody has a need to talk; baselines have none."""
+"""The line shown while no need to talk is known; baselines have none."""
 
 _REFRESHES: Final = 10
 _PROGRESS: Final = 20
 
 
 class LiveView:
-    """Prints the transcript above a small live area, which is gone at the end.
+    """Prints the transcript above a small live area, which is removed at the end.
 
     Everything that users and models wrote is shown as text: it is cleaned, and never read as markup.
 
     Args:
-        console: where to; standard output where it is not given.
-        lead: what stands around the past of a run that goes on.
+        console: where to print; by default, standard output.
+        lead: the text around the past of a resumed run or a branch.
     """
 
     def __init__(self, console: Console | None = None, lead: Lead | None = None) -> None:
@@ -131,7 +130,7 @@ class LiveView:
         )
 
     def show(self, event: Event) -> None:
-        """Take one event into the picture."""
+        """Update the view with an event."""
         if isinstance(event, Stopped):
             self.close()
         if isinstance(event, Asked):
@@ -147,14 +146,14 @@ class LiveView:
                 self._asking = ""
 
     def close(self) -> None:
-        """Take the live area away and give the cursor back."""
+        """Remove the live area and restore the cursor."""
         self._live.stop()
 
     def _print(self, shown: RenderableType) -> None:
         self._console.print(shown, soft_wrap=isinstance(shown, Text) and bool(shown.no_wrap))
 
     def area(self) -> RenderableType:
-        """What is going on just now; called ten times a second from a thread of its own, so it only reads."""
+        """The live area; called ten times a second from another thread, so it only reads."""
         width, height = self._console.width, self._console.height - 1
         speaker, words = self._now.speaker, self._now.words
         bars = needs_lines(
@@ -188,11 +187,11 @@ class LiveView:
         if self._now.paused:
             return Text("paused", style="dim")
         if speaker:
-            return Text.assemble(self._transcript.name(speaker), (" looks for words", "dim"))
-        return Text("everybody listens and thinks" if self._now.needs else self._waiting, style="dim")
+            return Text.assemble(self._transcript.name(speaker), (" is thinking", "dim"))
+        return Text("the agents listen and think" if self._now.needs else self._waiting, style="dim")
 
     def _judge(self) -> list[Text]:
-        """The judge's last verdict in one line; nothing before the first, and in discussions."""
+        """The judge's last verdict on one line; empty before the first one, and in discussions."""
         if self._now.verdict is None:
             return []
         verdict = self._now.verdict
@@ -205,7 +204,7 @@ class LiveView:
         return [Text(one_line(words), style="dim", no_wrap=True, overflow=self._overflow())]
 
     def _overflow(self) -> OverflowMethod:
-        """A figure that is cut shows that it is."""
+        """A column of figures; a figure that is cut ends in an ellipsis."""
         return "ellipsis" if self._unicode else "crop"
 
     def _progress(self) -> Text:

@@ -1,4 +1,4 @@
-"""Where a run's past comes from and where it ends, in words: what a reader sees around the past that is shown again."""
+"""The lines around the past of a resumed run or a branch: where the past comes from, and where it ends."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from persimchat.state.plain_text import one_line
 
 @dataclass(frozen=True)
 class Lead:
-    """What stands around a run's past.
+    """The lines around a run's past.
 
     Attributes:
-        heading: whose branch it is, for the head; empty for a run of its own.
-        mark: what stands between the past and what is new; empty where nothing is to stand there.
+        heading: the run of which this is a branch, for the head; empty if it is not a branch.
+        mark: the line between the past and the new utterances; empty for none.
     """
 
     heading: str = ""
@@ -23,24 +23,24 @@ class Lead:
 
 
 def resumed(branch: Mapping[str, Any] | None) -> Lead:
-    """Around the past of a run that goes on itself.
+    """The lines around the past of a resumed run.
 
     Args:
-        branch: where it has its past from, as its run.json says; None for a run of its own.
+        branch: its origin, from run.json; None if it is not a branch.
     """
-    return Lead(_heading(branch["of"], branch["turn"]) if branch else "", "It goes on here.")
+    return Lead(_heading(branch["of"], branch["turn"]) if branch else "", "The run continues here.")
 
 
 def branched(of: str, turn: int, *, again: bool) -> Lead:
-    """Around the past that a branch shares.
+    """The lines around the past that a branch shares.
 
     Args:
-        of: the other run's id.
+        of: the id of the original run.
         turn: how many utterances they share.
-        again: whether the next one is made again.
+        again: whether the next utterance is worded again.
     """
-    more = f": utterance {turn + 1} is made again" if again else ""
-    return Lead(f"{_heading(of, turn)}{more}", "From here on it is new.")
+    more = f": utterance {turn + 1} is worded again" if again else ""
+    return Lead(f"{_heading(of, turn)}{more}", "New from here on.")
 
 
 def _heading(of: str, turn: int) -> str:

@@ -1,4 +1,4 @@
-"""What is going on in a run just now, as far as its events tell: what the views draw from."""
+"""The present state of a run, built from its events; the views draw from it."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ from persimchat.runs.events import (
 
 
 class Picture:
-    """Keeps up with a run.
+    """The present state of a run.
 
     Attributes:
-        needs: everybody's need to talk, by name; empty before they have awoken, and in baselines.
-        speaker: who is speaking; empty while nobody is.
-        words: what they have said so far.
-        said: utterances made.
-        turn: utterances that everybody has heard.
+        needs: need to talk by participant; empty before the awakening, and in baselines.
+        speaker: who is speaking; empty if nobody is.
+        words: what the speaker has said so far.
+        said: number of complete utterances.
+        turn: number of utterances that all participants have heard.
         limit: the message limit.
-        totals: what was used up to then.
+        totals: calls, tokens and cost up to that turn.
         verdict: the judge's last one.
-        paused: whether people have paused the run.
+        paused: whether the run is paused.
     """
 
     def __init__(self) -> None:
@@ -42,7 +42,7 @@ class Picture:
         self.paused = False
 
     def take(self, event: Event) -> None:
-        """Take one event into the picture."""
+        """Update the state with an event."""
         match event:
             case Started():
                 self.limit = event.max_messages
@@ -53,7 +53,7 @@ class Picture:
             case Uttered():
                 self.speaker, self.words, self.said = "", "", event.turn
                 self.needs = dict(event.need_to_talk) or self.needs
-            case Silenced() if event.step == "speak":  # what was said so far is no utterance
+            case Silenced() if event.step == "speak":  # what the speaker has said so far is dropped
                 self.speaker, self.words = "", ""
             case MindChanged() if event.record.need_to_talk is not None:
                 self.needs = {**self.needs, event.record.agent: event.record.need_to_talk}
@@ -68,7 +68,7 @@ class Picture:
 
     @property
     def agreement(self) -> str:
-        """How many agree as the judge sees it, "2 of 3 agree"; empty before the first verdict."""
+        """How many participants agree by the last verdict, "2 of 3 agree"; empty before the first verdict."""
         if self.verdict is None:
             return ""
         agree = sum(position.agrees for position in self.verdict.positions)

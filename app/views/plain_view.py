@@ -23,7 +23,7 @@ def say_json(value: Mapping[str, Any]) -> None:
     """Print an object on one line.
 
     Raises:
-        OutputClosed: nobody reads the output any more.
+        OutputClosed: the reader has closed it.
     """
     text = json.dumps(value, ensure_ascii=not is_unicode())
     say(_AWKWARD.sub(lambda found: f"\\u{ord(found.group()):04x}", text))
@@ -37,14 +37,14 @@ class JsonView:
         say_json(event.model_dump(mode="json"))
 
     def close(self) -> None:
-        """Nothing is left to do."""
+        """Do nothing: there is nothing to close."""
 
 
 class PlainView:
     """Prints header, utterances and footer, each as soon as it is known, without escape codes.
 
     Args:
-        lead: what stands around the past of a run that goes on.
+        lead: the text around the past of a resumed run or a branch.
     """
 
     def __init__(self, lead: Lead | None = None) -> None:
@@ -52,7 +52,7 @@ class PlainView:
         self._past = Past(lead)
 
     def show(self, event: Event) -> None:
-        """Print what an event adds to the text."""
+        """Print the lines of an event."""
         if self._past.hides(event):
             return
         if mark := self._past.over(event):
@@ -82,7 +82,7 @@ class PlainView:
                     say(f"# {line}")
 
     def close(self) -> None:
-        """Nothing is left to do."""
+        """Do nothing: there is nothing to close."""
 
     def _footer(self, event: Stopped) -> None:
         say("")
@@ -99,7 +99,7 @@ class QuietView:
     """Prints the run's folder on standard output; a notice, and who is asked, go to standard error."""
 
     def show(self, event: Event) -> None:
-        """Print what little there is."""
+        """Print the run's folder, a notice, or who is asked."""
         if isinstance(event, Started) and event.notice:
             warn(one_line(event.notice))
         if isinstance(event, Asked):
@@ -108,4 +108,4 @@ class QuietView:
             say(event.folder)
 
     def close(self) -> None:
-        """Nothing is left to do."""
+        """Do nothing: there is nothing to close."""

@@ -1,4 +1,4 @@
-"""Printing tables and facts: for people on a terminal, and as wide as they need to be in a pipe."""
+"""Prints tables and facts: fitted to a terminal, and as wide as necessary in a pipe."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ if TYPE_CHECKING:
 
 _WIDE: Final = 400
 _NAMED: Final = 6
-"""So many files are named on the command line that is shown."""
+"""The most files named in the suggested command line."""
 
 
 def print_all(shown: RenderableType) -> None:
-    """Print to standard output; in a pipe without colours and line breaks of the terminal's.
+    """Print to standard output; in a pipe, without colours and without fitting lines to a terminal.
 
     Raises:
-        OutputClosed: nobody reads it any more.
+        OutputClosed: the reader has closed it.
     """
     from rich.console import Console
 
@@ -35,7 +35,7 @@ def print_all(shown: RenderableType) -> None:
 
 
 def how_to_use(kept: Sequence[Path]) -> str:
-    """A line that tells how to let them talk, or how to read the only one."""
+    """A line with the command that lets the personas talk, or that shows the only one."""
     if len(kept) == 1:
         return f"Read it: persimchat personas show {shlex.quote(str(kept[0]))}"
     named = [str(file) for file in kept[:_NAMED]]

@@ -25,7 +25,7 @@ _UNBOUNDED = 10_000
 
 
 class FittingTable(Table):
-    """A table that becomes a list, a line for each figure, where the terminal is too narrow for its columns.
+    """A table that becomes a list, one figure per line, if the terminal is too narrow for its columns.
 
     Rich would cut figures off, and drop whole columns: a number with its end missing is a wrong number.
     """
@@ -38,13 +38,13 @@ class FittingTable(Table):
             yield from self._listed()
 
     def _listed(self) -> RenderResult:
-        """The rows one below the other; a row is called by its first cell."""
+        """The rows one below the other, each headed by its first cell."""
         if self.title:
             yield Text.assemble(self.title, style="bold")
         first, *others = self.columns
         rows = zip(*(column.cells for column in self.columns), strict=True)
         for name, *cells in rows:
-            # A figure, such as an utterance's number, says nothing without its heading.
+            # A figure, such as an utterance's number, needs its heading.
             label = f"{_heading(first.header)} " if first.justify == "right" else ""
             yield Text.assemble(label, _text(name))
             figures = Table.grid(padding=(0, 2), pad_edge=False)
@@ -67,29 +67,29 @@ def _text(cell: object) -> Text:
 
 @dataclass(frozen=True)
 class Look:
-    """What the terminal, or the pipe, can show.
+    """What standard output can show.
 
     Attributes:
         terminal: whether tables have lines.
-        unicode: whether all signs can be written.
+        unicode: whether it takes all of Unicode.
     """
 
     terminal: bool
     unicode: bool
 
     def __call__(self, words: str) -> Text:
-        """Words on one line, as text that is never read as markup."""
+        """Text on one line; nothing in it is read as markup."""
         return Text(one_line(words if self.unicode else plain(words)))
 
 
 _WORDS: Final = frozenset(
     {"agent", "module", "feels at the end", "last answer", "verdict", "debate is", "answer", "what", "in a", "in b"}
 )
-"""Columns that hold words; the others hold figures, which stand at the right and are never broken."""
+"""Columns that hold words; the others hold figures, which are aligned right and never broken."""
 
 
 def table(look: Look, title: str, columns: Sequence[str], rows: Iterable[Sequence[str]]) -> Table:
-    """A table. Where a heading has two lines, it has them on a terminal only."""
+    """A table; a heading of two lines becomes one line in a pipe."""
     table = FittingTable(
         title=look(title),
         title_justify="left",
@@ -109,7 +109,7 @@ def table(look: Look, title: str, columns: Sequence[str], rows: Iterable[Sequenc
 
 
 def messages(summary: Summary, look: Look) -> Table:
-    """What everybody sent, and how long it took."""
+    """Messages and response times of each speaker."""
 
     def row(agent: AgentSummary) -> list[str]:
         speech, length = agent.speech, agent.speech.length
@@ -126,7 +126,7 @@ def _course(course: Course, worded: Callable[[float | None], str] = decimal, uni
 
 
 def minds(summary: Summary, look: Look) -> Table | None:
-    """Needs, openness and feelings; None where the run tells nothing of them."""
+    """Need to talk, openness and emotions of each agent; None if the run has none of them."""
     known = [a for a in summary.agents if a.mean_need_to_talk is not None or a.emotion or a.answer is not None]
     if not known:
         return None
@@ -144,7 +144,7 @@ def minds(summary: Summary, look: Look) -> Table | None:
 
 
 def analysis(summary: Summary, look: Look) -> Table | None:
-    """Averages and trends of the scores; None where nothing was analysed."""
+    """Averages and trends of the scores; None if no utterance was analysed."""
     if not summary.total.scored:
         return None
 
@@ -156,7 +156,7 @@ def analysis(summary: Summary, look: Look) -> Table | None:
 
 
 def verdicts(summary: Summary, look: Look, most: int = 20) -> Table | None:
-    """The judge's last verdicts; None where there is none."""
+    """The judge's last verdicts; None if there are none."""
     if not summary.verdicts:
         return None
 
@@ -172,7 +172,7 @@ def verdicts(summary: Summary, look: Look, most: int = 20) -> Table | None:
 
 
 def usage(what: str, rows: dict[str, Totals], look: Look) -> Table | None:
-    """Tokens and cost by module or agent; None where nothing is recorded."""
+    """Tokens and cost by module or agent; None if nothing is recorded."""
     if not rows:
         return None
     cached = any(total.cached_tokens for total in rows.values())

@@ -35,7 +35,7 @@ _TREND = (
 
 
 def shown(summary: Summary, look: Look) -> RenderableType:
-    """What `persimchat show` prints."""
+    """The text that `persimchat show` prints."""
     facts = Table.grid(padding=(0, 2))
     facts.add_column(style="dim", no_wrap=True)
     facts.add_column(overflow="fold")
@@ -56,7 +56,7 @@ def shown(summary: Summary, look: Look) -> RenderableType:
 
 
 def _facts(summary: Summary) -> Iterator[tuple[str, str]]:
-    """Label and words, in order."""
+    """The facts in order: label and text."""
     total = summary.total
     yield "run", summary.run
     how = f"baseline {summary.baseline}" if summary.baseline is not None else summary.pattern
@@ -104,7 +104,7 @@ def _facts(summary: Summary) -> Iterator[tuple[str, str]]:
     if summary.silences:
         yield "silent", ", ".join(f"{name}: {count(n, 'turn')}" for name, n in summary.silences.items())
     if failed := came_out(summary.judgements, "failed"):
-        yield "answers of no use", failed
+        yield "unusable answers", failed
     if moved := came_out(summary.judgements, "corrected"):
         yield "answers put right", moved
     if total.corrections:
@@ -125,11 +125,11 @@ _DEEDS: Final = {
     "answer": ("answer", "answers"),
     "stop": ("end", "ends"),
 }
-"""What people did, one of it and several."""
+"""Interventions in words, singular and plural."""
 
 
 def _deeds(counts: Mapping[str, int]) -> str:
-    """What people did and how often: "2 lines of the moderator, 1 new topic"."""
+    """The interventions and how often each happened: "2 lines of the moderator, 1 new topic"."""
     worded = {name: _DEEDS.get(name, (spaced(name), spaced(name))) for name in counts}
     return ", ".join(f"{number:,} {worded[name][number != 1]}" for name, number in counts.items())
 

@@ -1,4 +1,4 @@
-"""What happens in a conversation beside utterances, in a line each: who is asked, silent, paused, a new topic."""
+"""Events other than utterances, one line each: a person is asked, an agent is silent, a pause, a new topic."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ from persimchat.runs.reports.words import count
 from persimchat.state.plain_text import one_line
 
 RECENT: Final = 4
-"""So many utterances of a resumed run's past are shown."""
+"""How many utterances of a resumed run's past are shown."""
 
 _ONLY_NEW: Final = (Asked, Continued, HandRaised, Paused, Speaking, Waiting)
-"""Events that no past has."""
+"""Events that never belong to the past."""
 
 _MISSED: Final = {
     "awaken": "begins without a first feeling",
@@ -41,7 +41,7 @@ _MISSED: Final = {
 
 
 def status_line(event: Event) -> str:
-    """What people should know of an event, in one line; empty where there is nothing to tell, or another way to."""
+    """An event on one line; empty for events that the views show themselves or not at all."""
     match event:
         case Asked():
             return asking(event)
@@ -58,29 +58,31 @@ def status_line(event: Event) -> str:
             return f"The topic is now: {one_line(event.topic)}"
         case Waiting():
             asked = f"{event.asked_s:,.0f} seconds"
-            again = "" if event.wait_s == event.asked_s else f" It is asked again in {event.wait_s:,.0f}."
-            return f"{one_line(event.model)} asks to be left alone for {asked}.{again}"
+            again = (
+                "" if event.wait_s == event.asked_s else f" The next request follows in {event.wait_s:,.0f} seconds."
+            )
+            return f"The server of {one_line(event.model)} asks for a pause of {asked}.{again}"
         case Paused():
             return "Paused."
         case Continued():
-            return "It goes on."
+            return "The conversation continues."
         case _:
             return ""
 
 
 def left_out(event: Shortened) -> str:
-    """That prompts do not fit a model's context, and what to do about it."""
+    """The message that prompts do not fit a model's context, with remedies."""
     lost = {"memories": event.memories, "utterances": event.utterances}
     what = " and ".join(f"{number:,} {things}" for things, number in lost.items() if number)
     return (
-        f"The context of {one_line(event.model)} ({event.context_tokens:,} tokens) is too small for all that prompts "
-        f"have: {what} left out of one for {one_line(event.agent)} ({event.module}), and so on where needed. Start its "
-        "server with a larger context, raise context_tokens, or lower memory_tokens or recent_utterances."
+        f"The context of {one_line(event.model)} ({event.context_tokens:,} tokens) is too small: a prompt of "
+        f"{one_line(event.agent)} ({event.module}) was shortened by {what}, and later prompts may be shortened, too. "
+        "Start its server with a larger context, raise context_tokens, or lower memory_tokens or recent_utterances."
     )
 
 
 def asking(event: Asked) -> str:
-    """That a person is asked, for what, and what was wrong before."""
+    """The question to a person, with the problem of the previous answer."""
     problem = f" ({one_line(event.problem)})" if event.problem else ""
     if event.what == "need_to_talk":
         return f"{one_line(event.agent)}, how much do you need to talk, 0 to 10?{problem}"
@@ -88,57 +90,57 @@ def asking(event: Asked) -> str:
 
 
 def addressed(event: Uttered) -> str:
-    """To whom an utterance is: for a whisper, who alone hears it; empty where it is to nobody in particular."""
+    """Who an utterance is for: the hearers of a whisper, else those whom it addresses; empty for the whole group."""
     if event.heard_by is not None:
         return f"to {', '.join(map(one_line, event.heard_by))} only"
     return f"to {', '.join(map(one_line, event.addressees))}" if event.addressees else ""
 
 
 def participants(event: Started) -> list[str]:
-    """Everybody's name, people marked as such."""
+    """The names of all participants; people are marked."""
     return [f"{one_line(name)}{' (a person)' if name in event.people else ''}" for name in event.participants]
 
 
 def models(event: Started) -> dict[str, str]:
-    """The models of those who are no people."""
+    """The models of the agents."""
     return {name: model for name, model in event.models.items() if name not in event.people}
 
 
 def going_on(event: Stopped) -> str:
-    """How a run that did not come to its end goes on; empty for one that did, or that is not kept."""
+    """How to continue an unfinished run; empty if the run is complete or not kept."""
     if event.folder is None or event.reason not in ("stopped", "error", "budget"):
         return ""
     folder = Path(event.folder)
-    return f"Go on with: persimchat resume {shlex.quote(folder.name if folder.parent == OUT else str(folder))}"
+    return f"Continue with: persimchat resume {shlex.quote(folder.name if folder.parent == OUT else str(folder))}"
 
 
 class Past:
-    """The past of a run that goes on: a reader is spared all but its last few utterances, and told where it ends.
+    """Shows the past of a resumed run or a branch: only its last few utterances, and where it ends.
 
     Args:
-        lead: what stands around it; nothing where it is None.
+        lead: the lines around the past; None for none.
     """
 
     def __init__(self, lead: Lead | None = None) -> None:
         self._hidden = self._last = 0
         self.heading = lead.heading if lead is not None else ""
-        """Whose branch the run is, in a line; empty where it is none."""
+        """The run of which this is a branch, on one line; empty if it is not a branch."""
         self._mark = lead.mark if lead is not None else ""
 
     def begin(self, event: Started) -> str:
-        """Take a run's beginning; returns a line for what is not shown, empty where everything is."""
+        """Take a run's `started` event; returns a line that counts the hidden utterances, empty if all are shown."""
         self._hidden, self._last = max(0, event.turn - RECENT), event.turn
         return f"… {count(self._hidden, 'earlier utterance')}" if self._hidden else ""
 
     def hides(self, event: Event) -> bool:
-        """Whether this is too far back to be shown."""
+        """Whether an event is too far back to be shown."""
         turn = getattr(event, "turn", None)
         if not self._hidden or turn is None or isinstance(event, Started | Stopped):
             return False
         return bool(turn <= self._hidden)
 
     def over(self, event: Event) -> str:
-        """The line that stands before the first new event; empty before any other, and where no past was shown."""
+        """The line before the first new event; empty for other events, and if there is no past."""
         if not self._mark or not self._last:
             return ""
         if not isinstance(event, _ONLY_NEW) and not (isinstance(event, Uttered) and event.turn > self._last):

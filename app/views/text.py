@@ -1,4 +1,4 @@
-"""A run's numbers, emotions and ends in words, for terminals."""
+"""A run's figures, emotions and endings in words, for terminals."""
 
 from __future__ import annotations
 
@@ -24,30 +24,30 @@ GLYPHS: Final[dict[str, str]] = {
 """A small face for each emotion, in characters that every terminal has."""
 
 _BY_PEOPLE: Final = ("person", "moderator")
-"""Sources of an end whose own words say more than that it was stopped."""
+"""Sources of an ending whose details say more than "stopped"."""
 
 
 def mood(emotion: Mapping[str, int]) -> str:
-    """The dominant emotion in a glyph and words, such as ":) happiness 6"; ":| calm" where nothing is felt."""
+    """The strongest emotion as a glyph and words, such as ":) happiness 6"; ":| calm" if all are 0."""
     name = dominant(emotion)
     level = emotion.get(name, 0)
     return f"{GLYPHS[name]} {name}" + (f" {level}" if level else "")
 
 
 def cost(totals: Totals) -> str:
-    """What was paid, in words."""
+    """The cost in words."""
     if totals.cost_usd is None:
         return "cost unknown"
     return f"${totals.cost_usd:,.4f}" if totals.cost_usd else "no cost"
 
 
 def tokens(totals: Totals) -> str:
-    """All tokens in short, as in "about 1,234 tokens"."""
+    """The number of tokens, as in "about 1,234 tokens"."""
     return ("about " if totals.estimated else "") + count(totals.input_tokens + totals.output_tokens, "token")
 
 
 def used(totals: Totals) -> str:
-    """What a run used, in one line."""
+    """Calls, tokens and cost on one line."""
     estimated = " (estimated)" if totals.estimated else ""
     cached = f" ({totals.cached_tokens:,} cached)" if totals.cached_tokens else ""
     return (
@@ -57,8 +57,10 @@ def used(totals: Totals) -> str:
 
 
 def ending(stopped: Stopped) -> str:
-    """Why a run is over and how far it came, in one line."""
-    if stopped.source in BASELINES:  # its own words: no limit of messages was reached where its rounds are over
+    """Why and after how many utterances a run ended, on one line."""
+    if (
+        stopped.source in BASELINES
+    ):  # the method's own words: its rounds are over, but the message limit was not reached
         return one_line(stopped.detail).rstrip(".")
     why = ENDINGS[stopped.reason]
     if stopped.reason == "stopped" and stopped.source in _BY_PEOPLE and stopped.detail:
@@ -68,12 +70,12 @@ def ending(stopped: Stopped) -> str:
 
 
 def unscored(number: int) -> str:
-    """That the analysis failed for some utterances; empty where it did for none."""
+    """A note on utterances that could not be scored; empty if all were scored."""
     return f"Not scored: {count(number, 'utterance')}; analysis.jsonl says why." if number else ""
 
 
 def concluded(conclusion: Concluded) -> tuple[str, str, str]:
-    """What a debate came to, in words: a heading, the answer, and who holds it."""
+    """A debate's conclusion in words: a heading, the answer, and who holds it."""
     held = ", ".join(one_line(name) for name in conclusion.supporters)
     heading = conclusion_heading(conclusion.consensus, conclusion.by)
     condition = f"; {CONDITION.lower()}: {one_line(conclusion.conditional)}" if conclusion.conditional else ""
@@ -81,7 +83,7 @@ def concluded(conclusion: Concluded) -> tuple[str, str, str]:
 
 
 def models_in_words(models: Mapping[str, str]) -> str:
-    """Who is spoken by which model: one name where it is the same for all."""
+    """The model of each agent; one name if it is the same for all."""
     names = set(models.values())
     if len(names) == 1:
         return one_line(names.pop())

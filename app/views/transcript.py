@@ -1,4 +1,4 @@
-"""What stays in a terminal's scrollback of a run: its header, its utterances, and how it ended."""
+"""Prints the part of a run that stays in the terminal's scrollback: header, utterances and ending."""
 
 from __future__ import annotations
 
@@ -32,16 +32,16 @@ COLOURS: Final = (
     "bright_blue",
     "bright_red",
 )
-"""Of speakers, by their place in the list of participants; who takes no part (the moderator) has none."""
+"""Colours of participants, in order of listing; the moderator has none."""
 
 
 class Transcript:
-    """Prints a run's events as they stay. Everything that users and models wrote is cleaned, and never read as markup.
+    """Prints a run's events. Text of users and models is cleaned, and never read as markup.
 
     Args:
-        out: prints something with a line end.
-        unicode: whether the terminal has all of Unicode.
-        lead: what stands around the past of a run that goes on.
+        out: prints a line.
+        unicode: whether the terminal takes all of Unicode.
+        lead: the text around the past of a resumed run or a branch.
     """
 
     def __init__(self, out: Callable[[RenderableType], None], *, unicode: bool, lead: Lead | None = None) -> None:
@@ -52,7 +52,7 @@ class Transcript:
         self.since = time.monotonic()
 
     def show(self, event: Event) -> None:
-        """Print what an event adds."""
+        """Print the lines of an event."""
         if self._past.hides(event):
             return
         if mark := self._past.over(event):
@@ -74,11 +74,11 @@ class Transcript:
                     self.note(line)
 
     def note(self, line: str) -> None:
-        """Print a line that nobody has said."""
+        """Print a line that is not an utterance."""
         self._out(Text(line + "\n", style="dim italic"))
 
     def name(self, name: str) -> Text:
-        """A name in its colour."""
+        """A name in the participant's colour."""
         return Text(one_line(name), style=f"bold {self.colours.get(name, '')}".strip())
 
     def _header(self, event: Started) -> None:

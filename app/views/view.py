@@ -1,4 +1,4 @@
-"""What shows a run: one of four views on the event stream."""
+"""Chooses one of four views on the event stream."""
 
 from __future__ import annotations
 
@@ -16,29 +16,29 @@ Form = Literal["text", "json", "quiet"]
 
 
 class View(Protocol):
-    """Shows the events of one run as they happen; `close` is called at the end, however the run ends."""
+    """Shows the events of one run; the caller calls `close` at the end, also after an error."""
 
     def show(self, event: Event) -> None:
         """Show one event.
 
         Raises:
-            OutputClosed: nobody reads the output any more.
+            OutputClosed: the reader has closed standard output.
         """
 
     def close(self) -> None:
-        """Leave the terminal as it was found."""
+        """Restore the terminal."""
 
 
 def view_for(
     form: Form, *, people: bool = False, moderate: bool = False, lead: Lead | None = None
 ) -> tuple[View, TakingPart | None]:
-    """The view for what the user asked for and what standard output is; and where lines come from, if any are wanted.
+    """The view for the user's options and the kind of standard output, and the source of people's lines, if any.
 
     Args:
-        form: what the user asked for.
-        people: whether a participant is a person.
+        form: the form of output that the user asked for.
+        people: whether any participant is a person.
         moderate: whether the user is the moderator.
-        lead: what stands around the past of a run that goes on.
+        lead: the text around the past of a resumed run or a branch.
     """
     if not people and not moderate:
         return _watching(form, lead), None

@@ -1,4 +1,4 @@
-"""The web app: a page for people who never saw a terminal, and a small REST API beside it (extra `[web]`).
+"""The web app: pages for users without a terminal, and a small REST API (extra `[web]`).
 
-Runs belong to the server (`live_runs`); a page draws what it sees of one (`viewing`, `board`). NiceGUI draws the pages.
+Runs belong to the server (`live_runs.py`); a page draws a run from its board (`board.py`). NiceGUI draws the pages.
 """

@@ -1,7 +1,7 @@
-"""A run as its events tell it, sorted by what panels show; read from the folder if the run is not live.
+"""The data of a run that panels show, collected from its events; read from the folder if the run is not live.
 
-Every turn is kept, so that a page can go back. Of minds it holds what charts need; the mind dialog reads the rest from
-the run's folder.
+Every turn is kept, so that a page can go back. Of minds, the board holds what charts need; the mind dialog reads the
+rest from the run's folder.
 """
 
 from __future__ import annotations
@@ -41,20 +41,20 @@ from persimchat.runs.folder.recorded import RecordedCall
 from persimchat.runs.folder.totals import totals
 
 Status = Literal["running", "paused", "asked", "ended", "unfinished"]
-"""How a run stands: `asked` waits for a person; `unfinished` has no end, and nobody works on it."""
+"""The state of a run: `asked` waits for a person; `unfinished` has no end and is not running."""
 
 Line = Uttered | Silenced | TopicChanged | Judged | Shortened
-"""What the conversation shows, in order."""
+"""The lines of the conversation, in order."""
 
 _BESIDE = (HandRaised, Paused, Continued, TopicChanged, Shortened)
-"""Events that do not tell whether a server answers again."""
+"""Events that do not show whether a server answers again."""
 
 
 class Board:
-    """A run as far as its events tell.
+    """The data of a run, from its events so far.
 
     Attributes:
-        revision: grows with every change; a page draws when it differs from what it has drawn.
+        revision: grows with every change; a page draws again when it differs from the drawn one.
         started: its first event; None before it.
         lines: utterances, silences, changes of topic, verdicts and prompts that were shortened, in order.
         utterances: the utterances; number `n` is at index `n - 1`.
@@ -63,20 +63,20 @@ class Board:
         needs: need to talk by turn and agent.
         emotions: intensities by turn and agent.
         openness: openness to consensus by turn and agent (debates).
-        failed: modules whose answers were of no use, one entry for each, by turn.
-        corrected: modules whose answers were put right, the same.
+        failed: modules with unusable answers by turn, one entry per answer.
+        corrected: modules with corrected answers by turn, one entry per answer.
         totals: what was used, by turn.
-        heard: the last turn that everybody has heard.
-        speaking: who is speaking; None while nobody is.
+        heard: the last turn that all participants have heard.
+        speaking: who is speaking; None if nobody is.
         words: what they have said so far.
-        asked: who is being asked for what; None while nobody is.
-        waits: a model's server that asked to be left alone; None where nothing is known to wait for one.
+        asked: who is being asked, and for what; None if nobody is.
+        waits: a model's server that asked for a pause; None if the run waits for none.
         hands: people who have raised a hand.
-        paused: whether people have paused the run.
+        paused: whether the run is paused.
         stopped: its last event; None before it.
-        error: what it has failed with, where that came before its first event or beside its last.
-        kept: whether nobody in this server works on it.
-        elsewhere: whether another program works on it; this one learns of it when the run is looked at.
+        error: the error with which the run failed, before its first event or beside its last; empty if none.
+        kept: whether this server does not run it.
+        elsewhere: whether another program runs it; checked whenever a page opens the run.
     """
 
     def __init__(self, *, kept: bool = False) -> None:
@@ -106,7 +106,7 @@ class Board:
 
     @property
     def status(self) -> Status:
-        """How the run stands."""
+        """The state of the run."""
         if self.stopped is not None or self.error:
             return "ended"
         if self.kept:
@@ -127,21 +127,21 @@ class Board:
 
     @property
     def people(self) -> list[str]:
-        """Those of the participants who are people."""
+        """The participants who are people."""
         return list(self.started.people) if self.started else []
 
     def lines_upto(self, turn: int) -> int:
-        """How many of the lines had come by the end of a turn."""
+        """The number of lines up to the end of a turn."""
         return bisect_right(self.lines, turn, key=lambda line: line.turn)
 
     def totals_at(self, turn: int) -> Totals:
-        """What was used up to the end of a turn, as far as it is known: at the last one before it that ended."""
+        """Calls, tokens and cost up to the end of the last finished turn that is not after this one."""
         if self.stopped is not None and turn >= self.turn:
             return self.stopped.totals
         return next((self.totals[known] for known in range(turn, -1, -1) if known in self.totals), Totals())
 
     def take(self, event: Event) -> None:
-        """Take one event in."""
+        """Update the data with an event."""
         self.revision += 1
         if not isinstance(event, _BESIDE):
             self.waits = event if isinstance(event, Waiting) else None
@@ -158,14 +158,16 @@ class Board:
                 self.lines.append(event)
                 if isinstance(event, Judged):
                     self.verdicts.append(event)
-                elif isinstance(event, Silenced) and event.step == "speak":  # what was said so far is no utterance
+                elif (
+                    isinstance(event, Silenced) and event.step == "speak"
+                ):  # what the speaker has said so far is dropped
                     self._settle()
             case Analysed():
                 self.scores[event.turn] = event
             case MindChanged():
                 self._mind(event)
             case JudgeMindChanged():
-                self._weak(event.record)  # nobody's need or emotion; it is read from the folder
+                self._weak(event.record)  # charts do not need it; the mind dialog reads it from the folder
             case Asked():
                 self.asked, self.speaking, self.words = event, None, ""
             case HandRaised():
@@ -180,17 +182,17 @@ class Board:
                 self._settle()
 
     def know(self, totals: dict[int, Totals]) -> None:
-        """Take in what was used by the end of turns; what is known is not replaced by what is not."""
+        """Add totals by turn; an unknown total never replaces a known one."""
         self.totals |= {turn: used for turn, used in totals.items() if used.calls or turn not in self.totals}
 
     def fail(self, error: str) -> None:
-        """The run has failed, with these words."""
+        """The run has failed with this error."""
         self.revision += 1
         self.error, self.paused = error, False
         self._settle()
 
     def abandon(self) -> None:
-        """Nobody works on the run any more, and it has no end."""
+        """The run is no longer running, and has no end."""
         self.revision += 1
         self.kept, self.paused = True, False
         self._settle()
@@ -224,7 +226,7 @@ class Board:
 
 
 def earlier_totals(folder: Path, turn: int) -> dict[int, Totals]:
-    """What a run that goes on had used by the end of each of its past turns; blocks."""
+    """Totals at the end of each past turn of a resumed run or a branch; blocks."""
     calls = folder / CALLS
     return totals_by_turn(calls_in_file(calls) if calls.is_file() else (), turn)
 
@@ -233,7 +235,7 @@ def board_of(folder: Path) -> Board:
     """Read a run from its folder; blocks.
 
     Raises:
-        InputError: the folder is no run's, or is damaged.
+        InputError: the folder does not hold a run, or is damaged.
     """
     record = read_run(folder)
     board = Board(kept=True)
@@ -244,7 +246,7 @@ def board_of(folder: Path) -> Board:
 
 
 def totals_by_turn(calls: Iterable[RecordedCall], last: int) -> dict[int, Totals]:
-    """What was used up to the end of each turn, from the journal of calls; unknown where a run has none."""
+    """Totals at the end of each turn, from the journal of calls; unknown if a run has none."""
     used: dict[int, list[dict[str, Any]]] = {}
     for call in calls:
         used.setdefault(min(call.turn or 0, last), []).append(call.model_dump(include=set(Totals.model_fields)))

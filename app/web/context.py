@@ -1,4 +1,4 @@
-"""What the pages work with: the server's runs and library, and the run and turn that one tab shows."""
+"""The context of a page: the server's runs and library, and the run and turn that a tab shows."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from persimchat.app.web.live_runs import LiveRun, LiveRuns
 
 @dataclass(frozen=True)
 class WebContext:
-    """What every page is given.
+    """The context that every page gets.
 
     Attributes:
         runs: the runs of this server.
@@ -23,12 +23,12 @@ class WebContext:
 
 
 class Viewing:
-    """A tab's view of a run. Panels ask it what to draw, and draw when `revision` has changed.
+    """A tab's view of a run. Panels read from it what to draw, and draw again when `revision` has changed.
 
     Attributes:
-        web: what the pages work with.
+        web: the context of the pages.
         run: the run's id.
-        board: the run as its events tell it.
+        board: the run's data.
         at: the turn that is shown; None for the newest.
     """
 
@@ -50,14 +50,14 @@ class Viewing:
 
     @property
     def newest(self) -> bool:
-        """Whether the view follows the run, also the utterance that is being made."""
+        """Whether the view follows the run, including the utterance in progress."""
         return self.at is None
 
     @property
     def revision(self) -> tuple[int, int | None]:
-        """Differs when there is something else to draw."""
+        """A value that changes when there is something new to draw."""
         return (self.board.revision, self.at)
 
     def go_to(self, turn: int | None) -> None:
-        """Show a turn; None follows the run again."""
+        """Show a turn; None to follow the run again."""
         self.at = None if turn is None else max(0, min(turn, self.board.turn))

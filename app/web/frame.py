@@ -1,4 +1,4 @@
-"""What every page has: colours, header, language, light and dark."""
+"""The frame of every page: colours, header, language, light and dark."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ def chosen_language() -> str:
 
 
 class Frame:
-    """The page's header; its parts are filled by the page.
+    """The header; each page fills its parts.
 
     Attributes:
         left: before the name of the product.
         status: beside it.
-        actions: on the right, before what every page has.
+        actions: on the right, before the parts that every page has.
     """
 
     def __init__(self, heading: str) -> None:
@@ -72,13 +72,13 @@ class Frame:
 
 
 class _Faults:
-    """Tells of a fault in the program, once a page: what is drawn again and again may fail as often."""
+    """Reports a fault of the program once per page, because a part that is drawn repeatedly may fail repeatedly."""
 
     def __init__(self) -> None:
         self._notified = False
 
     def notify_once(self) -> None:
-        """Say where more is to be found; nothing of the fault itself, which the terminal shows."""
+        """Show a message without details; the terminal shows the fault."""
         if not self._notified:
             self._notified = True
             close = t("common.close")
@@ -93,5 +93,5 @@ def _speak(code: str) -> None:
 
 
 def disclaimer() -> None:
-    """What every page says of what is on it."""
+    """The notice on every page that simulated people are not people."""
     ui.label(t("common.disclaimer")).classes("text-xs muted text-center w-full px-4 py-1")

@@ -1,7 +1,7 @@
-"""What every request passes before it reaches a page: the Host and Origin it names, and the token.
+"""Checks every request before it reaches a page: its Host, its Origin and its token.
 
-A page on loopback is reached by every page that the browser shows, and by names that point to loopback: so Host and
-Origin are checked. Where the server is bound to other addresses, a token is asked for (docs/web.md).
+Any page in the browser can send requests to loopback, also by a host name that points there, so Host and Origin are
+checked. If the server listens on other addresses, requests need a token (docs/web.md).
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ MOST_BYTES: Final = 20_000_000
 """The largest body that a request may have."""
 
 _LONGEST_SIZE: Final = 20
-"""Digits of a size; a longer one is no size."""
+"""The most digits of a size; a longer one is invalid."""
 
-# Vue compiles templates in the browser, hence unsafe-eval; images come from here only, also those of a model's words.
+# Vue compiles templates in the browser, hence unsafe-eval; images come from this server only, even in a model's text.
 POLICY: Final = (
     "default-src 'self'; script-src 'self' 'unsafe-inline' 'unsafe-eval'; style-src 'self' 'unsafe-inline'; "
     "img-src 'self' data:; connect-src 'self'; object-src 'none'; frame-ancestors 'none'; base-uri 'none'; "
@@ -32,12 +32,12 @@ POLICY: Final = (
 
 
 class Guard:
-    """An ASGI application before another one.
+    """An ASGI application that guards another one.
 
     Args:
-        app: what is guarded.
-        hosts: names by which the server may be called; empty for any, where a token is asked for.
-        token: what a request has to show, as a cookie, `?token=` or `Authorization: Bearer`; None for nothing.
+        app: the guarded application.
+        hosts: names by which the server may be called; empty for any, if a token is needed.
+        token: the secret that a request must carry, as a cookie, `?token=` or `Authorization: Bearer`; None for none.
     """
 
     def __init__(self, app: ASGIApp, hosts: frozenset[str], token: str | None) -> None:
@@ -62,14 +62,14 @@ class Guard:
             await self.app(scope, receive, _with_headers(send))
 
     def _refused(self, connection: HTTPConnection) -> str:
-        """Why a request is refused; empty where it is not."""
+        """Why a request is refused; empty if it is not."""
         host, origin = connection.headers.get("host", ""), connection.headers.get("origin")
         try:
             name, page = urlsplit(f"//{host}").hostname, urlsplit(origin or "").netloc
         except ValueError:
-            return "Host or Origin is no address."
+            return "Host or Origin is not a valid address."
         if self.hosts and name not in self.hosts:
-            return "This name is not known here: call the server by the address that it has printed."
+            return "This host name is not accepted: use the address that the server has printed."
         if origin is not None and page != host:
             return "Requests of other pages are refused."
         if self.token is not None and not secrets.compare_digest(_given(connection).encode(), self.token.encode()):
@@ -79,10 +79,11 @@ class Guard:
     def _remembered(self, connection: HTTPConnection) -> Response:
         """Keep the token in a cookie, out of the address, history and logs.
 
-        The cookie goes with links of other pages, so that a link in a message opens the page; Origin is checked anyway.
+        Browsers send the cookie also when the user follows a link from another page, so that a link in a message
+        works; Origin is checked anyway.
         """
         query = urlencode([(key, value) for key, value in connection.query_params.multi_items() if key != "token"])
-        path = "/" + quote(connection.url.path.lstrip("/\\"))  # never another host
+        path = "/" + quote(connection.url.path.lstrip("/\\"))  # a path on this server only
         response = RedirectResponse(f"{path}?{query}" if query else path, status_code=303)
         secure = connection.url.scheme == "https"
         response.set_cookie(COOKIE, self.token or "", httponly=True, samesite="lax", secure=secure)
@@ -90,9 +91,9 @@ class Guard:
 
 
 def _too_much(connection: HTTPConnection) -> int:
-    """The status by which a body is refused that is too large, or whose size is not said; 0 where it is taken."""
+    """The status that refuses a body that is too large or does not state its size; 0 if it is accepted."""
     size = connection.headers.get("content-length")
-    if "transfer-encoding" in connection.headers:  # it holds, whatever size is said beside it
+    if "transfer-encoding" in connection.headers:  # it overrides a stated size
         return 411
     if size is None:
         return 0
@@ -101,8 +102,8 @@ def _too_much(connection: HTTPConnection) -> int:
 
 
 def _too_large(path: str, status: int) -> Response:
-    """The answer to such a body, for the REST API in its form (app/web/api/problems.py)."""
-    what = "the size of the body is not said" if status == 411 else "the body is too large"
+    """The answer that refuses a body; for the REST API in its form (app/web/api/problems.py)."""
+    what = "the request does not state the size of its body" if status == 411 else "the body is too large"
     remedy = "Send its Content-Length." if status == 411 else f"Send at most {MOST_BYTES:,} bytes."
     if path.startswith("/api/"):
         return JSONResponse({"error": what, "where": "body", "remedy": remedy}, status_code=status)
@@ -122,7 +123,7 @@ def _with_headers(send: Send) -> Send:
     async def sending(message: Message) -> None:
         if message["type"] == "http.response.start":
             headers = MutableHeaders(scope=message)
-            headers.setdefault("content-security-policy", POLICY)  # the report has a stricter one of its own
+            headers.setdefault("content-security-policy", POLICY)  # the report has a stricter policy of its own
             headers["x-content-type-options"] = "nosniff"
             headers["referrer-policy"] = "no-referrer"
         await send(message)

@@ -1,4 +1,4 @@
-"""Runs belong to the server, not to a tab: they continue while no page shows them."""
+"""The server's runs. They belong to the server, not to a tab: they continue while no page shows them."""
 
 from __future__ import annotations
 
@@ -26,20 +26,20 @@ from persimchat.state.scenario import Scenario
 from persimchat.state.settings import Settings
 
 ENDED_KEPT: Final = 5
-"""Runs that are over and stay in memory; others are read from their folders again."""
+"""How many ended runs stay in memory; others are read from their folders again."""
 
 Stamp = tuple[tuple[int, int], ...]
-"""When a run was written last (nanoseconds), and how large it is (bytes)."""
+"""The time of the last write to a run (nanoseconds), and its size (bytes)."""
 
 
 class LiveRun:
     """A run that this server holds.
 
     Args:
-        folder: where it is kept; its name is the one by which the server knows the run.
-        control: what people do to it.
+        folder: the run's folder; its name is the run's id on this server.
+        control: the run's controls.
         broadcast: its events, for every follower.
-        past: utterances that it has already, of a run that goes on.
+        past: the number of past utterances of a resumed run or a branch.
 
     Attributes:
         run: its id.
@@ -59,7 +59,7 @@ class LiveRun:
 
     @property
     def over(self) -> bool:
-        """Whether it has ended and its board holds everything about the end."""
+        """Whether it has ended and its board has the ending."""
         return self._task.done()
 
     async def ended(self) -> None:
@@ -91,7 +91,7 @@ class LiveRun:
             if self.board.stopped is None and not self.board.error:
                 self.board.abandon()
             self._caught_up.set()
-            if not self._task.cancelling():  # else the server's loop is being closed
+            if not self._task.cancelling():  # otherwise the server's event loop is closing
                 self._left = asyncio.get_running_loop().create_task(asyncio.to_thread(_stamp, self._folder))
 
 
@@ -111,32 +111,32 @@ class LiveRuns:
         """Begin a run.
 
         Raises:
-            InputError: models, embeddings or stores that cannot be used; nothing has begun.
+            InputError: a model, an embedding or a store cannot be used; nothing has begun.
         """
         refuse_model_files(settings.model_dump())
         control = Control()
         return await self._begin(run_simulation(scenario, settings, out=self.out, control=control), control)
 
     async def resume(self, run: str, changes: Mapping[str, Any] | None = None) -> LiveRun:
-        """Go on with a run that is kept; raises InputError where that cannot be."""
+        """Resume a kept run; raises InputError if that is impossible."""
         refuse_model_files(changes or {})
         folder = self.folder(run)
         if self.going_on(run) or self.get(run) is None and await asyncio.to_thread(is_held, folder):
-            raise InputError(f"run {run} is going on", remedy="Watch it, or stop it first.")
+            raise InputError(f"run {run} is still running", remedy="Watch it, or stop it first.")
         control = Control()
         return await self._begin(resume_run(folder, changes=changes or {}, control=control), control, folder)
 
     async def branch(
         self, run: str, turn: int, *, say: tuple[str, str] | None = None, changes: Mapping[str, Any] | None = None
     ) -> LiveRun:
-        """Begin a run that shares a run's past up to a turn; raises InputError where that cannot be."""
+        """Begin a branch of a run at a turn; raises InputError if that is impossible."""
         refuse_model_files(changes or {})
         control = Control()
         events = branch_run(self.folder(run), turn, say=say, changes=changes or {}, out=self.out, control=control)
         return await self._begin(events, control)
 
     async def regenerate(self, run: str, turn: int, changes: Mapping[str, Any] | None = None) -> LiveRun:
-        """Begin a run in which an utterance is worded anew; raises InputError where that cannot be."""
+        """Begin a branch in which an utterance is worded again; raises InputError if that is impossible."""
         refuse_model_files(changes or {})
         control = Control()
         events = regenerate_run(self.folder(run), turn, changes=changes or {}, out=self.out, control=control)
@@ -147,20 +147,20 @@ class LiveRuns:
         return self._live.get(run)
 
     def going_on(self, run: str) -> LiveRun | None:
-        """A run that this server holds and that goes on; None for any other."""
+        """An active run of this server; None for any other."""
         live = self.get(run)
         return live if live is not None and not live.over else None
 
     @property
     def active(self) -> list[LiveRun]:
-        """Those that go on."""
+        """The active runs."""
         return [live for live in self._live.values() if not live.over]
 
     def folder(self, run: str) -> Path:
         """The folder of a run.
 
         Raises:
-            InputError: there is none of that name; names with a path in them are nobody's.
+            InputError: there is none of that name; a name with a path in it is refused.
         """
         plain = run not in ("", ".", "..") and not set(run) & {"/", "\\", "\0"}
         if not plain or not (self.out / run / MANIFEST).is_file():
@@ -181,7 +181,7 @@ class LiveRuns:
         if live is not None and await live.left() == stamp:
             return live.board
         if live is not None and self.get(run) is live:
-            del self._live[run]  # another process has gone on with it
+            del self._live[run]  # another process has resumed it
         cached = self._boards.get(run)
         if cached is not None and cached[0] == stamp:
             board = cached[1]
@@ -197,12 +197,12 @@ class LiveRuns:
         return await asyncio.to_thread(list_runs, self.out)
 
     def forget(self, run: str) -> None:
-        """A run's folder has been deleted."""
+        """Forget a run whose folder was deleted."""
         self._live.pop(run, None)
         self._boards.pop(run, None)
 
     async def close(self) -> None:
-        """Stop everything that goes on; each can be resumed."""
+        """Stop all active runs; each can be resumed."""
         active = self.active
         for live in active:
             live.broadcast.cancel()
@@ -212,12 +212,12 @@ class LiveRuns:
     async def _begin(
         self, events: AsyncGenerator[Event, None], control: Control, folder: Path | None = None
     ) -> LiveRun:
-        """Begin a run that belongs to the server: it goes on when the caller is cancelled.
+        """Begin a run that belongs to the server: it continues if the caller is cancelled.
 
         Args:
             events: of the run.
-            control: what people do to it.
-            folder: of a run that goes on; None for one that makes a folder of its own.
+            control: the run's controls.
+            folder: the folder of a resumed run; None for a new run.
         """
         return await asyncio.shield(asyncio.get_running_loop().create_task(self._begun(events, control, folder)))
 
@@ -245,25 +245,26 @@ def _stamp(folder: Path) -> Stamp:
     """A value that changes with every write to a run, even if the clock goes back; empty if there is no run."""
     stats = []
     for name in (MANIFEST, TRANSCRIPT):
-        with suppress(OSError):  # the file may go at any moment; reading the run raises the error
+        with suppress(OSError):  # the file may vanish at any moment; reading the run raises the error
             stats.append((folder / name).stat())
     return tuple((one.st_mtime_ns, one.st_size) for one in stats)
 
 
 def refuse_model_files(settings: Mapping[str, Any]) -> None:
-    """Refuse a model that is named by the path of its file.
+    """Refuse a model that is given by the path of its file.
 
     Args:
         settings: by name; `model`, `agent_models` and `module_models` count.
 
     Raises:
-        InputError: one of them is `llamacpp:` and a path; what `persimchat models get` has stored goes by its name.
+        InputError: one of them is `llamacpp:` and a path; files from `persimchat models get` have names instead.
     """
     own = [*(settings.get("agent_models") or {}).values(), *(settings.get("module_models") or {}).values()]
     for name in (settings.get("model"), *own):
         if str(name or "").strip().lower().startswith("llamacpp:"):
             raise InputError(
-                f"the model {shown(str(name))} is a file on the server's machine, which is not chosen from here",
+                f"the model {shown(str(name))} is a file on the server's machine, which users of the page cannot "
+                "choose",
                 where="setting model",
                 remedy="Store it with persimchat models get and use its name, or begin the run on the command line.",
             )

@@ -1,4 +1,4 @@
-"""Colours of people and emotions, and what charts have in common."""
+"""Colours of participants and emotions, and the common look of charts."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ COLOURS: Final = (
     "#65a30d",
     "#475569",
 )
-"""Of participants, in order of listing; with more of them they come round again."""
+"""Of participants, in order of listing; with more of them they repeat."""
 
 MODERATOR: Final = "#475569"
 
@@ -32,7 +32,7 @@ EMOTION_FACES: Final = dict(zip(EMOTIONS, ("😊", "😔", "😠", "😨", "🤢
 CALM: Final = "😌"
 
 CHART_TEXT: Final = "#748096"
-"""Words in charts, which keep their colours when the page turns dark; as readable on light as on dark."""
+"""Text in charts keeps its colour when the page turns dark, so it must be readable on both."""
 
 AXIS: Final[dict[str, Any]] = {
     "axisLabel": {"color": CHART_TEXT, "fontSize": 10},
@@ -64,7 +64,7 @@ TOOLTIP: Final[dict[str, Any]] = {
 """Of every chart; drawn as text, so that no name in it is read as HTML."""
 
 _MOST_LETTERS: Final = 26
-_MARKUP: Final = str.maketrans("{|}", "｛｜｝")  # look-alikes, which mean nothing to ECharts
+_MARKUP: Final = str.maketrans("{|}", "｛｜｝")  # similar characters without a meaning to ECharts
 
 
 def colour(name: str, participants: list[str]) -> str:
@@ -73,10 +73,9 @@ def colour(name: str, participants: list[str]) -> str:
 
 
 def chart_name(name: str) -> str:
-    """A name as charts may have it: on one short line, without what ECharts takes for markup or NiceGUI for script.
+    """A name that is safe in charts: on one short line, without markup of ECharts or script of NiceGUI.
 
-    It belongs in values of a chart's options, never into their keys: NiceGUI runs what stands behind a key that
-    begins with a colon.
+    Use it in values of a chart's options, never in keys: NiceGUI runs the value of a key that begins with a colon.
     """
     plain = one_line(name).translate(_MARKUP).lstrip(":").strip() or "?"
     return plain if len(plain) <= _MOST_LETTERS else plain[: _MOST_LETTERS - 1] + "…"

@@ -29,16 +29,16 @@ _PANES = (("setup", "tune"), ("chat", "forum"), ("insights", "insights"))
 
 
 _DIGITS: Final = 9
-"""The longest number that a turn may have in an address."""
+"""The most digits of a turn in an address."""
 
 
 async def new_page(web: WebContext, *, like: str = "", setup: str = "") -> None:
-    """A conversation that is still to be set up.
+    """The page of a new conversation.
 
     Args:
-        web: what the pages work with.
-        like: a run whose set-up is taken over.
-        setup: a saved set-up of the library that is taken over.
+        web: the context of the pages.
+        like: a run whose set-up is copied.
+        setup: a saved set-up of the library to copy.
     """
     frame = Frame(t("common.new"))
     cols, _ = _panes("show-setup no-insights", panes=2)
@@ -55,7 +55,7 @@ async def new_page(web: WebContext, *, like: str = "", setup: str = "") -> None:
 
 
 async def conversation_page(viewing: Viewing) -> None:
-    """A run: how it was set up, what is said, and the insights beside it."""
+    """The page of a run: set-up, conversation and insights."""
     frame = Frame(viewing.board.started.topic[:80] if viewing.board.started else viewing.run)
     cols, buttons = _panes("show-chat no-setup", panes=3)
     with cols:
@@ -82,7 +82,7 @@ async def conversation_page(viewing: Viewing) -> None:
 
 
 def _once(pane: ui.element, draw: Callable[[], Awaitable[None]]) -> Callable[[], Awaitable[None]]:
-    """Draw a pane when it is first wanted: the set-up is large, and few who watch a run look at it."""
+    """Draw a pane when it is first opened: the set-up is large, and few users open it while they watch a run."""
     drawn = False
 
     async def wanted() -> None:
@@ -154,12 +154,12 @@ def register(web: WebContext) -> None:
 
 
 def _turn(given: str) -> int | None:
-    """The turn that an address names; None for the newest, also where what it says is no turn."""
+    """The turn in an address; None, the newest, if there is none or if it is not a turn."""
     return int(given) if given.isdecimal() and len(given) <= _DIGITS else None
 
 
 def _nothing(why: str) -> None:
-    """A page that says why there is nothing to see."""
+    """A page with an error in place of content."""
     Frame(t("common.missing"))
     with ui.column().classes("m-auto items-center gap-3 p-6 text-center"):
         ui.icon("search_off", size="64px", color="primary").props("aria-hidden=true")

@@ -30,10 +30,10 @@ def web_app(web: WebContext, *, secret: str, hosts: frozenset[str] = LOOPBACK, t
     """The whole application: REST API and pages behind the guard.
 
     Args:
-        web: what it works with.
+        web: the context of the pages.
         secret: signs the cookie by which a browser's choices (language, colours) are found again.
         hosts: host names that it accepts; empty for any.
-        token: what a request must show; None for nothing.
+        token: the secret that a request must carry; None for none.
     """
     api = api_app(web)
     register(web)
@@ -51,12 +51,12 @@ def web_app(web: WebContext, *, secret: str, hosts: frozenset[str] = LOOPBACK, t
 
 
 def web_context(out: Path, library: Path) -> WebContext:
-    """What the pages work with, in these folders."""
+    """The context of the pages for these folders."""
     return WebContext(LiveRuns(out), library)
 
 
 def secret_in(folder: Path) -> str:
-    """The signing secret kept in a file that only its owner can read; made where there is none."""
+    """The signing secret, in a file that only its owner can read; made if there is none."""
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / "secret"
     try:
@@ -64,7 +64,7 @@ def secret_in(folder: Path) -> str:
     except FileExistsError:
         if kept := path.read_text(encoding="ascii"):
             return kept
-        path.unlink()  # its maker stopped before writing it
+        path.unlink()  # the process that made it stopped before writing it
         return secret_in(folder)
     with os.fdopen(handle, "w", encoding="ascii") as file:
         made = secrets.token_urlsafe(32)
@@ -76,11 +76,11 @@ def host_pages(host: str, port: int, out: Path, library: Path, say: Callable[[st
     """Serve the pages until the server is stopped.
 
     Args:
-        host: address to listen on; for others than loopback a token is asked for.
+        host: address to listen on; any but loopback needs a token.
         port: port to listen on, 0 for any that is free.
         out: folder of runs.
         library: folder of the user's own personas and saved set-ups.
-        say: tells a line.
+        say: prints a line.
 
     Raises:
         InputError: the address cannot be used, or one of the folders cannot be written.
@@ -102,12 +102,12 @@ def host_pages(host: str, port: int, out: Path, library: Path, say: Callable[[st
         query = f"?token={quote(token, safe='')}" if token else ""
         say(f"PerSimChat: http://{name}:{shown}/{query}   (Ctrl-C stops it)")
         config = uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=5)
-        with suppress(KeyboardInterrupt):  # raised again when everything was stopped; it is the way to end this
+        with suppress(KeyboardInterrupt):  # uvicorn raises it again after the shutdown; this is the normal end
             _Server(config, web.runs).run(sockets=[listening])
 
 
 class _Server(uvicorn.Server):
-    """A server that stops the runs before it waits for connections, which may follow a run to its end."""
+    """A server that stops the runs before it waits for open connections, which may follow a run to its end."""
 
     def __init__(self, config: uvicorn.Config, runs: LiveRuns) -> None:
         super().__init__(config)
@@ -128,6 +128,6 @@ def _listen(host: str, port: int) -> socket.socket:
         listening.listen(128)
     except OSError as error:
         raise InputError(
-            f"nobody can listen there: {error.strerror}", where=f"{host}:{port}", remedy="Choose another --port."
+            f"the server cannot listen there: {error.strerror}", where=f"{host}:{port}", remedy="Choose another --port."
         ) from error
     return listening

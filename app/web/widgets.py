@@ -1,4 +1,4 @@
-"""Small parts that every panel uses. Text from people and models goes into labels, which show it as text."""
+"""Small parts that all panels share. Text from people and models goes into labels, which never read it as markup."""
 
 from __future__ import annotations
 
@@ -40,20 +40,20 @@ def avatar(name: str, colour: str, size: str = "36px", *, human: bool = False) -
 
 
 def icon_button(icon: str, name: str, on_click: Callable[..., Any] | None = None) -> ui.button:
-    """A round button with a picture; its name is its tooltip and what a screen reader says."""
+    """A round button with a picture; its name is its tooltip, also for screen readers."""
     button = ui.button(icon=icon, on_click=on_click).props("flat round dense color=grey-7").tooltip(name)
     named(button, name)
     return button
 
 
 def title(text: str) -> None:
-    """The small heading of a part of a panel."""
+    """The small heading of a section of a panel."""
     ui.label(text).classes("panel-title").props("role=heading aria-level=2")
 
 
 @contextmanager
 def card(text: str = "") -> Iterator[ui.column]:
-    """A framed part of a panel, with a heading where there is one."""
+    """A framed section of a panel, with an optional heading."""
     with ui.column().classes("surface w-full gap-2 p-3") as box:
         if text:
             ui.label(text).classes("text-sm font-semibold").props("role=heading aria-level=3")
@@ -70,7 +70,7 @@ def chip(text: str, colour: str = "") -> ui.label:
 
 @contextmanager
 def menu(icon: str, name: str) -> Iterator[ui.button]:
-    """A round button that opens a menu of what is drawn inside; its name is no tooltip, which would lie on the menu."""
+    """A round button that opens a menu; its name is not a tooltip, which would cover the menu."""
     button = ui.button(icon=icon).props("flat round dense color=grey-7 aria-haspopup=menu")
     named(button, name).props["title"] = name
     with button, ui.menu().props("role=menu"):
@@ -80,14 +80,14 @@ def menu(icon: str, name: str) -> Iterator[ui.button]:
 def item(
     icon: str, text: str, on_click: Callable[[], Any] | None = None, *, href: str = "", target: str = ""
 ) -> ui.menu_item:
-    """A line of a menu: something that is done, or a link, which can also be opened in another tab.
+    """A line of a menu: an action, or a link, which the user can also open in another tab.
 
     Args:
         icon: its picture.
-        text: what it says.
-        on_click: what is done.
-        href: where it leads, in place of that; an address of this server.
-        target: where it is opened.
+        text: its text.
+        on_click: the action.
+        href: in place of the action, an address of this server.
+        target: the window in which the address opens.
     """
     line = ui.menu_item(on_click=on_click).props("role=menuitem dense").classes("items-center gap-3 min-h-[40px]")
     with line:
@@ -101,7 +101,7 @@ def item(
 
 
 def explained(text: str) -> None:
-    """A small question mark that explains the field beside it, also to the keyboard and a finger."""
+    """A small question mark that explains the field beside it; it works with a keyboard and on a touch screen, too."""
     with ui.button(icon="help_outline").props("flat round dense size=xs color=grey-7") as button:
         named(button, t("common.explain"))
         with ui.menu().props("max-width=320px"):
@@ -109,7 +109,7 @@ def explained(text: str) -> None:
 
 
 async def answered(dialog: ui.dialog) -> Any:
-    """Show a dialog until it is closed, and take it away: with what it was closed; None where the page has gone."""
+    """Show a dialog until it is closed, and remove it; returns its result, None if the page is gone."""
     answer = await dialog
     if not dialog.is_deleted:
         dialog.delete()
@@ -130,7 +130,7 @@ def bar(share: float, colour: str) -> ui.element:
         colour: of the palette.
 
     Returns:
-        What `fill` is given to change it.
+        The bar, for `fill`.
     """
     with ui.element("div").classes("meter grow").props("aria-hidden=true"):
         inner = ui.element("div").style(f"background:{colour}")
@@ -144,5 +144,5 @@ def fill(inner: ui.element, share: float) -> None:
 
 
 def whole_number(value: Any) -> int | None:
-    """The whole number in a field; None where there is none."""
+    """The whole number in a field; None if there is none."""
     return int(value) if isinstance(value, int | float) and value == value // 1 else None

@@ -1,7 +1,7 @@
-"""The pages' texts: one catalogue for all languages, a file in `strings/` for each area.
+"""The texts of the pages: one catalogue for all languages, with a file in `strings/` for each area.
 
-An entry is a mapping of languages to texts, `{en: …, cs: …}`. A text may have places for values in braces. Where a text
-depends on a number, it is a mapping of the plural forms (`one`, `few`, `other`), chosen by the value `n`.
+An entry is a mapping of languages to texts, `{en: …, cs: …}`. A text may have placeholders in braces. A text that
+depends on a number is a mapping of the plural forms (`one`, `few`, `other`), chosen by the value `n`.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import yaml
 from nicegui import context
 
 LANGUAGES: Final = {"en": "English", "cs": "Čeština"}
-"""Languages of the pages, by code, in their own words."""
+"""The languages of the pages by code, each under its own name."""
 
 Entry = dict[str, str | dict[str, str]]
 
@@ -46,10 +46,10 @@ def worded(key: str, language: str, **values: Any) -> str:
     Args:
         key: `area.name`.
         language: its code.
-        values: for the places in the text; `n` also chooses the plural form. They are put in as they are.
+        values: for the placeholders, inserted unchanged; `n` also chooses the plural form.
 
     Raises:
-        KeyError: there is no such entry, or it lacks a value: a mistake in the program.
+        KeyError: there is no such entry, or a value is missing: a mistake in the program.
     """
     text = catalogue()[key][language]
     if isinstance(text, dict):
@@ -58,24 +58,24 @@ def worded(key: str, language: str, **values: Any) -> str:
 
 
 def language() -> str:
-    """The language of the page that is being drawn; English outside of pages."""
+    """The language of the current page; English outside of pages."""
     try:
         chosen = context.client.storage.get("language")
-    except RuntimeError:  # no page is being drawn
+    except RuntimeError:  # outside of a page
         return "en"
     return chosen if chosen in LANGUAGES else "en"
 
 
 def localised(text: str) -> str:
-    """A number that was written in the English way, as the page's language writes it."""
+    """A number in English notation, converted to that of the page's language."""
     return text.translate(_CZECH) if language() == "cs" else text
 
 
 def number(value: float, decimals: int = 0) -> str:
-    """A number as the page's language writes it."""
+    """A number in the notation of the page's language."""
     return localised(f"{value:,.{decimals}f}")
 
 
 def t(key: str, **values: Any) -> str:
-    """A text of the catalogue in the language of the page that is being drawn; see `worded`."""
+    """A text of the catalogue in the language of the current page; see `worded`."""
     return worded(key, language(), **values)

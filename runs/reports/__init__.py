@@ -1,1 +1,1 @@
-"""What is made of runs: reports, tables, summaries, comparisons, and estimates of what a run will cost."""
+"""Reports, tables, summaries and comparisons of runs, and estimates of what a run will cost."""

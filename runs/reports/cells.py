@@ -9,7 +9,7 @@ from typing import Any, Final
 from persimchat.state.plain_text import clean
 
 _FORMULA: Final = re.compile(r"'*\s*[=+\-@＝＋－＠]")
-"""How a text begins that a spreadsheet would run, or that could be mistaken for one that was guarded."""
+"""The beginning of a text that a spreadsheet would run as a formula, or that looks like one already guarded."""
 
 _MARKS: Final = re.compile(r"([\\`*_\[\]<>#|~])")
 

@@ -15,7 +15,7 @@ class Scale:
 
     Attributes:
         low: the value at `start`.
-        high: the value at `end`; where it equals `low`, every value is in the middle.
+        high: the value at `end`; if it equals `low`, every value is in the middle.
         start: pixels.
         end: pixels; may be less than `start`, as on a vertical axis.
     """
@@ -74,7 +74,7 @@ def area(points: Sequence[Point], base: float) -> str:
 def spread(places: Sequence[float], gap: float, low: float, high: float) -> list[float]:
     """Places moved apart until neighbours are at least `gap` from each other, in the order given.
 
-    They keep their order among each other, and stay between `low` and `high` where there is room for all.
+    They keep their order, and stay between `low` and `high` if there is room for all.
     """
     order = sorted(range(len(places)), key=lambda n: places[n])
     moved = [0.0] * len(places)

@@ -32,7 +32,8 @@ _EMPTY: Final = {
 }
 _FORMS: Final = {
     "csv": "Comma-separated values, UTF-8, one heading line; texts may hold line ends, in quotes. Lists and objects "
-    "are JSON in one cell. **Formulas:** a spreadsheet must not run what somebody said, so a text that begins with "
+    "are JSON in one cell. **Formulas:** a spreadsheet must not run an utterance as a formula, so a text that begins "
+    "with "
     "`=`, `+`, `-` or `@` (also full-width, also after spaces) has an apostrophe in front of it; so has one that "
     "begins with apostrophes and goes on like that. To undo it, remove one apostrophe from the front of every text "
     "that matches `^'('*\\s*[=+\\-@＝＋－＠])`. Numbers are never changed.",
@@ -50,8 +51,8 @@ class Column:
     Attributes:
         name: its heading.
         kind: type in words.
-        unit: what is counted or measured; empty where there is nothing of the sort.
-        range: the values it can have, in words; empty where there are no bounds.
+        unit: what is counted or measured; empty if it has none.
+        range: the values it can have, in words; empty if there are none.
         meaning: what it says.
     """
 
@@ -90,7 +91,7 @@ def _range(field: Mapping[str, Any]) -> str:
     least, most = value.get("minimum"), value.get("maximum")
     if least is None:
         return ""
-    # A very great maximum is there to catch damaged files, and is no bound of the measure.
+    # A very large maximum only serves to detect damaged files; the measure has no such bound.
     return f"{least:g}–{most:g}" if most is not None and most <= _TELLING else f"{least:g} or more"
 
 
@@ -107,7 +108,7 @@ def codebook(
         files: table: name of its file; a table that is not written is not explained.
         counts: table: rows in it.
         notes: what is missing in the runs, a sentence each.
-        eyes: whose eyes the export is for.
+        eyes: the participant to whose knowledge the export is limited.
     """
     parts = [
         "# Codebook",
@@ -123,10 +124,10 @@ def codebook(
     ]
     if eyes is not None:
         parts += [
-            "**For one participant's eyes.** Here is only what "
-            f"{markdown(one_line(eyes))} may have seen: what they heard, their own mind and memories, and what "
-            "everybody knows. Others' needs, emotions and thoughts, whispers to others, verdicts, scores, requests and "
-            "most settings are left out, so their columns are empty, and numbers of utterances may have gaps."
+            f"**For one participant's eyes.** The tables have only what {markdown(one_line(eyes))} may have seen: what "
+            "they heard, their own mind and memories, and what all participants know. Others' needs, emotions and "
+            "thoughts, whispers to others, verdicts, scores, requests and most settings are left out, so their columns "
+            "are empty, and numbers of utterances may have gaps."
         ]
     if notes:
         parts += ["## What is missing", "\n".join(f"- {markdown(note)}" for note in notes)]

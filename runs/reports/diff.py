@@ -1,4 +1,4 @@
-"""Two runs compared: how they were set up, where and why they part, what each came to. Pure functions of records."""
+"""Compares two runs: set-up, where and why they first differ, and results. Pure functions of records."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ DIFF_VERSION: Final = 1
 
 
 class Difference(Part):
-    """Something that was set up differently; null where a run does not have it."""
+    """A difference of set-up; null if a run does not have it."""
 
     what: str = Field(description="such as settings.selection_temperature or scenario.participants.Eva.traits")
     a: Any
@@ -23,22 +23,22 @@ class Difference(Part):
 
 
 class End(Part):
-    """What a run came to."""
+    """The result of a run."""
 
-    stop_reason: str | None = Field(description="null where no ending is recorded")
+    stop_reason: str | None = Field(description="null if no ending is recorded")
     stop_source: str
     stop_detail: str
-    consensus: bool | None = Field(description="null in discussions, and where nothing was concluded")
+    consensus: bool | None = Field(description="null in discussions, and if there is no conclusion")
     answer: str | None
     utterances: int
     words: int
-    calls: int | None = Field(description="null where they are not recorded")
+    calls: int | None = Field(description="null if they are not recorded")
     tokens: int | None
-    cost_usd: float | None = Field(description="null where it is not known")
+    cost_usd: float | None = Field(description="null if it is not known")
 
 
 class Share(Part):
-    """What one participant said in both runs."""
+    """How much one participant said in each run."""
 
     name: str
     utterances_a: int
@@ -48,17 +48,19 @@ class Share(Part):
 
 
 class Comparison(Part):
-    """Two runs side by side: what `persimchat diff` prints."""
+    """Two runs side by side, as `persimchat diff` prints them."""
 
     version: int = DIFF_VERSION
     a: str = Field(description="the first run's id")
     b: str = Field(description="the second run's id")
-    lineage: list[str] = Field(description="whose branch they are, a sentence each")
-    equal: bool = Field(description="whether nothing differs but ids, times and what it cost")
+    lineage: list[str] = Field(description="if a run is a branch: of which run, a sentence each")
+    equal: bool = Field(description="whether nothing differs but ids, times and cost")
     setup: list[Difference]
     shared: int = Field(description="utterances that they share from the start")
-    parting: Parting | None = Field(description="null where all utterances of both are the same")
-    minds: list[MindDifference] = Field(description="at the first turn at which any differs; empty where all are equal")
+    parting: Parting | None = Field(description="null if all utterances are the same")
+    minds: list[MindDifference] = Field(
+        description="minds that differ, at the first turn at which any does; empty if all are equal"
+    )
     end_a: End
     end_b: End
     participants: list[Share]
@@ -93,7 +95,7 @@ def compare(a: Record, b: Record) -> Comparison:
 
 
 def _lineage(a: Record, b: Record) -> list[str]:
-    """Whose branch they are, in words; runs are called a and b where it is one of the two."""
+    """If a run is a branch, of which run, in words; the two runs are called a and b."""
     called = {a.manifest.run: "a", b.manifest.run: "b"}
     told = []
     for name, record in (("a", a), ("b", b)):
@@ -104,7 +106,7 @@ def _lineage(a: Record, b: Record) -> list[str]:
 
 
 def _setup(a: Record, b: Record) -> Iterator[Difference]:
-    """What was set up differently, in order of run.json."""
+    """The differences of set-up, in the order of run.json."""
     flat_a, flat_b = dict(_flat(_parts(a))), dict(_flat(_parts(b)))
     for what in dict.fromkeys([*flat_a, *flat_b]):
         one, other = flat_a.get(what), flat_b.get(what)
@@ -117,7 +119,7 @@ def _parts(record: Record) -> dict[str, Any]:
     scenario = manifest.scenario.model_dump()
     participants = {participant.pop("name"): participant for participant in scenario.pop("participants")}
     settings = manifest.settings.model_dump()
-    settings.pop("seed", None)  # it stands by itself
+    settings.pop("seed", None)  # compared separately
     return {
         "scenario": {**scenario, "participants": participants, "order": list(participants)},
         "seed": manifest.seed,
@@ -129,13 +131,13 @@ def _parts(record: Record) -> dict[str, Any]:
 
 
 def _one(models: Any) -> Any:
-    """An agent's models by module as one name, where it is the same for all."""
+    """An agent's models by module; one name if it is the same for all modules."""
     names = list(models.values()) if isinstance(models, dict) else []
     return names[0] if names and all(name == names[0] for name in names) else models
 
 
 def _flat(value: dict[str, Any], above: str = "") -> Iterable[tuple[str, Any]]:
-    """Names with dots, and their values; what holds nothing is as if it were not there."""
+    """Dotted names and their values; empty values are left out."""
     for key, item in value.items():
         what = f"{above}.{key}" if above else str(key)
         if isinstance(item, dict):
@@ -162,7 +164,7 @@ def _end(record: Record) -> End:
 
 
 def _came_to(end: End) -> End:
-    """An end without what it took: a run that was resumed or replayed is the same, and had other requests."""
+    """A result without its requests: a resumed or replayed run may have made others and is still the same."""
     return end.model_copy(update={"calls": None, "tokens": None, "cost_usd": None})
 
 

@@ -1,4 +1,4 @@
-"""Where two runs part: the first utterance that is not the same, why as far as known, and the first other mind."""
+"""Where two runs first differ: the first different utterance, its likely cause, and the first different mind."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from persimchat.runs.folder.reading import Record
 from persimchat.runs.folder.recorded import RecordedIntervention
 
 Why = Literal["end", "again", "given", "intervention", "speaker", "audience", "words"]
-"""Why two runs part, as far as it is known."""
+"""Why two runs differ, as far as it is known."""
 
 
 class Part(BaseModel):
@@ -23,21 +23,21 @@ class Part(BaseModel):
 
 
 class Said(Part):
-    """What one run has at the turn where they part."""
+    """The utterance of one run at the turn where they first differ."""
 
     speaker: str
     text: str
-    heard_by: list[str] | None = Field(description="a whisper: who heard it; null for everybody")
-    given: bool = Field(description="whether a person gave the words")
+    heard_by: list[str] | None = Field(description="a whisper: who heard it; null if all did")
+    given: bool = Field(description="whether a person wrote the words")
     edited_by: str | None = Field(
         default=None,
         exclude_if=lambda value: value is None,
-        description="who put the words into the speaker's mouth: branch or moderator; left out where nobody did",
+        description="what replaced the speaker's own words: branch or moderator; left out if nothing did",
     )
 
 
 class Need(Part):
-    """Somebody's need to talk when the speaker was chosen; null where it is not known."""
+    """A participant's need to talk when the speaker was chosen; null if it is not known."""
 
     agent: str
     a: int | None
@@ -45,7 +45,7 @@ class Need(Part):
 
 
 class Recall(Part):
-    """What the speaker had in mind: themes of memories that it recalled in one run only, best first."""
+    """What the speaker recalled: themes of memories that it recalled in one run only, best first."""
 
     same: bool
     only_a: list[str]
@@ -55,28 +55,28 @@ class Recall(Part):
 class Parting(Part):
     """The first utterance that is not the same in both.
 
-    `why` is `end` (one of them was over), `again` (one is a branch that made this utterance again), `given` (one is a
-    branch with other words put in there), `intervention` (a person did something there), `speaker` (another one was
-    chosen), `audience` (the same words to others) or `words`.
+    `why` is `end` (one run was over), `again` (one run is a branch in which this utterance was worded again), `given`
+    (one run is a branch in which the words were replaced), `intervention` (a person intervened), `speaker` (another
+    speaker was chosen), `audience` (others heard the same words) or `words`.
     """
 
     turn: int
     why: Why
-    a: Said | None = Field(description="null where the run has no such utterance")
+    a: Said | None = Field(description="null if the run has no such utterance")
     b: Said | None
-    needs: list[Need] = Field(description="another speaker: everybody's need to talk in both runs")
-    recall: Recall | None = Field(description="other words of the same speaker; null where its mind is not known")
-    interventions_a: list[dict[str, Any]] = Field(description="what people did at that place, where it differs")
+    needs: list[Need] = Field(description="another speaker: all participants' need to talk in both runs")
+    recall: Recall | None = Field(description="other words of the same speaker; null if its mind is not known")
+    interventions_a: list[dict[str, Any]] = Field(description="interventions at that place, if they differ")
     interventions_b: list[dict[str, Any]]
 
 
 class MindDifference(Part):
-    """A mind that is not the same at the first turn at which any is not."""
+    """A mind that differs, at the first turn at which any does."""
 
     turn: int
     agent: str
-    only_in: Literal["", "a", "b"] = Field(description="the one run that has this mind; empty where both do")
-    fields: list[str] = Field(description="what differs, by the names of minds.jsonl")
+    only_in: Literal["", "a", "b"] = Field(description="the only run that has this mind; empty if both do")
+    fields: list[str] = Field(description="the fields of minds.jsonl that differ")
 
 
 def shared(a: Record, b: Record) -> int:
@@ -95,7 +95,7 @@ def _key(said: Uttered) -> tuple[Any, ...]:
 
 
 def parting(a: Record, b: Record) -> Parting | None:
-    """Where the runs part, and why; None where every utterance of both is the same."""
+    """Where the runs first differ, and why; None if all utterances are the same."""
     place = shared(a, b)
     one, other = _at(a, place), _at(b, place)
     if one is None and other is None:
@@ -127,7 +127,7 @@ def parting(a: Record, b: Record) -> Parting | None:
 
 
 def _branched(record: Record, place: int) -> Literal["again", "given"] | None:
-    """How a branch begins, where this is its first utterance of its own and it was given or made again."""
+    """Whether the utterance is the first own one of a branch, and was replaced or worded again there."""
     branch = record.manifest.branch
     if branch is None or branch.turn != place:
         return None
@@ -149,7 +149,7 @@ def _said(said: Uttered | None) -> Said | None:
 
 
 def _done(record: Record, place: int) -> list[dict[str, Any]]:
-    """What people did between the last shared utterance and the next one."""
+    """The interventions between the last shared utterance and the next one."""
     return [_plain(done) for done in record.interventions if done.turn == place]
 
 
@@ -163,7 +163,7 @@ def _needs(a: Record, b: Record, one: Uttered, other: Uttered) -> list[Need]:
 
 
 def _known_needs(record: Record, said: Uttered) -> Mapping[str, int]:
-    """Everybody's need to talk before an utterance: as it was recorded with it, else as the minds had it."""
+    """All participants' need to talk before an utterance: as recorded with it, else from the minds."""
     if said.need_to_talk:
         return said.need_to_talk
     before = [mind for mind in record.minds if mind.turn == said.turn - 1]
@@ -171,7 +171,7 @@ def _known_needs(record: Record, said: Uttered) -> Mapping[str, int]:
 
 
 def _recall(a: Record, b: Record, turn: int, agent: str) -> Recall | None:
-    """What the speaker had recalled after it heard the last utterance that both share."""
+    """What the speaker recalled after the last shared utterance."""
     one, other = _mind(a, turn, agent), _mind(b, turn, agent)
     if one is None or other is None:
         return None
@@ -189,9 +189,9 @@ def _mind(record: Record, turn: int, agent: str) -> MindRecord | None:
 
 
 def first_other_minds(a: Record, b: Record) -> list[MindDifference]:
-    """The minds that differ at the first turn at which any does; none where all are equal.
+    """The minds that differ at the first turn at which any does; none if all are equal.
 
-    Turns that only one of the runs has reached are no difference of minds.
+    Turns that only one run has reached do not count.
     """
     minds_a = {(mind.turn, mind.agent): mind for mind in [*a.minds, *a.judge_minds]}
     minds_b = {(mind.turn, mind.agent): mind for mind in [*b.minds, *b.judge_minds]}

@@ -1,8 +1,8 @@
-"""What a conversation will take before it is held: calls, tokens and cost, per module and in all.
+"""Estimates a conversation before it is held: calls, tokens and cost, per module and in all.
 
 Calls are counted as the graph makes them (`estimate_calls.py`); tokens come from the real prompts with typical content
-(`estimate_prompts.py`) and from typical answers (`estimate_lengths.yaml`). Prompts grow at first and then stay, so they
-are rendered at some utterances and taken to be straight lines in between. No model is asked.
+(`estimate_prompts.py`) and from typical answers (`estimate_lengths.yaml`). Prompts grow at first and then keep their
+size, so they are rendered at some utterances and interpolated linearly in between. No model is asked.
 """
 
 from __future__ import annotations
@@ -38,13 +38,13 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Course:
-    """What of a conversation decides how many calls it takes.
+    """The properties of a conversation that decide how many calls it takes.
 
     Attributes:
         participants: how many take part, people included.
         utterances: how many are made.
         reflecting: share of actions that reflect, 0 to 1.
-        people: how many of the participants are people; they are taken to speak as often as everybody else.
+        people: how many of the participants are people; they are assumed to speak as often as the others.
     """
 
     participants: int
@@ -68,7 +68,7 @@ class Course:
         return np.zeros(self.utterances + 1)
 
     def always(self, *, since: int) -> Floats:
-        """One call an utterance from this one on; 0 is the awakening."""
+        """One call per utterance from this one on; 0 is the awakening."""
         calls = self.nothing()
         calls[since:] = 1.0
         return calls
@@ -84,7 +84,7 @@ def calls_of_mind(course: Course, settings: Settings, *, speaks: bool = True) ->
     """
     debate, thinks = settings.mode == "debate", settings.planning_and_reflection
     heard = course.heard(settings) if speaks else 1.0
-    # Nobody speaks twice in a row; those who were asked do as they chose, but for the one of them who speaks next.
+    # Nobody speaks twice in a row; those who were asked do as they chose, except the one who speaks next.
     chosen = heard - (heard - 1 / course.participants) / (course.participants - 1) if speaks else 1.0
     thoughts = chosen * course.always(since=2) if thinks else course.nothing()
     calls = {"reflection": thoughts * course.reflecting, "planning": thoughts * (1 - course.reflecting)}
@@ -111,7 +111,7 @@ def calls_of_mind(course: Course, settings: Settings, *, speaks: bool = True) ->
 
 
 def calls_of_onlookers(course: Course, settings: Settings) -> dict[str, Floats]:
-    """Calls of those who take no part: judge, selector and analysis, by task, as for `calls_of_mind`."""
+    """Calls of judge, selector and analysis by task, as for `calls_of_mind`."""
     calls = {}
     if settings.mode == "debate":
         due = [judge_is_due(turn, course.participants, settings) for turn in range(1, course.utterances + 1)]
@@ -127,7 +127,7 @@ def calls_of_onlookers(course: Course, settings: Settings) -> dict[str, Floats]:
 
 
 def _selections(course: Course, settings: Settings) -> Floats:
-    """Nobody is asked where only one may speak: in turns of two, and as the last to take leave."""
+    """The selector is not asked if only one may speak: in turns of two, and for the last goodbye."""
     calls = course.always(since=1)
     if course.participants == 2 and not settings.allow_repeated_speaker:
         calls[2:] = 0.0
@@ -138,19 +138,19 @@ def _selections(course: Course, settings: Settings) -> Floats:
 
 
 MODULE_OF: Final = {"utterance": "natural_language", "majority": "judge"}
-"""Tasks that have another name than the module by which they are counted."""
+"""Tasks that are counted under a module of another name."""
 
 _CLOSELY: Final = 8
-"""So many utterances are looked at one by one, because prompts grow most at first."""
+"""How many first utterances are looked at one by one, because prompts grow most at first."""
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """What a conversation of so many utterances takes.
+    """The estimate of a conversation.
 
     Attributes:
         utterances: how many are made.
-        rows: one a module, agent and model, with the fields of `state.mind.Call` but `turn`; calls and tokens are
+        rows: one per module, agent and model, with the fields of `state.mind.Call` but `turn`; calls and tokens are
             expected values and have fractions.
     """
 
@@ -163,15 +163,15 @@ class Estimate:
         return totals_of(self.rows)
 
     def by(self, field: str) -> dict[str, Totals]:
-        """Sums by "module", "agent" or "model", in the order of their names."""
+        """Sums by "module", "agent" or "model", in alphabetical order."""
         return totals_by(self._whole(field), field)
 
     def unpriced(self) -> list[str]:
-        """Models whose price is not known, in the order of their names."""
+        """Models without a known price, in alphabetical order."""
         return sorted({row["model"] for row in self.rows if row["cost_usd"] is None})
 
     def exceeded(self, settings: Settings) -> list[str]:
-        """The settings that limit use and that this conversation would reach."""
+        """The budgets that this conversation would use up."""
         used = {
             "budget_calls": self.total.calls,
             "budget_tokens": self.total.input_tokens + self.total.output_tokens,
@@ -200,8 +200,8 @@ def estimate(scenario: Scenario, settings: Settings, *, utterances: int | None =
     Args:
         scenario: who takes part and what about.
         settings: how it runs, and with which models.
-        utterances: how many are made, 1 to `max_messages`; the message limit where it is None. A debate that ends
-            before the limit ends with consensus. People are taken to speak as often as everybody else.
+        utterances: how many are made, 1 to `max_messages`; None for the message limit. A debate that ends before the
+            limit ends with consensus. People are assumed to speak as often as the others.
 
     Raises:
         InputError: a baseline is asked for, a model's name is wrong, or there are too many utterances.
@@ -213,9 +213,10 @@ def estimate(scenario: Scenario, settings: Settings, *, utterances: int | None =
         )
     if settings.baseline is not None:
         raise InputError(
-            "an estimate is made for conversations of minds only",
+            "the cost of a baseline cannot be estimated",
             where=f"setting baseline={settings.baseline}",
-            remedy="Leave it out; a baseline takes far fewer calls, one a participant and round (single_agent: one).",
+            remedy="Leave the baseline out. A baseline makes far fewer calls: one per participant and round "
+            "(single_agent: one).",
         )
     typical = Typical(scenario, settings, lengths())
     people = sum(persona.human for persona in scenario.participants)
@@ -254,7 +255,7 @@ def list_prices_as_of() -> str:
 
 
 class _Ledger:
-    """Rows of accounting, from calls and prompts."""
+    """Makes the rows of an estimate from calls and prompts."""
 
     def __init__(self, typical: Typical, points: list[int]) -> None:
         self._typical, self._points = typical, points
@@ -270,7 +271,7 @@ class _Ledger:
             agent: on whose behalf.
             calls: at the awakening and at each utterance.
             prompt: from an utterance's number to the prompt's tokens.
-            settings: which model answers, where not those of the conversation.
+            settings: which model answers; None for those of the conversation.
         """
         if not calls.any():
             return
@@ -302,7 +303,7 @@ class _Ledger:
 
 
 def _looked_at(utterances: int, participants: int, settings: Settings) -> list[int]:
-    """The utterances at which prompts are rendered: the first ones, then ever fewer, and around the leave-taking."""
+    """The utterances at which prompts are rendered: the first ones, then ever fewer, and near the goodbyes."""
     points = {*range(min(_CLOSELY, utterances) + 1), utterances}
     step = _CLOSELY
     while (step := round(step * 1.5)) < utterances:

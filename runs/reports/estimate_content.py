@@ -1,6 +1,6 @@
-"""What stands in a typical prompt after so many utterances: minds, memories and utterances of typical length.
+"""Typical content of a prompt after a number of utterances: minds, memories and utterances of typical length.
 
-The personas, relationships, goals, topic and rules are the conversation's own. What models would have said is filler.
+The personas, relationships, goals, topic and rules are the conversation's own. Filler stands for the text of models.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class MemoryLength(_Part):
 
 
 class PlanLength(_Part):
-    """UTF-8 bytes of what a plan says of the agent; its theme is a memory's."""
+    """UTF-8 bytes of a plan's text without its theme, which is that of a memory."""
 
     identity: int = Field(gt=0)
     reaction: int = Field(gt=0)
@@ -51,7 +51,7 @@ class Lengths(_Part):
         answer_tokens_a_participant: tokens more with every participant, by task.
         bytes_a_word: UTF-8 bytes of a word of an utterance.
         memories: by kind.
-        plan: of what stands in a plan beside its theme.
+        plan: sizes of a plan's text without its theme.
         reflecting: share of actions that reflect, 0 to 1.
         kept: share of memories that memory filtering keeps, 0 to 1.
     """
@@ -93,7 +93,7 @@ _INSIGHTS: Final = 5
 
 
 def filler(length: int) -> str:
-    """Text of so many bytes."""
+    """Filler text of this many bytes."""
     return ("word " * (length // 5 + 1))[: max(1, length)].strip().ljust(max(1, length), "x")
 
 
@@ -104,7 +104,7 @@ class Typical:
     Attributes:
         scenario: who takes part and what about.
         settings: of the simulation.
-        lengths: how long things are.
+        lengths: the table of lengths.
     """
 
     scenario: Scenario
@@ -117,7 +117,7 @@ class Typical:
         return [persona.name for persona in self.scenario.participants]
 
     def utterance(self, turn: int) -> Utterance:
-        """The utterance of this number; everybody speaks in turn."""
+        """The utterance with this number; the participants speak in turn."""
         return {
             "turn": turn,
             "speaker": self.names[(turn - 1) % len(self.names)],
@@ -131,7 +131,7 @@ class Typical:
         }
 
     def situation(self, name: str, turn: int, *, window: int | None = None) -> Situation:
-        """The conversation after so many utterances, as one finds it; as in `graph/situation.py`."""
+        """The situation of a participant after a number of utterances, as in `graph/situation.py`."""
         first = max(1, turn - (window or self.settings.recent_utterances) + 1)
         ties = self.scenario.relationships if self.settings.relationships else []
         own = [tie.seen_by(name) for tie in ties if name in (tie.from_, tie.to)]
@@ -152,7 +152,7 @@ class Typical:
         }
 
     def mind(self, persona: Persona, turn: int, *, speaks: bool = True) -> Mind:
-        """A mind after so many utterances, not yet in any situation."""
+        """A mind after a number of utterances, without a situation."""
         thoughts = self._thoughts(turn, speaks=speaks) * (1 - self.lengths.reflecting)
         mind: Mind = {
             "name": persona.name,
@@ -171,7 +171,7 @@ class Typical:
         return mind
 
     def memories(self, turn: int, *, speaks: bool = True) -> list[Memory]:
-        """What is recalled when the utterance of this number has been heard, cut to a prompt's budget."""
+        """The memories recalled after the utterance with this number, cut to a prompt's budget."""
         if turn < 1:
             return []
         kept = self.lengths.kept if self.settings.memory_filtering else 1.0
@@ -200,7 +200,7 @@ class Typical:
         return new_memory("", turn, kind, filler(of.theme), words, _MIDDLE, [0] * len(EMOTIONS), index=number)
 
     def _thoughts(self, turn: int, *, speaks: bool) -> float:
-        """How often a mind has thought, expected: whenever it did not speak, from the second utterance on."""
+        """How often a mind is expected to have thought: from the second utterance on, whenever it did not speak."""
         if not self.settings.planning_and_reflection:
             return 0.0
         share = (len(self.names) - 1) / len(self.names) if speaks else 1.0

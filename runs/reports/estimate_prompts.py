@@ -1,4 +1,4 @@
-"""Tokens of one task's prompt after so many utterances: the real templates, rendered with typical content."""
+"""Tokens of one task's prompt after a number of utterances: the real templates, rendered with typical content."""
 
 from __future__ import annotations
 
@@ -38,18 +38,18 @@ _SCHEMAS: Final[dict[str, type[BaseModel]]] = {
     "analysis": judgement.Score,
 }
 _BEFORE_IT_IS_MADE: Final = ("utterance", "reflection", "planning", "selector")
-"""Tasks that are set while an utterance is made: those who do them know the ones before it."""
+"""Tasks that run while an utterance is made, so their prompts have only the utterances before it."""
 _RECALL_NOTHING: Final = ("perception", "focal_points", "hearing")
 _SIMILARITY: Final = 0.5
 
 
 def tokens_of(messages: list[BaseMessage]) -> int:
-    """Tokens of a prompt, estimated as accounting does where a server reports none."""
+    """Tokens of a prompt, estimated as the accounting does if a server reports none."""
     return sum(estimated_tokens(str(message.text)) for message in messages)
 
 
 def prompt_of_mind(typical: Typical, persona: Persona, task: str, turn: int, *, speaks: bool = True) -> int:
-    """Tokens of the prompt that sets a mind a task at one utterance.
+    """Tokens of the prompt of one task of a mind at one utterance.
 
     Args:
         typical: the conversation.
@@ -83,7 +83,7 @@ def prompt_of_mind(typical: Typical, persona: Persona, task: str, turn: int, *, 
 
 
 def prompt_of_onlooker(typical: Typical, task: str, turn: int, *, judge: Persona | None = None) -> int:
-    """Tokens of the prompt that sets judge, selector or analysis a task at one utterance; arguments as above.
+    """Tokens of the prompt of one task of judge, selector or analysis at one utterance.
 
     Args:
         typical: the conversation.
@@ -95,7 +95,7 @@ def prompt_of_onlooker(typical: Typical, task: str, turn: int, *, judge: Persona
 
 
 def judgements(typical: Typical, task: str) -> tuple[str, ...]:
-    """The judgements that an answer to a task holds: several where a mind gives several at once, else its own."""
+    """The judgements in the answer to a task: several if the mind gives them in one answer."""
     if task not in AT_ONCE:
         return (task,)
     name = typical.names[0]
@@ -104,9 +104,9 @@ def judgements(typical: Typical, task: str) -> tuple[str, ...]:
 
 
 def schema_tokens(typical: Typical, task: str, model: ModelName) -> int:
-    """Tokens of an answer's schema in the prompt: 0 for a model that is given it in a way of its own, or none.
+    """Tokens of an answer's schema in the prompt; 0 if the model gets the schema outside the prompt, or none.
 
-    What a server refuses is known once it was asked; until then it is taken to be able to.
+    Only a request shows what a server refuses; until then, the server is assumed to support all forms.
     """
     if task == "utterance" or model.provider == "offline" or not ladder.rung(model).needs_schema_in_prompt:
         return 0

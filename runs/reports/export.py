@@ -1,4 +1,4 @@
-"""Runs as tables for analysis: many runs into one set of files, whole or not at all."""
+"""Exports runs as tables for analysis: many runs into one set of files; all files are written, or none."""
 
 from __future__ import annotations
 
@@ -29,18 +29,18 @@ from persimchat.state.errors import InputError
 from persimchat.state.visibility import is_heard
 
 SEEN: Final = ("runs", "utterances", "minds", "memories", "interventions")
-"""Tables in which there is anything that a participant may have seen."""
+"""Tables that may hold something that a participant has seen."""
 
 
 def seen_by(record: Record, wanted: str) -> Record:
-    """What a participant may have seen of a run: what it heard, its own mind, and what everybody knows.
+    """The part of a run that a participant may have seen: what it heard, its own mind, and what all know.
 
     Args:
         record: of the run.
         wanted: the participant's name, or part of it.
 
     Raises:
-        InputError: the name is nobody's in this run, or may be several.
+        InputError: no participant of this run has the name, or several may be meant.
     """
     manifest = record.manifest
     names = [participant.name for participant in manifest.scenario.participants]
@@ -60,7 +60,7 @@ def seen_by(record: Record, wanted: str) -> Record:
 
 
 def _manifest(manifest: Manifest) -> Manifest:
-    """What everybody knows: who talked about what, how it was set up, when and why it ended."""
+    """What all participants know: who talked about what, with which set-up, and when and why it ended."""
     settings = {key: value for key, value in manifest.settings.model_dump().items() if key in Row.model_fields}
     scenario = manifest.scenario
     return Manifest(
@@ -84,7 +84,7 @@ def _marked(said: Uttered) -> dict[str, object]:
 
 
 def _said(said: Uttered, name: str) -> Uttered:
-    """An utterance as it was heard; of one's own also what one felt and needed."""
+    """An utterance as the participant heard it; its own utterances keep its emotions and need to talk."""
     heard = Uttered(
         turn=said.turn,
         speaker=said.speaker,
@@ -93,7 +93,7 @@ def _said(said: Uttered, name: str) -> Uttered:
         heard_by=said.heard_by,
         edited_by=said.edited_by,
     )
-    if said.is_given:  # there is nothing in these figures, but that a person gave the words
+    if said.is_given:  # these figures only show that a person wrote the words
         heard = heard.model_copy(update={"tokens": said.tokens, "response_time_s": said.response_time_s})
     if said.speaker != name:
         return heard
@@ -104,19 +104,19 @@ def _said(said: Uttered, name: str) -> Uttered:
 
 
 def _done(done: RecordedIntervention) -> RecordedIntervention | None:
-    """A new topic, which everybody learns of. What was said stands among the utterances; nobody is told of the rest."""
+    """A new topic, which all learn of. Words are among the utterances; other interventions are left out."""
     topic = done.more.get("topic")
     if done.do != "topic" or not isinstance(topic, str):
         return None
     return RecordedIntervention(turn=done.turn, do=done.do, topic=topic)
 
 
-_REMEDY = "Choose another folder with --out, or add --force to replace what is there."
+_REMEDY = "Choose another folder with --out, or add --force to replace its tables."
 
 
 @dataclass(frozen=True)
 class Exported:
-    """What was written.
+    """The files that were written.
 
     Attributes:
         files: table: its file.
@@ -140,18 +140,18 @@ def export_runs(
     force: bool = False,
     eyes: str | None = None,
 ) -> Exported:
-    """Write runs as tables, one file a table, and a codebook. Tables of `RARE` are left out where they have no rows.
+    """Write runs as tables, one file per table, and a codebook. Tables of `RARE` are left out if they have no rows.
 
     Args:
         folders: of the runs; their order is the order of the rows.
-        out: the folder for the files; made where it is missing.
+        out: the folder for the files; made if it is missing.
         form: csv, jsonl, md, html or parquet.
         bom: csv: begin files with a byte order mark, for Excel.
-        force: whether files that are there are replaced.
-        eyes: a participant, for whose eyes the tables are: only what they may have seen is in them.
+        force: whether existing files are replaced.
+        eyes: a participant; the tables then have only what they may have seen. None for everything.
 
     Raises:
-        InputError: a run cannot be read or is given twice, or the files cannot be written; then none is.
+        InputError: a run cannot be read or is given twice, or the files cannot be written; then none is left.
         MissingExtraError: the format needs a library that is not installed.
     """
     need(form)
@@ -171,7 +171,7 @@ def export_runs(
         raise InputError(
             f"the tables cannot be written: {error.strerror or error}",
             where=str(out),
-            remedy="Choose a folder with --out that you may write to, with room in it.",
+            remedy="Choose another folder with --out, or check permissions and free space.",
         ) from error
     return Exported({table: out / name for table, name in names.items()}, counts, out / codebook.NAME, notes)
 
@@ -181,11 +181,11 @@ def _check(out: Path, names: Sequence[str], *, force: bool) -> None:
         raise InputError("this is a file, not a folder", where=str(out), remedy="Choose a folder with --out.")
     folders = [name for name in names if (out / name).is_dir()]
     if folders:
-        raise InputError("a folder is in the place of a table", where=str(out / folders[0]), remedy="Choose another.")
+        raise InputError("a folder has the name of a table", where=str(out / folders[0]), remedy="Choose another.")
     there = [name for name in names if os.path.lexists(out / name)]
     if there and not force:
         more = f" and {len(there) - 1} more" if len(there) > 1 else ""
-        raise InputError(f"there is a file already{more}", where=str(out / there[0]), remedy=_REMEDY)
+        raise InputError(f"the file exists already{more}", where=str(out / there[0]), remedy=_REMEDY)
 
 
 def _write(
@@ -224,7 +224,7 @@ def _write(
 
 @contextmanager
 def _staged(out: Path) -> Iterator[Path]:
-    """A folder beside or in `out` where files are made before they take their places; it goes in any case."""
+    """A temporary folder beside or in `out`, from which complete files are moved; it is removed in any case."""
     place = out.absolute()
     while not place.is_dir():
         place = place.parent
@@ -236,7 +236,7 @@ def _staged(out: Path) -> Iterator[Path]:
 
 
 def _install(stage: Path, out: Path, names: Sequence[str], gone: Sequence[str]) -> None:
-    """Put the files into their places, and take away those of an export before; where one fails, all is as before."""
+    """Move the files into place and remove those of an earlier export; if one fails, undo all."""
     new = [folder for folder in (out, *out.parents) if not folder.exists()]
     old = stage / "replaced"
     old.mkdir()

@@ -1,4 +1,4 @@
-"""From a run's record to the rows of the tables."""
+"""Makes the rows of the tables from a run's record."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def rows_of(record: Record) -> Iterator[tuple[str, Row]]:
         record: read with whole minds.
 
     Raises:
-        InputError: something in the run's folder does not fit; where it is, is named.
+        InputError: a record in the run's folder does not fit; names the place.
     """
     about = _about(record)
     for table, number, values in _values(record):
@@ -117,7 +117,7 @@ def _utterances(record: Record) -> Iterator[tuple[str, dict[str, Any]]]:
                 "need_to_talk": said.need_to_talk.get(said.speaker),
                 "needs_to_talk": said.need_to_talk,
                 **_emotions(said.emotion),
-                # Nothing was read for an utterance only where nothing is known of its call (old versions).
+                # Zero tokens read means that the call was not recorded (old versions).
                 "input_tokens": said.tokens.get("input") or None,
                 "output_tokens": None if said.is_given else said.tokens.get("output"),
                 "answer": said.answer,

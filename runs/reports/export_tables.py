@@ -1,4 +1,4 @@
-"""The tables that runs are exported to: one model a table, one field a column.
+"""The tables of an export: one model per table, one field per column.
 
 A column's description, unit and range are here and nowhere else: `codebook.py` writes the codebook from them.
 Numbers of utterances are called turns, as everywhere.
@@ -16,7 +16,7 @@ from persimchat.state.emotion import Level
 from persimchat.state.settings import Settings
 
 UNIT: Final = "unit"
-"""Where a column's schema has its unit."""
+"""The key of a column's unit in its schema."""
 
 Finite = Annotated[float, Field(allow_inf_nan=False)]
 
@@ -44,7 +44,7 @@ def _emotion(name: str) -> Any:
 
 
 class Row(BaseModel):
-    """A row of any table: whose run it is from, and how that was set up. Empty text says nothing, so it is None."""
+    """A row of any table: its run and the run's main settings. Empty text becomes None."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -72,61 +72,63 @@ class Row(BaseModel):
 
 
 class RunRow(Row):
-    """One row a run: how it went, what it came to, what it used."""
+    """One row per run: how it went, its result, and what it used."""
 
     participants: list[str] = _column("names of those who took part, in order of listing")
-    people: list[str] = _column("those of them who are people, not agents")
+    people: list[str] = _column("the participants who are people, not agents")
     started: str | None = _column("when it began, ISO 8601", "time")
-    ended: str | None = _column("when it ended, ISO 8601; empty while it goes on and where it was killed", "time")
+    ended: str | None = _column("when it ended, ISO 8601; empty if it is running or was killed", "time")
     stop_reason: str | None = _column(
-        "why it ended: message_limit, consensus, closed, budget, stopped, error; empty where no ending is recorded"
+        "why it ended: message_limit, consensus, closed, budget, stopped, error; empty if no ending is recorded"
     )
-    stop_source: str | None = _column("whose rule ended it, such as message_limit, closing, judge, a baseline, user")
-    stop_detail: str | None = _column("the rule's own words; for an error, what went wrong")
+    stop_source: str | None = _column("which rule ended it, such as message_limit, closing, judge, a baseline, user")
+    stop_detail: str | None = _column("the rule's explanation, or the error")
     utterances: Count | None = _column("utterances made", "utterances")
-    consensus: bool | None = _column("debates: whether everybody agreed at the end")
+    consensus: bool | None = _column("debates: whether all participants agreed at the end")
     answer: str | None = _column("debates: the common answer, or without consensus the majority's position")
     conditional: str | None = _column("debates: the conditions under which the answer holds; empty: there are none")
     standings: JsonObject | None = _column(
-        "debates whose answer holds under conditions: everybody's position and last words, by name"
+        "debates whose answer holds under conditions: all positions and last words, by name"
     )
     supporters: list[str] | None = _column("debates: who holds the answer")
-    concluded_by: str | None = _column("debates: who says so, the judge or a baseline")
-    calls: Count | None = _column("requests to models; empty while the run goes on", "requests")
+    concluded_by: str | None = _column("debates: who found the answer, the judge or a baseline")
+    calls: Count | None = _column("requests to models; empty while the run is running", "requests")
     input_tokens: Count | None = _column("tokens read by models", "tokens")
     output_tokens: Count | None = _column("tokens written by models", "tokens")
     cached_tokens: Count | None = _column("of the tokens read, those that servers took from their caches", "tokens")
     tokens_estimated: bool | None = _column("whether some token counts are estimates")
-    cost_usd: Seconds | None = _column("what the requests cost; empty where a price is not known", "USD")
-    judgements: Count | None = _column("judgements of minds that were asked for; empty where not known", "judgements")
-    judgements_first_try: Count | None = _column("of them, those that were right at first try", "judgements")
-    judgements_corrected: Count | None = _column("of them, those of which something was put right", "judgements")
-    judgements_failed: Count | None = _column("of them, those that were of no use twice", "judgements")
+    cost_usd: Seconds | None = _column("what the requests cost; empty if a price is not known", "USD")
+    judgements: Count | None = _column(
+        "judgements of minds that models were asked for; empty if not known", "judgements"
+    )
+    judgements_first_try: Count | None = _column("of these, judgements that were right at the first try", "judgements")
+    judgements_corrected: Count | None = _column("of these, judgements that were corrected", "judgements")
+    judgements_failed: Count | None = _column("of these, judgements that were unusable twice", "judgements")
     prompt_hash: str | None = _column("hash of all prompt templates: equal where the prompts were equal")
     persimchat_version: str | None = _column("version of PerSimChat that made the run")
-    branch_of: str | None = _column("the run from which it has its past; empty for a run of its own")
-    branch_turn: Turn | None = _column("utterances that it shares with that run", "utterances")
-    resumed: Count = _column("how often it was taken up again after it had stopped", "times")
+    branch_of: str | None = _column(
+        "a branch: the run with which it shares its first utterances; empty if it is not a branch"
+    )
+    branch_turn: Turn | None = _column("a branch: number of shared utterances", "utterances")
+    resumed: Count = _column("how often it was resumed", "times")
     settings: JsonObject | None = _column("all settings, by name")
-    notes: list[str] | None = _column("what is missing or was left out in the run's folder")
+    notes: list[str] | None = _column("what is missing or was ignored in the run's folder")
 
 
 class UtteranceRow(Row):
-    """One row an utterance."""
+    """One row per utterance."""
 
     turn: Turn = _column("the utterance's number; the first is 1", "utterances")
-    speaker: str = _column("name of who spoke: an agent, a person, or the moderator, who takes no part")
+    speaker: str = _column("name of the speaker: an agent, a person, or the moderator, who is not a participant")
     text: str | None = _column("what was said")
-    words: Count = _column("length of the text: what stands between white space", "words")
+    words: Count = _column("length of the text, in words between white space", "words")
     addressees: list[str] = _column("agents addressed by name; none means the whole group")
-    heard_by: list[str] | None = _column("a whisper: who heard it beside its speaker; empty: everybody did")
-    given: bool = _column("whether a person gave the words, so that no model made them")
-    edited_by: str | None = _column(
-        "who put the words into the speaker's mouth: branch, or moderator; empty: they are the speaker's own"
-    )
+    heard_by: list[str] | None = _column("a whisper: who heard it besides the speaker; empty: all did")
+    given: bool = _column("whether a person wrote the words, not a model")
+    edited_by: str | None = _column("what replaced the speaker's own words: branch, or moderator; empty: nothing did")
     need_to_talk: Level | None = _column(f"the speaker's need to talk when it was chosen; {_LEVEL}", "level")
     needs_to_talk: dict[str, Level] | None = _column(
-        f"everybody's need to talk when the speaker was chosen, by name; {_LEVEL}", "level"
+        f"need to talk of all participants when the speaker was chosen, by name; {_LEVEL}", "level"
     )
     happiness: Level | None = _emotion("happiness")
     sadness: Level | None = _emotion("sadness")
@@ -137,18 +139,18 @@ class UtteranceRow(Row):
     response_time_s: Seconds | None = _column("time until the utterance was complete", "seconds")
     input_tokens: Count | None = _column("tokens read by the call that worded it", "tokens")
     output_tokens: Count | None = _column("tokens written by the call that worded it", "tokens")
-    corrections: list[str] = _column("what was wrong with the first wording and was put right; none in most rows")
-    answer: str | None = _column("debate baselines: the answer that it gives")
-    conditional: str | None = _column("debate baselines: the conditions under which it gives it; empty: there are none")
-    confidence: Share | None = _column("debate baselines: how sure the speaker is of it", "share")
+    corrections: list[str] = _column("faults of the first wording, and what was done about them; none in most rows")
+    answer: str | None = _column("debate baselines: the speaker's answer")
+    conditional: str | None = _column("debate baselines: the conditions of the speaker's answer; empty: there are none")
+    confidence: Share | None = _column("debate baselines: how sure the speaker is of the answer", "share")
 
 
 class MindRow(Row):
-    """One row an agent and turn: its mind after it has heard that utterance; turn 0 is its awakening."""
+    """One row per agent and turn: its mind after it has heard that utterance; turn 0 is its awakening."""
 
     turn: Turn = _column("utterances so far; 0 before the first", "utterances")
-    agent: str = _column("whose mind it is")
-    role: str = _column("participant, or judge where a debate's judge has a mind of its own")
+    agent: str = _column("the agent whose mind it is")
+    role: str = _column("participant, or judge if the judge of a debate has a mind of its own")
     did: str | None = _column("what it did while the utterance was made: speak, reflect, plan; empty for nothing")
     action: str | None = _column("what it will do while the next one is made, unless it speaks: reflect or plan")
     need_to_talk: Level | None = _column(f"need to talk; {_LEVEL}; empty for a judge, who never speaks", "level")
@@ -168,60 +170,68 @@ class MindRow(Row):
     recalled: Count = _column("memories recalled; each has its row in the table memories", "memories")
     short_term_memory: str | None = _column("theme of the one memory in short-term memory")
     long_term_memories: Count | None = _column("memories alive in long-term memory", "memories")
-    plan: str | None = _column("the plan made during this turn; empty where none was")
-    insights: list[str] | None = _column("the insights drawn during this turn; none where it did not reflect")
+    plan: str | None = _column("the plan made during this turn; empty if there is none")
+    insights: list[str] | None = _column("the insights drawn during this turn; none if it did not reflect")
     listened: bool | None = _column(
         "listeners=K: whether its model was asked about the utterance; false: it remembers the words; empty: all were"
     )
-    failed: list[str] = _column("modules whose answers were of no use twice, so that things stayed as they were")
-    corrected: list[str] = _column("modules of which a number was moved into its range, or a list put right")
+    failed: list[str] = _column(
+        "modules whose answers were unusable twice, so that this part of the mind stayed as it was"
+    )
+    corrected: list[str] = _column("modules in whose answers a number or a list was corrected")
 
 
 class MemoryRow(Row):
-    """One row a memory that an agent recalled at a turn; score = recency + … + stm_relevance, each weighted."""
+    """One row per memory that an agent recalled at a turn; score = recency + … + stm_relevance, each weighted."""
 
     turn: Turn = _column("utterances so far when it was recalled", "utterances")
     agent: str = _column("who recalled it")
-    role: str = _column("participant, or judge where a debate's judge has a mind of its own")
+    role: str = _column("participant, or judge if the judge of a debate has a mind of its own")
     rank: int = _column("its place among the memories recalled at this turn; 1 is the best", "place")
-    memory: str = _column("the memory's id, the same whenever it is recalled in this run")
+    memory: str = _column("the memory's id, the same each time it is recalled in this run")
     kind: str = _column("where it comes from: profile, topic, social_goals, perception, reflection or plan")
     made: Turn = _column("utterances so far when the memory was made", "utterances")
     theme: str | None = _column("what is remembered")
-    focal_point: Count = _column("index, from 0, of the question in minds.focal_points that called it up best", "index")
+    focal_point: Count = _column(
+        "index, from 0, of the question in minds.focal_points for which it scored best", "index"
+    )
     score: Finite = _column("retrieval score: the sum of the five components", "score")
-    recency: Finite = _column("component: how lately it was recalled; 0 to the component's weight", "score")
+    recency: Finite = _column("component: how recently it was recalled; 0 to the component's weight", "score")
     importance: Finite = _column("component: how important it is to the agent; 0 to the component's weight", "score")
-    relevance: Finite = _column("component: likeness to the focal point; 0 to the component's weight", "score")
-    emotional: Finite = _column("component: likeness of emotional state; 0 to the component's weight", "score")
-    stm_relevance: Finite = _column("component: likeness to short-term memory; 0 to the component's weight", "score")
+    relevance: Finite = _column("component: similarity to the focal point; 0 to the component's weight", "score")
+    emotional: Finite = _column("component: similarity of emotional state; 0 to the component's weight", "score")
+    stm_relevance: Finite = _column("component: similarity to short-term memory; 0 to the component's weight", "score")
 
 
 class VerdictRow(Row):
-    """One row a verdict of a debate's judge."""
+    """One row per verdict of a debate's judge."""
 
     turn: Turn = _column("the utterance after which the judge was asked", "utterances")
     consensus: bool = _column("whether the judge found consensus")
     answer: str | None = _column("the answer agreed on; empty without consensus")
     conditional: str | None = _column("the conditions under which they agree; empty: there are none")
     progress: str | None = _column("whether the debate is progressing or circling")
-    agree: Count = _column("participants who agree with the answer, or with what most hold", "participants")
-    positions: Count = _column("participants whose position is given; each has its row in positions", "participants")
+    agree: Count = _column(
+        "participants who agree with the answer, or, without consensus, with the majority", "participants"
+    )
+    positions: Count = _column("participants whose position is recorded; each has a row in positions", "participants")
     reasoning: str | None = _column("why, in the judge's words")
-    overruled: str | None = _column("why a verdict of consensus was not accepted; empty where none was turned down")
+    overruled: str | None = _column(
+        "why a verdict of consensus was not accepted; empty if it was, or if there was no consensus"
+    )
 
 
 class PositionRow(Row):
-    """One row a participant and verdict: what it holds, as the judge sees it."""
+    """One row per participant and verdict: the position, as the judge sees it."""
 
     turn: Turn = _column("the utterance after which the judge was asked", "utterances")
     agent: str = _column("the participant")
     position: str | None = _column("what it holds")
-    agrees: bool = _column("whether it agrees with the answer, or without consensus with what most hold")
+    agrees: bool = _column("whether the participant agrees with the answer, or, without consensus, with the majority")
 
 
 class ScoreRow(Row):
-    """One row an utterance that was analysed."""
+    """One row per utterance that was scored."""
 
     turn: Turn = _column("the utterance's number", "utterances")
     speaker: str = _column("who made it")
@@ -232,48 +242,48 @@ class ScoreRow(Row):
 
 
 class CallRow(Row):
-    """One row a request to a model, or where a run kept no requests, a sum: one row a module, agent and model.
+    """One row per request to a model; if a run kept no requests, one sum per module, agent and model.
 
-    Sums of calls, tokens and cost are right with both. A run without requests has no rows where it has not ended.
+    Calls, tokens and cost add up correctly in both cases. A run that kept no requests has rows only if it has ended.
     """
 
-    kind: Literal["request", "sum"] = _column("request: one request; sum: all of a module, agent and model")
-    turn: Turn | None = _column("request: utterances made when it was asked", "utterances")
+    kind: Literal["request", "sum"] = _column("request: one request; sum: all requests of a module, agent and model")
+    turn: Turn | None = _column("request: utterances so far", "utterances")
     module: str = _column("the cognitive module that asked")
-    agent: str | None = _column("on whose behalf; empty for what belongs to no agent")
-    called_model: str = _column("the model that was asked; it may differ from the run's own")
+    agent: str | None = _column("the agent for which it was made; empty if there is none")
+    called_model: str = _column("the model; it may differ from the run's main model")
     n: Count | None = _column(
-        "request: its number within one exchange: 0, then 1 and so on where one failed or its answer was of no use",
+        "request: its number within one exchange: 0, then 1 and so on if it failed or its answer was unusable",
         "number",
     )
     calls: Count = _column("requests made, also repeated and failed ones; 1 for a request", "requests")
-    seconds: Seconds | None = _column("request: how long it took", "seconds")
+    seconds: Seconds | None = _column("request: duration", "seconds")
     input_tokens: Count = _column("tokens read", "tokens")
     output_tokens: Count = _column("tokens written", "tokens")
     cached_tokens: Count = _column("of the tokens read, those that the server took from its cache", "tokens")
     estimated: bool = _column("whether some of these token counts are estimates")
-    cost_usd: Seconds | None = _column("what they cost; empty where the model's price is not known", "USD")
-    failed: str | None = _column("request: why there was no answer of use; empty where there was one")
+    cost_usd: Seconds | None = _column("cost; empty if the model's price is not known", "USD")
+    failed: str | None = _column("request: why there was no usable answer; empty if there was one")
 
 
 class SilenceRow(Row):
-    """One row a turn at which somebody was silent, because their model failed, or because a person passed."""
+    """One row per silence: the agent's model failed, or the person passed."""
 
-    turn: Turn = _column("number of the utterance that was not heard or not made", "utterances")
+    turn: Turn = _column("number of the utterance that the participant did not hear or did not make", "utterances")
     agent: str = _column("who was silent")
-    step: str | None = _column("what was not done: awaken, hear, think or speak")
-    why: str | None = _column("what the model's error says; passed for a person who passed")
+    step: str | None = _column("what the participant did not do: awaken, hear, think or speak")
+    why: str | None = _column("the model's error; passed for a person who passed")
 
 
 class InterventionRow(Row):
-    """One row a thing that somebody did to the conversation from outside, or as a person in it."""
+    """One row per intervention of a person, the moderator or a program."""
 
-    turn: Turn = _column("utterances made when it took effect", "utterances")
-    do: str = _column("what was done, such as say, topic, hand, floor, answer, pause, stop")
-    agent: str | None = _column("who spoke, raised a hand, or was given the floor; empty for the moderator")
-    text: str | None = _column("what was said, or the new topic")
-    heard_by: list[str] | None = _column("a whisper: who heard it beside its speaker; empty: everybody did")
-    details: JsonObject | None = _column("what else is recorded of it, by name")
+    turn: Turn = _column("utterances so far when it took effect", "utterances")
+    do: str = _column("kind of intervention, such as say, topic, hand, floor, answer, pause, stop")
+    agent: str | None = _column("who spoke, raised a hand or got the floor; empty for the moderator")
+    text: str | None = _column("the words, or the new topic")
+    heard_by: list[str] | None = _column("a whisper: who heard it besides the speaker; empty: all did")
+    details: JsonObject | None = _column("other recorded fields, by name")
 
 
 TABLES: Final[dict[str, type[Row]]] = {
@@ -291,4 +301,4 @@ TABLES: Final[dict[str, type[Row]]] = {
 """All tables by name, in the order in which they are explained."""
 
 RARE: Final = ("silences", "interventions")
-"""Tables that are written only where they have rows: most runs have nothing of the sort."""
+"""Tables that are written only if they have rows; most runs have none."""

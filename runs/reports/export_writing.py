@@ -1,4 +1,4 @@
-"""The files of an export: one writer a format, rows as they come."""
+"""Writes the files of an export: one writer per format, row by row."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from persimchat.runs.reports.codebook import json_type
 from persimchat.runs.reports.export_tables import Row
 from persimchat.state.errors import MissingExtraError
 
-"""How a text begins that a spreadsheet would run, or that could be mistaken for one that was guarded."""
+"""The beginning of a text that a spreadsheet would run as a formula, or that looks like one already guarded."""
 
 
 _PAGE: Final = (
@@ -156,7 +156,7 @@ FORMATS: Final[dict[str, type[CsvWriter | JsonLinesWriter | MarkdownWriter | Htm
 
 
 def need(form: str) -> None:
-    """Refuse a format that cannot be written here.
+    """Refuse a format whose library is missing.
 
     Raises:
         MissingExtraError: it needs a library that is not installed.
@@ -171,7 +171,7 @@ def writer(form: str, path: Path, table: type[Row], *, bom: bool = False) -> Wri
     Args:
         form: one of `FORMATS`.
         path: the file.
-        table: what a row is.
-        bom: csv: whether the file begins with a byte order mark, by which Excel knows that it is UTF-8.
+        table: the model of a row.
+        bom: csv: whether the file begins with a byte order mark, by which Excel recognises UTF-8.
     """
     return CsvWriter(path, table, "utf-8-sig") if form == "csv" and bom else FORMATS[form](path, table)

@@ -1,7 +1,7 @@
-"""The report: a run as one HTML file that needs nothing else, neither a network nor scripts (`templates/`).
+"""Makes the report of a run: one HTML file that needs neither a network nor scripts (`templates/`).
 
-Everything that people, personas and models wrote is data: it is cleaned of control characters and escaped, and the
-page's own policy forbids scripts and whatever would be loaded.
+Text of people, personas and models is data: it is cleaned of control characters and escaped, and the page's own policy
+forbids scripts and all loading.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from persimchat.state.errors import InputError
 from persimchat.state.plain_text import clean, one_line
 
 NAME: Final = "report.html"
-"""The report's file in a run's folder, unless somebody wants it elsewhere."""
+"""The default name of the report's file, in the run's folder."""
 
 _SOURCES: Final = {
     path.name: path.read_text(encoding="utf-8")
@@ -63,7 +63,7 @@ _WORDS: Final = (
 def _finalize(value: Any) -> Any:
     if isinstance(value, Markup):
         return value
-    if value is None:  # a figure that is not known has words of its own; a bare None is a mistake in a template
+    if value is None:  # unknown figures have words of their own; a bare None is a mistake in a template
         raise TypeError("None has no place in a report")
     return clean(str(value))
 
@@ -122,12 +122,12 @@ def report_html(record: Record) -> str:
 
 
 def _roles(record: Record) -> dict[str, str]:
-    """Who is no agent: people, and who spoke without taking part."""
+    """The roles of those who are not agents: people, and speakers who are not participants."""
     return dict.fromkeys(moderators_of(record), "moderator") | dict.fromkeys(record.manifest.people, "person")
 
 
 def _judge(record: Record) -> list[Mindful]:
-    """What went on in the mind of a judge that has one."""
+    """The mind of a persona judge."""
     minds = record.judge_minds
     return [mindful(person, minds) for person in people([mind.agent for mind in minds[:1]]).values()]
 
@@ -137,12 +137,12 @@ def _shown(value: Any) -> str:
 
 
 def write_report(record: Record, path: Path, *, force: bool = False) -> None:
-    """Write a run's report, whole or not at all.
+    """Write a run's report; a failure leaves no partial file.
 
     Args:
         record: of the run.
         path: the file.
-        force: whether a file that is there is replaced.
+        force: whether an existing file is replaced.
 
     Raises:
         InputError: the file is there already, or cannot be written.
@@ -151,13 +151,13 @@ def write_report(record: Record, path: Path, *, force: bool = False) -> None:
         if path.is_dir():
             raise InputError("this is a folder", where=str(path), remedy=f"Name a file, for example {path / NAME}")
         if path.exists() and not force:
-            raise InputError("there is a file already", where=str(path), remedy="Name another one, or add --force.")
+            raise InputError("the file exists already", where=str(path), remedy="Name another one, or add --force.")
         _replace(path, report_html(record))
     except OSError as error:
         raise InputError(
             f"the report cannot be written: {error.strerror}",
             where=str(path),
-            remedy="Name a file in a folder that is there and may be written to.",
+            remedy="Name a file in an existing folder that you can write to.",
         ) from error
 
 

@@ -30,15 +30,15 @@ _APART: Final = 1.3
 
 @dataclass(frozen=True)
 class Series:
-    """What becomes one line.
+    """The data of one line.
 
     Attributes:
         name: in descriptions.
         label: at the line's end, short.
         style: class of the style sheet.
         points: of turn and value, in order of turns.
-        strong: places in `points` of those that stand out.
-        what: what the strong ones stand for, added to what they say of themselves.
+        strong: indices in `points` of those that are emphasised.
+        what: the meaning of the emphasised ones, added to their titles.
     """
 
     name: str
@@ -51,7 +51,7 @@ class Series:
 
 @dataclass(frozen=True)
 class Dot:
-    """A point that stands out or says something of itself."""
+    """A point that is emphasised or has a title."""
 
     x: float
     y: float
@@ -112,12 +112,12 @@ def turn_ticks(first: float, last: float, scale: Scale) -> list[tuple[float, str
 
 
 def course_in_words(name: str, values: Sequence[float]) -> str:
-    """How a line goes, for those who do not see it."""
+    """A line in words, for screen readers."""
     return f"{name}: from {values[0]:g} to {values[-1]:g}, lowest {min(values):g}, highest {max(values):g}."
 
 
 def thinning_note(size: int) -> str:
-    """What a thinned plot says of itself; nothing where all is drawn."""
+    """The note on a thinned plot; empty if all points are drawn."""
     return f"Each point is the mean of {count(size, 'utterance')}." if size > 1 else ""
 
 
@@ -151,7 +151,7 @@ def level_plot(
         axis: whether the turns are written along the bottom.
         y_values: where the vertical axis has ticks.
         marks: of turn, style and title, drawn along the top.
-        note: what is said below; how the plot was thinned comes after it.
+        note: text below the plot, before the note on thinning.
     """
     drawn = [one for one in series if one.points]
     top, below = _TOP + _MARKS * bool(marks), _BOTTOM if axis else 6.0
@@ -203,7 +203,7 @@ _MOST_VERDICTS: Final = 70
 
 
 def minds_by_agent(record: Record) -> dict[str, list[MindRecord]]:
-    """Everybody's minds in order of turns; people have none."""
+    """The agents' minds in order of turns."""
     found: dict[str, list[MindRecord]] = {}
     for mind in minds_of(record):
         found.setdefault(mind.agent, []).append(mind)
@@ -211,7 +211,7 @@ def minds_by_agent(record: Record) -> dict[str, list[MindRecord]]:
 
 
 def emotion_plots(record: Record, people: People) -> list[tuple[Person, Plot]]:
-    """Emotions over turns, one plot an agent, one line an emotion that was felt at all."""
+    """Emotions over turns: one plot per agent, one line per emotion that was above 0."""
     plots = []
     for name, minds in minds_by_agent(record).items():
         known = [mind for mind in minds if mind.emotion]
@@ -229,7 +229,7 @@ def emotion_plots(record: Record, people: People) -> list[tuple[Person, Plot]]:
 
 
 def need_plots(record: Record, people: People) -> list[tuple[Person, Plot]]:
-    """Need to talk over turns, one lane an agent; where somebody then spoke, the point stands out."""
+    """Need to talk over turns, one lane per agent; the points after which the agent spoke are emphasised."""
     speaker_after = {utterance.turn - 1: utterance.speaker for utterance in record.utterances}
     needs = {
         name: points
@@ -269,7 +269,7 @@ def openness_plot(record: Record, people: People) -> Plot | None:
     note = ""
     if len(marks) > _MOST_VERDICTS:
         marks = [mark for mark in marks if mark[1] in ("consensus", "overruled")]
-        note = "Of so many verdicts only those of consensus are marked."
+        note = "Only the verdicts of consensus are marked."
     return level_plot("Openness to consensus", series, labels=48, marks=marks, note=note)
 
 
@@ -287,7 +287,7 @@ def verdict_title(verdict: Judged) -> str:
 
 
 def score_plot(record: Record) -> Plot | None:
-    """Coherence, sentiment and engagement over turns; None where nothing was analysed."""
+    """Coherence, sentiment and engagement over turns; None if nothing was analysed."""
     if not record.scores:
         return None
     series = [
@@ -298,7 +298,7 @@ def score_plot(record: Record) -> Plot | None:
 
 
 def response_plot(record: Record, people: People) -> Plot | None:
-    """Response times as bars in their speakers' colours, and their mean as a line; None where they are not known."""
+    """Response times as bars in their speakers' colours, and their mean as a line; None if they are not known."""
     timed = [(u.turn, u.took_s, u.speaker) for u in record.utterances if u.took_s is not None]
     if not timed:
         return None
@@ -349,6 +349,6 @@ def response_plot(record: Record, people: People) -> Plot | None:
 
 
 def message_bars(utterances: Mapping[str, int], people: People) -> Sequence[tuple[Person, int, float]]:
-    """Everybody's utterances, and what share that is of the greatest number (0–1)."""
+    """Each participant's number of utterances, and its share of the greatest number (0–1)."""
     most = max([*utterances.values(), 1])
     return [(people[name], number, number / most) for name, number in utterances.items()]

@@ -1,4 +1,4 @@
-"""Who is who in the report: every participant's initials, colour and place; and the colours of emotions."""
+"""Initials, colours and order of participants in the report, and the colours of emotions."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from persimchat.state.emotion import EMOTIONS
 from persimchat.state.plain_text import one_line
 
 COLOURS: Final = 10
-"""Colours of the style sheet, classes p0 to p9; with more participants they come round again."""
+"""Colours of the style sheet, classes p0 to p9; with more participants they repeat."""
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class Person:
 
 
 def initials(name: str) -> str:
-    """The first letters of the first and the last word of a name, in capitals; `?` where it has no letters."""
+    """The first letters of the first and the last word of a name, in capitals; `?` if it has no letters."""
     words = ["".join(c for c in word if c.isalnum()) for word in one_line(name).split()]
     words = [word for word in words if word]
     if not words:
@@ -47,11 +47,11 @@ def emotion_style(name: str) -> str:
 
 
 def people(names: Sequence[str], roles: Mapping[str, str] | None = None) -> dict[str, Person]:
-    """Everybody by name. Those who would have the same initials get a number.
+    """All participants by name. Equal initials get a number.
 
     Args:
         names: in order of listing.
-        roles: of those who are no agents, by name.
+        roles: of those who are not agents, by name.
     """
     found: dict[str, Person] = {}
     for place, name in enumerate(names):

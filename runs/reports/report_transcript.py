@@ -1,4 +1,4 @@
-"""The report's transcript, and what went on in the minds: what the templates write, and what of it is folded."""
+"""The transcript and the minds as the report's templates show them, with the parts that are folded."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from persimchat.state.emotion import EMOTIONS
 from persimchat.state.plain_text import one_line
 
 _SPOKEN: Final = ("say", "answer")
-"""What has its utterance in the transcript, and needs no second mention."""
+"""Interventions whose utterance is in the transcript, so that they need no second mention."""
 
 _NOT_DONE: Final = {
     "awaken": "begins without a first feeling",
@@ -30,10 +30,10 @@ _NOT_DONE: Final = {
 
 @dataclass(frozen=True)
 class Aside:
-    """Something between two utterances.
+    """An event between two utterances.
 
     Attributes:
-        turn: utterances made by then; it stands after this one.
+        turn: the number of the utterance after which it is shown.
         kind: "silence" or "intervention".
         words: what happened.
     """
@@ -44,7 +44,7 @@ class Aside:
 
 
 def asides(record: Record) -> list[Aside]:
-    """Everything that happened between utterances, in order of places."""
+    """All events between utterances, in order."""
     silent = [_silence(silence) for silence in record.silences]
     done = [_intervention(done) for done in record.interventions if done.do not in _SPOKEN]
     return sorted([*silent, *done], key=lambda aside: aside.turn)
@@ -59,13 +59,13 @@ def _silence(silence: Silenced) -> Aside:
 
 
 def _who(more: dict[str, Any]) -> str:
-    return compact(more.get("agent", "Somebody"))
+    return compact(more.get("agent", "A participant"))
 
 
 _WORDS: Final[dict[str, Callable[[dict[str, Any]], str]]] = {
     "topic": lambda more: f"The topic is now: {compact(more.get('topic', ''))}",
     "hand": lambda more: (
-        f"{more.get('agent', 'Somebody')} {'raised' if more.get('raised', True) else 'lowered'} a hand."
+        f"{more.get('agent', 'A participant')} {'raised' if more.get('raised', True) else 'lowered'} a hand."
     ),
     "floor": lambda more: f"{_who(more)} was given the floor.",
     "stop": lambda more: "The conversation was stopped.",
@@ -92,10 +92,10 @@ FACES: Final = {
 """A face beside each emotion's name."""
 
 MOST_EMOTIONS: Final = 3
-"""Emotions shown of an utterance's speaker, the strongest ones."""
+"""How many of the speaker's emotions are shown with an utterance, the strongest first."""
 
 MOST_OPEN: Final = 120
-"""Utterances of a transcript that is shown whole; a longer one is folded."""
+"""The longest transcript, in utterances, that is shown whole; a longer one is folded."""
 
 _CHUNK: Final = 100
 _MOST_THOUGHTS: Final = 24
@@ -108,15 +108,15 @@ class Entry:
     Attributes:
         utterance: as it was recorded.
         person: who spoke.
-        emotions: name and level, strongest first; "calm" and 0 where nothing was felt; empty where it is not known.
+        emotions: name and level, strongest first; "calm" and 0 if all are 0; empty if not known.
         need: the speaker's need to talk when it was chosen.
         words: of the text.
         score: of the analysis.
         verdict: of the judge after it.
-        heard_by: a whisper: who heard it, in words; empty for what everybody heard.
-        listened: whose model was asked about it, in words; empty where nobody was left out.
-        before: what happened before it; only of the first utterance.
-        after: what happened after it, before the next one.
+        heard_by: a whisper: who heard it, in words; empty if all heard it.
+        listened: whose model was asked about it, in words; empty if all were asked.
+        before: events before it; only for the first utterance.
+        after: events between it and the next one.
     """
 
     utterance: Uttered
@@ -134,7 +134,7 @@ class Entry:
 
 @dataclass(frozen=True)
 class Chunk:
-    """A part of the transcript; `title` is empty where the transcript is not folded."""
+    """A part of the transcript; `title` is empty if the transcript is not folded."""
 
     title: str
     is_open: bool
@@ -143,11 +143,12 @@ class Chunk:
 
 @dataclass(frozen=True)
 class Mindful:
-    """What went on in one mind.
+    """The mind of one agent.
 
     Attributes:
-        person: whose.
-        asked: about how many utterances its model was asked, and how many it heard; None where nobody was left out.
+        person: whose mind it is.
+        asked: about how many utterances its model was asked, and how many it heard; None if its model was asked about
+            all.
         memories: alive in long-term memory at the end.
         short_term: the memory in short-term memory at the end.
         emotions: felt at the end, strongest first.
@@ -165,7 +166,7 @@ class Mindful:
 
 
 def strongest(emotion: Mapping[str, int], most: int = MOST_EMOTIONS) -> list[tuple[str, int]]:
-    """The strongest emotions felt, in order; "calm" where none is, and nothing where it is not known."""
+    """The strongest emotions, in order; "calm" if all are 0, and none if they are not known."""
     if not emotion:
         return []
     felt = [(name, emotion[name]) for name in EMOTIONS if emotion.get(name)]
@@ -202,7 +203,7 @@ def entries(record: Record, people: Mapping[str, Person]) -> list[Entry]:
 
 
 def folded(transcript: Sequence[Entry]) -> list[Chunk]:
-    """The transcript in parts, of which a long one shows the first and the last."""
+    """The transcript in parts; of a long one, only the first and the last part are unfolded."""
     if len(transcript) <= MOST_OPEN:
         return [Chunk("", True, transcript)] if transcript else []
     parts = [transcript[start : start + _CHUNK] for start in range(0, len(transcript), _CHUNK)]
@@ -215,7 +216,7 @@ def folded(transcript: Sequence[Entry]) -> list[Chunk]:
 
 
 def mindful(person: Person, minds: Sequence[MindRecord]) -> Mindful:
-    """What went on in one mind, from its records in order of turns (at least one)."""
+    """The mind of one agent, from its records in order of turns (at least one)."""
     thoughts = [
         thought
         for mind in minds

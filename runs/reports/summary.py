@@ -1,7 +1,7 @@
-"""What a run comes to in numbers: pure functions over its record (thesis, 5.3 and appendix A).
+"""The figures of a run: pure functions over its record (thesis, 5.3 and appendix A).
 
 Averages are arithmetic means. A trend is the slope of a straight line fitted by least squares to the values in their
-order: the change from one utterance to the next. What a run does not tell is None, never 0.
+order: the change from one utterance to the next. What is not known is None, never 0.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ from persimchat.runs.folder.recorded import (
 SUMMARY_VERSION: Final = 1
 
 SCORES: Final = ("coherence", "sentiment", "engagement")
-"""What the analysis scores, in order."""
+"""The scores of the analysis, in order."""
 
 
 def mean(values: Iterable[float]) -> float | None:
-    """The arithmetic mean; None of nothing."""
+    """The arithmetic mean; None without values."""
     known = list(values)
     return fmean(known) if known else None
 
@@ -41,7 +41,7 @@ def slope(values: Sequence[float]) -> float | None:
 
 
 def count_words(text: str) -> int:
-    """Words of a text: what stands between white space."""
+    """Number of words of a text, separated by white space."""
     return len(text.split())
 
 
@@ -50,11 +50,11 @@ class _Part(BaseModel):
 
 
 class Course(_Part):
-    """How one measure went over somebody's utterances (or everybody's), in order."""
+    """The course of one measure over the utterances of one speaker, or of all, in order."""
 
     last: float | None = None
     mean: float | None = None
-    trend: float | None = Field(default=None, description="least-squares slope, units an utterance")
+    trend: float | None = Field(default=None, description="least-squares slope, in units per utterance")
 
 
 class Length(_Part):
@@ -75,7 +75,7 @@ class Speech(_Part):
     coherence: Course
     sentiment: Course
     engagement: Course
-    corrections: dict[str, int] = Field(description="what was put right, and how often")
+    corrections: dict[str, int] = Field(description="corrections of the wording, and how often each was made")
 
 
 class AgentSummary(_Part):
@@ -86,8 +86,8 @@ class AgentSummary(_Part):
     mean_need_to_talk: float | None = Field(description="over all turns, the awakening included; 0–10")
     first_openness: int | None
     last_openness: int | None
-    emotion: dict[str, int] = Field(description="the last emotional state; empty where it is not known")
-    answer: str | None = Field(description="the last answer that it gave (debate baselines)")
+    emotion: dict[str, int] = Field(description="the last emotional state; empty if it is not known")
+    answer: str | None = Field(description="its last answer (debate baselines)")
 
 
 class Best(_Part):
@@ -99,7 +99,7 @@ class Best(_Part):
 
 
 class VerdictSummary(_Part):
-    """One verdict of the judge."""
+    """One verdict of the judge, in numbers."""
 
     turn: int
     consensus: bool
@@ -111,16 +111,16 @@ class VerdictSummary(_Part):
 
 
 class Summary(_Part):
-    """A run in numbers: what `persimchat show` prints."""
+    """A run in numbers, as `persimchat show` prints it."""
 
     version: int = SUMMARY_VERSION
     run: str
     folder: str
     topic: str
     participants: list[str]
-    people: list[str] = Field(description="those of the participants who are people")
-    branch: Branch | None = Field(description="where it has its past from; null for a run of its own")
-    resumed: list[Resumed] = Field(description="when it was taken up again, and what was changed then")
+    people: list[str] = Field(description="the participants who are people")
+    branch: Branch | None = Field(description="a branch: its origin; null if it is not a branch")
+    resumed: list[Resumed] = Field(description="when it was resumed, and with which changes")
     started: str
     ended: str | None
     seed: int | None
@@ -129,27 +129,28 @@ class Summary(_Part):
     pattern: str
     baseline: str | None
     max_messages: int | None
-    stop_reason: str | None = Field(description="null while the run goes on, and where it was killed")
+    stop_reason: str | None = Field(description="null if the run is running or was killed")
     stop_source: str
     stop_detail: str
     conclusion: Concluded | None
     total: Speech
-    most_active: list[str] = Field(description="who spoke most often; several where they are equal")
+    most_active: list[str] = Field(description="who spoke most often; several if they are equal")
     highest_coherence: Best | None
     agents: list[AgentSummary]
     verdicts: list[VerdictSummary]
-    whispers: int = Field(description="utterances that not everybody heard")
+    whispers: int = Field(description="whispers: utterances that not all participants heard")
     silences: dict[str, int] = Field(description="who was silent for a turn, and how often")
     judgements: dict[str, JudgementCounts] = Field(
-        default={}, description="by module, how the judgements of minds came out; empty where that is not known"
+        default={},
+        description="by module: how many judgements of minds were valid, corrected or unusable; empty if not known",
     )
     interventions: dict[str, int] = Field(
-        description="what people did to the conversation, and how often; words: lines that were given to a participant"
+        description="interventions, and how often each was made; words: lines that were written for a participant"
     )
     usage: Totals | None
     usage_by_module: dict[str, Totals]
-    usage_by_agent: dict[str, Totals] = Field(description="participants first, then those who look on")
-    notes: list[str] = Field(description="what was left out or is missing in the folder")
+    usage_by_agent: dict[str, Totals] = Field(description="participants first, then a persona judge")
+    notes: list[str] = Field(description="what is missing or was ignored in the folder")
 
     @field_serializer("conclusion")
     def _with_all_fields(self, concluded: Concluded | None) -> dict[str, Any] | None:
@@ -197,38 +198,38 @@ def agent_summary(
 
 
 def names_of(record: Record) -> list[str]:
-    """Everybody who took part, in order of listing; who spoke without being listed comes last."""
+    """All participants in order of listing; speakers who are not participants come last."""
     listed = [participant.name for participant in record.manifest.scenario.participants]
     return list(dict.fromkeys([*listed, *(utterance.speaker for utterance in record.utterances)]))
 
 
 def moderators_of(record: Record) -> set[str]:
-    """Who spoke without taking part, in words that a person gave."""
+    """Speakers who are not participants; a person wrote their words."""
     listed = {participant.name for participant in record.manifest.scenario.participants}
     return {said.speaker for said in record.utterances if said.is_given} - listed
 
 
 def minds_of(record: Record) -> list[MindRecord]:
-    """The participants' minds; people have none that anybody could look into."""
+    """The agents' minds."""
     people = set(record.manifest.people)
     return [mind for mind in record.minds if mind.agent not in people]
 
 
 def most_active(agents: Iterable[AgentSummary]) -> list[str]:
-    """Who made the most utterances; nobody where none was made."""
+    """Who made the most utterances; nobody if there are none."""
     counts = {agent.name: agent.speech.utterances for agent in agents}
     most = max(counts.values(), default=0)
     return [name for name, number in counts.items() if number == most > 0]
 
 
 def highest_coherence(scores: Iterable[Analysed]) -> Best | None:
-    """The utterance that was found most coherent, the first among equals; None where nothing was analysed."""
+    """The utterance with the highest coherence, the first among equals; None if nothing was analysed."""
     found = (Best(turn=s.turn, speaker=s.speaker, value=s.coherence) for s in scores if s.coherence is not None)
     return max(found, key=lambda best: (best.value, -best.turn), default=None)
 
 
 def verdict_summary(verdict: Judged) -> VerdictSummary:
-    """One verdict in short."""
+    """One verdict in numbers."""
     return VerdictSummary(
         turn=verdict.turn,
         consensus=verdict.consensus,
@@ -241,13 +242,13 @@ def verdict_summary(verdict: Judged) -> VerdictSummary:
 
 
 def _participants_first(by_agent: dict[str, Totals], names: Sequence[str]) -> dict[str, Totals]:
-    """In the order in which they are listed everywhere else; then those who look on, such as a judge."""
+    """Sorted in order of listing; those who are not participants, such as a judge, come last."""
     order = dict.fromkeys([*(name for name in names if name in by_agent), *by_agent])
     return {name: by_agent[name] for name in order}
 
 
 def _deed(done: RecordedIntervention) -> str:
-    """What somebody did, by its name in control.jsonl; words for a participant and a lowered hand have their own."""
+    """The kind of an intervention, as in control.jsonl; words for a participant and a lowered hand are separate."""
     if done.do == "say" and done.more.get("speaker"):
         return "words"
     return "hand_lowered" if done.do == "hand" and done.more.get("raised") is False else done.do

@@ -1,4 +1,4 @@
-"""A run's numbers and ends in words: shared by the report and the terminal."""
+"""Figures and endings in words, shared by the report and the terminal."""
 
 from __future__ import annotations
 
@@ -24,21 +24,21 @@ ENDINGS: Final = {
 
 NO_ENDING: Final = "no ending is recorded (it is still running, or was killed)"
 UNKNOWN: Final = "–"
-"""Stands where a figure is not known."""
+"""Shown for a figure that is not known."""
 
 _RISING, _FALLING, _STEADY = "↑", "↓", "→"
 _PLAIN: Final = str.maketrans({_RISING: "^", _FALLING: "v", _STEADY: "->", "–": "-", "−": "-"})
 
 
 def plain(text: str) -> str:
-    """Words of this file for a terminal that lacks their signs."""
+    """A text of this file for a terminal that lacks its signs."""
     return text.translate(_PLAIN)
 
 
 def ending(summary: Summary) -> str:
-    """Why a run is over, how far it came, and whose rule ended it where that says more than the reason."""
+    """Why a run ended and after how many utterances, and which rule ended it if that says more than the reason."""
     reason, source = summary.stop_reason, summary.stop_source
-    if source in BASELINES:  # no limit of messages was reached where its rounds are over
+    if source in BASELINES:  # a baseline's rounds were over, although the reason says message_limit
         return summary.stop_detail
     why = NO_ENDING if reason is None else ENDINGS.get(reason, spaced(reason))
     by = f" (source: {spaced(source)})" if source not in ("", reason) else ""
@@ -47,17 +47,17 @@ def ending(summary: Summary) -> str:
 
 
 def spaced(name: str) -> str:
-    """A name of the code's in words: "round_robin" becomes "round robin"."""
+    """A name of the code in words: "round_robin" becomes "round robin"."""
     return name.replace("_", " ")
 
 
 def count(number: int, thing: str) -> str:
-    """A number and its thing: "1 utterance", "2,000 utterances"."""
+    """A number and its noun: "1 utterance", "2,000 utterances"."""
     return f"{number:,} {thing}{'' if number == 1 else 's'}"
 
 
 def when(moment: str) -> str:
-    """A moment as people write it: "2026-01-01 12:00 UTC"; what is no moment stays as it is."""
+    """A moment as people write it: "2026-01-01 12:00 UTC"; text that is not a time stays as it is."""
     try:
         return datetime.fromisoformat(moment).astimezone(UTC).strftime("%Y-%m-%d %H:%M UTC")
     except (ValueError, OverflowError):
@@ -82,7 +82,7 @@ def seconds(value: float | None) -> str:
 
 
 def trend(value: float | None, unit: str = "") -> str:
-    """A trend as an arrow and the change from one utterance to the next: "↑ +0.60 s"; nothing where it is not known."""
+    """A trend as an arrow and the change from one utterance to the next: "↑ +0.60 s"; empty if it is not known."""
     if value is None:
         return UNKNOWN
     shown = f"{value:+,.2f}"
@@ -94,12 +94,12 @@ def trend(value: float | None, unit: str = "") -> str:
 
 
 def trend_in_words(value: float | None) -> str:
-    """What a trend's arrow says."""
+    """The explanation of a trend's arrow."""
     return "" if value is None else {"↑": "rising", "↓": "falling", "→": "steady"}[trend(value)[0]]
 
 
 def from_to(first: int | None, last: int | None) -> str:
-    """A change in short: "4 → 7"."""
+    """A change: "4 → 7"."""
     return UNKNOWN if first is None or last is None else f"{first} {_STEADY} {last}"
 
 
@@ -116,12 +116,12 @@ def listed(names: list[str]) -> str:
 
 
 def with_people(names: list[str], people: list[str]) -> list[str]:
-    """Names, those of people marked as such."""
+    """Names; people are marked."""
     return [f"{name} (person)" if name in people else name for name in names]
 
 
 def lineage(branch: Branch | None, resumed: list[Resumed]) -> str:
-    """Where a run has its past from, and when it was taken up again; empty where there is nothing to say."""
+    """Of which run a branch is one, and when the run was resumed; empty if neither applies."""
     parts = []
     if branch is not None:
         why = f" ({spaced(branch.why)})" if branch.why else ""
@@ -146,11 +146,11 @@ def compact(value: Any) -> str:
 
 
 def came_out(counts: Mapping[str, JudgementCounts], outcome: Literal["failed", "corrected"]) -> str:
-    """Modules whose judgements came out so, and how often: "emotion 3 of 15, planning 1 of 8"; empty for none."""
+    """Modules with such judgements, and how many: "emotion 3 of 15, planning 1 of 8"; empty for none."""
     shown = {name: (getattr(row, outcome), row.asked) for name, row in counts.items()}
     return ", ".join(f"{spaced(name)} {number:,} of {asked:,}" for name, (number, asked) in shown.items() if number)
 
 
 def corrections(counts: dict[str, int]) -> str:
-    """What was put right and how often: "asked again 2, name removed 1"."""
+    """Corrections and how often each was made: "asked again 2, name removed 1"."""
     return ", ".join(f"{spaced(name)} {number:,}" for name, number in counts.items())

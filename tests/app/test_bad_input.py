@@ -26,7 +26,7 @@ WRONG = {
     "too many": (["run", "T", "-n", "11"], "11 participants", "Ask for 2 to 10"),
     "both": (["run", "T", "-n", "2", "--participants", PEOPLE], "contradict each other", "Leave one"),
     "negative messages": (["run", "T", "--messages", "-1"], "-1", "Give a whole number from 1"),
-    "no number": (["run", "T", "--messages", "many"], "'many' is no whole number", "See: persimchat run --help"),
+    "no number": (["run", "T", "--messages", "many"], "'many' is not a whole number", "See: persimchat run --help"),
     "negative seed": (["run", "T", "--seed", "-1"], "seed", "Give a whole number from 0"),
     "cold softmax": (["run", "T", "--selection-temperature", "0"], "selection_temperature", "Give a number from 0.01"),
     "pattern": (["run", "T", "--pattern", "robin"], "'robin' is not one of", "See: persimchat run --help"),

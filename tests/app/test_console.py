@@ -54,7 +54,7 @@ def test_a_person_joins(open_terminal: Open, only_run: Callable[[Path], Path], t
     code, text = screen.end()
     assert code == 0, text
     assert "Ended: the moderator ended the conversation, after " in text
-    assert "Go on with: persimchat resume o/" in text
+    assert "Continue with: persimchat resume o/" in text
     said = [line for line in transcript(only_run(tmp_path / "o")) if line["speaker"] == "Petr"]
     assert [(line["text"], line["heard_by"]) for line in said] == [("psst, žluťoučký kůň", ["Jarmila Dvořáčková"])]
 
@@ -111,7 +111,7 @@ def test_interrupting_and_leaving(
     assert "Traceback" not in text
     assert ("persimchat: interrupted" in text) == (code == 130)
     assert ("You have left" in text) == (code == 0)
-    assert "Go on with: persimchat resume o/" in text
+    assert "Continue with: persimchat resume o/" in text
     assert screen.all.rindex("\x1b[?2004l") > screen.all.rindex("\x1b[?2004h")  # pasting is as it was
     manifest = json.loads((only_run(tmp_path / "o") / "run.json").read_text(encoding="utf-8"))
     assert manifest["stop_reason"] == "stopped"

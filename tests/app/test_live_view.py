@@ -130,7 +130,7 @@ def test_in_a_terminal(terminal: Terminal, serve: Serve, plain: Callable[[str], 
         assert name in text
     assert "need to talk" in text
     assert "━━━━━─────  5" in text
-    assert "looks for words" in text
+    assert "is thinking" in text
     assert ":) happiness 3" in text
     assert "turn 1/2" in text
     assert "Ended: the message limit was reached, after 2 utterances." in text

@@ -91,7 +91,7 @@ PAST: list[Event] = [
 
 @pytest.mark.parametrize(
     ("lead", "mark"),
-    [(branched("other", 2, again=True), "From here on it is new."), (resumed(None), "It goes on here.")],
+    [(branched("other", 2, again=True), "New from here on."), (resumed(None), "The run continues here.")],
 )
 def test_where_the_past_comes_from_and_ends(lead: Lead, mark: str, capsys: pytest.CaptureFixture[str]):
     view, printed = PlainView(lead), io.StringIO()
@@ -102,7 +102,7 @@ def test_where_the_past_comes_from_and_ends(lead: Lead, mark: str, capsys: pytes
     plain, text = capsys.readouterr().out, printed.getvalue()
     assert plain.endswith(f"Jan: Words 1.\nJan: Words 2.\n# {mark}\nEva: Words 3.\n")
     assert text.index("Words 2.") < text.index(f" {mark} ─") < text.index("Words 3.")
-    heading = "Branch of other after utterance 2: utterance 3 is made again"
+    heading = "Branch of other after utterance 2: utterance 3 is worded again"
     assert (f"# {heading}\n" in plain, f"{heading}\n" in text) == (bool(lead.heading),) * 2
 
 
@@ -112,7 +112,7 @@ def test_a_branch_that_shares_nothing_has_no_past_to_end(capsys: pytest.CaptureF
         view.show(event)
     told = capsys.readouterr().out
     assert "# Branch of other at the awakening\n" in told
-    assert "From here on" not in told
+    assert "New from here on" not in told
 
 
 def test_plain_text(capsys: pytest.CaptureFixture[str]):
@@ -131,7 +131,7 @@ def test_plain_text(capsys: pytest.CaptureFixture[str]):
         "# Eva did not hear this: HTTP 500",
         "# Petr passes.",
         "# Paused.",
-        "# It goes on.",
+        "# The conversation continues.",
     ]
 
 
@@ -185,9 +185,9 @@ def test_of_a_past_the_text_shows_the_last_few_and_json_all(
 @pytest.mark.parametrize(
     ("end", "line"),
     [
-        (stopped(), "# Go on with: persimchat resume r"),
-        (stopped("error", "error"), "# Go on with: persimchat resume r"),
-        (stopped("budget", "budget_calls", "my runs/r"), "# Go on with: persimchat resume 'my runs/r'"),
+        (stopped(), "# Continue with: persimchat resume r"),
+        (stopped("error", "error"), "# Continue with: persimchat resume r"),
+        (stopped("budget", "budget_calls", "my runs/r"), "# Continue with: persimchat resume 'my runs/r'"),
         (stopped("message_limit"), ""),
         (stopped("closed"), ""),
         (stopped(folder=None), ""),
@@ -220,7 +220,7 @@ def test_the_lines_below_the_typing_fit(width: int):
     needs = {"Jan": 3, "Eva": 9, "陳小姐": 5}
     for event in (started(), Speaking(turn=1, speaker="陳小姐", need_to_talk=needs)):
         area.show(event)
-    assert area.lines(None, 80)[0] == (PLAIN, "陳小姐 looks for words")
+    assert area.lines(None, 80)[0] == (PLAIN, "陳小姐 is thinking")
     area.show(Token(turn=1, speaker="陳小姐", text="茶" * 5000 + " the end"))
     from rich.cells import cell_len
 

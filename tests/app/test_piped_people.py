@@ -136,8 +136,8 @@ async def test_what_is_told_of_hands_and_of_names_that_are_nobodys(
     await people.read()
     assert capsys.readouterr().err.splitlines() == [
         "Petr has raised a hand.",
-        "Nobody here is called Nobody; it was said by Petr as it stands.",
-        "persimchat: there are no words in it. Type it again in letters; /help says what can be done.",
+        "No participant is called Nobody, so Petr says the whole line.",
+        "persimchat: there are no words in it. Type it again in letters; /help lists the commands.",
     ]
 
 
@@ -172,7 +172,7 @@ def test_who_leaves_is_waited_for_on_disk(finished: Callable[..., Any]):
     assert done.code == 0, done.err
     lines = done.out.splitlines()
     assert any(line.startswith("# Ended: a person was asked, and nobody was there") for line in lines), done.out
-    assert lines[-1].startswith("# Go on with: persimchat resume 20")
+    assert lines[-1].startswith("# Continue with: persimchat resume 20")
     resumed = finished("resume", "latest", "--quiet", stdin=subprocess.DEVNULL)
     assert resumed.code == 0, resumed.err
     assert resumed.err == "Petr, how much do you need to talk, 0 to 10?\n"

@@ -62,7 +62,7 @@ def test_participants_go_before_the_file_s_and_say_what_is_lost(config: Path):
     assert [r.type for r in scenario.relationships] == ["friend"]
     assert scenario.social_goals == {"Jan Dvořák": ["Wait."]}
     assert scenario.settings["max_messages"] == 7
-    assert notes == ["Relationships and goals of people who do not take part are left out."]
+    assert notes == ["The scenario's relationships and goals of personas that do not take part are left out."]
     strangers, _ = scenario_of(Wanted(scenario=config, number=3))
     assert strangers.relationships == []
     assert settings_of(Wanted(), strangers).agent_models == {}

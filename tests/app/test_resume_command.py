@@ -23,7 +23,7 @@ def spent(command: Run) -> Any:
     done = command(*OFFLINE, "--messages", "3", "--budget-calls", "25")
     assert done.code == 0, done.err
     assert "# Ended: the budget was used up, after" in done.out
-    assert "# Go on with: persimchat resume 20" in done.out.splitlines()[-1]
+    assert "# Continue with: persimchat resume 20" in done.out.splitlines()[-1]
     return done
 
 
@@ -55,18 +55,18 @@ def test_branch_regenerate_and_replay(command: Run):
     again = command("regenerate", run, "--turn", "2")
     assert again.code == 0, again.err
     told = again.out.splitlines()
-    assert f"# Branch of {run} after utterance 1: utterance 2 is made again" in told[:5]
-    assert told[told.index("# From here on it is new.") - 1] == utterances(first.out)[0]
-    assert "it was made again (regenerate)" in command("diff", run, again.out.splitlines()[-1].split()[-1]).out
+    assert f"# Branch of {run} after utterance 1: utterance 2 is worded again" in told[:5]
+    assert told[told.index("# New from here on.") - 1] == utterances(first.out)[0]
+    assert "it was worded again (regenerate)" in command("diff", run, again.out.splitlines()[-1].split()[-1]).out
     assert utterances(again.out)[0] == utterances(first.out)[0]
     assert utterances(again.out)[1] != utterances(first.out)[1]
 
 
 def test_a_resumed_run_says_where_it_goes_on(command: Run):
     first = command(*OFFLINE, "--messages", "2")
-    assert "It goes on here" not in first.out
+    assert "The run continues here" not in first.out
     told = command("resume", "latest", "--messages", "3").out.splitlines()
-    place = told.index("# It goes on here.")
+    place = told.index("# The run continues here.")
     assert told[place - 1] == utterances(first.out)[-1]
     assert told[place + 1] == utterances("\n".join(told))[2]
 
@@ -99,11 +99,11 @@ def test_a_replay_that_differs_is_told_by_its_exit_code(command: Run, tmp_path: 
         (("resume", "x", "--set", "nothing=1"), "'nothing'"),
         (("resume", "x", "--messages", "3", "--set", "max_messages=4"), "max_messages is given twice"),
         (("resume", "x", "--json", "--quiet"), "contradict each other"),
-        (("branch", "x", "--at", "x"), "'x' is no whole number (--at). Give a whole number. See: "),
+        (("branch", "x", "--at", "x"), "'x' is not a whole number (--at). Give a whole number. See: "),
         (("branch", "x", "--at", "1", "--say", "Jan: "), "there are no words after the colon (--say)"),
         (("branch", "x"), "missing option '--at'"),
         (("branch", "x", "--at", "-1"), "'-1' is too small (--at). Give 0 or more. See: persimchat branch"),
-        (("branch", "x", "--at", "1", "--say", "no colon"), "not clear who says what (--say)"),
+        (("branch", "x", "--at", "1", "--say", "no colon"), "the speaker or the words are missing (--say)"),
         (("regenerate", "x", "--turn", "0"), "'0' is too small (--turn). Give 1 or more."),
         (("replay", "nowhere"), "there is no run 'nowhere'"),
     ],

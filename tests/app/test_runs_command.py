@@ -118,7 +118,7 @@ def test_an_end_of_input_is_no_yes(command: Run, out: Path, monkeypatch: pytest.
         (("delete", "good", "plain", "--yes"), "not a run's folder"),
         (("delete", "lost", "--yes"), "--keep-memories"),
         (("delete", "--yes"), "RUN"),
-        (("--mode", "debate", "delete", "good", "--yes"), "Write them behind it"),
+        (("--mode", "debate", "delete", "good", "--yes"), "Write them after it"),
         (("--ended", "never"), "never"),
         (("wrong",), "wrong"),
     ],

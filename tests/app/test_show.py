@@ -191,7 +191,7 @@ def test_the_report_goes_where_it_is_wanted(command: Run, out: Path, tmp_path: P
     assert command("show", "latest", "--html", "r.html").out == "r.html\n"
     again = command("show", "latest", "r.html", "--html")
     assert again.code == 2
-    assert "there is a file already (r.html)" in again.error
+    assert "the file exists already (r.html)" in again.error
     assert command("show", "latest", "--html", "r.html", "--force").code == 0
     assert list(tmp_path.glob("*.partial")) == []
 

@@ -59,5 +59,5 @@ def test_a_hundred_needs_fit_a_small_terminal():
     lines = needs_lines(needs, {}, width=80, height=6)
     assert len(lines) == 6
     assert all(line.cell_len <= 80 for line in lines)
-    assert lines[-1].plain.strip() == "and 90 more, with less need"
+    assert lines[-1].plain.strip() == "and 90 more with less need"
     assert all(" 0" not in line.plain[-3:] for line in lines[:-1])

@@ -44,7 +44,7 @@ EVERY_KIND = {
 
 
 class Listening(Ledger):
-    """A ledger that remembers what was asked."""
+    """A ledger that records the questions."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -111,7 +111,7 @@ async def test_people_take_part(api: httpx.AsyncClient, web: WebContext):
     assert "Rooibos." in [utterance["text"] for utterance in said if utterance["speaker"] == "Petr"]
     over = await api.post(control, json={"do": "pause"})
     assert over.status_code == 409
-    assert over.json()["error"] == "the run is not going on"
+    assert over.json()["error"] == "the run is not running"
 
 
 @pytest.mark.proof

@@ -186,8 +186,11 @@ async def test_a_file_goes_out_and_comes_back(user: User, web: WebContext):
         (sent("a.json", '{"name": "A"'), r"not JSON.*\(a\.json:1"),
         (sent("../../a.exe", "x"), r"not read \(a\.exe\)|not read \(_"),
         (sent("a.yaml", b"#" * (MOST_BYTES + 1)), "too large"),
-        (sent("a.yaml", "name: A\ndescription: B\ninclude: [../../../etc/passwd]\n"), "did not come with the file"),
-        (sent("a.yaml", "name: A\ndescription: B\ninclude: /etc/passwd\n"), "did not come with the file"),
+        (
+            sent("a.yaml", "name: A\ndescription: B\ninclude: [../../../etc/passwd]\n"),
+            "cannot be read from an uploaded file",
+        ),
+        (sent("a.yaml", "name: A\ndescription: B\ninclude: /etc/passwd\n"), "cannot be read from an uploaded file"),
     ],
 )
 async def test_files_that_are_no_personas(web: WebContext, file: FileUpload, wrong: str):

@@ -85,7 +85,7 @@ async def test_a_group_is_generated_to_quotas(user: User, web: WebContext):
     assert Counter(one.characteristic("gender") for one in kept.values()) == {"woman": 2, "man": 2}
     head = next(iter(kept)).read_text(encoding="utf-8")
     assert "# Invented by a program: this is no real person" in head
-    assert "# Who they are to be: commuters" in head
+    assert "# The group's description: commuters" in head
     assert "fixed by them for this person: gender." in head
 
 

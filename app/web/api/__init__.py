@@ -1,1 +1,1 @@
-"""The REST API: runs, their events, and what can be done to them."""
+"""The REST API: runs, their events and their controls."""

@@ -1,4 +1,4 @@
-"""The REST API as an application: all routes, errors of one form, runs stopped at its end."""
+"""The REST API as an application: all routes, uniform errors, and runs stopped at shutdown."""
 
 from __future__ import annotations
 
@@ -33,10 +33,9 @@ def api_app(web: WebContext) -> FastAPI:
 
     api = FastAPI(
         title="PerSimChat",
-        description="Simulated conversations: runs, their events, and what can be done to them. "
-        "Simulated people are not people.",
+        description="Simulated conversations: runs, their events and their controls. Simulated people are not people.",
         version="1",
-        docs_url=None,  # it would load its script from another host
+        docs_url=None,  # the documentation page would load its script from another host
         redoc_url=None,
         openapi_url="/api/openapi.json",
         lifespan=lifespan,
@@ -57,11 +56,11 @@ def _add_routes(api: FastAPI, web: WebContext) -> None:
 
     @api.api_route("/api/{rest:path}", methods=list(_METHODS), include_in_schema=False)
     async def nothing(request: Request) -> JSONResponse:
-        """What is no route; without this, the pages would answer."""
+        """Answer unknown API addresses; without this, the pages would answer."""
         at = [route for route in routes if route.path_regex.match(request.url.path)]
         allowed = sorted({method for route in at for method in route.methods or ()})
         if allowed:
-            problem = Problem(error=f"{request.method} is not done here", remedy=f"Use {', '.join(allowed)}.")
+            problem = Problem(error=f"{request.method} is not allowed here", remedy=f"Use {', '.join(allowed)}.")
             return JSONResponse(problem.model_dump(), status_code=405, headers={"allow": ", ".join(allowed)})
         problem = Problem(error="there is nothing at this address", remedy="See /api/openapi.json.")
         return JSONResponse(problem.model_dump(), status_code=404)

@@ -1,4 +1,4 @@
-"""Bodies of requests: well-formed JSON in UTF-8; anything else is refused as an error of the API."""
+"""Reads the bodies of requests: well-formed JSON in UTF-8; all else is refused with an error of the API."""
 
 from __future__ import annotations
 
@@ -40,11 +40,11 @@ class JsonRoute(APIRoute):
 
 
 def read_json(body: bytes) -> Any:
-    """What a body says.
+    """The value of a body.
 
     Raises:
-        InputError: it is not UTF-8, not JSON, nested too deeply, too much, gives a name twice, or holds a number or a
-            character that is none.
+        InputError: it is not UTF-8, not JSON, nested too deeply or too large, gives a name twice, or holds an invalid
+            number or character.
     """
     try:
         data = json.loads(
@@ -75,7 +75,7 @@ def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _no_number(name: str) -> Any:
-    raise InputError(f"{name} is no number", where=_WHERE, remedy="Send a number, or null.")
+    raise InputError(f"{name} is not a number", where=_WHERE, remedy="Send a number, or null.")
 
 
 def _whole(digits: str) -> int:
@@ -90,7 +90,7 @@ def _number(digits: str) -> float:
 
 
 def _survey(data: Any) -> None:
-    """Refuse data that is too large or too deep, and halves of characters."""
+    """Refuse data that is too large or too deep, or has half a Unicode character."""
     waiting, count = [(data, 1)], 0
     while waiting:
         value, level = waiting.pop()

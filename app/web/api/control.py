@@ -1,4 +1,4 @@
-"""Routes: what people do to a run, and runs that go on from others."""
+"""Routes: the controls of a run; resuming, branching and regenerating."""
 
 from __future__ import annotations
 
@@ -37,16 +37,16 @@ def control_router(web: WebContext) -> APIRouter:
 
     @router.post("/control", status_code=202)
     async def control(run: str, intervention: Intervention) -> Accepted:
-        """Do something to a run that goes on: speak, answer, pass, pause, go on, stop, change the topic."""
+        """Control an active run: speak, answer, pass, pause, continue, stop, change the topic."""
         _do(live_run(web, run).control, intervention)
         return Accepted()
 
     @router.post("/resume", status_code=202)
     async def resume(run: str, changes: Changes) -> RunInfo:
-        """Go on with a run that was stopped, has failed, was killed, or is to go on beyond its end."""
+        """Resume a run that was stopped, has failed or was killed, or that reached a limit."""
         check_run(web, run)
         if web.runs.going_on(run):
-            raise ConflictError("the run is going on", where=run, remedy="Follow its events.")
+            raise ConflictError("the run is still running", where=run, remedy="Follow its events.")
         resumed = await web.runs.resume(run, changes.settings)
         return info(resumed.run, await board_of(web, resumed.run))
 
@@ -60,7 +60,7 @@ def control_router(web: WebContext) -> APIRouter:
 
     @router.post("/regenerate", status_code=201)
     async def regenerate(run: str, wanted: Regeneration) -> RunInfo:
-        """Begin a run in which an utterance is worded anew by its speaker."""
+        """Begin a run in which the speaker words an utterance again."""
         check_run(web, run)
         live = await web.runs.regenerate(run, wanted.turn, wanted.settings)
         return info(live.run, live.board)
@@ -94,7 +94,9 @@ def _do(control: Control, intervention: Intervention) -> None:
 def _answer(control: Control, intervention: Answer) -> None:
     _asked(control)
     if (intervention.text is None) == (intervention.need_to_talk is None):
-        raise InputError("an answer is words or a number", where="text, need_to_talk", remedy="Give one of them.")
+        raise InputError(
+            "the answer needs either words or a number", where="text, need_to_talk", remedy="Give exactly one."
+        )
     if intervention.text is None:
         control.answer(intervention.need_to_talk)
     else:
@@ -107,4 +109,4 @@ def _answer(control: Control, intervention: Answer) -> None:
 
 def _asked(control: Control) -> None:
     if control.asked is None:
-        raise ConflictError("nobody is being asked just now", remedy="Use say to speak without being asked.")
+        raise ConflictError("nobody is being asked just now", remedy="Use `say` to speak without being asked.")

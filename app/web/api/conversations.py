@@ -1,4 +1,4 @@
-"""Routes: what a conversation can be made of, and what it will take; what a request for one means."""
+"""Routes: personas, settings and estimates for a new conversation; and the scenario that a request asks for."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from persimchat.state.settings import Settings
 
 
 async def understood(web: WebContext, wanted: Conversation) -> tuple[Scenario, Settings]:
-    """The scenario and the settings that a request asks for; raises InputError where they are wrong."""
+    """The scenario and the settings that a request asks for; raises InputError if they are wrong."""
     own = await asyncio.to_thread(Library(web.library).personas)
     people = [_participant(one, list(own.values())) for one in wanted.participants] or list(default_participants())
     scenario = make_scenario(
@@ -50,13 +50,13 @@ def _participant(given: str | Persona, own: list[Persona]) -> Any:
     found = [persona for persona in alike if visible_form(persona.name) == visible_form(given)] or alike
     if len({persona.name for persona in found}) > 1:
         names = " or ".join(ascii(persona.name) for persona in found)
-        remedy = "Write the name as the library does."
+        remedy = "Write the full name."
         raise InputError(f"{given!r} may be {names}", where="participants", remedy=remedy)
     if found:
         return found[-1]
     if is_path(given):
         raise InputError(
-            f"{given!r} is a path", where="participants", remedy="Name a persona, or write it out in its place."
+            f"{given!r} is a path", where="participants", remedy="Give the name of a persona, or the persona itself."
         )
     return given
 
@@ -81,7 +81,7 @@ def conversations_router(web: WebContext) -> APIRouter:
 
     @router.post("/estimate")
     async def estimated(wanted: Conversation) -> EstimateInfo:
-        """Calls, tokens and cost of a conversation, before it is held; nothing is started."""
+        """Estimate calls, tokens and cost of a conversation without starting it."""
         scenario, settings = await understood(web, wanted)
         model, _ = default_model_name(settings.model)
         settings = settings.model_copy(update={"model": model})

@@ -19,10 +19,10 @@ from persimchat.runs.folder.reading import read_run
 from persimchat.state.errors import PerSimChatError
 
 ALIVE_S: Final = 15.0
-"""Seconds of silence after which a comment is sent, so that no proxy takes the connection for dead."""
+"""Seconds without events after which a comment is sent, so that no proxy closes the connection."""
 
 _AT_ONCE: Final = 50
-"""Events of a run that is kept, read in one go."""
+"""How many events of a kept run are read at a time."""
 
 
 def events_router(web: WebContext) -> APIRouter:
@@ -34,20 +34,18 @@ def events_router(web: WebContext) -> APIRouter:
         response_class=StreamingResponse,
         responses={
             200: {"content": {"text/event-stream": {"schema": {"type": "string"}}}},
-            204: {"description": "Everything was had before; there is nothing to wait for."},
+            204: {"description": "The client has all events, and no more will come."},
         },
     )
     async def events(
         run: str,
-        after: Annotated[int, Query(ge=0, le=10**9, description="leave out this many of the events that last")] = 0,
-        last_event_id: Annotated[
-            int | None, Header(ge=0, le=10**9, description="as `after`; what browsers send")
-        ] = None,
+        after: Annotated[int, Query(ge=0, le=10**9, description="leave out this many of the lasting events")] = 0,
+        last_event_id: Annotated[int | None, Header(ge=0, le=10**9, description="as `after`; sent by browsers")] = None,
     ) -> Response:
-        """A run's events, the past ones first, and then as they happen, to its end (docs/events.md).
+        """The past events of a run, then new ones as they happen, to its end (docs/events.md).
 
-        Lasting events are numbered from 1 (`id`), so that a client that was cut off can go on; `speaking` and `token`
-        do not last and have no number.
+        Lasting events are numbered from 1 (`id`), so that a client can continue after a lost connection; `speaking` and
+        `token` do not last and have no number.
         """
         live = web.runs.get(run)
         if live is None:
@@ -67,7 +65,7 @@ def events_router(web: WebContext) -> APIRouter:
 
 
 async def _kept(web: WebContext, run: str) -> AsyncGenerator[Event, None]:
-    """The events of a run that is kept, read in a thread a few at a time."""
+    """The events of a kept run, read in a thread a few at a time."""
     past: Iterator[Event] = await asyncio.to_thread(lambda: past_events(read_run(web.runs.folder(run))))
 
     def some() -> list[Event]:
@@ -79,7 +77,7 @@ async def _kept(web: WebContext, run: str) -> AsyncGenerator[Event, None]:
 
 
 async def _numbered(events: AsyncGenerator[Event, None], had: int) -> AsyncGenerator[str, None]:
-    """Events as text; those that were had before are left out. A run's error ends the stream after `stopped`."""
+    """Events as text, without those that the client has. A run's error ends the stream after `stopped`."""
     number = 0
     try:
         async with aclosing(events):
@@ -93,7 +91,7 @@ async def _numbered(events: AsyncGenerator[Event, None], had: int) -> AsyncGener
                     yield f"id: {number}\nevent: {event.event}\ndata: {event.model_dump_json()}\n\n"
     except PerSimChatError:
         if not number:
-            raise  # the folder cannot be read
+            raise  # the run's folder cannot be read
         return  # the event `stopped` says so
 
 

@@ -1,4 +1,4 @@
-"""What the REST API takes and gives, beside events and settings, which have models of their own."""
+"""The request and response models of the REST API, except those of events and settings."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ class _Given(BaseModel):
 class Problem(BaseModel):
     """What was wrong."""
 
-    error: str = Field(description="what went wrong, a clause")
+    error: str = Field(description="what went wrong")
     where: str = Field(default="", description="the place: field, run, agent, model")
-    remedy: str = Field(default="", description="what to do about it, a sentence")
+    remedy: str = Field(default="", description="what to do about it")
 
 
 class Conversation(_Given):
@@ -48,42 +48,42 @@ class Conversation(_Given):
 
 
 class Changes(_Given):
-    """What a run that goes on has otherwise."""
+    """Changes of a run that continues."""
 
-    settings: dict[str, Any] = Field(default={}, description="settings that are others from there on")
+    settings: dict[str, Any] = Field(default={}, description="settings that change from there on")
 
 
 class Line(_Given):
-    """Words, and whose they are."""
+    """An utterance and its speaker."""
 
     speaker: Name = Field(description="a participant, or Moderator")
     text: Words
 
 
 class Branch(Changes):
-    """Where a run parts from another one."""
+    """The point at which a branch begins."""
 
-    turn: Turn = Field(description="utterances that both have")
-    say: Line | None = Field(default=None, description="who says what next, in place of what was said there")
+    turn: Turn = Field(description="number of shared utterances")
+    say: Line | None = Field(default=None, description="an utterance that replaces the next one")
 
 
 class Regeneration(Changes):
-    """Which utterance is worded anew."""
+    """The utterance that is worded again."""
 
     turn: Annotated[int, Field(ge=1, le=10_000_000, description="number of the utterance")]
 
 
 class Say(_Given):
-    """Say something next, or answer where the speaker is asked."""
+    """Say something next, or answer if the speaker is asked."""
 
     do: Literal["say"]
     text: Words
     speaker: str = Field(default="", max_length=300, description="a participant; empty for the moderator")
-    heard_by: list[Name] | None = Field(default=None, description="who hears it; null for everybody")
+    heard_by: list[Name] | None = Field(default=None, description="who hears it; null for all")
 
 
 class Topic(_Given):
-    """Turn the conversation to another topic."""
+    """Change the topic."""
 
     do: Literal["topic"]
     topic: Annotated[str, Field(min_length=1, max_length=LONGEST_TOPIC)]
@@ -105,7 +105,7 @@ class Floor(_Given):
 
 
 class Answer(_Given):
-    """Answer for the person who is asked: words, or where the need to talk is asked a number."""
+    """Answer for the person who is asked: words, or a number if the question is for the need to talk."""
 
     do: Literal["answer"]
     text: Words | None = None
@@ -114,17 +114,17 @@ class Answer(_Given):
 
 
 class Plain(_Given):
-    """What needs no words: `pass` for the person who is asked; pause, go on, stop."""
+    """Controls without arguments: `pass` for the person who is asked; pause, go on, stop."""
 
     do: Literal["pass", "pause", "go_on", "stop"]
 
 
 Intervention = Annotated[Say | Topic | Hand | Floor | Answer | Plain, Field(discriminator="do")]
-"""What people do to a run."""
+"""A control of a run."""
 
 
 class Accepted(BaseModel):
-    """It was taken, and is carried out as soon as it can be."""
+    """The request was accepted; the run carries it out as soon as possible."""
 
     accepted: Literal[True] = True
 
@@ -134,7 +134,7 @@ class RunInfo(BaseModel):
 
     run: str = Field(description="its id")
     status: Status
-    active: bool = Field(description="it is running, in this server or in another program")
+    active: bool = Field(description="it is active, in this server or in another program")
     mode: Mode
     baseline: str | None
     topic: str
@@ -143,10 +143,10 @@ class RunInfo(BaseModel):
     utterances: int
     max_messages: int
     asked: Asked | None = Field(description="the person who is asked, if one is")
-    reason: StopReason | None = Field(description="why it has ended; null where it has not")
+    reason: StopReason | None = Field(description="why it has ended; null if it has not")
     detail: str = Field(description="the same in words")
-    error: str = Field(description="what it has failed with; empty where it has not")
-    totals: Totals = Field(description="what it has used")
+    error: str = Field(description="the error with which it failed; empty if it has not")
+    totals: Totals = Field(description="calls, tokens and cost so far")
 
 
 class ListedInfo(BaseModel):
@@ -161,17 +161,17 @@ class ListedInfo(BaseModel):
     model: str | None
     utterances: int
     ended: str = Field(description="why it has ended, or unfinished")
-    cost_usd: float | None = Field(description="null where it is not known")
-    active: bool = Field(description="it is going on")
-    branch_of: str | None = Field(description="the run whose past it shares; null where it is no branch")
+    cost_usd: float | None = Field(description="null if it is not known")
+    active: bool = Field(description="it is active")
+    branch_of: str | None = Field(description="a branch: its original run; null if it is not a branch")
 
 
 class EstimateInfo(BaseModel):
-    """What a conversation will take."""
+    """The estimate of a conversation."""
 
     utterances: int
     totals: Totals
-    exceeded: list[str] = Field(description="budgets that would not last, a sentence each")
+    exceeded: list[str] = Field(description="budgets that would be used up, one sentence each")
     unpriced: list[str] = Field(description="models whose price is not known")
 
 

@@ -1,4 +1,4 @@
-"""Errors of the REST API: always of one form, `{error, where, remedy}`."""
+"""Errors of the REST API, always in the form `{error, where, remedy}`."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from persimchat.app.web.api.models import Problem
 from persimchat.state.errors import InputError, MachineError, PerSimChatError
 
 RESPONSES: Final[dict[int | str, dict[str, Any]]] = {
-    400: {"model": Problem, "description": "What was sent cannot be read, or cannot be done."},
+    400: {"model": Problem, "description": "The request cannot be read or carried out."},
     403: {"description": "Another page's request, an unknown Host, or no token.", "content": {"text/plain": {}}},
-    411: {"model": Problem, "description": "The size of what was sent is not said beforehand."},
-    413: {"model": Problem, "description": "What was sent is too large."},
-    422: {"model": Problem, "description": "What was sent is not of the right form."},
-    507: {"model": Problem, "description": "The server's machine refuses: no room, or no right to write."},
+    411: {"model": Problem, "description": "The request does not state its size."},
+    413: {"model": Problem, "description": "The request is too large."},
+    422: {"model": Problem, "description": "The request has the wrong form."},
+    507: {"model": Problem, "description": "The server's machine refuses: no free space, or no permission to write."},
 }
-"""What every route may answer beside its own."""
+"""Errors that every route may answer."""
 
 NO_RUN: Final[dict[int | str, dict[str, Any]]] = {404: {"model": Problem, "description": "There is no such run."}}
 CONFLICT: Final[dict[int | str, dict[str, Any]]] = {
-    409: {"model": Problem, "description": "The run is not in a state in which this can be done."}
+    409: {"model": Problem, "description": "The state of the run does not allow this."}
 }
 
 
@@ -34,11 +34,11 @@ class NoRunError(InputError):
 
 
 class ConflictError(InputError):
-    """The run is not in a state in which this can be done."""
+    """The state of the run does not allow this."""
 
 
 def add_problems(api: FastAPI) -> None:
-    """Let an application answer errors in that form."""
+    """Make an application answer errors in this form."""
     api.add_exception_handler(PerSimChatError, _told)
     api.add_exception_handler(RequestValidationError, _invalid)
     api.add_exception_handler(HTTPException, _refused)
@@ -66,7 +66,7 @@ async def _refused(_: Request, error: Exception) -> JSONResponse:
 async def _invalid(_: Request, error: Exception) -> JSONResponse:
     if not isinstance(error, RequestValidationError):
         raise error
-    first = max(error.errors(), key=lambda one: len(one["loc"]))  # of a union the branch that came furthest
+    first = max(error.errors(), key=lambda one: len(one["loc"]))  # the member of a union that came furthest
     what = str(first["msg"]).removeprefix("Value error, ").rstrip(".")
     return _answer(
         422, Problem(error=what, where=_place(first["loc"], error.body), remedy="See /api/openapi.json for its form.")
@@ -74,7 +74,7 @@ async def _invalid(_: Request, error: Exception) -> JSONResponse:
 
 
 def _place(location: tuple[str | int, ...], data: Any) -> str:
-    """A location without the names of a union's branches, which are no part of what was sent."""
+    """A location without the names of a union's members, which are not part of the request."""
     found = [str(part) for part in location[:1]]
     inside: Any = data
     for place, part in enumerate(location[1:], start=2):

@@ -46,16 +46,16 @@ def check_run(web: WebContext, run: str) -> None:
     try:
         web.runs.folder(run)
     except InputError as error:
-        raise NoRunError(error.what, where=run, remedy="See /api/runs for those that there are.") from None
+        raise NoRunError(error.what, where=run, remedy="See /api/runs for the list of runs.") from None
 
 
 def live_run(web: WebContext, run: str) -> LiveRun:
-    """A run that goes on; raises NoRunError or ConflictError where it does not."""
+    """An active run; raises NoRunError or ConflictError if it is not."""
     live = web.runs.going_on(run)
     if live is None:
         if web.runs.get(run) is None:
             check_run(web, run)
-        raise ConflictError("the run is not going on", where=run, remedy="Resume it, or branch it.")
+        raise ConflictError("the run is not running", where=run, remedy="Resume it, or branch it.")
     return live
 
 
@@ -98,7 +98,7 @@ def runs_router(web: WebContext) -> APIRouter:
 
     @router.post("", status_code=201)
     async def start_run(wanted: Conversation) -> RunInfo:
-        """Begin a run. It goes on by itself; follow it by its events."""
+        """Begin a run. It runs by itself; follow it by its events."""
         scenario, settings = await understood(web, wanted)
         live = await web.runs.start(scenario, settings)
         return info(live.run, live.board)
@@ -110,10 +110,10 @@ def runs_router(web: WebContext) -> APIRouter:
 
     @router.delete("/{run}", responses={**NO_RUN, **CONFLICT})
     async def delete(run: str) -> dict[Literal["kept"], str]:
-        """Delete a run and what Chroma holds of it; `kept` says what had to be left, if anything."""
+        """Delete a run and its memories; `kept` says what could not be deleted, if anything."""
         check_run(web, run)
         if web.runs.going_on(run):
-            raise ConflictError("the run is going on", where=run, remedy="Stop it first.")
+            raise ConflictError("the run is still running", where=run, remedy="Stop it first.")
         found = await asyncio.to_thread(deletable, web.runs.folder(run))
         kept = await delete_run(found)
         web.runs.forget(run)
@@ -121,7 +121,7 @@ def runs_router(web: WebContext) -> APIRouter:
 
     @router.get("/{run}/utterances", responses=NO_RUN)
     async def utterances(run: str, after: Turn = 0) -> list[Uttered]:
-        """What was said, from the utterance after a turn on."""
+        """The utterances after a turn."""
         return (await board_of(web, run)).utterances[after:]
 
     @router.get("/{run}/verdicts", responses=NO_RUN)
@@ -131,7 +131,7 @@ def runs_router(web: WebContext) -> APIRouter:
 
     @router.get("/{run}/minds/{turn}", responses=NO_RUN)
     async def minds(run: str, turn: Turn) -> list[MindRecord]:
-        """Everybody's mind at the end of a turn (0 before the first utterance); empty where there were none."""
+        """All minds at the end of a turn (0 before the first utterance); empty if there are none."""
         check_run(web, run)
         return await asyncio.to_thread(_minds, web, run, turn)
 
@@ -139,7 +139,7 @@ def runs_router(web: WebContext) -> APIRouter:
 
 
 def _listed(run: ListedRun) -> ListedInfo:
-    """A run of the list, by the name under which the server knows it: its folder's, also where that was renamed."""
+    """A run of the list; its id is the name of its folder, even if the folder was renamed."""
     return ListedInfo.model_validate({**run.model_dump(exclude={"folder"}), "run": Path(run.folder).name})
 
 
@@ -158,7 +158,7 @@ def downloads_router(web: WebContext) -> APIRouter:
 
     @router.get("/report", response_class=Response, responses=_HTML)
     async def report(run: str) -> HTMLResponse:
-        """The report on a run as far as it has come: one page without scripts."""
+        """The report of a run so far: one page without scripts."""
         check_run(web, run)
         page = await asyncio.to_thread(lambda: report_html(read_run(web.runs.folder(run))))
         policy = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; frame-ancestors 'none'"

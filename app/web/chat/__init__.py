@@ -1,1 +1,1 @@
-"""The conversation itself: utterances as they come, and what people do in it."""
+"""The conversation panel: utterances as they come, and the controls for people."""

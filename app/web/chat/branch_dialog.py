@@ -1,4 +1,4 @@
-"""Branching a run in a dialog: from which turn, with which other line, model or limit."""
+"""The dialog that branches a run: from which turn, with which other line, model, limit and settings."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ from persimchat.state.plain_text import one_line
 from persimchat.state.settings import ABOUT
 
 _IN_THE_DIALOG: Final = ("max_messages", "model")
-"""Settings that have fields of their own there."""
+"""Settings with fields of their own in this dialog."""
 
 
 def changeable() -> list[str]:
-    """The settings that are offered: of those that a branch may change, all but the advanced ones."""
+    """The settings that the dialog offers: those that a branch may change, except the advanced ones."""
     return [
         name
         for name, about in ABOUT.items()
@@ -37,10 +37,10 @@ def changeable() -> list[str]:
 
 
 def settings_form(folder: Path) -> Form:
-    """A form that shows the settings of a run, and holds those that are filled in otherwise; blocks.
+    """A form with the settings of a run; it holds those that the user changes. Blocks.
 
     Raises:
-        InputError: the folder is no run's, or is damaged.
+        InputError: the folder does not hold a run, or is damaged.
     """
     manifest = read_manifest(folder)
     base = load_settings(environment={}, scenario=manifest.settings.model_dump(mode="json"))
@@ -50,7 +50,7 @@ def settings_form(folder: Path) -> Form:
 
 
 class BranchSettings:
-    """The fields, folded away, drawn where the page is being drawn."""
+    """Draw the fields in a folded group."""
 
     def __init__(self, form: Form) -> None:
         self._form = form
@@ -62,7 +62,7 @@ class BranchSettings:
         form.changed()
 
     def changes(self) -> dict[str, Any] | None:
-        """The settings that are to be others; None where one is wrong, which is marked."""
+        """The changed settings; None if one is wrong, which is marked."""
         self._form.changed()
         if set(changeable()) & self._form.wrong.keys():
             self._part.open()
@@ -71,7 +71,7 @@ class BranchSettings:
 
 
 _ROOM = 10
-"""How many more messages a branch gets that begins at its run's message limit."""
+"""How many more messages a branch at its run's message limit gets."""
 
 
 async def branch_from(viewing: Viewing, turn: int, *, instead: bool = False) -> None:
@@ -80,7 +80,7 @@ async def branch_from(viewing: Viewing, turn: int, *, instead: bool = False) -> 
     Args:
         viewing: the run.
         turn: how many utterances the branch is to share, from 0; it can be changed in the dialog.
-        instead: whether the next line is to be replaced: its words stand in the field.
+        instead: whether the next line is to be replaced: the field then holds its words.
     """
     if viewing.board.started is None:
         return
@@ -111,7 +111,7 @@ class _BranchDialog:
         self._dialog.open()
 
     def _draw_line(self, turn: int, *, instead: bool) -> None:
-        """How much is shared, and who says what next."""
+        """The number of shared utterances, and the next line."""
         moderator = moderator_name(self._started.participants)
         names = {name: one_line(name) for name in self._started.participants} | {moderator: t("chat.moderator")}
         most = self._viewing.board.turn
@@ -123,14 +123,16 @@ class _BranchDialog:
         self._words = ui.textarea(t("chat.branch_say")).props(f"{FIELD} autogrow").classes("w-full")
         self._who = ui.select(names, label=t("chat.branch_who"), value=first)
         self._who.props(f"{FIELD} options-dense").classes("w-full")
-        self._who.bind_visibility_from(self._words, "value", backward=bool)  # without words, it says nothing
+        self._who.bind_visibility_from(
+            self._words, "value", backward=bool
+        )  # without words, the speaker does not matter
         if instead and following is not None:
             self._words.value = following.text
         self._shared.on_value_change(self._moved)
         self._moved()
 
     def _draw_limits(self, turn: int) -> None:
-        """With which model it goes on, and how far."""
+        """The model and the message limit of the branch."""
         with ui.row().classes("w-full items-center gap-1 no-wrap"):
             self._model = ui.input(t("chat.branch_model")).props(FIELD).classes("grow")
             explained(t("chat.branch_model_help"))
@@ -139,7 +141,7 @@ class _BranchDialog:
         self._limit.value = limit if turn < limit else turn + _ROOM
 
     def _following(self, shared: int | None) -> Uttered | None:
-        """What was said after so many utterances."""
+        """The utterance after this many utterances."""
         said = self._viewing.board.utterances
         return said[shared] if shared is not None and 0 <= shared < len(said) else None
 

@@ -1,4 +1,4 @@
-"""The conversation, utterance by utterance; it stays at its end unless the reader scrolls up."""
+"""The conversation, utterance by utterance; the view stays at the end unless the reader scrolls up."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def window(count: int, first: int | None) -> tuple[int, int]:
 
     Args:
         count: lines there are.
-        first: the first line to be shown; None follows the end.
+        first: the first line to show; None to follow the end.
     """
     if first is None:
         return max(0, count - STEP), count
@@ -108,7 +108,7 @@ class _Panel:
         self._first: int | None = None  # the first line shown; None follows the end
         self._rows: dict[int, ui.element] = {}
         self._drawn: object = None
-        self._spoken = viewing.board.turn  # utterances that are announced
+        self._spoken = viewing.board.turn  # number of announced utterances
         self._ended = False
         self._reloading = False
         self._live_of: object = None
@@ -234,7 +234,7 @@ def _told(said: Uttered) -> str:
 
 
 def doing(board: Board) -> str:
-    """What happens now, in a line; empty if the page shows it anyway."""
+    """A line about the present state; empty if the page shows it anyway."""
     if board.status == "paused":
         return t("chat.paused")
     if board.asked is not None:

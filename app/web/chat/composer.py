@@ -1,4 +1,4 @@
-"""Where people write and steer: their own turn, the moderator's lines, pause and stop; the bar of a run at rest."""
+"""The area where people write and control the run; for an inactive run, the bar that resumes it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from persimchat.state.errors import PerSimChatError
 from persimchat.state.plain_text import one_line
 
 _ROOM = 10
-"""How many more messages the dialog proposes."""
+"""How many more messages the dialog suggests."""
 
 
 def draw_inactive_bar(viewing: Viewing) -> None:
@@ -162,7 +162,7 @@ def composer(viewing: Viewing) -> None:
     parts.sync()
     ui.timer(_POLL_S, parts.sync)
     if parts.speaking is not None:
-        ui.timer(0, parts.speaking.remember, once=True)  # a tab's memory is there once it is connected
+        ui.timer(0, parts.speaking.remember, once=True)  # a tab's storage exists once the tab is connected
 
 
 class _Composer:
@@ -244,7 +244,7 @@ class _Composer:
 
 
 class Controls:
-    """The buttons pause, go on and stop."""
+    """The buttons for pause, continue and stop."""
 
     def __init__(self, viewing: Viewing) -> None:
         self._viewing = viewing
@@ -253,7 +253,7 @@ class Controls:
         self._stop = icon_button("stop", t("chat.stop"), self._ask_stop).props("color=negative").mark("stop")
 
     def sync(self) -> str:
-        """Show what can be done; returns what is under way, empty if nothing is."""
+        """Enable the buttons that apply; returns a note on a pending pause or stop, empty if there is none."""
         live = self._viewing.live
         if live is None:
             return ""
@@ -294,7 +294,7 @@ class Controls:
         if live is None:
             return
         if _baseline(self._viewing) is not None:
-            live.broadcast.cancel()  # a method asks nobody between its rounds
+            live.broadcast.cancel()  # a baseline cannot be stopped between two rounds
             return
         try:
             live.control.stop()

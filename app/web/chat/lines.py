@@ -1,4 +1,4 @@
-"""One line of the conversation: its words, its look, and the card after the last one."""
+"""The lines of the conversation, and the card after the last one."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from persimchat.state.settings import BASELINES
 
 
 def response_time(value: float) -> str:
-    """Seconds with one decimal, two where it takes less than one."""
+    """Seconds with one decimal; below one second, with two."""
     return f"{number(value, 1 if value >= 1 else 2)} s"
 
 
 def put_in(by: str) -> str:
-    """The note on an utterance whose words are not its speaker's own, by its `edited_by`."""
+    """The note on an utterance whose words were replaced, by its `edited_by`."""
     key = f"chat.put_in_{by}"
     return t(key) if key in catalogue() else one_line(edited(by))
 
@@ -67,12 +67,12 @@ def verdict(line: Judged) -> str:
 
 
 def corrected(corrections: list[str]) -> str:
-    """What was corrected in an utterance; empty if nothing was."""
+    """The corrections of an utterance; empty if there are none."""
     return " · ".join(t(f"chat.corrected_{name}") if name in CORRECTIONS else one_line(name) for name in corrections)
 
 
 def ended(stopped: Stopped) -> str:
-    """Why a run is over, in a sentence."""
+    """Why a run has ended, in a sentence."""
     if stopped.source in BASELINES:
         return t("chat.ended_baseline")
     if stopped.reason == "stopped" and stopped.source in ("user", "moderator", "person"):
@@ -99,7 +99,7 @@ def draw_line(line: Line, started: Started, actions: LineActions) -> ui.element:
 
 
 def draw_speaker(name: str, started: Started, look: Callable[[], object] | None) -> ui.row:
-    """The speaker's name, as a button if there is a mind to look into; the caller adds what stands beside it."""
+    """The speaker's name, as a button if the mind can be shown; the caller adds the elements beside it."""
     shown = one_line(name)
     with ui.row().classes("items-center gap-x-2 gap-y-0 min-w-0 speaker") as row:
         if look is None:
@@ -114,7 +114,7 @@ def draw_speaker(name: str, started: Started, look: Callable[[], object] | None)
 
 
 def draw_face(name: str, started: Started, look: Callable[[], object] | None = None) -> None:
-    """The speaker's picture; a click on it does what a click on the name does."""
+    """The speaker's picture; a click on it works like a click on the name."""
     with ui.element("div") as face:
         if name in started.participants:
             avatar(one_line(name), colour(name, started.participants), human=name in started.people)
@@ -187,7 +187,7 @@ def _after(said: Uttered) -> None:
 
 
 def _more(said: Uttered, actions: LineActions) -> None:
-    """The menu of an utterance; every opening makes it anew, as what can be done changes."""
+    """The menu of an utterance; it is made anew each time it opens, because its entries change."""
     with ui.button(icon="more_horiz").props("flat round dense size=sm color=grey-7") as button:
         pass
     named(button, t("chat.more", turn=said.turn, who=one_line(said.speaker)))
@@ -257,7 +257,7 @@ def failed(board: Board) -> bool:
 
 
 def _detail(board: Board, stopped: Stopped | None) -> str:
-    """The rule's own words, unless the sentence before says the same."""
+    """The rule's explanation, unless the sentence before says the same."""
     if board.error:
         return board.error
     if stopped is None or stopped.reason in ("consensus", "message_limit") and not stopped.source.startswith("mad"):

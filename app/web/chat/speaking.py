@@ -1,4 +1,4 @@
-"""The field to write in: as a person whose turn it is, as a person who wants to speak next, or as the moderator."""
+"""The field for words of a person who is asked, of a person who wants to speak next, or of the moderator."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from persimchat.state.intervention import MODERATOR
 from persimchat.state.plain_text import one_line
 
 AS_MODERATOR = f"/{MODERATOR}"
-"""Stands for the moderator among names; no participant's name, as those hold no slash at their beginning."""
+"""The moderator's key among names; participants' names never begin with a slash."""
 
 
 _ENTER = """(e) => {
@@ -26,14 +26,14 @@ _EVERYBODY = "/everybody"
 
 
 def voice(current: str, chosen: str | None, asked: str | None, people: Sequence[str], *, busy: bool) -> str:
-    """The participant as whom the user speaks: the chosen one, the one asked, the first person, or the moderator.
+    """The speaker for whom the user writes: the chosen one, the one asked, the first person, or the moderator.
 
     Args:
-        current: as whom the user has spoken so far.
-        chosen: whom the tab has chosen; None while it has not.
-        asked: who is asked; None while nobody is.
+        current: the present speaker.
+        chosen: the speaker chosen in this tab; None if none is.
+        asked: the person who is asked; None if nobody is.
         people: the people who take part.
-        busy: whether the user is writing; the words stay with the current participant.
+        busy: whether the user is writing; then the present speaker stays.
     """
     if chosen is not None and (chosen in people or chosen == AS_MODERATOR):
         return chosen
@@ -69,7 +69,7 @@ class Speaking:
         self._lower = icon_button("do_not_touch", t("chat.lower_hand"), lambda: self._hand(raised=False))
 
     def draw_question(self) -> None:
-        """Draw the question: who is asked for what."""
+        """Draw the question: who is asked, and for what."""
         with ui.row().classes("w-full items-center gap-2 your-turn px-3 py-2 no-wrap") as self._question:
             ui.icon("record_voice_over", size="20px").props("aria-hidden=true")
             with ui.column().classes("gap-0 min-w-0 grow"):
@@ -101,14 +101,14 @@ class Speaking:
             ui.button(t("chat.pass"), on_click=self._pass).props("flat dense no-caps no-wrap")
 
     def remember(self) -> None:
-        """Restore the speaker that the tab had before a reload."""
+        """Restore the speaker chosen in this tab before a reload."""
         kept = app.storage.tab.get(self._key)
         if isinstance(kept, str) and (kept == AS_MODERATOR or kept in self._viewing.board.people):
             self._chosen = kept
             self.sync()
 
     def sync(self) -> None:
-        """Show who is asked, and what can be done."""
+        """Show who is asked, and enable the controls that apply."""
         board = self._viewing.board
         self._asked = board.asked
         agent = board.asked.agent if board.asked is not None else None
@@ -170,7 +170,7 @@ class Speaking:
         self.sync()
 
     def _acted(self) -> None:
-        """If several people take part, keep this tab for the person who acted in it."""
+        """If several people take part, let this tab stay with the person who acted in it."""
         if self._voice != AS_MODERATOR and len(self._viewing.board.people) > 1:
             self._chosen = app.storage.tab[self._key] = self._voice
 

@@ -41,7 +41,7 @@ class _Status:
         self._drawn: object = None
         self._limits: dict[str, float] = {}
         self._topics: list[TopicChanged] = []
-        self._read = 0  # lines that were looked through for topics
+        self._read = 0  # number of lines that were searched for topics
         self._badge = ui.badge().props("rounded role=status").classes("px-2 py-1 shrink-0")
         self._topic_label = ui.label().classes("text-sm muted truncate max-w-sm min-w-0 gt-sm")
         with ui.row().classes("items-center gap-2 no-wrap shrink-0 gt-md") as self._numbers:
@@ -51,17 +51,17 @@ class _Status:
             self._left = ui.label().classes("text-xs muted tabular-nums whitespace-nowrap")
 
     async def read_budgets(self) -> None:
-        """Learn the budgets, which stand in the run's folder."""
+        """Read the budgets from the run's folder."""
         try:
             folder = self._viewing.web.runs.folder(self._viewing.run)
             self._limits = await asyncio.to_thread(limits_of, folder)
         except PerSimChatError:
-            return  # the folder is gone or damaged, which the page's other parts tell
+            return  # the folder is gone or damaged; other parts of the page report it
         self._drawn = None
         self.sync()
 
     def sync(self) -> None:
-        """Show what has changed."""
+        """Draw what has changed."""
         board, turn = self._viewing.board, self._viewing.turn
         topic = self._topic_at(turn)
         seen = (board.status, board.asked, turn, board.heard, board.stopped is None, topic)
@@ -76,7 +76,7 @@ class _Status:
         named(self._bar, t("chat.progress_name", n=turn, max=limit))
         self._bar.set_value(turn / limit)
         totals = board.totals_at(turn)
-        known = totals.calls > 0  # of the past of a run that goes on, nobody says it
+        known = totals.calls > 0  # not known of the past of a resumed run
         self._used.set_text(f"{tokens(totals.input_tokens + totals.output_tokens)} · {cost(totals)}")
         self._used.set_visibility(known)
         left = _left(self._limits, totals) if known else []
@@ -107,7 +107,7 @@ def _stands(board: Board) -> str:
 
 
 def _left(limits: dict[str, float], totals: Totals) -> list[str]:
-    """What is left of each budget, as far as it is known."""
+    """What is left of each budget, if it is known."""
     found = []
     for budget in budgets(limits, totals):
         if budget.left is None:

@@ -1,1 +1,1 @@
-"""The analysis beside the conversation: figures and charts, now and over time."""
+"""The insights beside the conversation: figures and charts, now and over time."""

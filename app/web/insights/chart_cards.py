@@ -60,7 +60,7 @@ class Emotions:
         self._time.hide()
 
     def draw(self) -> None:
-        """Show the emotions at the turn that is looked at."""
+        """Show the emotions at the shown turn."""
         board = self._viewing.board
         if not self._names and board.participants:  # the run has begun
             self._names = [name for name in board.participants if name not in board.people]
@@ -113,7 +113,7 @@ class Openness:
         self._words = {kind: t(f"insights.verdict_{kind}") for kind in VERDICT_COLOURS}
 
     def draw(self) -> None:
-        """Show openness up to the turn that is looked at."""
+        """Show openness up to the shown turn."""
         board, turn = self._viewing.board, self._viewing.turn
         started = board.started
         debate = started is not None and started.mode == "debate" and started.baseline is None
@@ -146,7 +146,7 @@ class Scores:
             self._chart = ChartBox(over_turns(), t("insights.scores_none"))
 
     def draw(self) -> None:
-        """Show the scores up to the turn that is looked at."""
+        """Show the scores up to the shown turn."""
         board, turn = self._viewing.board, self._viewing.turn
         self._box.set_visibility(bool(board.scores))
         scores = [board.scores[at] for at in sorted(board.scores) if at <= turn]
@@ -174,7 +174,7 @@ class ResponseTimes:
             self._chart = ChartBox(over_turns(most=None), t("insights.response_none"), "h-48")
 
     def draw(self) -> None:
-        """Show the response times up to the turn that is looked at."""
+        """Show the response times up to the shown turn."""
         board, turn = self._viewing.board, self._viewing.turn
         said = numbers_of(board).upto(board, turn)
         clouds = {name: response_times(said, name) for name in board.participants}

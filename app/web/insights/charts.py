@@ -1,4 +1,4 @@
-"""Charts: their options as data, the box that shows one or says why not, and the choice of now or over time."""
+"""Charts: their options as data, the box that shows one or a reason why not, and the choice "now or over time"."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ def over_turns(*, most: float | None = 10, marked: bool = False) -> Options:
     """The options of a chart over turns, without its series.
 
     Args:
-        most: the greatest value; None where the values say.
-        marked: whether there is room for marks above the greatest value.
+        most: the greatest value; None to fit the values.
+        marked: whether to keep room for marks above the greatest value.
     """
     value_axis: Options = {"type": "value", "min": 0, **AXIS}
     if most is not None:
@@ -73,7 +73,7 @@ def cloud(name: str, colour: str, points: Sequence[Point]) -> Options:
 
 
 def mean_line(colour: str, value: float) -> Options:
-    """What a series has besides to show its mean."""
+    """Options of a series that show its mean."""
     style = {"color": colour, "type": "dashed", "width": 1}
     return {
         "markLine": {
@@ -87,11 +87,11 @@ def mean_line(colour: str, value: float) -> Options:
 
 
 def verdict_series(marks: Sequence[tuple[int, str]], words: Mapping[str, str]) -> list[Options]:
-    """Marks above the lines, a series for each kind of verdict that there is.
+    """Marks above the lines, one series for each kind of verdict that occurs.
 
     Args:
         marks: turn and kind.
-        words: what each kind is called.
+        words: the name of each kind.
     """
     return [
         {
@@ -101,7 +101,7 @@ def verdict_series(marks: Sequence[tuple[int, str]], words: Mapping[str, str]) -
             "symbolSize": 10 if kind in ("consensus", "overruled") else 6,
             "itemStyle": {"color": VERDICT_COLOURS[kind]},
             "dimensions": ["turn", "height", {"name": "sign", "type": "ordinal"}],
-            "encode": {"x": "turn", "y": "height", "tooltip": ["sign"]},  # the height says nothing
+            "encode": {"x": "turn", "y": "height", "tooltip": ["sign"]},  # the height has no meaning
             "data": [[turn, _MARK_HEIGHT, _SIGN] for turn, mark in marks if mark == kind],
         }
         for kind, symbol in _SYMBOLS.items()
@@ -113,7 +113,7 @@ def radar(emotions: Mapping[str, str]) -> Options:
     """The options of the chart of emotions now, without its data.
 
     Args:
-        emotions: what each is called.
+        emotions: the name of each.
     """
     return {
         "animationDuration": 300,
@@ -132,7 +132,7 @@ def radar(emotions: Mapping[str, str]) -> Options:
 
 
 def radar_series(levels: Mapping[str, list[int]], colours: Mapping[str, str]) -> list[Options]:
-    """Everybody's emotions as one figure each; nothing where nobody's are known."""
+    """One figure of emotions per agent; nothing if no emotions are known."""
     data = [
         {
             "name": chart_name(name),
@@ -147,12 +147,12 @@ def radar_series(levels: Mapping[str, list[int]], colours: Mapping[str, str]) ->
 
 
 class ChartBox:
-    """A chart with its legend, drawn when there is something to draw; words in its place until then.
+    """A chart with its legend; until there is data, a text in its place.
 
     Args:
         options: without series.
-        nothing: what is said while there is nothing to draw.
-        height: a class.
+        nothing: the text shown without data.
+        height: a CSS class.
     """
 
     def __init__(self, options: Options, nothing: str, height: str = "h-52") -> None:
@@ -166,15 +166,15 @@ class ChartBox:
         self._show(drawn=False, words=True)
 
     def hide(self) -> None:
-        """Show neither chart nor words."""
+        """Show neither chart nor text."""
         self._show(drawn=False, words=False)
 
     def draw(self, series: list[Options], summary: str, *, turn: int = 0, longest: int = 0) -> None:
         """Show series.
 
         Args:
-            series: with data; empty where there is nothing to draw.
-            summary: what the chart shows, for those who do not see it.
+            series: with data; empty if there is nothing to draw.
+            summary: the chart in words, for screen readers.
             turn: the last one of a chart over turns.
             longest: points of the longest series before it was thinned.
         """
@@ -197,7 +197,7 @@ class ChartBox:
         self._nothing.set_visibility(words)
 
     def _name(self, drawn: Sequence[Options]) -> None:
-        """Say whose colour is whose: beside the chart, where long names have room and wrap."""
+        """Draw the legend beside the chart, where long names have room and wrap."""
         named = [(one["name"], one["itemStyle"]["color"]) for one in drawn]
         if named == self._named:
             return

@@ -1,4 +1,4 @@
-"""The figures of a run up to a turn and what charts draw, as data; `runs/reports/summary.py` does the arithmetic."""
+"""The figures of a run up to a turn, and the data of charts; `runs/reports/summary.py` does the arithmetic."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ from persimchat.runs.reports.summary import (
 from persimchat.state.emotion import EMOTIONS
 
 MOST_POINTS: Final = 200
-"""Points of a line or a cloud; what has more is thinned to means of neighbours."""
+"""The most points of a line or a cloud; more are thinned to means of neighbours."""
 
 
 @dataclass(frozen=True)
 class Figures:
-    """What a run comes to at a turn.
+    """The figures of a run at a turn.
 
     Attributes:
         total: of all messages.
         agents: of each participant, in order of listing.
-        most_active: who made most messages; several where they are equal.
-        highest_coherence: the message found most coherent; None without analysis.
-        last: of the last message alone, its scores included; None before the first.
+        most_active: who made most messages; several if they are equal.
+        highest_coherence: the message with the highest coherence; None without analysis.
+        last: figures of the last message, its scores included; None before the first.
         last_speaker: who made it; empty before the first.
     """
 
@@ -48,7 +48,7 @@ class Figures:
 
 
 class Numbers:
-    """The numbers of a board's messages and scores, taken over as they come."""
+    """The figures of a board's messages and scores, updated as they come."""
 
     def __init__(self) -> None:
         self._scores: dict[int, Analysed] = {}
@@ -91,9 +91,9 @@ _numbers: WeakKeyDictionary[Board, Numbers] = WeakKeyDictionary()
 
 
 def numbers_of(board: Board) -> Numbers:
-    """The numbers of a board, shared by all tabs that show it."""
+    """The figures of a board, shared by all tabs that show it."""
     if board not in _numbers:
-        _numbers[board] = Numbers()  # it holds no board: that would keep it for ever
+        _numbers[board] = Numbers()  # it must not hold the board, which would then never be freed
     return _numbers[board]
 
 
@@ -134,8 +134,8 @@ def emotions_over_time(
 ) -> dict[str, list[Point]]:
     """Each emotion's level up to the end of a turn, summed over `names`.
 
-    A turn counts where everybody is known of whom anything is known at that turn at all; while a turn's minds are still
-    coming in, it would look like a fall.
+    A turn counts only if all agents with any known level are known at it: while the minds of a turn are still coming
+    in, the sum would seem to fall.
     """
     felt = {at: [emotions[at][name] for name in names if name in emotions[at]] for at in sorted(emotions) if at <= turn}
     most = max(map(len, felt.values()), default=0)
@@ -177,5 +177,5 @@ def verdict_marks(verdicts: Iterable[Judged], turn: int, most: int = MOST_POINTS
 
 
 def response_times(said: Iterable[Uttered], name: str) -> list[Point]:
-    """A speaker's response times in seconds, by turn; words that a person gave have none."""
+    """A speaker's response times in seconds, by turn; words that a person wrote have none."""
     return [(one.turn, one.took_s) for one in said if one.speaker == name and one.took_s is not None]

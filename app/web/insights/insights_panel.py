@@ -1,4 +1,4 @@
-"""The insights beside a conversation, and its participants: how much each has said, and who wants to talk."""
+"""The insights panel, with the participants: how much each has said, and who wants to talk."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ class Needs:
         self._chart.hide()
 
     def draw(self) -> None:
-        """Show the needs at the turn that is looked at."""
+        """Show the needs at the shown turn."""
         board, turn = self._viewing.board, self._viewing.turn
         now = self._when.value == "now"
         self._now.set_visibility(now)
@@ -142,7 +142,7 @@ def insights_panel(viewing: Viewing) -> None:
 
 
 def drawn_from(viewing: Viewing) -> Hashable:
-    """What the insights are drawn from, in short: words that come in one by one change nothing of it."""
+    """A value that changes when the insights' data do; single words of an utterance in progress do not change it."""
     board, turn = viewing.board, viewing.turn
     now = [len(levels.get(turn, ())) for levels in (board.needs, board.emotions, board.openness)]
     counts = (len(board.scores), len(board.verdicts), board.totals_at(turn).calls, len(board.participants))
@@ -169,7 +169,7 @@ class _Panel:
             self._parts = parts
 
     async def know_limits(self) -> None:
-        """Find out which budgets the run has."""
+        """Read which budgets the run has."""
         try:
             folder = self._viewing.web.runs.folder(self._viewing.run)
             self._limits = await asyncio.to_thread(limits_of, folder)

@@ -36,7 +36,7 @@ _ALWAYS = {
     "cost": "payments",
 }
 _LONG = 1_000_000
-"""So many tokens do not fit into a tile when they are written out; what was read and written stands below."""
+"""From this many tokens on, a tile shows them in short; the exact numbers are below."""
 _ANALYSED = {
     "coherence_best": "emoji_events",
     "coherence_mean": "link",
@@ -49,7 +49,7 @@ _WEAK = {"failed": "error_outline", "corrected": "build"}
 
 
 class Tiles:
-    """The tiles; those of the analysis appear with its first score, those of weak answers with the first of them."""
+    """The tiles; those of the analysis appear with the first score, those of weak answers with the first of them."""
 
     def __init__(self) -> None:
         self._shown: dict[str, tuple[ui.label, ui.label]] = {}
@@ -79,7 +79,7 @@ class Tiles:
         Args:
             figures: up to the turn.
             totals: what was used up to the turn.
-            limit: messages at most; None where there is no such limit.
+            limit: the message limit; None if there is none.
         """
         total = figures.total
         self._set("messages", whole(total.utterances), t("insights.of_limit", limit=whole(limit)) if limit else "")
@@ -102,7 +102,7 @@ class Tiles:
             self._set(f"{name}_mean", number(course.mean), trended(course.trend))
 
     def draw_weak(self, board: Board, turn: int) -> None:
-        """Show how many judgements of minds were of no use or put right up to a turn, and of which modules."""
+        """Show how many judgements of minds were unusable or corrected up to a turn, and of which modules."""
         found = {"failed": board.failed, "corrected": board.corrected}
         counts = {
             name: Counter(module for at, modules in by_turn.items() if at <= turn for module in modules)

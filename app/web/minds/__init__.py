@@ -1,1 +1,1 @@
-"""A look into an agent's mind at a turn."""
+"""The dialog that shows an agent's mind at a turn."""

@@ -1,4 +1,4 @@
-"""The cards of one mind: heard, felt, needs, action, memory, plan; and the small parts that they are made of."""
+"""The cards of one mind: heard, felt, needs, action, memory, plan; and their small parts."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from persimchat.state.plain_text import clean, one_line
 
 
 def words(text: str, classes: str = "text-sm") -> ui.label:
-    """Text of people and models, as text, whatever it holds."""
+    """Text of people and models, shown as text and never as markup."""
     return ui.label(clean(text)).classes(f"words {classes}")
 
 
@@ -27,7 +27,7 @@ def small(text: str) -> ui.label:
 
 
 def described(name: str, text: str) -> None:
-    """A text under its name; nothing where there is none."""
+    """A text under its name; nothing if it is empty."""
     if text:
         with ui.column().classes("w-full gap-0"):
             small(name)
@@ -42,7 +42,7 @@ def chips(texts: Iterable[str]) -> None:
 
 
 def kind(name: str) -> str:
-    """What a memory is, in the page's words."""
+    """The kind of a memory, in the page's language."""
     return t(f"minds.kind_{name}" if f"minds.kind_{name}" in catalogue() else "minds.kind_other")
 
 
@@ -52,7 +52,7 @@ def made(turn: int) -> str:
 
 
 def heard_card(mind: MindRecord, utterance: Uttered | None) -> None:
-    """What was said, and what it took from it. What it did not hear is not shown."""
+    """The utterance and what the agent perceived of it; an utterance that it did not hear is not shown."""
     with card(t("minds.heard")):
         own = utterance is not None and utterance.speaker == mind.agent
         if utterance is not None and (mind.percept is not None or own):
@@ -91,7 +91,7 @@ def felt_card(seen: Look) -> None:
 
 
 def asked_card(mind: MindRecord) -> None:
-    """The focal points with which it searched its memory."""
+    """The focal points of its recall."""
     with card(t("minds.asked")):
         if not mind.focal_points:
             small(t("minds.asked_nothing"))
@@ -102,7 +102,7 @@ def asked_card(mind: MindRecord) -> None:
 
 
 def need_card(mind: MindRecord) -> None:
-    """Need to talk and, in debates, openness to consensus, with their reasons; nothing for who never speaks."""
+    """Need to talk and, in debates, openness to consensus, with their reasons; a judge has none."""
     for name, value, why in (
         ("need", mind.need_to_talk, mind.need_reasoning),
         ("openness", mind.openness, mind.openness_reasoning),
@@ -114,7 +114,7 @@ def need_card(mind: MindRecord) -> None:
 
 
 def weak_notes(mind: MindRecord) -> None:
-    """Which of its judgements were of no use or put right; nothing where none was."""
+    """Which of its judgements were unusable or corrected; nothing if none was."""
     for name, modules in (("failed", mind.failed), ("corrected", mind.corrected)):
         if modules:
             small(t(f"minds.{name}", which=", ".join(map(module_name, modules)))).mark(f"mind-{name}")

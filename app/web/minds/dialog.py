@@ -1,4 +1,4 @@
-"""An agent's mind at a turn, in a dialog, with the cards of its memories."""
+"""The dialog with an agent's mind at a turn, and the cards of its memories."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from persimchat.state.errors import PerSimChatError
 from persimchat.state.plain_text import one_line
 
 FIRST: Final = 6
-"""Memories that are shown at once; the others are unfolded."""
+"""How many memories are shown at first; the user unfolds the others."""
 
 
 def parts_of(memory: RecalledMemory, most: float) -> dict[str, float]:
@@ -101,11 +101,11 @@ def _dot(colour: str) -> None:
 
 
 def tree_card(seen: Look, go_to: Callable[[int], Awaitable[None]]) -> None:
-    """Draw the last reflection and the way to those before it.
+    """Draw the last reflection, and links to earlier ones.
 
     Args:
-        seen: the look into the mind.
-        go_to: shows the mind at another turn.
+        seen: the mind.
+        go_to: called to show the mind at another turn.
     """
     with card(t("minds.insights")):
         if not seen.tree:
@@ -167,7 +167,7 @@ async def show_mind(viewing: Viewing, agent: str, turn: int) -> None:
     except PerSimChatError as error:
         notify_error(error)
         return
-    with client.content:  # not where it was asked for: that may go away while the dialog is open
+    with client.content:  # not inside the element that opened it, which may be removed while the dialog is open
         dialog = _MindDialog(viewing, minds, judges[0] if judges else "", agent, turn)
     await dialog.draw()
 
@@ -222,7 +222,7 @@ class _MindDialog:
         except PerSimChatError as error:
             notify_error(error)
             return
-        if asked != self._asked or self._body.is_deleted:  # a later call draws instead
+        if asked != self._asked or self._body.is_deleted:  # a later call draws the newer turn
             return
         self._missing = seen is None
         named(self._body, t("minds.mind_of", name=one_line(agent)))
@@ -275,7 +275,7 @@ class _MindDialog:
         return t("minds.person", name=one_line(name)) if name in self._viewing.board.people else one_line(name)
 
     async def _poll(self) -> None:
-        """The run has gone on, or another turn is shown behind the dialog."""
+        """Draw again: the run has new utterances, or the page shows another turn."""
         if self._revision == self._viewing.revision or self._body.is_deleted:
             return
         self._revision = self._viewing.revision
@@ -286,6 +286,6 @@ class _MindDialog:
 
 
 def _offer(button: ui.button, possible: bool) -> None:
-    """Show whether a button leads anywhere; it is not disabled, as the keyboard would lose its place with it."""
+    """Show whether a button leads anywhere; disabling it would move the keyboard's focus away."""
     button.props["aria-disabled"] = str(not possible).lower()
     button.classes(**{"remove" if possible else "add": "opacity-40"})

@@ -1,4 +1,4 @@
-"""A look into one mind at one turn: its record, its reflection tree, and what it still holds of earlier turns."""
+"""Reads one mind at one turn: its record, its reflection tree, and its last plan and reflection."""
 
 from __future__ import annotations
 
@@ -30,11 +30,10 @@ _NOTHING: Final[dict[Thinking, tuple[bytes, bytes]]] = {
     "plan": (b'"plan":null', b'"plan": null'),
     "insights": (b'"insights":[]', b'"insights": []'),
 }
-"""What a line holds that has no plan and no insights, now and in earlier versions; within a text these bytes would have
-a backslash in them."""
+"""Bytes of a line without plan and insights, now and in earlier versions; within a text they would have a backslash."""
 
 _TELLS: Final = b'"memories":['
-"""What a line holds that says what memories are."""
+"""Bytes of a line that describes memories."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,13 +57,13 @@ class MindFile:
         self._forget()
 
     def agents(self) -> list[str]:
-        """Whose minds there are, in the order in which they came."""
+        """The agents with minds, in order of their first records."""
         with self._lock:
             self._extend()
             return list(self._places)
 
     def read(self, agent: str, turn: int) -> MindRecord | None:
-        """One mind; None where there is none of this agent and turn.
+        """One mind; None if there is none of this agent at this turn.
 
         Raises:
             InputError: the file cannot be read, or the line is damaged.
@@ -75,7 +74,7 @@ class MindFile:
             return None if place is None else self._mind(place)
 
     def before(self, agent: str, turn: int) -> MindRecord | None:
-        """An agent's last mind before a turn; None where there is none."""
+        """An agent's last mind before a turn; None if there is none."""
         with self._lock:
             self._extend()
             found = self._places.get(agent, {})
@@ -83,7 +82,7 @@ class MindFile:
             return None if last is None else self._mind(found[last])
 
     def thoughts(self, agent: str, turn: int, what: Thinking) -> Iterator[int]:
-        """Turns up to `turn` at which an agent may have thought so, the latest first; a line may still hold nothing."""
+        """Turns up to `turn` at which an agent may have reflected or planned, the latest first; the line decides."""
         with self._lock:
             self._extend()
             known = [at for at, place in self._places.get(agent, {}).items() if at <= turn and what in place.may_have]
@@ -96,7 +95,7 @@ class MindFile:
         self._end = self._lines = 0
 
     def _extend(self) -> None:
-        """Take in what has been written since the last time; a file that was replaced is read anew."""
+        """Read the lines written since the last call; a replaced file is read from its start."""
         try:
             about = self.path.stat()
             if about.st_ino != self._file or about.st_size < self._end:
@@ -130,13 +129,13 @@ class MindFile:
             self._told.learn(parsed(row, str(self.path)))
 
     def _head(self, row: bytes) -> tuple[int, str]:
-        """Turn and agent of a line, without reading all of it where it is written as it is written today."""
+        """Turn and agent of a line, read from its beginning if it has the present form."""
         found = _HEAD.match(row)
         if found:
             try:
                 return int(found[1]), json.loads(found[2])
             except ValueError:
-                pass  # damaged: the whole line says how
+                pass  # damaged: reading the whole line raises the error
         mind = self._checked(row, self._lines + 1)
         return mind.turn, mind.agent
 
@@ -155,16 +154,16 @@ class MindFile:
 
 
 DEPTH: Final = 4
-"""Levels below an insight; what is deeper stands in the tree of an earlier reflection."""
+"""Levels below an insight; deeper ones are in the tree of an earlier reflection."""
 
 
 MOST_REFLECTIONS: Final = 12
-"""Earlier reflections that are pointed to."""
+"""The most earlier reflections that are linked."""
 
 
 @dataclass(frozen=True)
 class Known:
-    """What is known of a memory: kind, turn at which it was made, theme."""
+    """A memory: its kind, the turn at which it was made, and its theme."""
 
     kind: str
     turn: int
@@ -176,9 +175,9 @@ class Node:
     """A memory in the tree.
 
     Attributes:
-        memory: what it is; None where the minds that were kept do not say it.
-        rests_on: the memories below it.
-        elsewhere: whether what it rests on stands at another place of the tree already, or too deep.
+        memory: its description; None if no recorded mind describes it.
+        rests_on: the memories that support it.
+        elsewhere: whether its supporting memories are shown elsewhere in the tree, or would be too deep.
     """
 
     memory: Known | None
@@ -187,7 +186,7 @@ class Node:
 
 
 class Tree:
-    """Grows the tree of one reflection; blocks.
+    """Builds the tree of one reflection; blocks.
 
     Args:
         file: the minds.
@@ -218,7 +217,7 @@ class Tree:
         known = self._known.get(key)
         if known is None or known.kind != "reflection":
             return Node(known)
-        self._learn_of(known.turn + 1)  # it was drawn while the next utterance was made
+        self._learn_of(known.turn + 1)  # the insight was drawn while the next utterance was made
         evidence = self._evidence.get(key, [])
         if key in self._grown or depth >= DEPTH:
             return Node(known, elsewhere=bool(evidence))
@@ -226,7 +225,7 @@ class Tree:
         return Node(known, [self._node(below, depth + 1) for below in evidence])
 
     def _learn_of(self, turn: int) -> None:
-        """Learn what the mind says that reflected at a turn, and the one before, with which it reflected."""
+        """Read the memories that are described by the mind at a turn of reflection, and by the one before it."""
         if turn in self._read:
             return
         self._read.add(turn)
@@ -244,11 +243,11 @@ class Tree:
 
 @dataclass(frozen=True)
 class Look:
-    """What the page shows of a mind at a turn.
+    """The data of a mind at a turn, as the page shows it.
 
     Attributes:
         mind: as it was recorded at the turn.
-        before: as it was recorded last before; None at its first record.
+        before: the previous record; None at the first one.
         plan: the last plan made so far; None without one.
         planned: the turn at which it was made.
         tree: of the last reflection so far; empty without one.
@@ -266,7 +265,7 @@ class Look:
 
 
 def look(file: MindFile, agent: str, turn: int) -> Look | None:
-    """Look into a mind; blocks. None where nothing is recorded of it at this turn.
+    """Read a mind; blocks. None if nothing is recorded of it at this turn.
 
     Raises:
         InputError: the file is damaged.
@@ -297,9 +296,9 @@ def _last(file: MindFile, agent: str, turn: int, what: Thinking) -> MindRecord |
 
 
 def felt(now: MindRecord, before: MindRecord | None) -> list[tuple[str, int, int | None]]:
-    """Emotions in the order of `EMOTIONS`: name, level, and change since the record before (None where not known).
+    """Emotions in the order of `EMOTIONS`: name, level, and change since the previous record (None if not known).
 
-    Empty where nothing is known of what the mind felt.
+    Empty if its emotions are not known.
     """
     if not now.emotion:
         return []
@@ -322,7 +321,7 @@ _minds: WeakKeyDictionary[Board, Minds] = WeakKeyDictionary()
 
 
 async def minds_of(viewing: Viewing) -> Minds:
-    """The minds of a run, the same for everybody who looks at it.
+    """The minds of a run, shared by all tabs.
 
     Raises:
         InputError: the run's folder is gone.

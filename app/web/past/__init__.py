@@ -1,1 +1,1 @@
-"""Runs that are over: list, search, compare, replay, branch, export."""
+"""Past runs: list, search, compare, replay, branch, export."""

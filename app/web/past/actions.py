@@ -1,4 +1,4 @@
-"""What can be done to a run: branch, export, report, delete, copy its link, download its set-up."""
+"""Actions on a run: branch, export, report, delete, copy a link, download the set-up."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from persimchat.state.settings import Settings
 FORMATS: Final = ("csv", "jsonl", "parquet", "md", "html")
 _POLL_S: Final = 1.0
 
-# The clipboard is there for pages of this machine and of https only.
+# Browsers allow the clipboard only on pages of this machine and of https.
 _COPY: Final = """
 const link = location.origin + {path};
 try {{ await navigator.clipboard.writeText(link); return ''; }} catch {{ return link; }}
@@ -88,7 +88,7 @@ def _exports(run: str) -> None:
 
 
 async def _copy(path: str) -> None:
-    """Copy the link to a turn; where the browser does not allow it, show it."""
+    """Copy the link to a turn; if the browser does not allow it, show the link."""
     link = await ui.run_javascript(_COPY.format(path=json.dumps(path)))
     if not link:
         ui.notify(t("past.link_copied"), type="positive")
@@ -101,10 +101,10 @@ async def _copy(path: str) -> None:
 
 
 async def ask_delete(web: WebContext, runs: Sequence[str]) -> bool:
-    """Ask, and delete runs: folders, memories, checkpoints.
+    """Ask for confirmation and delete runs: folders, memories, checkpoints.
 
     Args:
-        web: what the pages work with.
+        web: the context of the pages.
         runs: their ids.
 
     Returns:
@@ -167,9 +167,9 @@ def _goes(one: Deletable) -> None:
 
 
 def setup_of(folder: Path) -> str:
-    """A run's scenario, and under `settings` what is not as it is by default, as YAML. Blocks.
+    """A run's scenario as YAML, with the settings that differ from the defaults under `settings`. Blocks.
 
     Raises:
-        InputError: this is no run's folder, or run.json is damaged or does not fit this version.
+        InputError: the folder does not hold a run, or run.json is damaged or does not fit this version.
     """
     return scenario_text(Draft.of_run(read_manifest(folder), Settings()))

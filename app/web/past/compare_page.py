@@ -1,4 +1,4 @@
-"""Two runs side by side: the page that chooses them, how they differ, and their transcripts turn beside turn."""
+"""The page that compares two runs: choice of the runs, their differences, and their transcripts side by side."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from persimchat.state.errors import PerSimChatError
 from persimchat.state.plain_text import one_line
 
 _LONG = 240
-"""Characters of a value that is shown whole; a longer one can be scrolled."""
+"""The longest value, in characters, that is shown whole; a longer one scrolls."""
 
 
 _MOST_THEMES: Final = 3
@@ -75,7 +75,7 @@ def _part(comparison: Comparison, a: Record, b: Record) -> None:
 
 
 def _setting(what: str) -> str:
-    """The name of the setting that a change is one of; empty where it is something else."""
+    """The setting that a change is about; empty if it is about something else."""
     name = what.removeprefix("settings.")
     return name if name != what and name in specs() else ""
 
@@ -86,7 +86,7 @@ def _named(what: str) -> str:
 
 
 def _set_to(what: str, given: object) -> str:
-    """A value in the words with which it is chosen."""
+    """A value in the words of the form."""
     name = _setting(what)
     if isinstance(given, bool):
         return t("past.yes" if given else "past.no")
@@ -149,7 +149,7 @@ def _bar(run: str, said: int, words: int, share: int, tint: str) -> None:
 
 
 def _table(name: str, headings: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """A real table, which a screen reader can walk through; on a narrow page it is scrolled in itself."""
+    """An HTML table, so that screen readers can navigate it; on a narrow page it scrolls."""
     with ui.element("div").classes("w-full overflow-x-auto").props("tabindex=0 role=region") as region:
         region.props["aria-label"] = name
         with ui.element("table").classes("facts w-full text-sm"):
@@ -168,7 +168,7 @@ def _table(name: str, headings: Sequence[str], rows: Sequence[Sequence[str]]) ->
 
 
 def sentences(comparison: Comparison, a: Record, b: Record) -> Iterator[str]:
-    """Whose branch they are, what they share, where and why they part, what differs in their minds."""
+    """Whether a run is a branch, what the two share, where and why they first differ, and which minds differ."""
     called = {a.path.name: "A", b.path.name: "B"}
     for name, record in (("A", a), ("B", b)):
         branch = record.manifest.branch
@@ -222,7 +222,7 @@ def _recalled(parting: Parting) -> Iterator[str]:
 
 
 PAGE: Final = 30
-"""Turns that are drawn at once."""
+"""How many turns are drawn at a time."""
 
 
 async def compare_page(web: WebContext, a: str = "", b: str = "") -> None:
@@ -257,7 +257,7 @@ async def compare_page(web: WebContext, a: str = "", b: str = "") -> None:
 
 
 def _choose(runs: list[ListedRun], a: str, b: str) -> None:
-    """Two fields and a button between them; what is chosen is in the address."""
+    """Two fields and a button between them; the address holds the choice."""
     options = {address_of(listed): _option(listed) for listed in runs}
 
     def go(one: str | None, other: str | None) -> None:
@@ -302,7 +302,7 @@ def _read(a: Path, b: Path) -> tuple[Record, Record, Comparison]:
 
 
 Pair = tuple[int, Uttered | None, Uttered | None]
-"""A turn and what either run has there."""
+"""A turn with the utterances of both runs."""
 
 
 def pairs(a: Sequence[Uttered], b: Sequence[Uttered]) -> list[Pair]:
@@ -322,7 +322,7 @@ def columns(comparison: Comparison, a: Record, b: Record) -> None:
             inside = ui.column().classes("w-full gap-2")
 
         def unfold() -> None:
-            if not inside.default_slot.children:  # drawn when it is first looked at
+            if not inside.default_slot.children:  # drawn when it is first opened
                 windowed(inside, len(shared), lambda at: _said(shared[at], names, ""))
 
         past.on_value_change(unfold)
@@ -335,7 +335,7 @@ def columns(comparison: Comparison, a: Record, b: Record) -> None:
 
 
 def windowed(box: ui.column, total: int, draw: Callable[[int], None]) -> None:
-    """Draw the first things into a box, and more of them when they are asked for."""
+    """Draw the first items into a box, and more of them on demand."""
     drawn = 0
     with box:
         inside = ui.column().classes("w-full gap-3")
@@ -362,7 +362,7 @@ def _pair(own: list[Pair], at: int, names: list[str]) -> None:
                 said = own[at][side]
                 if isinstance(said, Uttered):
                     _said(said, names, run)
-                elif before is None or before[side] is not None:  # said once
+                elif before is None or before[side] is not None:  # shown once for both runs
                     with ui.row().classes("items-baseline gap-2"):
                         ui.label(run).classes("side-tag text-xs font-bold")
                         ui.label(t("past.nothing_more")).classes("text-sm muted italic")

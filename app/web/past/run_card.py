@@ -1,4 +1,4 @@
-"""One run in the list, and how its beginning and ending are worded."""
+"""One run in the list, with its beginning and ending in words."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ LIVE: Final = "#059669"
 
 
 INTERRUPTED: Final = frozenset({UNFINISHED, "stopped", "error"})
-"""Endings (`ListedRun.ended`) from which a run can go on as it is."""
+"""Endings (`ListedRun.ended`) after which a run can be resumed without changes."""
 
 _MOST_FACES: Final = 5
 _SOLID: Final = "unelevated no-caps no-wrap dense padding='4px 12px'"
@@ -41,7 +41,7 @@ _FLAT: Final = "flat no-caps no-wrap dense padding='4px 8px'"
 
 
 def moment(started: str) -> str:
-    """When a run began, by the clock of the server; what is no moment stays as it is."""
+    """When a run began, in the server's time zone; text that is not a time stays as it is."""
     try:
         return t("past.moment", d=datetime.fromisoformat(started).astimezone())
     except (ValueError, OverflowError):
@@ -49,7 +49,7 @@ def moment(started: str) -> str:
 
 
 def ending(reason: str) -> str:
-    """Why a run is over, or that it is not (`runs.listing.UNFINISHED`)."""
+    """The ending of a run, or that it has none (`runs.listing.UNFINISHED`)."""
     key = f"past.ended_{reason}"
     return t(key) if key in catalogue() else spaced(reason)
 
@@ -60,7 +60,7 @@ def ending_colour(reason: str) -> str:
 
 
 def address_of(listed: ListedRun) -> str:
-    """The id by which the server knows a run: its folder's name, also where the folder was renamed or copied."""
+    """The run's id on this server: the name of its folder, even if the folder was renamed or copied."""
     return Path(listed.folder).name
 
 
@@ -68,10 +68,10 @@ class RunCard:
     """A run's card.
 
     Args:
-        web: what the pages work with.
+        web: the context of the pages.
         listed: the run.
         chosen: whether it is chosen.
-        on_choose: called when that changes.
+        on_choose: called when the choice changes.
         on_delete: called to delete it.
     """
 
@@ -101,10 +101,10 @@ class RunCard:
         self.refresh(None)
 
     def refresh(self, board: Board | None) -> None:
-        """Show the status of the run.
+        """Show the state of the run.
 
         Args:
-            board: of a run that goes on in this server.
+            board: the data of an active run of this server.
         """
         listed = self._listed
         made = listed.utterances if board is None else max(board.turn, listed.utterances)
@@ -131,7 +131,7 @@ class RunCard:
             _link(t("past.watch"), "visibility", page_of(run), topic).props(_SOLID)
         else:
             opens = _link(t("past.open"), "open_in_new", page_of(run), topic).props(_FLAT)
-            opens.classes("gt-xs")  # the topic leads there, too
+            opens.classes("gt-xs")  # the topic is a link to the same page
             _link(t("past.replay"), "replay", page_of(run, 0, play=True), topic).props(_SOLID)
         with menu("more_vert", t("past.card_do", what=t("past.actions"), topic=topic)):
             if not listed.active and listed.ended in INTERRUPTED:
@@ -143,7 +143,7 @@ class RunCard:
 
 
 def _link(text: str, icon: str, href: str, topic: str) -> ui.button:
-    """A button that is a link, so that it can be opened in another tab as well."""
+    """A button that is a link, so that the user can open it in another tab."""
     button = ui.button(text)
     with button:
         ui.icon(icon, size="18px").classes("order-first mr-1").props("aria-hidden=true")

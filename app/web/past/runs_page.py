@@ -18,7 +18,7 @@ from persimchat.state.errors import PerSimChatError
 from persimchat.state.settings import MODES
 
 PAGE: Final = 25
-"""Cards that are drawn at once."""
+"""How many cards are drawn at a time."""
 _POLL_S: Final = 1.0
 _ENDINGS: Final = ("message_limit", "consensus", "closed", "budget", "stopped", "error", UNFINISHED)
 
@@ -51,7 +51,7 @@ class _RunsPage:
             with self.box:
                 ui.spinner(size="32px").classes("mx-auto mt-8")
         self._draw_bar()
-        ui.timer(0, self.load, once=True)  # a long list does not hold the page up
+        ui.timer(0, self.load, once=True)  # a long list must not delay the page
         ui.timer(_POLL_S, self.refresh)
 
     def _filters(self) -> None:
@@ -81,7 +81,7 @@ class _RunsPage:
         self.draw()
 
     async def refresh(self) -> None:
-        """Show how runs that go on stand; read the list again where one has begun or ended."""
+        """Show the state of active runs; read the list again if a run has begun or ended."""
         if [live.run for live in self.web.runs.active] != self.active:
             await self.load()
         for card in self.cards:
@@ -89,17 +89,17 @@ class _RunsPage:
                 card.refresh(live.board)
 
     def search(self) -> None:
-        """Something else is looked for."""
+        """The search has changed."""
         self.shown = PAGE
         self.draw()
 
     def clear(self) -> None:
-        """Nothing is looked for."""
+        """Clear the search."""
         for field in (self.text, self.mode, self.ended):
             field.set_value("")
 
     def found(self) -> list[ListedRun]:
-        """The runs that fit, those that go on first."""
+        """The runs that match the search, active ones first."""
         text, mode, ended = self.text.value or "", self.mode.value or None, self.ended.value or None
         return sorted(
             matching(self.listing.runs, text=text, mode=mode, ended=ended), key=lambda listed: not listed.active
@@ -153,7 +153,7 @@ class _RunsPage:
             self.cards.append(card)
 
     def choose(self, run: str, chosen: bool) -> None:
-        """A run's box was checked or not."""
+        """A run was selected or deselected."""
         if chosen:
             self.chosen[run] = None
         else:
@@ -161,14 +161,14 @@ class _RunsPage:
         self._draw_bar()
 
     def unchoose(self) -> None:
-        """No run is chosen."""
+        """Clear the selection."""
         self.chosen = {}
         self._draw_bar()
         self.draw()
 
     async def delete(self, *runs: str) -> None:
-        """Delete runs, when that is agreed to."""
-        with self.asking:  # the card from which this was asked may be drawn anew meanwhile
+        """Delete runs after confirmation."""
+        with self.asking:  # the card that asked for this may have been redrawn
             if await ask_delete(self.web, runs):
                 await self.load()
 

@@ -1,4 +1,4 @@
-"""The slider through a run's turns, and its replay: every panel shows the turn that it stands at."""
+"""The slider through a run's turns, and the replay: every panel shows the turn of the slider."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from persimchat.app.web.words import t
 
 POLL_S: Final = 0.2
 STEP_S: Final = 1.6
-"""A turn of the replay at its usual speed."""
+"""Seconds per turn of the replay at normal speed."""
 SPEEDS: Final = (1, 2, 4)
 _FEWEST: Final = 2
-"""Utterances from which on there is something to go through."""
+"""From this many utterances on, the bar is shown."""
 
-# The slider and text fields have uses of their own for these keys.
+# The slider and text fields use these keys themselves.
 _KEYS: Final = """
 document.addEventListener('keydown', event => {
   const step = {ArrowLeft: -1, ArrowRight: 1}[event.key];
@@ -81,20 +81,20 @@ class _TimeBar:
             self.play.props["icon"] = "pause" if self.playing else "play_arrow"
             named(self.play, t("past.pause" if self.playing else "past.play"))
             for button, mine in ((self.follow, live), (self.end, not live)):
-                button.set_visibility(mine)  # its place is kept while it is of no use: the slider stays where it is
+                button.set_visibility(mine)  # `invisible` below keeps its place, so that the slider does not move
                 button.classes(**{"add" if viewing.newest else "remove": "invisible"})
         if viewing.at != self.addressed:
             self.addressed = viewing.at
             ui.navigate.history.replace(page_of(viewing.run, viewing.at))
 
     def show(self, turn: int) -> None:
-        """Show a turn; the last one is followed, so that what comes after it is seen."""
+        """Show a turn; the last one means to follow the run."""
         last = self.viewing.board.turn
         self.viewing.go_to(None if turn >= last else turn)
         self.refresh()
 
     def step(self, by: int) -> None:
-        """One turn back or forth."""
+        """Go one turn back or forward."""
         self._play(False)
         self.show(self.viewing.turn + by)
 

@@ -1,4 +1,4 @@
-"""How a persona is shown: in a line, as a card of the library, in full."""
+"""Shows a persona: in a line, as a card of the library, and in full."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from persimchat.state.plain_text import clean, one_line
 
 _FACTS: Final = ("age", "occupation", "residence")
 _LONGEST: Final = 60
-"""Characters of a fact in the line."""
+"""The most characters of a fact in the line."""
 
 
 def tint(name: str) -> str:

@@ -1,4 +1,4 @@
-"""Choosing personas: a list with boxes, the dialog that shows it, and what becomes of those chosen."""
+"""Chooses personas: a list with boxes, its dialog, and saving or passing on the chosen ones."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Pick:
     """A persona in the list.
 
     Attributes:
-        persona: who it is.
+        persona: the persona.
         blocked: why it cannot be selected; empty if it can.
         notes: remarks, a line each, behind a small arrow.
     """
@@ -42,7 +42,7 @@ class Pick:
 
 
 class Picks:
-    """The list. Of two with the same name only one can be ticked, as they could not take part together.
+    """The list. Of two personas with the same name only one can be ticked, as they could not take part together.
 
     Args:
         changed: called when a box was ticked or unticked.
@@ -129,7 +129,7 @@ def set_pending_personas(personas: Sequence[Persona]) -> None:
 
 
 def take_pending_personas() -> list[Persona]:
-    """The personas kept for the next set-up, once: the next call returns none."""
+    """Take the personas kept for the next set-up; the next call returns none."""
     kept = app.storage.user.pop(_PENDING, [])
     try:
         return [Persona.model_validate(one) for one in kept]
@@ -142,7 +142,7 @@ async def choose_personas(web: WebContext, taken: Collection[str]) -> list[Perso
 
     Args:
         web: what the pages work with.
-        taken: names of those who take part already.
+        taken: names of the present participants.
 
     Returns:
         The chosen personas; none if the user has cancelled.

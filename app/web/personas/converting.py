@@ -1,4 +1,4 @@
-"""The dialog that turns descriptions from elsewhere into personas: files, what was understood, whom to keep."""
+"""The dialog that converts descriptions into personas: files, the result, and which personas to keep."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _OWN: Final = "own"
 
 
 def draw_understood(conversion: Conversion) -> None:
-    """Draw what was understood, once for all files of which it is true."""
+    """Draw the summary of a conversion; files with the same result share one."""
     for summary in summaries(conversion):
         with ui.column().classes("w-full gap-0"):
             files = ", ".join(dict.fromkeys(file.name for file in summary.files))
@@ -44,7 +44,7 @@ def draw_understood(conversion: Conversion) -> None:
 
 
 def notes_on(one: Converted) -> list[str]:
-    """The source of each field of a persona, what was left out and what stayed empty, a line each."""
+    """The source of each field of a persona, what was left out and what stayed empty, one line each."""
     draft = one.draft
     left_out = [f"{name}: {value}" for name, value in draft.left_out.items()]
     taken = [f"{ours} ← {', '.join(theirs)}" for ours, theirs in draft.mapped.items() if theirs]
@@ -69,7 +69,7 @@ def _of_kind(kind: str, what: list[str]) -> str:
 
 
 class ConvertDialog:
-    """One dialog: first the files and who reads them, then what was understood.
+    """The dialog: first the files and how to read them, then the result.
 
     Args:
         library: keeps the personas that the user selects.
@@ -87,7 +87,7 @@ class ConvertDialog:
         self.picks = Picks()
 
     async def run(self) -> int:
-        """Show the dialog; returns how many were kept."""
+        """Show the dialog; returns how many personas were kept."""
         model = (await asyncio.to_thread(load_settings)).model
         known = await asyncio.to_thread(ready)
         self._draw_form(default_model_name(model)[0], {name: one.about for name, one in known.items()})
@@ -163,12 +163,12 @@ class ConvertDialog:
                     icon_button("close", t("personas.remove_file"), partial(self.remove, file))
 
     def remove(self, file: FileUpload) -> None:
-        """Take a file away."""
+        """Remove a file."""
         self.files = [other for other in self.files if other is not file]
         self._list()
 
     async def convert(self) -> None:
-        """Convert the files, and show what was understood."""
+        """Convert the files, and show the result."""
         if self.work is not None and not self.work.done():
             return
         if not self.files or (self.way.value == _OWN and self.mapping is None):

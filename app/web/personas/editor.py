@@ -1,4 +1,4 @@
-"""The dialog that edits a persona: its fields, rows of names and values, and what the Persona model refuses."""
+"""The dialog that edits a persona: fields, rows of names and values, and the errors of the Persona model."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from persimchat.state.normalise import visible_form
 from persimchat.state.persona import Persona
 
 USUAL: Final = ("age", "gender", "residence", "occupation", "education")
-"""Characteristics that are offered to a new persona."""
+"""Characteristics suggested for a new persona."""
 SUGGESTED: Final = (*USUAL, "family", "hobbies", "lifestyle", "financial status", "nationality", "pronouns", "religion")
 _LISTS: Final = ("traits", "social_goals")
 _OVERALL: Final = 3
-"""The level at which a slider begins: intermediate."""
+"""The initial level of a slider: intermediate."""
 
 
 @dataclass(eq=False)
@@ -34,8 +34,8 @@ class Row:
     Attributes:
         name: the field of its name.
         value: the field of its value.
-        line: what shows it.
-        offered: the name that it was offered with, as an empty row to fill in; empty where it was not.
+        line: the element of the row.
+        offered: the suggested name of an empty row; empty if the row was not suggested.
     """
 
     name: ui.input
@@ -45,7 +45,7 @@ class Row:
 
     @property
     def empty(self) -> bool:
-        """Whether it is not filled in."""
+        """Whether the row is not filled in."""
         name = (self.name.value or "").strip()
         return self.value.value in (None, "") and name in ("", self.offered)
 
@@ -54,7 +54,7 @@ class Rows:
     """Rows of a name and a value.
 
     Args:
-        names: what the names are, for screen readers.
+        names: the label of the names, for screen readers.
         suggested: names that are suggested while one is typed.
         value_field: makes the field of a value.
     """
@@ -73,7 +73,7 @@ class Rows:
             self.add(name, value)
 
     def add_empty(self) -> None:
-        """Add a row to fill in, and go there."""
+        """Add an empty row, and move the focus there."""
         row = self.add("", None)
         row.name.run_method("focus")
 
@@ -83,7 +83,7 @@ class Rows:
         Args:
             name: its name.
             value: its value.
-            offered: whether it is there to be filled in, and counts as nothing until then.
+            offered: whether the row is a suggestion, which is ignored until it has a value.
         """
         with self.box, ui.row().classes("w-full gap-2 items-start no-wrap") as line:
             field = ui.input(value=name, autocomplete=self.suggested, placeholder=self.names).props(FIELD)
@@ -98,16 +98,16 @@ class Rows:
         return row
 
     def remove(self, row: Row) -> None:
-        """Take a row away."""
+        """Remove a row."""
         self.rows.remove(row)
         row.line.delete()
 
     def values(self) -> dict[str, Any]:
-        """Name → value of the filled rows; of two with the same name, the last."""
+        """Name → value of the filled rows; the last one counts if two have the same name."""
         return {(row.name.value or "").strip(): row.value.value for row in self.rows if not row.empty}
 
     def mark_lost(self) -> bool:
-        """Mark rows whose names are missing or given twice, so that a value would be lost; whether there are any."""
+        """Mark rows whose value would be lost, as the name is missing or given twice; returns whether there are any."""
         seen: set[str] = set()
         wrong = False
         for row in (row for row in self.rows if not row.empty):
@@ -127,7 +127,7 @@ class PersonaForm:
     """The fields of a persona.
 
     Args:
-        persona: who they are filled from; None for a new persona.
+        persona: the persona to edit; None for a new one.
     """
 
     def __init__(self, persona: Persona | None) -> None:
@@ -149,7 +149,7 @@ class PersonaForm:
             explained(t("personas.human_explained"))
 
     def data(self) -> dict[str, Any]:
-        """What the fields say, as `Persona` takes it; fields that are empty are left out, but the name."""
+        """The values of the fields, as `Persona` takes them; empty fields except the name are left out."""
         texts = {key: str(field.value or "").strip() for key, field in self.fields.items()}
         given: dict[str, Any] = {
             "description": texts["description"],
@@ -166,7 +166,7 @@ class PersonaForm:
         }
 
     def persona(self) -> Persona | None:
-        """The persona that the fields describe; None where some are wrong, and these are marked."""
+        """The persona that the fields describe; None if some are wrong, which are then marked."""
         lost = [rows.mark_lost() for rows in (self.characteristics, *([self.levels] if self._by_field else []))]
         try:
             persona = Persona.model_validate(self.data())
@@ -213,7 +213,7 @@ class PersonaForm:
         fields.bind_visibility_from(self.how, "value", value="fields")
 
     def _mark(self, detail: ErrorDetails) -> None:
-        """Show an error at the field that it is about."""
+        """Mark the field of an error."""
         key, *rest = detail["loc"] or ("name",)
         words = _worded(detail)
         if key == "characteristics" and rest and (row := self.characteristics.row_of(str(rest[0]))):
@@ -251,7 +251,7 @@ def _level_value(value: Any) -> ValidationElement[Any]:
 
 
 def _worded(detail: ErrorDetails) -> str:
-    """What is wrong, in the page's language as far as it has words for it."""
+    """The error in the page's language; in English if the catalogue lacks it."""
     if detail["type"] in ("missing", "string_too_short"):
         return t("personas.wrong_empty")
     if detail["type"] == "string_too_long":
@@ -268,7 +268,7 @@ async def edit_persona(persona: Persona | None) -> Persona | None:
         persona: the one to change; None for a new one.
 
     Returns:
-        What it became; None where the user has cancelled. The caller keeps it.
+        The new or changed persona, which the caller saves; None if the user has cancelled.
     """
     window = Window(t("personas.edit_heading" if persona else "personas.new_heading"), width="middle")
     with window.body:

@@ -1,4 +1,4 @@
-"""The dialog that generates a group: the request, the progress, and whom to keep."""
+"""The dialog that generates a group: the request, the progress, and which personas to keep."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ EXAMPLES: Final = {
     "age": {"18-29": "30%", "30-64": "50%", "65+": "20%"},
     "education": {"primary school": "20%", "secondary school": "50%", "university": "30%"},
 }
-"""Divisions that are offered to begin with; their words are for the model and stay English."""
+"""The suggested divisions; their words are for the model and stay English."""
 
 
 @dataclass(eq=False)
@@ -86,7 +86,7 @@ class QuotaForm:
             self._add_share(division, value, share)
 
     async def quotas(self) -> Quotas | None:
-        """The quotas; None where there are no divisions.
+        """The quotas; None if there are no divisions.
 
         Raises:
             InputError: shares are no numbers or do not sum to one, ages overlap, a value is given twice.
@@ -117,7 +117,7 @@ class QuotaForm:
         box.delete()
 
     def _sum(self, division: _Division) -> None:
-        """Show what the shares come to."""
+        """Show the sum of the shares."""
         shares = [_share(row.share.value) for row in division.shares]
         total = sum((share for share in shares if share is not None), Fraction())
         if division.sum is not None:
@@ -125,7 +125,7 @@ class QuotaForm:
             division.sum.set_text(t(whole, sum=shown(total * 100)))
 
     def _text(self) -> str:
-        """The quotas as a file would have them; the reader's checks are the same for both, also of what is twice."""
+        """The quotas as YAML, so that the checks of quota files apply, also to duplicates."""
         lines = ["quotas:"]
         for division in self.divisions:
             lines.append(f"  {_scalar(division.name.value)}:")
@@ -134,7 +134,7 @@ class QuotaForm:
 
 
 def _share(value: str | None) -> Fraction | None:
-    """A share as it is written; None where it is none."""
+    """The value of a written share; None if it is invalid."""
     try:
         return share_of(value or "", "")
     except InputError:
@@ -142,12 +142,12 @@ def _share(value: str | None) -> Fraction | None:
 
 
 def _wrong_share(value: str | None) -> str | None:
-    """What is wrong with a share that has been written."""
+    """The error of a written share."""
     return t("personas.wrong_share") if value and _share(value) is None else None
 
 
 def _scalar(value: str | None) -> str:
-    """A text as YAML; of JSON's texts every one is also YAML."""
+    """A text as YAML; every JSON text is also YAML."""
     return json.dumps(one_line(value or ""), ensure_ascii=False)
 
 
@@ -158,7 +158,7 @@ def _read(text: str) -> Quotas:
         try:
             return load_quotas(path)
         except PerSimChatError as error:
-            place = error.where.partition("field ")[2].removeprefix("quotas.")  # the page has no lines
+            place = error.where.partition("field ")[2].removeprefix("quotas.")  # line numbers mean nothing on the page
             raise InputError(error.what, where=place, remedy=error.remedy) from error
 
 
@@ -167,7 +167,7 @@ _FROM_PAGE: Final = Path("as given in the page")
 
 
 class GenerateDialog:
-    """One dialog, in three parts of which one is seen: the request, the making, the result.
+    """The dialog, in three parts of which one is visible: the request, the progress, the result.
 
     Args:
         library: keeps the personas that the user selects.
@@ -186,14 +186,14 @@ class GenerateDialog:
         return self.work is not None and not self.work.done()
 
     async def run(self) -> int:
-        """Show the dialog; returns how many were kept."""
+        """Show the dialog; returns how many personas were kept."""
         model = (await asyncio.to_thread(load_settings)).model
         self._draw_form(default_model_name(model)[0])
         try:
             kept = await self.window.closed()
         finally:
             if self.work is not None:
-                self.work.cancel()  # nobody waits for them any more
+                self.work.cancel()  # the dialog is closed
         return int(kept or 0)
 
     def _draw_form(self, model: str) -> None:
@@ -226,7 +226,7 @@ class GenerateDialog:
             ui.button(t("personas.generate"), icon="auto_awesome", on_click=self.make).props("unelevated no-caps")
 
     def back(self) -> None:
-        """Go back to the request; what was made and not kept is dropped."""
+        """Go back to the request; personas that were not kept are dropped."""
         self.people = []
         self.outcome.clear()
         self.form.set_visibility(True)
@@ -311,7 +311,7 @@ class GenerateDialog:
 
 
 def _used(used: Totals) -> str:
-    """What it took, in a line."""
+    """Calls, tokens and cost on one line."""
     tokens = f"{used.input_tokens + used.output_tokens:,}"
     if used.cost_usd is None:
         return t("personas.used_unknown", calls=used.calls, tokens=tokens)

@@ -19,7 +19,7 @@ from persimchat.state.persona import Persona
 
 @dataclass(frozen=True)
 class Shelf:
-    """What the folder holds.
+    """The contents of the folder.
 
     Attributes:
         personas: file → persona, by name.
@@ -45,7 +45,7 @@ class Library:
         return self.read().personas
 
     def read(self) -> Shelf:
-        """Everything in the folder, also what is damaged.
+        """All files in the folder, including damaged ones.
 
         Raises:
             InputError: the folder itself cannot be read.
@@ -61,11 +61,11 @@ class Library:
         return Shelf(dict(by_name), damaged)
 
     def add(self, persona: Persona, notes: Sequence[str] = ()) -> Path:
-        """Keep a persona in a file of its own, named after the persona; no other file is touched.
+        """Save a persona in a new file, named after the persona; other files stay as they are.
 
         Args:
-            persona: who it is.
-            notes: comments for the file's head, a line each.
+            persona: the persona.
+            notes: comments for the file's head, one line each.
 
         Returns:
             The file.
@@ -84,7 +84,7 @@ class Library:
 
         Args:
             path: a file of this library.
-            persona: who it has become.
+            persona: the changed persona.
 
         Returns:
             The file: the same one, with the ending .yaml.
@@ -94,7 +94,7 @@ class Library:
         """
         self._require_own(path)
         notes = head_of(path.read_text(encoding="utf-8-sig", errors="replace")) if path.is_file() else []
-        if path.suffix.lower() == ".json":  # what is written is YAML
+        if path.suffix.lower() == ".json":  # the new file is YAML
             kept = self.add(persona, notes)
             path.unlink(missing_ok=True)
             return kept
@@ -126,7 +126,7 @@ class Library:
             return path.read_text(encoding="utf-8-sig", errors="replace")
         except OSError as error:
             what = f"the file cannot be read: {error.strerror}"
-            raise InputError(what, where=str(path), remedy="Look whether it is still there.") from error
+            raise InputError(what, where=str(path), remedy="Check whether it still exists.") from error
 
     def _files(self) -> list[Path]:
         try:
@@ -159,7 +159,7 @@ class Library:
 
     @contextmanager
     def _written(self, persona: Persona, notes: Sequence[str]) -> Iterator[Path]:
-        """A complete temporary file; it is deleted afterwards unless it was renamed."""
+        """A complete temporary file; it is deleted at the end unless it was renamed."""
         text = _checked_text(persona, notes)
         temporary: Path | None = None
         try:
@@ -180,7 +180,7 @@ class Library:
 
 
 def head_of(text: str) -> list[str]:
-    """The comments at the beginning of a file, a line each: they say where a persona comes from."""
+    """The comments at the beginning of a file, one line each: they say where a persona comes from."""
     lines = itertools.takewhile(lambda line: line.startswith("#"), text.splitlines())
     return [line.lstrip("#").strip() for line in lines]
 
@@ -193,6 +193,6 @@ def _checked_text(persona: Persona, notes: Sequence[str]) -> str:
     except ValueError:
         same = False
     if not same:
-        remedy = "Make the texts shorter, and leave out signs that cannot be seen."
+        remedy = "Make the texts shorter, and remove invisible characters."
         raise InputError(f"{persona.name!r} cannot be kept in a file unchanged", remedy=remedy)
     return text

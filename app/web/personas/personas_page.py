@@ -30,7 +30,7 @@ from persimchat.state.persona import Persona
 from persimchat.state.plain_text import one_line
 
 SHOWN: Final = 60
-"""Cards that are drawn at once; more on demand."""
+"""How many cards are drawn at a time."""
 
 
 async def personas_page(web: WebContext) -> None:
@@ -159,7 +159,7 @@ class PersonasPage:
         self._count()
 
     def choose_nobody(self) -> None:
-        """Take back all choices."""
+        """Clear the selection."""
         self.chosen = {}
         for box in self.boxes.values():
             box.set_value(False)
@@ -170,7 +170,7 @@ class PersonasPage:
         self.count.set_text(t("personas.chosen", n=len(self.chosen)))
 
     def talk(self) -> None:
-        """Take those who are chosen to the set-up of a new conversation."""
+        """Open the set-up of a new conversation with the selected personas."""
         set_pending_personas(list(self.chosen.values()))
         ui.navigate.to("/")
 
@@ -183,7 +183,7 @@ class PersonasPage:
         await self._keep(await edit_persona(persona))
 
     async def _keep(self, persona: Persona | None, path: Path | None = None) -> None:
-        """Save what was written, in place of a file if one is given."""
+        """Save a persona, in place of a file if one is given."""
         if persona is None:
             return
         try:
@@ -203,7 +203,7 @@ class PersonasPage:
             await self._keep(changed, path)
 
     async def delete(self, path: Path, name: str) -> None:
-        """Delete a persona of the library, after a question."""
+        """Delete a persona of the library after confirmation."""
         if not await agreed(t("personas.delete_question", name=one_line(name)), t("personas.delete")):
             return
         try:
@@ -236,7 +236,7 @@ class PersonasPage:
         await self._made(ConvertDialog(self.library))
 
     async def _made(self, dialog: GenerateDialog | ConvertDialog) -> None:
-        """Show a dialog that makes personas, and those that were kept."""
+        """Show a dialog that makes personas, and then the kept ones."""
         try:
             number = await dialog.run()
         except PerSimChatError as error:  # of the environment
@@ -246,11 +246,11 @@ class PersonasPage:
             await self._done(t("personas.kept", n=number))
 
     async def _done(self, words: str) -> None:
-        """Draw the result and announce it; the card that began it may be gone by then."""
+        """Draw the result and announce it; the card that began the action may be gone by then."""
         if self.root.is_deleted:
             return
         with self.root:
-            ui.notify(words, type="positive", position="top")  # the bar of those chosen is below
+            ui.notify(words, type="positive", position="top")  # the bar with the selection is below
             await self.reload()
 
     def _tell(self, error: PerSimChatError) -> None:

@@ -1,4 +1,4 @@
-"""Files that a user sends: checked, held in a temporary folder while they are read, and persona files that are kept."""
+"""Files that a user uploads: checks, a temporary folder while they are read, and saving persona files."""
 
 from __future__ import annotations
 
@@ -24,18 +24,18 @@ from persimchat.state.persona import Persona
 from persimchat.state.plain_text import one_line
 
 MOST_BYTES: Final = 5_000_000
-"""The largest file that is taken."""
+"""The size limit of a file, in bytes."""
 MOST_FILES: Final = 100
-"""Files that are taken at once."""
+"""The most files in one upload."""
 _LONGEST_NAME: Final = 80
 
 
 def upload_field(label: str, endings: Sequence[str], on_files: Callable[[list[FileUpload]], object]) -> ui.upload:
-    """A field for files: chosen, or dragged onto it.
+    """A field for files that the user chooses or drags onto it.
 
     Args:
-        label: what it says.
-        endings: endings of the files that it takes, with the dot.
+        label: its text.
+        endings: endings of the accepted files, with the dot.
         on_files: called with the files as soon as they have arrived.
     """
 
@@ -68,7 +68,7 @@ def upload_field(label: str, endings: Sequence[str], on_files: Callable[[list[Fi
 
 
 def check(files: Sequence[FileUpload], endings: Sequence[str]) -> None:
-    """Refuse what is too large, too much or of another kind, whatever the browser has let pass.
+    """Refuse files that are too large, too many or of another kind, because the browser's checks can be bypassed.
 
     Raises:
         InputError: naming the file.
@@ -86,10 +86,10 @@ def check(files: Sequence[FileUpload], endings: Sequence[str]) -> None:
 
 @asynccontextmanager
 async def kept_for_now(files: Sequence[FileUpload]) -> AsyncIterator[list[Path]]:
-    """The files in a folder of their own, which is gone afterwards; errors name them without the folder.
+    """The files in a temporary folder; errors name them without the folder.
 
     Args:
-        files: what was sent; they keep their names as far as a name is safe, and differ.
+        files: the uploaded files; they keep their names as far as these are safe and different.
     """
     folder = await asyncio.to_thread(lambda: tempfile.TemporaryDirectory(prefix="persimchat-"))
     try:
@@ -106,7 +106,7 @@ async def kept_for_now(files: Sequence[FileUpload]) -> AsyncIterator[list[Path]]
 
 
 def safe_name(name: str) -> str:
-    """A file's name of which nothing can reach another folder, nor hide the file; its ending stays."""
+    """A safe file name, which reaches no other folder and is not hidden; its ending stays."""
     plain = re.sub(r"[^\w .()-]", "_", one_line(re.split(r"[/\\]", name)[-1])).strip(" .") or "file"
     stem, dot, ending = plain.rpartition(".")
     return f"{stem[:_LONGEST_NAME]}.{ending[:8]}" if dot and stem else plain[:_LONGEST_NAME]
@@ -122,19 +122,19 @@ def _free(folder: Path, name: str, taken: Sequence[Path]) -> Path:
 
 
 def _elsewhere(error: PerSimChatError, folder: str) -> PerSimChatError:
-    """The error as people of the page see it: their files' names, and no options of a command line."""
+    """The error for users of the page: with the names of their files, without options of the command line."""
     what, where, remedy = (text.replace(f"{folder}/", "") for text in (error.what, error.where, error.remedy))
     return InputError(what, where=where, remedy=remedy)
 
 
 def for_the_page(error: PerSimChatError, remedy: str) -> PerSimChatError:
-    """An error whose remedy may name options of the command line, with a remedy that the page has."""
+    """The error with a remedy for the page, if its own names options of the command line."""
     where = "" if error.where.startswith("--") else error.where
     return InputError(error.what, where=where, remedy=remedy if "--" in error.remedy else error.remedy)
 
 
 async def receive(library: Library) -> bool:
-    """Let the user send persona files; returns whether any was kept."""
+    """Let the user upload persona files; returns whether any was kept."""
     window = Window(t("personas.upload_heading"), width="small")
     kept: list[str] = []
 
@@ -161,10 +161,10 @@ async def receive(library: Library) -> bool:
 
 
 async def keep(library: Library, file: FileUpload) -> str:
-    """Keep a persona file that was sent; the persona's name.
+    """Save an uploaded persona file; returns the persona's name.
 
     Raises:
-        InputError: it is no persona's, is too large, or cannot be kept.
+        InputError: it does not hold a persona, is too large, or cannot be saved.
     """
     check([file], SUFFIXES)
     async with kept_for_now([file]) as paths:
@@ -181,11 +181,11 @@ def _read(paths: Sequence[Path]) -> tuple[Persona, list[str]]:
 
 
 def _require_shipped_fragments(document: Document) -> None:
-    """Refuse fragments that are files: what is sent may not read the server's files."""
+    """Refuse fragments that are files: an upload must not read the server's files."""
     given = document.data.get("include") or []
     shipped = sorted(path.stem for path in SHIPPED_FRAGMENTS.glob("*.yaml"))
     for name in [given] if isinstance(given, str) else given if isinstance(given, list) else []:
         if isinstance(name, str) and name.strip().replace("-", "_") not in shipped:
-            what = f"the fragment {name!r} did not come with the file"
-            remedy = suggestion(name, shipped, otherwise="Write what it says into the file itself.")
+            what = f"the fragment {name!r} cannot be read from an uploaded file"
+            remedy = suggestion(name, shipped, otherwise="Copy the fragment's fields into the file itself.")
             raise InputError(what, where=document.where(("include",)), remedy=remedy)

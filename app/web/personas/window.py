@@ -1,4 +1,4 @@
-"""Dialogs of this area: a heading, a part that scrolls, buttons below. Before something is lost, they ask."""
+"""The dialogs of this area: a heading, a part that scrolls, buttons below; they ask before anything is lost."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from persimchat.app.web.words import t
 WIDTHS: Final = {"small": "440px", "middle": "680px"}
 
 _ESCAPE: Final = "(event) => { if (!document.querySelector('.q-menu')) emit() }"
-"""Where a menu is open, Escape closes the menu and nothing else."""
+"""If a menu is open, Escape closes only the menu."""
 
 
 class Window:
@@ -46,7 +46,7 @@ class Window:
             self.buttons = ui.row().classes("w-full items-center justify-end gap-2 px-5 py-3 persona-foot")
 
     async def leave(self) -> None:
-        """Close it, after asking where something would be lost."""
+        """Close it; ask first if something would be lost."""
         if self._asking:
             return
         if self.unsaved():
@@ -59,7 +59,7 @@ class Window:
 
     @contextmanager
     def other_buttons(self) -> Iterator[None]:
-        """Put other buttons in the place of those below; the keyboard stays in the dialog when its button goes."""
+        """Replace the buttons below; the keyboard's focus stays in the dialog."""
         self.dialog.client.run_javascript(f"getHtmlElement({self._card.id})?.focus()")
         self.buttons.clear()
         with self.buttons:
@@ -70,17 +70,17 @@ class Window:
         self.dialog.submit(result)
 
     async def closed(self) -> Any:
-        """Show it until it is closed: with what, None where the user has cancelled."""
+        """Show it until it is closed; returns its result, None if the user has cancelled."""
         return await answered(self.dialog)
 
 
 async def agreed(question: str, yes: str, *, stay: str = "") -> bool:
-    """Ask before something is lost; Escape means no.
+    """Ask for confirmation; Escape means no.
 
     Args:
-        question: what is asked, with what would be lost.
-        yes: the button that does it.
-        stay: the button that does not; "Cancel" where it is empty.
+        question: the question, which names what would be lost.
+        yes: the label of the button that confirms.
+        stay: the label of the other button; "Cancel" if empty.
     """
     with ui.dialog() as dialog, ui.card().classes("surface gap-4 p-5").style("max-width:min(440px,94vw)"):
         named(dialog, question)

@@ -1,1 +1,1 @@
-"""Setting a conversation up: topic, participants, settings, and what it will cost."""
+"""The set-up of a conversation: topic, participants, settings and estimated cost."""

@@ -1,4 +1,4 @@
-"""What is wrong with a draft, by the field at which it is marked."""
+"""Finds the errors of a draft, by the field that is marked."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _SCENARIO: Final = (TOPIC, PEOPLE, RULES, "relationships")
 
 
 def problems(draft: Draft) -> dict[str, str]:
-    """Everything that is wrong, in words, by the name of a setting or of a field of the scenario.
+    """All errors, in words, by the name of a setting or of a field of the scenario.
 
     Only the first error of a field is reported. Rules between fields are checked once each field is valid by itself.
     """
@@ -45,7 +45,7 @@ def problems(draft: Draft) -> dict[str, str]:
 
 
 def field_of(error: InputError) -> str | None:
-    """The field that a run's refusal is about; None where it does not say."""
+    """The field that an error of starting is about; None if it names none."""
     named = re.search(r"\bfield (\w+)|\b(?:setting|argument) (\w+)", error.where)
     name = next((part for part in named.groups() if part), None) if named else None
     if name in Settings.model_fields or name in _SCENARIO:
@@ -57,7 +57,7 @@ def field_of(error: InputError) -> str | None:
 
 
 def in_words(error: PerSimChatError) -> str:
-    """What is wrong and what to do, without the place, at which it is marked."""
+    """The error and its remedy, without the place, which is marked."""
     return " ".join(f"{error.what}. {error.remedy}".split())
 
 
@@ -83,7 +83,7 @@ def _refused(model: str, *, embedding: bool = False) -> str:
 
 
 def _contradiction(settings: dict[str, Any]) -> tuple[str, str] | None:
-    """The field at which settings that do not go together are marked, and why they do not."""
+    """For settings that contradict each other: the field that is marked, and the error."""
     if settings.get("answer_format") == "choice" and not settings.get("choices"):
         return "choices", "none"
     try:

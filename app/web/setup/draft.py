@@ -1,4 +1,4 @@
-"""A conversation that is being set up: what is filled in so far, valid or not."""
+"""The draft of a conversation: its values so far, valid or not."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ from persimchat.state.validation_errors import input_error
 
 @dataclass
 class Seat:
-    """A participant's place in the conversation.
+    """One participant of the draft.
 
     Attributes:
-        persona: who it is; `human` says whether a person takes the part.
-        model: the name of its own model; empty where it has none.
-        goals: social goals for this conversation, beside the persona's own.
+        persona: the persona; `human` says whether a person takes the part.
+        model: the name of its own model; empty if it has none.
+        goals: social goals for this conversation, in addition to the persona's own.
     """
 
     persona: Persona
@@ -45,14 +45,14 @@ class Seat:
 
 @dataclass
 class Draft:
-    """What a scenario file says, as it is being written.
+    """The contents of a scenario file in progress.
 
     Attributes:
-        topic: what they talk about.
-        seats: who takes part, in order.
+        topic: the topic.
+        seats: the participants, in order.
         relationships: between them.
-        rules: rules that everybody knows.
-        settings: those that are not as they would be otherwise, as they were filled in; without `agent_models`.
+        rules: rules that all participants know.
+        settings: the settings that the user changed, as filled in; without `agent_models`.
     """
 
     topic: str = ""
@@ -73,7 +73,7 @@ class Draft:
 
     @classmethod
     def of(cls, scenario: Scenario) -> Draft:
-        """The draft from which a scenario could have come."""
+        """The draft of a scenario."""
         settings = dict(scenario.settings)
         models: Mapping[str, str] = settings.pop("agent_models", None) or {}
         seats = [
@@ -84,14 +84,14 @@ class Draft:
 
     @classmethod
     def of_run(cls, manifest: Manifest, base: Settings) -> Draft:
-        """The scenario and the settings of a run, as far as they are not what holds anyway.
+        """The draft of a run: its scenario, and its settings that differ from the server's.
 
         Args:
-            manifest: of the run.
+            manifest: the run's.
             base: the settings of the server.
 
         Raises:
-            InputError: the run's record is no scenario any more.
+            InputError: the recorded scenario is not valid in this version.
         """
         kept = manifest.scenario.model_dump(mode="json", by_alias=True)
         try:
@@ -109,7 +109,7 @@ class Draft:
         return [seat.name for seat in self.seats]
 
     def settings_asked(self) -> dict[str, Any]:
-        """The settings with the participants' own models among them, without those that have no meaning now."""
+        """The settings, including the participants' own models, without those whose condition is not met."""
         asked = dict(self.settings)
         if asked.get("answer_format", "free") != "choice":
             asked.pop("choices", None)  # the draft keeps them
@@ -120,7 +120,7 @@ class Draft:
         """The scenario, checked.
 
         Raises:
-            InputError: it is not right yet.
+            InputError: the draft is not valid yet.
         """
         return make_scenario(
             self.topic,
@@ -147,7 +147,7 @@ class Draft:
                 self.seats.append(Seat(persona))
 
     def remove(self, seat: Seat) -> None:
-        """Take a participant and all that was said of them out."""
+        """Remove a participant with their relationships."""
         self.seats.remove(seat)
         self.relationships = [tie for tie in self.relationships if seat.name not in (tie.from_, tie.to)]
 
@@ -161,7 +161,7 @@ class Draft:
         ]
 
     def move_up(self, seat: Seat) -> None:
-        """Let a participant stand one place further up; the first one becomes the last."""
+        """Move a participant one place up; the first one becomes the last."""
         at = self.seats.index(seat)
         self.seats.insert((at - 1) % len(self.seats), self.seats.pop(at))
 
@@ -170,6 +170,6 @@ class Draft:
         return next((tie for tie in self.relationships if {tie.from_, tie.to} == {one, other}), None)
 
     def relate(self, one: str, other: str, tie: Relationship | None) -> None:
-        """Put a relationship in the place of the one that two participants have; None for none."""
+        """Replace the relationship of two participants; None removes it."""
         kept = [known for known in self.relationships if {known.from_, known.to} != {one, other}]
         self.relationships = kept if tie is None else [*kept, tie]

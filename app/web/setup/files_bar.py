@@ -1,4 +1,4 @@
-"""Saving, loading and sharing what is set up."""
+"""Saves, loads and shares the set-up."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _TOPIC_IN_NAME: Final = 40
 
 
 class FilesBar:
-    """The heading of the panel, and what can be done with the whole set-up."""
+    """The heading of the panel, with the actions on the whole set-up."""
 
     def __init__(self, web: WebContext, form: Form) -> None:
         self._form = form

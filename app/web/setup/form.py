@@ -1,4 +1,4 @@
-"""The form of a draft: every field writes into the draft, and is marked where its value is wrong."""
+"""The form of a draft: every field writes into the draft, and is marked if its value is wrong."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ class Form:
     """A draft and the fields that show it.
 
     Attributes:
-        draft: what is filled in; `take` replaces it.
+        draft: the draft; `take` replaces it.
         base: the settings of the server.
         revision: grows with every change.
-        wrong: what is wrong, by field.
-        unread: what has been typed and cannot be read as a value, by setting; with the reason.
+        wrong: errors by field.
+        unread: typed texts that cannot be read as a value, by setting, with the reason.
     """
 
     def __init__(self, draft: Draft, base: Settings) -> None:
@@ -49,7 +49,7 @@ class Form:
         self._follows.append(look)
 
     def usual(self) -> dict[str, Any]:
-        """The values that hold where nothing is filled in."""
+        """The values of settings that are not filled in."""
         return usual(self.base, self.draft.settings.get("mode"))
 
     def value(self, name: str) -> Any:
@@ -57,7 +57,7 @@ class Form:
         return self.draft.settings.get(name, self.usual()[name])
 
     def set(self, name: str, value: Any) -> None:
-        """Fill in a setting; a value that holds anyway is not kept."""
+        """Fill in a setting; a value that equals the default is not kept."""
         if value == self.usual()[name]:
             self.draft.settings.pop(name, None)
         else:
@@ -77,16 +77,18 @@ class Form:
         self.changed()
 
     def changed(self) -> None:
-        """Check the draft and mark what is wrong."""
+        """Check the draft and mark the errors."""
         self.revision += 1
         self.wrong = {name: _worded(name, told) for name, told in problems(self.draft).items()} | self.unread
         for field, mark in self._marks.items():
-            mark(self.wrong.get(field) if field != TOPIC or self._insisting else None)  # nobody was asked yet
+            mark(
+                self.wrong.get(field) if field != TOPIC or self._insisting else None
+            )  # the user has not tried to start yet
         for look in self._follows:
             look()
 
     def insist(self) -> bool:
-        """Mark also what has not been filled in yet; returns whether everything is right."""
+        """Mark missing values, too; returns whether the draft is valid."""
         self._insisting = True
         self.changed()
         return not self.wrong

@@ -1,4 +1,4 @@
-"""Who takes part: the list of participants, and the dialog with what each has of their own."""
+"""The list of participants, and the dialog with the model, goals and relationships of one."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from persimchat.state.errors import InputError
 from persimchat.state.relationship import RELATIONSHIP_TYPES, Relationship
 
 NONE: Final = ""
-"""Stands for no relationship."""
+"""The choice "no relationship"."""
 
 
 def sides() -> dict[str, str]:
-    """What one participant can be to another, by `type` or, where the direction matters, `type.from` and `type.to`."""
+    """Relationships to choose from, by `type`, or `type.from` and `type.to` if the direction matters."""
     found = {NONE: t("setup.tie.none")}
     for name, (_, directed) in RELATIONSHIP_TYPES.items():
         for side in (".from", ".to") if directed else ("",):
@@ -35,7 +35,7 @@ def sides() -> dict[str, str]:
 
 
 async def edit_seat(form: Form, seat: Seat) -> bool:
-    """Let the user change what a participant has of their own; returns whether something has been changed."""
+    """Let the user change a participant's model, goals and relationships; returns whether something was changed."""
     with ui.dialog() as dialog, ui.card().classes("setup surface w-[34rem] max-w-full gap-3 no-wrap"):
         named(dialog, t("setup.seat", name=seat.name))
         with ui.row().classes("w-full items-center gap-3 no-wrap"):
@@ -74,7 +74,7 @@ async def edit_seat(form: Form, seat: Seat) -> bool:
 
 
 class _Ties:
-    """What a participant is to each of the others, in fields."""
+    """The fields for a participant's relationship to each of the others."""
 
     def __init__(self, form: Form, seat: Seat) -> None:
         self._draft, self._name = form.draft, seat.name
@@ -98,7 +98,7 @@ class _Ties:
             self._fields[other] = (chosen, note)
 
     def take_over(self) -> None:
-        """Write what is filled in into the draft; relationships that stay as they were are left alone."""
+        """Write the fields into the draft; unchanged relationships stay."""
         for other, (chosen, note) in self._fields.items():
             before = self._draft.between(self._name, other)
             said = (note.value or "").strip()
@@ -122,7 +122,7 @@ class _Ties:
 
 
 def _refused(model: str) -> str:
-    """Why a participant's own model cannot be; empty where it can, or there is none."""
+    """The error of a participant's own model; empty if it is valid or not set."""
     try:
         if model.strip():
             parse_model_name(model)
@@ -193,7 +193,7 @@ def _row(form: Form, seat: Seat, redrawn: Callable[[], None]) -> None:
 
 
 def _chips(form: Form, seat: Seat) -> None:
-    """What this participant has of their own."""
+    """Chips for the participant's own model, goals and relationships."""
     ties = sum(seat.name in (tie.from_, tie.to) for tie in form.draft.relationships)
     own = [
         t("setup.chip_human") if seat.persona.human else "",

@@ -27,7 +27,7 @@ _LONGEST: Final = 60
 
 
 class _Dumper(yaml.SafeDumper):
-    """Lists are indented under their key, as people write them; nothing refers to another place."""
+    """Indents lists under their key, as in handwritten YAML, and writes no anchors."""
 
     def increase_indent(self, flow: bool = False, indentless: bool = False) -> None:
         """Indent also the items of a list."""
@@ -62,10 +62,10 @@ def scenario_text(draft: Draft) -> str:
 
 
 def file_name(name: str) -> str:
-    """What of a name is safe as a file's name on every system, without an ending.
+    """The part of a name that is safe as a file name on every system, without an ending.
 
     Raises:
-        InputError: nothing is.
+        InputError: nothing of the name is safe.
     """
     stem = "-".join(re.findall(r"[a-z0-9]+", without_marks(name)))[:_LONGEST].strip("-")
     if not stem:
@@ -77,11 +77,11 @@ def uploaded(name: str, raw: bytes) -> Draft:
     """The draft in an uploaded scenario file.
 
     Args:
-        name: of the file; nothing is read or written under it.
-        raw: what is in it.
+        name: the file's name, for errors; no file of this name is read or written.
+        raw: its contents.
 
     Raises:
-        InputError: it is too large, no scenario, or names files or folders, which would be those of the server.
+        InputError: it is too large, not a scenario, or names files or folders, which would be the server's.
     """
     shown = Path(name.replace("\\", "/")).name or "file"
     if len(raw) > MAX_BYTES:
@@ -129,7 +129,7 @@ def _participant(seat: Seat) -> Any:
 
 
 def _shown(value: Any) -> Any:
-    """A value without keys, wherever in it they are."""
+    """A value without API keys at any depth."""
     if isinstance(value, str):
         return redact(value)
     if isinstance(value, dict):
@@ -138,7 +138,7 @@ def _shown(value: Any) -> Any:
 
 
 def servers_in(draft: Draft) -> list[str]:
-    """Hosts with their ports, in alphabetical order, that models, embedding, memories and checkpoints name."""
+    """Hosts with ports in models, embedding, memory store and checkpoints, in alphabetical order."""
     return sorted({host for text in _texts(draft) if (host := _host(text))})
 
 
@@ -154,7 +154,7 @@ def _texts(draft: Draft) -> Iterator[str]:
 
 
 def _host(text: str) -> str:
-    """The host of the address in a text such as `model@http://host:port/v1`; empty where there is none."""
+    """The host of the address in a text such as `model@http://host:port/v1`; empty if there is none."""
     scheme, found, rest = text.partition("://")
     if not found:
         return ""
@@ -175,27 +175,27 @@ class SavedSetups:
         self.folder = library / "scenarios"
 
     def names(self) -> list[str]:
-        """Names of all set-ups, sorted: their files' without the ending."""
+        """The names of all set-ups, sorted: their files' names without the ending."""
         return sorted(self._files())
 
     def load(self, name: str) -> Draft:
         """A saved set-up.
 
         Raises:
-            InputError: there is none of that name, or its file is not right.
+            InputError: there is none of that name, or its file is invalid.
         """
         return Draft.of(load_scenario(self._file(name)))
 
     def save(self, name: str, draft: Draft, *, replace: bool = False) -> str:
-        """Keep a draft, also one that is not right yet.
+        """Save a draft, even an invalid one.
 
         Args:
             name: its name; the safe part becomes the file's name.
-            draft: what is kept.
-            replace: whether it may take the place of another one.
+            draft: the draft to save.
+            replace: whether it may replace another one.
 
         Returns:
-            The name under which it is found.
+            The set-up's name in the library.
 
         Raises:
             InputError: the name has no letter, or is taken, or the file cannot be written.
@@ -212,7 +212,7 @@ class SavedSetups:
         except FileExistsError:
             raise NameTaken(stem) from None
         except OSError as error:
-            remedy = "Look at the folder's permissions and free space."
+            remedy = "Check the folder's permissions and free space."
             raise InputError(f"it cannot be saved: {error.strerror}", where=str(path), remedy=remedy) from error
         return stem
 
@@ -229,7 +229,7 @@ class SavedSetups:
             raise InputError(f"it cannot be deleted: {error.strerror}", where=str(path)) from error
 
     def _file(self, name: str) -> Path:
-        """Only what is in the folder is found, whatever the name says."""
+        """The path of a set-up; a name cannot reach files outside the folder."""
         files = self._files()
         if name not in files:
             raise InputError(f"there is no saved set-up {name!r}", remedy="Choose one of the list.")
@@ -246,4 +246,4 @@ class NameTaken(InputError):
     """There is a set-up of that name already."""
 
     def __init__(self, name: str) -> None:
-        super().__init__(f"there is a set-up {name!r} already", remedy="Replace it, or choose another name.")
+        super().__init__(f"a set-up {name!r} exists already", remedy="Replace it, or choose another name.")

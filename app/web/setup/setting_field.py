@@ -1,4 +1,4 @@
-"""A setting as a field: drawn by its kind, bound to the form, with its explanation, suggestions and error."""
+"""The field of a setting: drawn by its kind, bound to the form, with explanation, suggestions and error."""
 
 from __future__ import annotations
 
@@ -33,19 +33,19 @@ EMBEDDINGS: Final = ("lexical", "minilm", "openai:text-embedding-3-small", "bge-
 
 
 _SIDE_BY_SIDE: Final = 2
-"""The most options shown side by side; more go into a list."""
+"""The most options shown side by side; more become a list."""
 
 
 class Bound:
     """A setting and its field.
 
     Args:
-        form: in which the setting stands.
-        spec: of the setting.
+        form: the form of the setting.
+        spec: the setting's description.
         element: the field.
-        mark: how it is marked.
-        read: from what the field holds to a value; raises ValueError where it cannot be read.
-        write: from a value to what the field shows.
+        mark: marks the field with an error.
+        read: turns the field's content into a value; raises ValueError if that is impossible.
+        write: turns a value into the field's content.
     """
 
     def __init__(
@@ -94,7 +94,7 @@ class Bound:
         self._follow()
 
     def _follow(self) -> None:
-        """Show the value that holds while the field is empty and not in use."""
+        """Show the default in an empty field that is not in use."""
         if self._in_use or self._name in self._form.unread or self._name in self._form.draft.settings:
             return
         if not self._says(self._form.value(self._name)):
@@ -108,17 +108,17 @@ class Bound:
 
 
 def label_of(name: str) -> str:
-    """What a setting is called; its name where the catalogue has none yet."""
+    """The label of a setting; its name if the catalogue has none yet."""
     return _text(name, spaced(name).capitalize())
 
 
 def explanation_of(name: str) -> str:
-    """What a setting is; the model's own description where the catalogue has none yet."""
+    """The help of a setting; the description in `Settings` if the catalogue has none yet."""
     return _text(f"{name}.help", specs()[name].description)
 
 
 def option_of(name: str, value: str) -> str:
-    """What one of a setting's options is called."""
+    """The label of one of a setting's options."""
     return _text(f"{name}.{value}", spaced(value))
 
 
@@ -128,7 +128,7 @@ def setting_field(form: Form, name: str, suggestions: Sequence[str] = ()) -> Non
     Args:
         form: into which it writes.
         name: the setting's.
-        suggestions: values that are offered beside a text field.
+        suggestions: values that are suggested beside a text field.
     """
     spec = specs()[name]
     with ui.row().classes("w-full items-start gap-1 no-wrap") as row:
@@ -150,7 +150,7 @@ def setting_field(form: Form, name: str, suggestions: Sequence[str] = ()) -> Non
 
 
 def suggesting(field: ui.input, suggestions: Sequence[str]) -> None:
-    """Offer values beside a text field, which takes any other, too."""
+    """Suggest values beside a text field, which takes any other value, too."""
     with field.add_slot("append"):
         button = ui.button(icon="arrow_drop_down").props("flat round dense size=sm color=grey-7")
         named(button, t("setup.suggestions"))
@@ -160,7 +160,7 @@ def suggesting(field: ui.input, suggestions: Sequence[str]) -> None:
 
 
 def _is_low(spec: Spec) -> bool:
-    """Whether the first line of the field is not as high as a text field."""
+    """Whether the first line of the field is lower than a text field."""
     return spec.kind == "switch" or (spec.kind == "choice" and len(spec.options) + spec.optional <= _SIDE_BY_SIDE)
 
 
@@ -219,7 +219,7 @@ def _text_field(form: Form, spec: Spec, suggestions: Sequence[str]) -> None:
 
 
 def error_of(element: ui.input | ui.textarea | ui.select) -> Mark:
-    """How a field is marked that shows what is wrong itself; a change alone does not take the mark away."""
+    """Marks a field that shows its error itself; the mark stays until the value is valid."""
     element.without_auto_validation()
 
     def mark(told: str | None) -> None:
@@ -229,7 +229,7 @@ def error_of(element: ui.input | ui.textarea | ui.select) -> Mark:
 
 
 def _fault() -> Mark:
-    """A line for what is wrong, below an element that has none itself."""
+    """Adds an error line below an element that has none."""
     label = ui.label().classes("text-xs text-negative").props("role=alert")
     label.set_visibility(False)
 

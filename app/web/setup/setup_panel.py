@@ -1,4 +1,4 @@
-"""The panel in which a conversation is set up, with the estimate of what it will take."""
+"""The panel that sets up a conversation, with the estimate of its calls, tokens and cost."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def topic_part(form: Form) -> None:
 
 
 def rules_field(form: Form) -> None:
-    """Draw the rules that everybody knows, one a line."""
+    """Draw the rules that all participants know, one per line."""
     with ui.row().classes("w-full items-start gap-1 no-wrap"):
         field = ui.textarea(t("setup.rules"), value="\n".join(form.draft.rules))
         field.props(f"{FIELD} rows=3 input-class=text-sm").classes("grow min-w-0 grows").mark("rules")
@@ -126,7 +126,7 @@ def settings_parts(form: Form) -> None:
 
 
 def _folded(form: Form, icon: str, part: Group) -> ui.column:
-    """A group that opens on a click, and by itself where something in it is wrong."""
+    """A group that opens on a click, and by itself if it has an error."""
     names = listed(part)
     expansion = ui.expansion(t(f"setup.{part}"), icon=icon).classes("surface w-full").mark(f"part-{part}")
     expansion.props('dense header-class="text-sm px-3 rounded-xl"')
@@ -145,7 +145,7 @@ def _fields(form: Form, names: list[str]) -> None:
 
 
 def _offline_note(form: Form) -> None:
-    """What the offline model is, wherever it is chosen."""
+    """The note on the offline model, shown when it is chosen."""
     with ui.row().classes("w-full items-start gap-2 no-wrap tint") as note:
         note.style("padding:8px 12px; border-radius:12px")
         ui.icon("info", size="18px", color="primary").props("aria-hidden=true")
@@ -154,14 +154,14 @@ def _offline_note(form: Form) -> None:
 
 
 WAIT_S: Final = 0.5
-"""The draft has to stay as it is for so long before it is estimated."""
+"""Seconds without a change of the draft before it is estimated."""
 
 
 _DIGITS: Final = 3
 
 
 class CostLine:
-    """The line, and below it the budgets that would be reached."""
+    """The line with the estimate, and below it the budgets that would be used up."""
 
     def __init__(self, form: Form) -> None:
         self._form = form
@@ -177,7 +177,7 @@ class CostLine:
         ui.timer(WAIT_S, self.look)
 
     async def look(self) -> None:
-        """Estimate where there is something new that has stayed for a while."""
+        """Estimate the draft if it has changed and then stayed the same for a while."""
         revision = self._form.revision
         if self._working or revision == self._told or revision != self._seen:
             self._seen = revision
@@ -190,7 +190,7 @@ class CostLine:
             self._working = False
 
     def _estimated(self, example: str) -> tuple[Estimate, Settings] | tuple[None, str]:
-        """The estimate, or why there is none; an example stands for a topic that is still to be written."""
+        """The estimate, or why there is none; an example replaces a missing topic."""
         if set(self._form.wrong) - {TOPIC}:
             return None, ""
         draft = self._form.draft
@@ -222,12 +222,12 @@ class CostLine:
 
 
 def _about(counted: int) -> int:
-    """A whole number with three digits that say something; an estimate knows no more."""
+    """A whole number with three significant digits, which is as exact as an estimate is."""
     return round(counted, min(0, _DIGITS - len(str(counted))))
 
 
 def _cost(found: Estimate) -> str:
-    """What is paid, in words."""
+    """The cost in words."""
     if found.unpriced():
         return t("setup.price_unknown", models=", ".join(found.unpriced()))
     if set(found.by("model")) <= {OFFLINE}:
@@ -239,7 +239,7 @@ async def setup_panel(web: WebContext, *, like: str = "", setup: str = "") -> No
     """Draw the panel; see `conversation_page.new_page` for `like` and `setup`."""
     try:
         base = load_settings()
-    except PerSimChatError as error:  # of the environment; a start is refused with the same words
+    except PerSimChatError as error:  # settings of the environment are wrong; starting a run raises the same error
         notify_error(error)
         base = Settings()
     try:
@@ -268,7 +268,7 @@ def _draft(web: WebContext, base: Settings, like: str, setup: str) -> Draft:
 
 
 def _start(web: WebContext, form: Form, name: str) -> None:
-    """The button, and above it what keeps the conversation from being started."""
+    """The start button, and above it the errors that prevent a start."""
     wrong = ui.label().classes("text-xs text-negative").props("role=alert").mark("wrong")
     wrong.set_visibility(False)
     button = ui.button(name, icon="play_arrow").props("unelevated no-caps").classes("w-full").mark("start")

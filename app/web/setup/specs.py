@@ -1,4 +1,4 @@
-"""What the model of the settings says of each of them: so a new setting appears on the page by itself."""
+"""Reads the form's fields from the `Settings` model, so that a new setting appears on the page by itself."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from persimchat.state.document import parse_value
 from persimchat.state.settings import PART, Settings
 
 Kind = Literal["choice", "switch", "integer", "number", "text", "lines", "yaml"]
-"""How a setting is filled in; `lines` takes a list, one text a line, and `yaml` whatever else there is."""
+"""The kinds of fields; `lines` takes a list, one text per line, and `yaml` all values without a kind of their own."""
 
 _KINDS: Final[dict[str, Kind]] = {
     "boolean": "switch",
@@ -29,12 +29,12 @@ _BARE: Final = re.compile(r"\w[\w./:@-]*\w|\w", re.ASCII)
 
 @dataclass(frozen=True)
 class Spec:
-    """What is known of one setting.
+    """The description of one setting for the form.
 
     Attributes:
         name: the setting's.
-        kind: how it is filled in.
-        options: what there is to choose from.
+        kind: the kind of its field.
+        options: the values to choose from.
         optional: whether it may have no value.
         description: in English, from the model.
     """
@@ -46,10 +46,10 @@ class Spec:
     description: str
 
     def read(self, text: str) -> Any:
-        """What somebody has typed, as a value; what cannot be read stays text, which validation refuses.
+        """The value of a typed text; a text that cannot be read stays text, which validation refuses.
 
         Raises:
-            ValueError: it is not well-formed; the message says why.
+            ValueError: the text is not well-formed; the message says why.
         """
         plain = text.strip()
         if self.kind == "lines":
@@ -59,7 +59,7 @@ class Spec:
         return parse_value(text) if self.kind == "yaml" else plain
 
     def written(self, value: Any) -> str:
-        """A value as somebody would type it."""
+        """A value as the user would type it."""
         if value is None:
             return ""
         if self.kind == "lines" and isinstance(value, list):
@@ -78,11 +78,11 @@ def specs() -> dict[str, Spec]:
 
 
 def usual(base: Settings, mode: Any) -> dict[str, Any]:
-    """The values that hold where nothing is filled in, without passwords; some of them hang on the mode.
+    """The values of settings that are not filled in, without passwords; some of them depend on the mode.
 
     Args:
-        base: the settings of whoever serves the page.
-        mode: what is filled in as mode; anything but a mode stands for nothing.
+        base: the settings of the server.
+        mode: the value of the mode's field; an invalid mode is ignored.
     """
     given = base.model_dump(mode="json", exclude_unset=True)
     if mode in specs()["mode"].options:
@@ -93,7 +93,9 @@ def usual(base: Settings, mode: Any) -> dict[str, Any]:
 def _spec(name: str, part: dict[str, Any], definitions: dict[str, Any]) -> Spec:
     options = [_resolved(option, definitions) for option in part.get("anyOf", [part])]
     given = [option for option in options if option.get("type") != "null"]
-    shapes = [option for option in given if "const" not in option] or given  # a word beside a number is typed, too
+    shapes = [
+        option for option in given if "const" not in option
+    ] or given  # a setting of a number or a word is typed as text
     shape = shapes[0] if len(shapes) == 1 else {}
     kind: Kind = _KINDS.get(shape.get("type", ""), "yaml")
     if "enum" in shape:
@@ -119,7 +121,7 @@ def _number(text: str) -> Any:
 
 
 def _inline(value: Any) -> str:
-    """A value on one line of YAML, bare where it reads back as it is; else as JSON, which is YAML, too."""
+    """A value on one line of YAML: without quotes if it reads back unchanged, else as JSON, which is also YAML."""
     if isinstance(value, str) and _BARE.fullmatch(value) and parse_value(value) == value:
         return value
     return json.dumps(value, ensure_ascii=False)

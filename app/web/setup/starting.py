@@ -1,4 +1,4 @@
-"""Starting a run from the page: once, however often the button is clicked; and the welcome with its demo."""
+"""Starts a run from the page, only once even if the button is clicked repeatedly; and the welcome with its demo."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ class Starter:
     """A button that starts a run and leads to it.
 
     Args:
-        web: in which the run is started.
-        button: it shows that the run is being started.
-        simulation: what is started; raises PerSimChatError where it is not right.
-        form: in which a refusal is marked; None where there is none.
+        web: the context of the pages.
+        button: shows that the run is being started.
+        simulation: gives the scenario and settings; raises PerSimChatError if they are invalid.
+        form: the form in which an error is marked; None if there is none.
     """
 
     def __init__(

@@ -1,1 +1,1 @@
-"""Parts that several areas of the page use: addresses, amounts in words, budgets."""
+"""Parts that several areas of the page share: addresses, amounts in words, budgets."""

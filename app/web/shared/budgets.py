@@ -1,4 +1,4 @@
-"""What a run may use, and what is left of it at a turn."""
+"""The budgets of a run, and what is left of them at a turn."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ class Budget:
     Attributes:
         name: of `BUDGETS`.
         limit: calls, tokens or US dollars.
-        used: up to the turn; None where it is not known.
-        left: of the limit; None where it is not known.
+        used: use up to the turn; None if it is not known.
+        left: the rest of the limit; None if it is not known.
     """
 
     name: str
@@ -29,11 +29,11 @@ class Budget:
 
 
 def budgets(limits: dict[str, float], totals: Totals) -> list[Budget]:
-    """The budgets that were set, and what is left of each.
+    """The budgets that are set, and what is left of each.
 
     Args:
         limits: by name.
-        totals: what was used.
+        totals: calls, tokens and cost so far.
     """
     known = totals != UNKNOWN
     used = {
@@ -51,12 +51,12 @@ def limits_of(folder: Path) -> dict[str, float]:
     """The budgets of a run, by name; those that were not set are left out. Blocks.
 
     Raises:
-        InputError: the folder is no run's, or is damaged.
+        InputError: the folder does not hold a run, or is damaged.
     """
     settings = read_manifest(folder).settings.model_dump()
     return {name: settings[name] for name in BUDGETS if isinstance(settings.get(name), int | float)}
 
 
 def left(limit: float, used: float) -> float:
-    """What is left of a budget; never less than nothing."""
+    """What is left of a budget, at least 0."""
     return max(0.0, limit - used)

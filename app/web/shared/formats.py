@@ -1,4 +1,4 @@
-"""Numbers, amounts and names as the page's language writes them."""
+"""Formats numbers, amounts and names in the page's language."""
 
 from __future__ import annotations
 
@@ -44,12 +44,12 @@ def dollars(value: float | None, decimals: int | None = None) -> str:
 
 
 def trended(value: float | None, unit: str = "") -> str:
-    """A trend as an arrow and the change from one message to the next; nothing where it is not known."""
+    """A trend as an arrow and the change from one message to the next; empty if it is not known."""
     return "" if value is None else t("insights.trend", trend=words.localised(trend(value, unit)))
 
 
 def joined(parts: Iterable[str]) -> str:
-    """What is known of several parts, side by side."""
+    """The parts that are not empty, side by side."""
     return " · ".join(part for part in parts if part)
 
 
@@ -59,7 +59,7 @@ def names(of: Sequence[str], most: int = 3) -> str:
 
 
 def course(name: str, points: Sequence[Point], decimals: int = 0) -> str:
-    """How a line goes, for those who do not see it; nothing of a line without points."""
+    """A line of a chart in words, for screen readers; empty for a line without points."""
     if not points:
         return ""
     values = [value for _, value in points]
@@ -81,7 +81,7 @@ def tokens(count: float) -> str:
 
 
 def cost(totals: Totals) -> str:
-    """What was paid, in US dollars."""
+    """The cost in US dollars."""
     if totals.cost_usd is None:
         return t("chat.cost_unknown")
     if not totals.cost_usd:
@@ -98,6 +98,6 @@ def listed(names: list[str]) -> str:
 
 
 def module_name(name: str) -> str:
-    """A module's name as people read it; one that is not known here as it is written."""
+    """A module's name in the page's language; an unknown one as it is."""
     key = f"minds.module_{name}"
     return t(key) if key in catalogue() else clean(name)

@@ -1,4 +1,4 @@
-"""Addresses of what belongs to a run, and resuming a run from any page."""
+"""The addresses of a run's pages, and resuming a run from any page."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def comparison_of(a: str, b: str = "") -> str:
 
 
 def like(run: str) -> str:
-    """The page of a new conversation that is set up as a run was."""
+    """The page of a new conversation with the set-up of a run."""
     return "/?" + urlencode({"like": run})
 
 
