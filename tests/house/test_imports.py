@@ -6,6 +6,7 @@ The areas of the page (app/web) and the parts of runs/ keep the same rule among 
 from __future__ import annotations
 
 import ast
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -176,6 +177,34 @@ def test_retrieval_does_not_know_chroma():
     assert names <= {"__future__", "collections", "dataclasses", "functools", "math", "typing", "numpy", "persimchat"}
 
 
+def test_scipy_is_used_for_statistics_alone():
+    """All tests and intervals are in one place; and what needs the extra `evaluation` is found by that place."""
+    using = {path.parent.relative_to(ROOT).as_posix() for path in FILES if uses(path.read_text("utf-8"), "scipy")}
+    assert using == {"evaluation/statistics"}
+
+
+def uses(source: str, library: str) -> bool:
+    """Whether a module imports a library, or names it or a part of it in text as `import_module` takes it."""
+    named = [node.value for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Constant)]
+    names = [*(name for _, name in imported(source, "persimchat.any")), *(n for n in named if isinstance(n, str))]
+    return any(re.fullmatch(rf"{library}(?:\.\w+)*", name) for name in names)
+
+
+@pytest.mark.parametrize(
+    ("source", "used"),
+    [
+        ("import scipy", True),
+        ("def f():\n    from scipy.stats import t", True),
+        ("module = import_module('scipy.stats')", True),
+        ("import scipyx", False),
+        ('"""What scipy.stats does."""', False),
+        ("from persimchat.evaluation.statistics.library import stats", False),
+    ],
+)
+def test_the_rule_of_libraries_itself(source: str, used: bool):
+    assert uses(source, "scipy") == used
+
+
 @pytest.mark.parametrize(
     ("module", "absent"),
     [
@@ -183,6 +212,9 @@ def test_retrieval_does_not_know_chroma():
         ("persimchat.memory.retrieval", ("chromadb", "langchain_openai", "openai")),
         ("persimchat", ("chromadb", "langchain_openai", "openai", "langgraph", "langchain_core", "pydantic", "numpy")),
         ("persimchat", ("nicegui", "fastapi", "starlette", "uvicorn", "persimchat.app", "rich", "typer")),
+        ("persimchat.evaluation", ("scipy", "nltk")),
+        ("persimchat.evaluation.statistics.agreement", ("scipy",)),
+        ("persimchat.evaluation.published.paper", ("scipy",)),
         ("persimchat.runs.api", ("nicegui", "fastapi", "persimchat.app", "typer", "langchain_openai", "openai")),
     ],
 )

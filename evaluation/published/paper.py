@@ -1,0 +1,254 @@
+"""The published results of a paper: what its file may say, and how to look a number up."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from typing import Annotated, Self
+
+import yaml
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+Name = Annotated[str, Field(min_length=1)]
+Count = Annotated[int, Field(ge=0)]
+Share = Annotated[float, Field(ge=0, le=1)]
+Percent = Annotated[float, Field(ge=0, le=100)]
+Deviation = Annotated[float, Field(ge=0)]
+
+
+class _Row(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+
+class System(_Row):
+    """What a row of the tables is here; a closed one needs data or a model that nobody else has."""
+
+    title: Name
+    method: Name
+    variant: Name | None = None
+    model: Name | None = None
+    closed: bool = False
+
+
+class Conditions(_Row):
+    """Under which a table's conversations were held: tasks a round, rounds, messages a conversation."""
+
+    tasks: Annotated[int, Field(ge=1)]
+    rounds: Annotated[int, Field(ge=1)]
+    messages: Annotated[int, Field(ge=1)]
+    note: str = ""
+
+
+class Part(_Row):
+    """A table that prints some measures of another one."""
+
+    table: Name
+    measures: tuple[Name, ...]
+
+
+class Scores(_Row):
+    """Means and sample standard deviations, in the order of the table's measures."""
+
+    mean: tuple[float, ...]
+    sd: tuple[Deviation, ...]
+
+
+class DimensionTable(Conditions):
+    """Scores of a judge, by system."""
+
+    table: Name
+    part: Part | None = None
+    measures: tuple[Name, ...]
+    scores: dict[str, Scores]
+
+    @model_validator(mode="after")
+    def _is_complete(self) -> Self:
+        for system, scores in self.scores.items():
+            if not len(scores.mean) == len(scores.sd) == len(self.measures):
+                raise ValueError(f"{system} has not one mean and SD for each of the {len(self.measures)} measures")
+        return self
+
+
+class Pair(_Row):
+    """How often the first system won, tied and lost against the second: published in percent, inferred in pairs."""
+
+    first: Name
+    second: Name
+    percent: tuple[Percent, Percent, Percent]
+    counts: tuple[Count, Count, Count]
+    p: Share
+
+
+class PairTable(Conditions):
+    """Pairwise comparisons of a judge."""
+
+    table: Name
+    rows: tuple[Pair, ...]
+
+
+class Accuracy(_Row):
+    """Percent of right answers, mean and sample standard deviation over rounds; `right` is inferred where it can be."""
+
+    mean: Percent
+    sd: Deviation
+    right: Count | None = None
+    rounded: bool = False
+
+
+class AccuracyTable(_Row):
+    """Accuracy on benchmarks, by method."""
+
+    table: Name
+    items: Annotated[int, Field(ge=1)]
+    rounds: Annotated[int, Field(ge=1)]
+    model: Name
+    scores: dict[str, dict[str, Accuracy]]
+
+
+class Tested(_Row):
+    """A test of one system against another, of which p and the level that was asked for are published."""
+
+    first: Name
+    second: Name
+    p: Share
+    level: Share
+
+
+class Preference(_Row):
+    """How many people said the same."""
+
+    count: Count
+    percent: Percent
+
+
+class People(_Row):
+    """What people who rated excerpts said."""
+
+    section: Name
+    raters: Count
+    topics: Count
+    systems: tuple[Name, ...]
+    messages: Count
+    scale: tuple[int, int]
+    minutes: Count
+    krippendorff_alpha: Annotated[float, Field(le=1)]
+    wilcoxon: Tested
+    prefer_short: Preference
+    words_a_message: dict[str, Count]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Published:
+    """One published number, with the conditions under which it was found.
+
+    Attributes:
+        table: of the paper.
+        measure: a dimension's key, or a benchmark's name.
+        method: as it is called here.
+        variant: of the method; None where it has none.
+        value: a mean; of accuracy in percent.
+        sd: its sample standard deviation, over conversations; of accuracy over rounds.
+        model: of the agents; None where it is not public.
+        judge: the model that scored; None where answers were compared.
+        tasks: tasks or items of a round.
+        rounds: each with other tasks.
+        messages: of a conversation; None where that is not stated.
+        note: what was special.
+    """
+
+    table: str
+    measure: str
+    method: str
+    variant: str | None
+    value: float
+    sd: float
+    model: str | None
+    judge: str | None
+    tasks: int
+    rounds: int
+    messages: int | None
+    note: str
+
+
+class Paper(_Row):
+    """All results of a paper."""
+
+    paper: Name
+    source: Name
+    judge: Name
+    systems: dict[str, System]
+    dimensions: tuple[DimensionTable, ...]
+    pairs: tuple[PairTable, ...]
+    accuracy: AccuracyTable
+    people: People
+
+    @model_validator(mode="after")
+    def _names_its_systems(self) -> Self:
+        named = {name for table in self.dimensions for name in table.scores}
+        named |= {name for table in self.pairs for row in table.rows for name in (row.first, row.second)}
+        named |= {*self.people.systems, *self.people.words_a_message}
+        if unknown := sorted(named - self.systems.keys()):
+            raise ValueError(f"no such system: {', '.join(unknown)}")
+        return self
+
+    def values(self) -> Iterator[Published]:
+        """Every mean of the paper's tables."""
+        for table in self.dimensions:
+            for name, scores in table.scores.items():
+                system = self.systems[name]
+                for measure, mean, sd in zip(table.measures, scores.mean, scores.sd, strict=True):
+                    yield Published(
+                        table=table.table,
+                        measure=measure,
+                        method=system.method,
+                        variant=system.variant,
+                        value=mean,
+                        sd=sd,
+                        model=system.model,
+                        judge=self.judge,
+                        tasks=table.tasks,
+                        rounds=table.rounds,
+                        messages=table.messages,
+                        note=table.note,
+                    )
+        for method, benchmarks in self.accuracy.scores.items():
+            for benchmark, accuracy in benchmarks.items():
+                yield Published(
+                    table=self.accuracy.table,
+                    measure=benchmark,
+                    method=method,
+                    variant=None,
+                    value=accuracy.mean,
+                    sd=accuracy.sd,
+                    model=self.accuracy.model,
+                    judge=None,
+                    tasks=self.accuracy.items,
+                    rounds=self.accuracy.rounds,
+                    messages=None,
+                    note="",
+                )
+
+    def find(self, measure: str, method: str, variant: str | None = None) -> list[Published]:
+        """The published values of a measure for a method and variant, one a table that has it.
+
+        Args:
+            measure: a dimension's key, or a benchmark's name.
+            method: as it is called here.
+            variant: ignored for methods that have none in the paper.
+        """
+        rows = (row for row in self.values() if (row.measure, row.method) == (measure, method))
+        return [row for row in rows if row.variant in (None, variant)]
+
+
+@cache
+def published(paper: str) -> Paper:
+    """The results of a paper, read once: `published("thesis")`.
+
+    Raises:
+        FileNotFoundError: there is no file of that name.
+    """
+    text = (files("persimchat.evaluation.published") / f"{paper}.yaml").read_text(encoding="utf-8")
+    return Paper.model_validate_json(json.dumps(yaml.safe_load(text)))
