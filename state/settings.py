@@ -24,7 +24,7 @@ from persimchat.state.setting_fields import (
     Mode,
     SettingFields,
 )
-from persimchat.state.setting_values import MODULES, OUTSIDE, Module, RetrievalWeights, no_switch
+from persimchat.state.setting_values import AFTERWARDS, MODULES, OUTSIDE, Module, RetrievalWeights, no_switch
 
 __all__ = [
     "ABOUT",
@@ -34,6 +34,7 @@ __all__ = [
     "DISCUSSION_MESSAGES",
     "FORMER_NAMES",
     "MODES",
+    "AFTERWARDS",
     "MODULES",
     "OUTSIDE",
     "PART",

@@ -16,7 +16,7 @@ from persimchat.runs.folder.run_folder import RUN_FORMAT
 from persimchat.runs.folder.totals import totals, totals_by
 from persimchat.state.plain_text import without_credentials
 from persimchat.state.scenario import Scenario
-from persimchat.state.settings import MODULES, OUTSIDE, Settings
+from persimchat.state.settings import AFTERWARDS, MODULES, OUTSIDE, Settings
 
 STATE_VERSION: Final = 2
 """Version of what a run's checkpoints hold (state/conversation.py)."""
@@ -68,7 +68,7 @@ def first_manifest(
         }
         for participant in scenario.participants
     }
-    outside = {module: settings.model_for("", module) for module in OUTSIDE}
+    outside = {module: settings.model_for("", module) for module in OUTSIDE if module not in AFTERWARDS}
     return {
         "format": RUN_FORMAT,
         "state_version": STATE_VERSION,
