@@ -11,7 +11,6 @@ from persimchat.evaluation.judging import MODULE, Asking, Judge, judge_all
 from persimchat.evaluation.transcripts import Conversation, of_outputs
 from persimchat.graph.node import wait_for
 from persimchat.models.ledger import Ledger
-from persimchat.models.registry import close_models
 from persimchat.runs.folder.judgements import RecordedJudgement
 from persimchat.state.configuration import load_settings
 from persimchat.state.errors import InputError
@@ -46,7 +45,7 @@ def dimension(key: str, *, by: str, repeats: int = 1, **settings: Any) -> Callab
         if not wanted.fits(conversation):
             return {"key": wanted.key, "score": None, "comment": "the dimension does not apply"}
         part = _Kept(wanted, conversation, repeats)
-        asking = wait_for(_asked(judge, part, ledger))
+        asking = wait_for(judge_all(judge, [part], ledger=ledger))
         scores = [row.score for row in part.rows if row.score is not None]
         reasons = [row.reasoning or row.missing for row in part.rows]
         comment = " | ".join([*reasons, *([asking.exhausted] if asking.exhausted else [])])
@@ -70,10 +69,3 @@ class _Kept:
         for unit in self._units:
             row = await judged(unit, asking, self._run)
             self.rows += [] if row is None else [row]
-
-
-async def _asked(judge: Judge, part: _Kept, ledger: Ledger) -> Asking:
-    try:
-        return await judge_all(judge, [part], ledger=ledger)
-    finally:
-        await close_models()

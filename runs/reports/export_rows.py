@@ -101,7 +101,7 @@ def _judgements(counts: Collection[JudgementCounts]) -> dict[str, int | None]:
 
 def _judged(row: RecordedJudgement) -> dict[str, Any]:
     values = row.model_dump(include=JudgementRow.model_fields.keys() - Row.model_fields.keys())
-    return {**values, "evaluator": row.judge, "request_seed": row.seed}
+    return {**values, "evaluator": row.judge}
 
 
 def _emotions(emotion: Mapping[str, int]) -> dict[str, int | None]:

@@ -286,7 +286,6 @@ class JudgementRow(Row):
     missing: str | None = _column("why there is no score: unparseable, refused or too long; empty if there is one")
     reasoning: str | None = _column("why, in the model's words")
     request: str = _column("digest of the question: equal for equal conversations and wording")
-    request_seed: Count | None = _column("seed of the request")
     calls: Count = _column("requests made", "requests")
     input_tokens: Count = _column("tokens read", "tokens")
     output_tokens: Count = _column("tokens written", "tokens")
