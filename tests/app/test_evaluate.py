@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,7 @@ from typing import Any
 import pytest
 from loopback.answering import Fault, Reply
 from loopback.server import LoopbackServer
-from run_folders import PEOPLE, write_steered
+from run_folders import write_steered
 
 from evaluation.judging import REASON, TIES, Planned, dimension_in, first_words, run_about, topic_in
 from persimchat.runs.folder.judgements import JUDGEMENTS, read_judgements
@@ -61,9 +62,8 @@ def test_a_score_out_of_range_is_asked_for_again_then_missing(command: Run, serv
     assert "greater than or equal to -5" in str(judge.bodies[1]["messages"])
     judge.score = lambda _: -5
     (folder / JUDGEMENTS).unlink()
-    assert row_of(data(command, "dimensions", str(folder), "--by", serve(judge).model(), "--only", "REL"), "REL")[
-        "mean"
-    ] == (-5)
+    found = data(command, "dimensions", str(folder), "--by", serve(judge).model(), "--only", "REL")
+    assert row_of(found, "REL")["mean"] == -5
 
 
 def test_refusals_count_apart(command: Run, serve: Serve) -> None:
@@ -205,11 +205,16 @@ def test_priced_calls_are_agreed_to_first(command: Run, serve: Serve) -> None:
     assert command("evaluate", *asked).code == 0  # nothing is left to pay for
 
 
-def two_groups(number: int, long: str = "I like tea.") -> list[str]:
+def two_groups(number: int) -> list[str]:
     """Options for runs on so many topics on both sides."""
     for topic in topics(number):
-        run_about(RUNS / "a", topic, f"a-{topic[-2]}", text=f"Alpha. {long}")
+        run_about(RUNS / "a", topic, f"a-{topic[-2]}", text="Alpha. I like tea.")
         run_about(RUNS / "b", topic, f"b-{topic[-2]}", text="Beta. I like tea.")
+    return two_groups_again()
+
+
+def two_groups_again() -> list[str]:
+    """The same for the runs that are there."""
     sides = {side: sorted(str(path) for path in (RUNS / side).iterdir()) for side in "ab"}
     return ["pairs", "--a", *sides["a"], "--b", *sides["b"]]
 
@@ -223,11 +228,6 @@ def test_a_judge_that_favours_the_first_place(command: Run, serve: Serve) -> Non
     assert len({body["seed"] for body in judge.bodies}) == 36
     alone = data(command, *two_groups_again(), *by, "--no-swap")
     assert (alone["win"], alone["asked"], judge.asked) == (6, 0, 36)
-
-
-def two_groups_again() -> list[str]:
-    sides = {side: sorted(str(path) for path in (RUNS / side).iterdir()) for side in "ab"}
-    return ["pairs", "--a", *sides["a"], "--b", *sides["b"]]
 
 
 def test_a_judge_that_prefers_the_longer_text(command: Run, serve: Serve) -> None:
@@ -282,4 +282,32 @@ def test_bad_pairs(command: Run, write: Callable[..., Path]) -> None:
     done = command("evaluate", *two_groups_again(), *by, "--labels", str(labels))
     assert "line 2" in done.error
     assert "offline" in command("evaluate", *two_groups_again(), "--by", "offline").error
-    assert PEOPLE
+
+
+@pytest.mark.proof
+def test_killed_at_any_moment_it_asks_only_what_is_missing(
+    command: Run, serve: Serve, process: Callable[..., Any]
+) -> None:
+    folders = [run_about(RUNS, topic) for topic in topics(8)]
+    judge = Planned()
+    asked = ("dimensions", *map(str, folders), "--by", serve(judge, delay_s=0.05).model(), "--repeats", "2")
+    total = 8 * 8 * 2
+    for kept in (3, 20, 50):
+        child = process("evaluate", *asked)
+        while child.poll() is None and sum(map(_lines, folders)) < kept:
+            time.sleep(0.01)
+        child.kill()
+        child.communicate()
+        assert kept <= sum(map(_lines, folders)) < total
+    time.sleep(0.5)  # the server still answers what the killed process has asked
+    before, there = judge.asked, sum(len(read_judgements(folder)) for folder in folders)
+    found = data(command, *asked)
+    assert (found["already"], found["asked"], judge.asked - before) == (there, total - there, total - there)
+    assert sum(map(_lines, folders)) == total
+    assert {row["n"] for row in found["dimensions"] if row["mean"] is not None} == {8}
+    assert data(command, *asked)["asked"] == 0
+
+
+def _lines(folder: Path) -> int:
+    path = folder / JUDGEMENTS
+    return path.read_bytes().count(b"\n") if path.exists() else 0
