@@ -35,8 +35,8 @@ with any of the 50 before it):
     pairs: paraphrased, other point, greeting 10, 10, 10                                                0, 1, 0
 
 At a share of 0.5 one near-verbatim pair of ten gets through. The cosine of lexical embeddings grows with the texts'
-length, whatever they say: the median of scientific prose is 0.46 at 25 words and 0.86 at 800. So only the first 600
-bytes are compared. Embeddings that know meanings were not measured; 0.9 errs on the safe side for them.
+length, regardless of their content: the median of scientific prose is 0.46 at 25 words and 0.86 at 800. So only the
+first 600 bytes are compared. Embeddings that know meanings were not measured; 0.9 errs on the safe side for them.
 """
 
 from __future__ import annotations

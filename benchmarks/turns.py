@@ -115,7 +115,7 @@ async def _clients(bodies: list[dict[str, Any]], port: int, at_once: int) -> tup
 
     found = []
     for ask in (bare, chained):
-        await asyncio.gather(*map(ask, bodies[:at_once]))  # connections, and whatever is made once
+        await asyncio.gather(*map(ask, bodies[:at_once]))  # makes connections and all that is made only once
         cpu = _cpu()
         for start in range(0, len(bodies), at_once):
             await asyncio.gather(*map(ask, bodies[start : start + at_once]))
@@ -191,7 +191,7 @@ def main() -> None:
 def _row(agents: int, cognition: str, utterances: int, latency: float, port: int, folder: Path) -> None:
     settings = Settings(model=f"benchmark@http://127.0.0.1:{port}/v1", max_messages=utterances, cognition=cognition)
     offline = settings.model_copy(update={"model": "offline"})
-    asyncio.run(_run(agents, settings.model_copy(update={"max_messages": EARLY})))  # whatever is loaded once
+    asyncio.run(_run(agents, settings.model_copy(update={"max_messages": EARLY})))  # loads all that is loaded only once
     row = asyncio.run(_run(agents, settings))
     bare, chained = asyncio.run(_clients(_requests(agents, settings), port, agents))
     size = asyncio.run(_checkpoint_bytes(agents, offline, folder / cognition))

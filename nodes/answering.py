@@ -7,8 +7,9 @@ participants have no memory and see only the last round of a debate, so prompts 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Literal, NotRequired
+from typing import Any, Literal, NotRequired
 
+from langchain_core.messages import BaseMessage
 from typing_extensions import TypedDict
 
 from persimchat.models.asking import ask, judgement
@@ -64,19 +65,8 @@ async def give_answer(given: Given, settings: Settings) -> Utterance:
     name, form, choices = mind["name"], settings.answer_format, tuple(settings.choices)
     confident = given["method"] == "reconcile"
     exchange = Exchange.on_behalf(settings, name, "answering", situation["turn"])
-    messages = render(
-        "answering",
-        basic_information=blocks.basic_information(persona_of(mind), knowledge=True),
-        relationships=blocks.relationships(situation),
-        plan_and_identity=blocks.plan_and_identity(mind),
-        environment=blocks.environment(situation, name, spoken=mind["utterances"]),
-        answers=_shown(given, settings),
-        side=given.get("side", ""),
-        opposes=given.get("opposes"),
-        confident=confident,
-        form=answer_description(form, choices),
-    )
-    answer = await judgement(exchange, messages, answering_schema(form, choices, confident=confident))
+    schema = answering_schema(form, choices, confident=confident)
+    answer = await judgement(exchange, answering_prompt(given, settings), schema)
     call = exchange.call()
     utterance: Utterance = {
         "turn": given["number"],
@@ -95,6 +85,23 @@ async def give_answer(given: Given, settings: Settings) -> Utterance:
     if isinstance(answer, ConfidentAnswering):
         utterance["confidence"] = answer.confidence
     return utterance
+
+
+def answering_prompt(given: Given, settings: Settings) -> list[BaseMessage]:
+    """The request for one answer."""
+    mind, situation = given["mind"], given["situation"]
+    return render(
+        "answering",
+        basic_information=blocks.basic_information(persona_of(mind), knowledge=True),
+        relationships=blocks.relationships(situation),
+        plan_and_identity=blocks.plan_and_identity(mind),
+        environment=blocks.environment(situation, mind["name"], spoken=mind["utterances"]),
+        answers=_shown(given, settings),
+        side=given.get("side", ""),
+        opposes=given.get("opposes"),
+        confident=given["method"] == "reconcile",
+        form=answer_description(settings.answer_format, tuple(settings.choices)),
+    )
 
 
 def _shown(given: Given, settings: Settings) -> Block:
@@ -124,20 +131,33 @@ async def decide(
         rounds: the greatest number of rounds.
         settings: of the simulation.
     """
-    last = round == rounds
-    form, choices = settings.answer_format, tuple(settings.choices)
     answer = await ask(
         "mad_judge",
-        decision_schema(form, choices, last=last),
+        decision_schema(settings.answer_format, tuple(settings.choices), last=round == rounds),
         settings=settings,
         agent=judge_name(situation["present"]),
         module="judge",
         turn=situation["turn"],
-        environment=blocks.environment(situation, ""),
-        answers=answer_blocks.answers(answers, "", sides),
-        round=round,
-        rounds=rounds,
-        last=last,
-        form=answer_description(form, choices),
+        **decision_values(situation, answers, sides, round=round, rounds=rounds, settings=settings),
     )
     return answer.value
+
+
+def decision_values(
+    situation: Situation,
+    answers: Sequence[Utterance],
+    sides: Mapping[str, str],
+    *,
+    round: int,
+    rounds: int,
+    settings: Settings,
+) -> dict[str, Any]:
+    """The values of the judge's prompt (`mad_judge`); arguments as for `decide`."""
+    return {
+        "environment": blocks.environment(situation, ""),
+        "answers": answer_blocks.answers(answers, "", sides),
+        "round": round,
+        "rounds": rounds,
+        "last": round == rounds,
+        "form": answer_description(settings.answer_format, tuple(settings.choices)),
+    }

@@ -67,7 +67,7 @@ async def write_script(people: list[tuple[Mind, Situation]], settings: Settings)
     """
     names, count = [mind["name"] for mind, _ in people], settings.max_messages
     exchange = Exchange.on_behalf(settings, WRITER, "script", 0)
-    messages = _prompt(people, settings)
+    messages = script_prompt(people, settings)
     text, seconds, problem = await _written(exchange, messages)
     draft = _draft(text, names, settings)
     if draft.faults is not None and problem is None:
@@ -85,7 +85,8 @@ async def write_script(people: list[tuple[Mind, Situation]], settings: Settings)
     return Written(_utterances(draft.lines, seconds, exchange.call(), names), draft.faults, draft.cut)
 
 
-def _prompt(people: list[tuple[Mind, Situation]], settings: Settings) -> list[BaseMessage]:
+def script_prompt(people: list[tuple[Mind, Situation]], settings: Settings) -> list[BaseMessage]:
+    """The request for a whole conversation; arguments as for `write_script`."""
     names, count = [mind["name"] for mind, _ in people], settings.max_messages
     return render(
         "script",

@@ -51,8 +51,8 @@ def find_persona(name_or_path: str, base: Path | None = None, *, where: str = ""
     """A shipped persona by name, or one from a file.
 
     Args:
-        name_or_path: a full name, a first name or surname, or a slug, whatever its case and diacritics; or the path of
-            a persona file (it ends in .yaml, .yml or .json, or has a slash).
+        name_or_path: a full name, a first name or surname, or a slug, in any case and with or without diacritics; or
+            the path of a persona file (it ends in .yaml, .yml or .json, or has a slash).
         base: the folder from which a path counts; the current one where it is None.
         where: the place in words where the name was written, for the error.
 

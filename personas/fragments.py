@@ -27,7 +27,7 @@ class Fragment(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     include: str | list[str] = Field(default_factory=list, description="fragments that this one includes")
-    description: Text | None = Field(default=None, description="used where the persona has no description of its own")
+    description: Text | None = Field(default=None, description="used if the persona has no description of its own")
     characteristics: Characteristics = Field(default_factory=dict, description="characteristics as name: value")
     traits: list[Text] = Field(default_factory=list, description="traits of character")
     knowledge: KnowledgeLevel | dict[str, KnowledgeLevel] | None = Field(

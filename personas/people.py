@@ -29,8 +29,9 @@ def with_people(scenario: Scenario, names: Sequence[str]) -> Scenario:
 
     Args:
         scenario: with all its participants.
-        names: a name that means one of the participants (in full or in part, whatever its case and diacritics) makes
-            that one a person, who keeps persona and relationships; any other name joins, at the end of the list.
+        names: a name that means one of the participants (in full or in part, in any case, with or without diacritics)
+            makes that participant a person, who keeps persona and relationships; any other name joins at the end of the
+            list.
 
     Raises:
         InputError: a name means several participants, is given twice, or is invalid; or no agent would be left.

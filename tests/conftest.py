@@ -7,13 +7,19 @@ for their own runs reaches a test: keys and `PERSIMCHAT_*` variables are removed
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import settings
 
 from persimchat.state.errors import InputError
+
+if TYPE_CHECKING:
+    from loopback.server import LoopbackServer
 
 settings.register_profile("unhurried", deadline=None)  # a busy machine is no failure
 settings.load_profile("unhurried")
@@ -38,6 +44,15 @@ def pytest_configure() -> None:
     for name in [name for name in os.environ if name.startswith(REMOVED_PREFIXES) and name not in KEPT]:
         del os.environ[name]
     os.environ.update(QUIET)
+
+
+@pytest.fixture(autouse=True)
+def _ephemeral_memories_end() -> Iterator[None]:
+    """Close the ephemeral store after each test: for each mind, Chroma keeps some 3 MB until its store is closed."""
+    yield
+    memory = sys.modules.get("persimchat.memory.store")  # a test that has no memories need not import Chroma
+    if memory is not None and (store := memory._stores.pop(memory.EPHEMERAL, None)):
+        store.close()
 
 
 @pytest.fixture(scope="session")
@@ -66,6 +81,30 @@ def write(tmp_path: Path) -> Callable[..., Path]:
         return path
 
     return _write
+
+
+@pytest.fixture
+def serving() -> Iterator[Callable[..., LoopbackServer]]:
+    """`serving(answer, …)` starts a loopback server with this answer; it is stopped after the test."""
+    from loopback.server import LoopbackServer  # most tests need none, nor what it imports
+
+    with ExitStack() as running:
+        yield lambda answer=None, **options: running.enter_context(LoopbackServer(answer=answer, **options))
+
+
+@pytest.fixture
+def quick_retries(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Graphs try again as often as ever, but wait for next to nothing in between."""
+    from loopback.failing import retry_at_once
+
+    retry_at_once(monkeypatch)
+
+
+@pytest.fixture
+def models_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder of its own for the model files that are got."""
+    monkeypatch.setenv("PERSIMCHAT_MODELS", str(tmp_path / "models"))
+    return tmp_path / "models"
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ from langchain_core.runnables.config import set_config_context
 from loopback.server import LoopbackServer
 from typing_extensions import TypedDict
 
-from persimchat.models.asking import ask, speak
+from persimchat.models.asking import Answer, Spoken, ask, speak
 from persimchat.models.ledger import LEDGER, Ledger
 from persimchat.models.recording import Row
 from persimchat.state.judgement import NeedToTalk
@@ -31,7 +31,7 @@ class Kept:
         self.vectors: dict[str, str] = {}
 
     def call(self, row: Row) -> None:
-        self.rows.append(json.loads(json.dumps(row)))
+        self.rows.append(Row.model_validate(json.loads(json.dumps(row.line()))))
 
     def embedding(self, text: str, vector: str) -> None:
         self.vectors[text] = vector
@@ -67,6 +67,18 @@ def question(settings: Settings, *, agent: str = "Ann", turn: int = 3, schema: s
 def words(settings: Settings, *, agent: str = "Ann", turn: int = 3, schema: str = "S", **more: Any) -> Any:
     asked = {"settings": settings, "agent": agent, "module": "natural_language", "turn": turn, "schema": schema}
     return speak("json_answer", **asked, **more)
+
+
+async def question_to(server: LoopbackServer, **options: Any) -> Answer[NeedToTalk]:
+    """The answer of a server's model to the question."""
+    answer: Answer[NeedToTalk] = await question(Settings(**{"model": server.model(), **options}))
+    return answer
+
+
+async def words_of(server: LoopbackServer, message_id: str | None = None, **options: Any) -> Spoken:
+    """What a server's model says."""
+    spoken: Spoken = await words(Settings(**{"model": server.model(), **options}), message_id=message_id)
+    return spoken
 
 
 class State(TypedDict, total=False):

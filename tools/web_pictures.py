@@ -1,7 +1,7 @@
 """Take the README's pictures of the web page from a real run: `python tools/web_pictures.py [FOLDER]`.
 
 It starts the server, begins a conversation with the offline model over the REST API, and takes pictures of its page
-while it goes on, with Chromium and its driver, which must be installed: web_light.png, web_dark.png and
+while it runs, with Chromium and its driver, which must be installed: web_light.png, web_dark.png and
 web_phone.png in docs/pictures, or in FOLDER.
 """
 

@@ -47,7 +47,8 @@ def estimate(
 
     people, settings = understood(wanted)
     whole = estimated(people, settings)
-    half = estimated(people, settings, utterances=settings.max_messages // 2) if settings.max_messages > 1 else None
+    shorter = whole.utterances // 2 if settings.baseline is None else 0  # baselines are held in whole rounds
+    half = estimated(people, settings, utterances=shorter) if shorter else None
     if as_json:
         import json
 

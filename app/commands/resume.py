@@ -52,7 +52,7 @@ def go_on(wanted: WantedAgain, shown: Shown, begun: Begun, *, at: int | None = N
         form=form,
         people=any(persona.human for persona in scenario.participants),
         moderate=shown.moderate,
-        lead=resumed(manifest["branch"]) if at is None else branched(manifest["run"], at, again=again),
+        lead=resumed(manifest.branch) if at is None else branched(manifest.run, at, again=again),
     )
 
 
@@ -108,7 +108,7 @@ BRANCH_EXAMPLES: Final = """\b
 \b
 [bold]Exit codes[/bold]
   0 done, 2 bad input
-  3 model failure, 4 stopped by the machine (disk full), 130 interrupted: persimchat resume goes on
+  3 model failure, 4 stopped by the machine (disk full), 130 interrupted: continue with persimchat resume
 """
 
 
@@ -155,7 +155,7 @@ REGENERATE_EXAMPLES: Final = """\b
 \b
 [bold]Exit codes[/bold]
   0 done, 2 bad input
-  3 model failure, 4 stopped by the machine (disk full), 130 interrupted: persimchat resume goes on
+  3 model failure, 4 stopped by the machine (disk full), 130 interrupted: continue with persimchat resume
 """
 
 

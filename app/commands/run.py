@@ -26,7 +26,7 @@ EXAMPLES: Final = """\b
 \b
 [bold]Exit codes[/bold]
   0 done, 2 bad input
-  3 model failure, 4 stopped by the machine (disk full), 130 interrupted: persimchat resume goes on
+  3 model failure, 4 stopped by the machine (disk full), 130 interrupted: continue with persimchat resume
 """
 
 
@@ -56,7 +56,7 @@ DEBATE_EXAMPLES: Final = """\b
 \b
 [bold]Exit codes[/bold]
   0 done, 2 bad input
-  3 model failure, 4 stopped by the machine (disk full), 130 interrupted: persimchat resume goes on
+  3 model failure, 4 stopped by the machine (disk full), 130 interrupted: continue with persimchat resume
 """
 
 

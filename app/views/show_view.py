@@ -114,9 +114,9 @@ def _facts(summary: Summary) -> Iterator[tuple[str, str]]:
     if failed := came_out(summary.judgements, "failed"):
         yield "unusable answers", failed
     if moved := came_out(summary.judgements, "corrected"):
-        yield "answers put right", moved
+        yield "corrected answers", moved
     if total.corrections:
-        yield "put right", corrections(total.corrections)
+        yield "corrected wording", corrections(total.corrections)
     if summary.usage is not None:
         yield "used", used(summary.usage)
     for note in summary.notes:

@@ -62,7 +62,7 @@ class Kappa:
 
 
 def krippendorff(units: Units, metric: Metric) -> Alpha:
-    """Krippendorff's α = 1 − D_o/D_e for any number of raters, with missing ratings (E11).
+    """Krippendorff's α = 1 − D_o/D_e for any number of raters, with missing ratings.
 
     A unit with m ratings adds its pairs to the coincidences, each with the weight 1/(m − 1). D_o is their mean squared
     difference, D_e that of all ratings thrown together. The squared difference of values c and k is 1 (nominal),
@@ -83,7 +83,7 @@ def krippendorff(units: Units, metric: Metric) -> Alpha:
 
 
 def krippendorff_with_interval(units: Units, metric: Metric, *, seed: int = 0, resamples: int = RESAMPLES) -> Alpha:
-    """Krippendorff's α with a bootstrap interval over units (E3, E11).
+    """Krippendorff's α with a bootstrap interval over units.
 
     Args:
         units: as for `krippendorff`.
@@ -104,7 +104,7 @@ def krippendorff_with_interval(units: Units, metric: Metric, *, seed: int = 0, r
 
 
 def cohen(first: Sequence[Value | None], second: Sequence[Value | None]) -> Kappa:
-    """Cohen's κ = (p_o − p_e)/(1 − p_e) of two raters' classes (E12).
+    """Cohen's κ = (p_o − p_e)/(1 − p_e) of two raters' classes.
 
     Units that one of the two did not rate are left out. None where p_e = 1, that is both give one same class always.
     Source: Cohen 1960.

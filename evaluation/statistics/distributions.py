@@ -45,7 +45,7 @@ class Floor:
 
 
 def total_variation(first: Shares, second: Shares) -> float | None:
-    """The total variation distance ½Σ|p − q|, 0–1: the share of answers that would have to change (E14).
+    """The total variation distance ½Σ|p − q|, 0–1: the share of answers that would have to change.
 
     None where a side is empty.
 
@@ -57,7 +57,7 @@ def total_variation(first: Shares, second: Shares) -> float | None:
 
 
 def jensen_shannon(first: Shares, second: Shares) -> float | None:
-    """The Jensen–Shannon distance to base 2, 0–1: the root of the divergence from the middle of both sides (E15).
+    """The Jensen–Shannon distance to base 2, 0–1: the root of the divergence from the middle of both sides.
 
     None where a side is empty. Source: Lin 1991; `scipy.spatial.distance.jensenshannon`.
 
@@ -74,7 +74,7 @@ def jensen_shannon(first: Shares, second: Shares) -> float | None:
 
 
 def wasserstein(first: Shares, second: Shares, *, ordered: bool = True) -> float | None:
-    """The Wasserstein distance over ordered options 1…K, divided by K − 1, 0–1 (E16).
+    """The Wasserstein distance over ordered options 1…K, divided by K − 1, 0–1.
 
     It is how far answers would have to move on average, as a share of the scale. 0 for a single option; None where the
     options have no order or a side is empty. Source: Vaserstein 1969; `scipy.stats.wasserstein_distance`.
@@ -92,7 +92,7 @@ def wasserstein(first: Shares, second: Shares, *, ordered: bool = True) -> float
 
 
 def floor(measure: Distance, human: Shares, n: int, *, seed: int = 0, draws: int = DRAWS) -> Floor | None:
-    """The distance that samples of `n` answers have from people's shares although nothing differs (E17).
+    """The distance that samples of `n` answers have from people's shares although nothing differs.
 
     `draws` samples are drawn from people's shares. No simulation can be expected to come nearer.
 

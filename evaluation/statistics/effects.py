@@ -74,7 +74,7 @@ def signed_ranks(differences: Sequence[float | None]) -> SignedRanks:
 
 
 def rank_biserial(differences: Sequence[float | None]) -> Effect:
-    """The effect beside Wilcoxon's signed-rank test: r = (W⁺ − W⁻)/(W⁺ + W⁻), −1 to 1 (E7).
+    """The effect beside Wilcoxon's signed-rank test: r = (W⁺ − W⁻)/(W⁺ + W⁻), −1 to 1.
 
     1 means that every difference is positive, 0 that both sides weigh the same. None where every difference is zero.
     Source: Kerby 2014, matched-pairs rank-biserial correlation.
@@ -89,7 +89,7 @@ def rank_biserial(differences: Sequence[float | None]) -> Effect:
 
 
 def cliffs_delta(first: Sequence[float | None], second: Sequence[float | None]) -> Effect:
-    """The effect for two groups that share no tasks: δ = 2U/(nm) − 1, −1 to 1 (E8).
+    """The effect for two groups that share no tasks: δ = 2U/(nm) − 1, −1 to 1.
 
     It is the share of all pairs in which the first group's value is greater, minus the share in which it is smaller.
     None where a group is empty. Source: Cliff 1993; U from `scipy.stats.mannwhitneyu`.
@@ -121,7 +121,7 @@ def spearman(first: Sequence[float | None], second: Sequence[float | None]) -> E
 def variance_ratio(
     simulated: Sequence[float], human: Sequence[float], places: Sequence[float] | None = None
 ) -> float | None:
-    """How much simulated answers vary against those of people: the ratio of the two variances, 0 upwards (E18).
+    """How much simulated answers vary against those of people: the ratio of the two variances, 0 upwards.
 
     Below 1, the simulated people vary too little. None where a side is empty or people do not vary at all.
 

@@ -56,7 +56,7 @@ class FlipExcess:
 
 
 def flip_rate(conversations: Sequence[Answered], axis: str) -> FlipRate:
-    """The share of pairs of conversations equal in all but one axis whose answers differ (E20).
+    """The share of pairs of conversations equal in all but one axis whose answers differ.
 
     An axis of one level has no pairs, and no rate.
 
@@ -78,7 +78,7 @@ def flip_rate(conversations: Sequence[Answered], axis: str) -> FlipRate:
 
 
 def flip_excess(conversations: Sequence[Answered], axis: str, *, floor: str = "seed", unit: str = "task") -> FlipExcess:
-    """An axis's flip rate minus that of the seeds, −1 to 1, with the interval of `mean_over_tasks` (E2, E20).
+    """An axis's flip rate minus that of the seeds, −1 to 1, with the interval of `mean_over_tasks`.
 
     Two conversations that differ in the seed alone give different answers, too. Only what passes that is the axis's.
 

@@ -55,7 +55,7 @@ class Estimate:
 
 
 def proportion(successes: int, n: int) -> Estimate:
-    """A share of `n` independent trials, 0–1, with Wilson's interval (E1).
+    """A share of `n` independent trials, 0–1, with Wilson's interval.
 
     The interval stays within 0 and 1 and has a width for 0 of n and n of n, too. None of nothing. Source: Wilson 1927;
     `scipy.stats.binomtest`.
@@ -72,7 +72,7 @@ def proportion(successes: int, n: int) -> Estimate:
 
 
 def mean_over_tasks(values: Sequence[float | None]) -> Estimate:
-    """The mean m of one value a unit with Student's interval, m ± t(0.975, n−1)·s/√n (E2).
+    """The mean m of one value a unit with Student's interval, m ± t(0.975, n−1)·s/√n.
 
     For a comparison, give the difference of each task. The interval may pass the ends of the scale, for cutting it
     would hide how wide it is. One unit has no interval. Source: Student 1908; `scipy.stats.t`.
@@ -93,7 +93,7 @@ def mean_over_tasks(values: Sequence[float | None]) -> Estimate:
 
 
 def win_rate(wins: int, ties: int, losses: int) -> Estimate:
-    """Wins and half of the ties as a share of all pairs, 0–1, with the interval of `mean_over_tasks` on 1, ½, 0 (E5).
+    """Wins and half of the ties as a share of all pairs, 0–1, with the interval of `mean_over_tasks` on 1, ½, 0.
 
     Raises:
         ValueError: a count is negative.
@@ -134,7 +134,7 @@ def bootstrap(
     seed: int = 0,
     resamples: int = RESAMPLES,
 ) -> Estimate:
-    """Any statistic of whole units with the percentile bootstrap's interval (E3).
+    """Any statistic of whole units with the percentile bootstrap's interval.
 
     Units are drawn with replacement, each with everything in it; the bounds are the 2.5 % and 97.5 % points of the
     statistic over all draws. Fewer than `FEWEST` units have no interval, nor has a statistic that is undefined for

@@ -66,7 +66,7 @@ class Ranking(Significance):
 
 
 def sign_test(wins: int, losses: int, ties: int = 0) -> Significance:
-    """Whether wins and losses are equally likely: the exact binomial test, ties left out (E5).
+    """Whether wins and losses are equally likely: the exact binomial test, ties left out.
 
     All ties give p = 1. Source: Dixon and Mood 1946; `scipy.stats.binomtest`.
 
@@ -77,7 +77,7 @@ def sign_test(wins: int, losses: int, ties: int = 0) -> Significance:
 
 
 def mcnemar(first_only: int, second_only: int) -> Significance:
-    """Whether two methods are right equally often on the same items: McNemar's exact test (E4).
+    """Whether two methods are right equally often on the same items: McNemar's exact test.
 
     Only items count that exactly one of the two answered rightly; where there are none, p = 1. Source: McNemar 1947;
     `scipy.stats.binomtest`.
@@ -95,7 +95,7 @@ def mcnemar(first_only: int, second_only: int) -> Significance:
 def wilcoxon(
     differences: Sequence[float | None], *, alternative: Alternative = "two-sided", seed: int = 0
 ) -> Significance:
-    """Whether differences lie around zero: Wilcoxon's signed-rank test; its statistic is W⁺ (E6).
+    """Whether differences lie around zero: Wilcoxon's signed-rank test; its statistic is W⁺.
 
     Zeros are left out. Without ties, p is exact up to 50 differences, and from the normal approximation beyond. With
     ties, the exact distribution does not hold: then all 2ⁿ patterns of signs are counted, or 9,999 drawn where there
@@ -136,10 +136,11 @@ def mann_whitney(first: Sequence[float | None], second: Sequence[float | None], 
     if len(a) < 2 or len(b) < 2:
         note = "a group has fewer than two values"
         return Significance(statistic=None, p=None, method="none", note=note, **told)
+    tied = have_ties(a, b)
     how, method = _untied(max(len(a), len(b)))
-    found = stats().mannwhitneyu(a, b, alternative="two-sided", method=how)
+    found = stats().mannwhitneyu(a, b, alternative="two-sided", method="asymptotic" if tied else how)
     p = found.pvalue
-    if have_ties(a, b):
+    if tied:
         ranks = stats().rankdata(np.concatenate([a, b]))
         ways = math.comb(len(ranks), len(a))
         p, method = _permuted((ranks[: len(a)], ranks[len(a) :]), ways, "divisions into two groups", "two-sided", seed)
@@ -147,7 +148,7 @@ def mann_whitney(first: Sequence[float | None], second: Sequence[float | None], 
 
 
 def friedman(ratings: Sequence[Sequence[float | None]]) -> Ranking:
-    """Whether raters who rated the same systems prefer some: Friedman's test and Kendall's W = χ²/(n(k−1)) (E9).
+    """Whether raters who rated the same systems prefer some: Friedman's test and Kendall's W = χ²/(n(k−1)).
 
     A rater who lacks a system is left out. p comes from the χ² distribution with k − 1 degrees of freedom, which is
     rough for few raters. p = 1 where no rater tells the systems apart; None for fewer than three systems or two raters.
@@ -180,7 +181,7 @@ def friedman(ratings: Sequence[Sequence[float | None]]) -> Ranking:
 
 
 def holm(p_values: Sequence[float | None]) -> list[float | None]:
-    """Holm's adjustment of a family of p-values: sorted, p × (m − i), running maximum, cut at 1 (E10).
+    """Holm's adjustment of a family of p-values: sorted, p × (m − i), running maximum, cut at 1.
 
     The chance of even one false finding in the family stays below the level. None stays None and does not count in m.
     A family is one measure with all pairs compared. Source: Holm 1979.

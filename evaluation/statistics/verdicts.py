@@ -51,7 +51,7 @@ class Verdict:
 
 
 def verdict(a_first: Sequence[Scores | None], b_first: Sequence[Scores | None] | None) -> Verdict:
-    """The verdict on A against B (E13).
+    """The verdict on A against B.
 
     The outcome is the sign of d₁ + d₂, where d is the mean of A − B in an order: where no answer is missing, that is
     the comparison of the means of all 2k scores. Without a valid answer in one order there is no verdict, because the
@@ -89,7 +89,7 @@ def verdict(a_first: Sequence[Scores | None], b_first: Sequence[Scores | None] |
 
 
 def entropy(outcomes: Sequence[Outcome]) -> float:
-    """−Σ p ln p over win, tie and loss, 0 to ln 3 (FairEval's balanced position diversity entropy, E13)."""
+    """−Σ p ln p over win, tie and loss, 0 to ln 3 (FairEval's balanced position diversity entropy)."""
     shares = [count / len(outcomes) for count in Counter(outcomes).values()]
     return -sum(share * math.log(share) for share in shares) + 0.0  # -0.0 becomes 0.0
 

@@ -242,10 +242,10 @@ def _pdf(path: Path) -> list[Form]:
     remedy = "Save it again from the program that made it, or save its text as a .txt file."
     log = logging.getLogger("pypdf")
     level = log.level
-    log.setLevel(logging.CRITICAL)  # it would report every oddity of the file on standard error
+    log.setLevel(logging.CRITICAL)  # the library would report every irregularity of the file on standard error
     try:
         text = PyPDFLoader(path.resolve(), mode="single", pages_delimiter="\n").load()[0].page_content
-    except Exception as error:  # a broken file makes the library fail in every way there is
+    except Exception as error:  # the library raises many kinds of errors for a broken file
         what = f"the PDF cannot be read: {one_line(str(error)) or type(error).__name__}"
         raise InputError(what, where=str(path), remedy=remedy) from error
     finally:

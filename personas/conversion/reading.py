@@ -53,7 +53,7 @@ class Fact(BaseModel):
 
 
 class ReadPerson(BaseModel):
-    """Somebody whom a record describes; what it does not say is empty."""
+    """A person whom a record describes; fields that it does not state are empty."""
 
     name: Annotated[str, StringConstraints(max_length=300), BeforeValidator(_flat)] = Field(
         description="the name as it is written; empty where none is given"
@@ -82,8 +82,8 @@ async def check_readable(records: Sequence[Record], settings: Settings, why: str
         why: why no mapping fits, for the error.
 
     Raises:
-        InputError: only the offline model is there, or the model's name, key or file is wrong; a text is too long, or
-            there are too many.
+        InputError: no language model but the offline model is set, or the model's name, key or file is wrong; a text is
+            too long, or there are too many.
     """
     name = parse_model_name(model_name(settings, "", MODULE))
     if name.provider == "offline":
@@ -112,7 +112,7 @@ async def read_all(records: Sequence[Record], settings: Settings) -> tuple[list[
         answers = await asyncio.gather(*tasks)
     finally:
         for task in tasks:
-            task.cancel()  # where one failed, the others would only cost
+            task.cancel()  # if one failed, the others would only cost
         await asyncio.gather(*tasks, return_exceptions=True)
     name = reader(settings)
     drafts = [_draft(record, p, name) for record, a in zip(records, answers, strict=True) for p in a.value.people]

@@ -33,9 +33,8 @@ _EMPTY: Final = {
 _FORMS: Final = {
     "csv": "Comma-separated values, UTF-8, one heading line; texts may hold line ends, in quotes. Lists and objects "
     "are JSON in one cell. **Formulas:** a spreadsheet must not run an utterance as a formula, so a text that begins "
-    "with "
-    "`=`, `+`, `-` or `@` (also full-width, also after spaces) has an apostrophe in front of it; so has one that "
-    "begins with apostrophes and goes on like that. To undo it, remove one apostrophe from the front of every text "
+    "with `=`, `+`, `-` or `@` (also full-width, also after spaces) has an apostrophe in front of it; so has one that "
+    "begins with apostrophes before such a sign. To undo it, remove one apostrophe from the front of every text "
     "that matches `^'('*\\s*[=+\\-@＝＋－＠])`. Numbers are never changed.",
     "jsonl": "JSON Lines, UTF-8: one object a line, every column in every line.",
     "parquet": "Parquet. Lists and objects are JSON in a text column.",

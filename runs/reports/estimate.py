@@ -1,8 +1,9 @@
 """Estimates a conversation before it is held: calls, tokens and cost, per module and in all.
 
-Calls are counted as the graph makes them (`estimate_calls.py`); tokens come from the real prompts with typical content
-(`estimate_prompts.py`) and from typical answers (`estimate_lengths.yaml`). Prompts grow at first and then keep their
-size, so they are rendered at some utterances and interpolated linearly in between. No model is asked.
+Calls are counted beside the graphs that make them (`graph/calls.py`); tokens come from the real prompts with typical
+content (`estimate_prompts.py`, `estimate_baselines.py`) and from typical answers (`estimate_lengths.yaml`). Prompts
+grow at first and then keep their size, so they are rendered at some utterances and interpolated linearly in between. No
+model is asked.
 """
 
 from __future__ import annotations
@@ -15,130 +16,34 @@ from typing import Any, Final
 
 import numpy as np
 import yaml
-from numpy.typing import NDArray
 
-from persimchat.graph.ending import judge_is_due, leave_takers
+from persimchat.graph.calls import (
+    MODULE_OF,
+    Floats,
+    Shape,
+    calls_beside_answers,
+    calls_of_answers,
+    calls_of_mind,
+    calls_of_onlookers,
+    utterances_at_most,
+)
+from persimchat.graph.ending import leave_takers
 from persimchat.models.naming import parse_model_name
 from persimchat.models.registry import model_name
 from persimchat.models.usage import cost_usd
 from persimchat.nodes.analysis import ANALYST
 from persimchat.nodes.judge import judge_name
+from persimchat.nodes.script import WRITER
 from persimchat.nodes.selector import SELECTOR
 from persimchat.personas.catalogue import judge_persona
 from persimchat.runs.events import Totals
 from persimchat.runs.folder.totals import totals, totals_by
+from persimchat.runs.reports.estimate_baselines import prompt_of_answer, prompt_of_decision, prompt_of_script
 from persimchat.runs.reports.estimate_content import Typical, lengths
 from persimchat.runs.reports.estimate_prompts import judgements, prompt_of_mind, prompt_of_onlooker, schema_tokens
 from persimchat.state.errors import InputError
 from persimchat.state.scenario import Scenario
 from persimchat.state.settings import BUDGETS, Settings
-
-Floats = NDArray[np.float64]
-
-
-@dataclass(frozen=True)
-class Course:
-    """The properties of a conversation that decide how many calls it takes.
-
-    Attributes:
-        participants: how many take part, people included.
-        utterances: how many are made.
-        reflecting: share of actions that reflect, 0 to 1.
-        people: how many of the participants are people; they are assumed to speak as often as the others.
-    """
-
-    participants: int
-    utterances: int
-    reflecting: float
-    people: int = 0
-
-    def heard(self, settings: Settings) -> float:
-        """The share of utterances about which one agent's model is asked: its own, and those that concern it."""
-        agents = self.participants - self.people
-        if settings.listeners == "all" or not agents:
-            return 1.0
-        own = 1 / self.participants
-        if agents == 1:
-            return 1.0
-        by_agents = own * (agents - 1) * min(1.0, settings.listeners / (agents - 1))
-        return own + by_agents + own * self.people * min(1.0, settings.listeners / agents)
-
-    def nothing(self) -> Floats:
-        """No calls: one number for the awakening (0) and one for each utterance."""
-        return np.zeros(self.utterances + 1)
-
-    def always(self, *, since: int) -> Floats:
-        """One call per utterance from this one on; 0 is the awakening."""
-        calls = self.nothing()
-        calls[since:] = 1.0
-        return calls
-
-
-def calls_of_mind(course: Course, settings: Settings, *, speaks: bool = True) -> dict[str, Floats]:
-    """Calls of one mind by task, at the awakening and at each utterance.
-
-    Args:
-        course: of the conversation.
-        settings: of the simulation.
-        speaks: False for the persona judge's mind, which only listens.
-    """
-    debate, thinks = settings.mode == "debate", settings.planning_and_reflection
-    heard = course.heard(settings) if speaks else 1.0
-    # Nobody speaks twice in a row; those who were asked do as they chose, except the one who speaks next.
-    chosen = heard - (heard - 1 / course.participants) / (course.participants - 1) if speaks else 1.0
-    thoughts = chosen * course.always(since=2) if thinks else course.nothing()
-    calls = {"reflection": thoughts * course.reflecting, "planning": thoughts * (1 - course.reflecting)}
-    asked = heard * course.always(since=1)
-    awakens = course.always(since=0) - course.always(since=1)
-    if settings.memory_filtering:
-        calls["memory_filtering"] = heard * course.always(since=2) + thoughts
-    if speaks:
-        calls["utterance"] = course.always(since=1) / course.participants
-    match settings.cognition:
-        case "full":
-            calls |= {"perception": asked, "focal_points": asked, "emotion": awakens + asked}
-            if thinks:
-                calls["action"] = asked
-            if speaks:
-                calls["need_to_talk"] = awakens + asked
-            if speaks and debate:
-                calls["openness"] = awakens + asked
-        case "compact":
-            calls |= {"hearing": asked, "appraisal": awakens + asked}
-        case "lean":
-            calls |= {"reaction": asked, "appraisal": awakens}
-    return calls
-
-
-def calls_of_onlookers(course: Course, settings: Settings) -> dict[str, Floats]:
-    """Calls of judge, selector and analysis by task, as for `calls_of_mind`."""
-    calls = {}
-    if settings.mode == "debate":
-        due = [judge_is_due(turn, course.participants, settings) for turn in range(1, course.utterances + 1)]
-        calls["judge"] = np.array([0.0, *due], dtype=np.float64)
-        if course.utterances == settings.max_messages:
-            calls["majority"] = course.nothing()
-            calls["majority"][-1] = 1.0
-    if settings.pattern == "selector":
-        calls["selector"] = _selections(course, settings)
-    if settings.analysis:
-        calls["analysis"] = course.always(since=1)
-    return calls
-
-
-def _selections(course: Course, settings: Settings) -> Floats:
-    """The selector is not asked if only one may speak: in turns of two, and for the last goodbye."""
-    calls = course.always(since=1)
-    if course.participants == 2 and not settings.allow_repeated_speaker:
-        calls[2:] = 0.0
-    everybody_leaves = leave_takers(course.participants, settings.max_messages) == course.participants
-    if settings.closing != "off" and everybody_leaves and course.utterances == settings.max_messages:
-        calls[-1] = 0.0
-    return calls
-
-
-MODULE_OF: Final = {"utterance": "natural_language", "majority": "judge"}
-"""Tasks that are counted under a module of another name."""
 
 _CLOSELY: Final = 8
 """How many first utterances are looked at one by one, because prompts grow most at first."""
@@ -204,48 +109,56 @@ def estimate(scenario: Scenario, settings: Settings, *, utterances: int | None =
             limit ends with consensus. People are assumed to speak as often as the others.
 
     Raises:
-        InputError: a baseline is asked for, a model's name is wrong, or there are too many utterances.
+        InputError: a model's name is wrong, there are too many utterances, or there is no room for one round.
     """
-    made = settings.max_messages if utterances is None else utterances
-    if not 1 <= made <= settings.max_messages:
-        raise InputError(
-            f"{made} utterances cannot be estimated", remedy=f"From 1 to the message limit, {settings.max_messages}."
-        )
-    if settings.baseline is not None:
-        raise InputError(
-            "the cost of a baseline cannot be estimated",
-            where=f"setting baseline={settings.baseline}",
-            remedy="Leave the baseline out. A baseline makes far fewer calls: one per participant and round "
-            "(single_agent: one).",
-        )
+    most = utterances_at_most(len(scenario.participants), settings)
+    made = most if utterances is None else utterances
+    if not 1 <= made <= most:
+        raise InputError(f"{made} utterances cannot be estimated", remedy=f"From 1 to the most that are made, {most}.")
     typical = Typical(scenario, settings, lengths())
     people = sum(persona.human for persona in scenario.participants)
-    course = Course(len(scenario.participants), made, typical.lengths.reflecting, people)
-    points = _looked_at(made, course.participants, settings)
-    ledger = _Ledger(typical, points)
+    shape = Shape(len(scenario.participants), made, typical.lengths.reflecting, people)
+    ledger = _Ledger(typical, _looked_at(made, shape.participants, settings))
+    if settings.baseline is None:
+        _add_minds(ledger, typical, shape)
+    else:
+        _add_baseline(ledger, typical, shape)
+    return Estimate(made, ledger.rows)
+
+
+def _add_minds(ledger: _Ledger, typical: Typical, shape: Shape) -> None:
+    """The calls of a conversation of minds: participants, judge, selector, analysis."""
+    scenario, settings = typical.scenario, typical.settings
     for persona in (persona for persona in scenario.participants if not persona.human):
-        for task, calls in calls_of_mind(course, settings).items():
+        for task, calls in calls_of_mind(shape, settings).items():
             ledger.add(task, persona.name, calls, partial(prompt_of_mind, typical, persona, task))
     judge = judge_persona().model_copy(update={"name": judge_name(typical.names)})
     listens = settings.mode == "debate" and settings.judge == "persona"
     if listens:
-        for task, calls in calls_of_mind(course, settings, speaks=False).items():
-            ledger.add(
-                task,
-                judge.name,
-                calls,
-                partial(prompt_of_mind, typical, judge, task, speaks=False),
-                settings.of_judge(),
-            )
+        for task, calls in calls_of_mind(shape, settings, speaks=False).items():
+            prompt = partial(prompt_of_mind, typical, judge, task, speaks=False)
+            ledger.add(task, judge.name, calls, prompt, settings.of_judge())
     agents = {"selector": SELECTOR, "analysis": ANALYST}
-    for task, calls in calls_of_onlookers(course, settings).items():
-        ledger.add(
-            task,
-            agents.get(task, judge.name),
-            calls,
-            partial(prompt_of_onlooker, typical, task, judge=judge if listens else None),
-        )
-    return Estimate(made, ledger.rows)
+    for task, calls in calls_of_onlookers(shape, settings).items():
+        prompt = partial(prompt_of_onlooker, typical, task, judge=judge if listens else None)
+        ledger.add(task, agents.get(task, judge.name), calls, prompt)
+
+
+def _add_baseline(ledger: _Ledger, typical: Typical, shape: Shape) -> None:
+    """The calls of a baseline that is held to its last round."""
+    if typical.settings.baseline != "single_agent":
+        for persona in typical.scenario.participants:
+            calls = calls_of_answers(shape, typical.settings)["answering"]
+            ledger.add("answering", persona.name, calls, partial(prompt_of_answer, typical, persona))
+    judge = judge_name(typical.names)
+    agents = {"script": WRITER, "analysis": ANALYST}
+    prompts: dict[str, Callable[[int], int]] = {
+        "script": lambda _: prompt_of_script(typical),
+        "mad_judge": partial(prompt_of_decision, typical),
+    }
+    for task, calls in calls_beside_answers(shape, typical.settings).items():
+        prompt = prompts.get(task) or partial(prompt_of_onlooker, typical, task)
+        ledger.add(task, agents.get(task, judge), calls, prompt)
 
 
 def list_prices_as_of() -> str:
@@ -284,7 +197,7 @@ class _Ledger:
         given = float(calls @ lengths_) + total * schema_tokens(self._typical, task, name)
         number, words = len(self._typical.names), self._typical.settings.utterance_words
         made = total * sum(
-            self._typical.lengths.answered(part, participants=number, words=words)
+            self._typical.lengths.answered(part, participants=number, words=words, utterances=len(calls) - 1)
             for part in judgements(self._typical, task)
         )
         prices = self._typical.settings.prices

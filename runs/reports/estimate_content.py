@@ -65,16 +65,20 @@ class Lengths(_Part):
     reflecting: float = Field(ge=0, le=1)
     kept: float = Field(ge=0, le=1)
 
-    def answered(self, task: str, *, participants: int, words: int) -> int:
+    def answered(self, task: str, *, participants: int, words: int, utterances: int = 1) -> int:
         """Tokens of one answer to a task.
 
         Args:
             task: by the name in its prompt.
             participants: how many take part.
             words: of an utterance (setting `utterance_words`).
+            utterances: of a script (baseline `single_agent`).
         """
+        spoken = max(1, round(words * self.bytes_a_word / 4))
         if task == "utterance":
-            return max(1, round(words * self.bytes_a_word / 4))
+            return spoken
+        if task == "script":
+            return utterances * (spoken + self.answer_tokens["script"])
         return self.answer_tokens[task] + participants * self.answer_tokens_a_participant.get(task, 0)
 
 

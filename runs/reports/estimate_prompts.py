@@ -21,6 +21,8 @@ from persimchat.prompts import blocks, render
 from persimchat.prompts.blocks import Item, estimated_tokens
 from persimchat.runs.reports.estimate_content import Typical
 from persimchat.state import judgement
+from persimchat.state.answering import answering_schema
+from persimchat.state.decision import decision_schema
 from persimchat.state.mind import Step, in_step
 from persimchat.state.persona import Persona
 from persimchat.state.verdict import answer_description, majority_schema, verdict_schema
@@ -108,13 +110,17 @@ def schema_tokens(typical: Typical, task: str, model: ModelName) -> int:
 
     Only a request shows what a server refuses; until then, the server is assumed to support all forms.
     """
-    if task == "utterance" or model.provider == "offline" or not ladder.rung(model).needs_schema_in_prompt:
+    if task in ("utterance", "script") or model.provider == "offline" or not ladder.rung(model).needs_schema_in_prompt:
         return 0
     names, settings = tuple(typical.names), typical.settings
     made: dict[str, Callable[[], type[BaseModel]]] = {
         "judge": lambda: verdict_schema(names, settings.answer_format, tuple(settings.choices)),
         "majority": lambda: majority_schema(names, settings.answer_format, tuple(settings.choices)),
         "selector": lambda: selection_schema(names),
+        "answering": lambda: answering_schema(
+            settings.answer_format, tuple(settings.choices), confident=settings.baseline == "reconcile"
+        ),
+        "mad_judge": lambda: decision_schema(settings.answer_format, tuple(settings.choices)),
     }
     made |= dict.fromkeys(AT_ONCE, lambda: judgement.in_parts(*judgements(typical, task)))
     schema = _SCHEMAS[task] if task in _SCHEMAS else made[task]()

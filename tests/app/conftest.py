@@ -147,19 +147,20 @@ def terminal() -> Callable[..., tuple[int, str]]:
 
 
 @pytest.fixture
-def serve() -> Iterator[Callable[..., LoopbackServer]]:
+def serve(serving: Callable[..., LoopbackServer]) -> Callable[..., LoopbackServer]:
     """Start servers that answer every task; utterances are `LINES` in turn."""
-    running: list[LoopbackServer] = []
 
     def start(answer: Any = None, **options: Any) -> LoopbackServer:
         turns = iter(LINES * 1000)
-        answerer = answer or Scripted(utterance=lambda _: next(turns))
-        running.append(LoopbackServer(answer=answerer, **options).__enter__())
-        return running[-1]
+        return serving(answer or Scripted(utterance=lambda _: next(turns)), **options)
 
-    yield start
-    for server in running:
-        server.__exit__()
+    return start
+
+
+@pytest.fixture
+def out(tmp_path: Path) -> Path:
+    """Where the command keeps its runs unless told otherwise."""
+    return tmp_path / "conversations"
 
 
 @pytest.fixture

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 from app.conftest import environment
 from app.terminal import Terminal
+from run_files import read_records, run_json
 
 pytestmark = pytest.mark.proof
 
@@ -31,10 +31,6 @@ def open_terminal() -> Iterator[Open]:
         terminal.close()
 
 
-def transcript(run: Path) -> list[dict[str, object]]:
-    return [json.loads(line) for line in (run / "transcript.jsonl").read_text(encoding="utf-8").splitlines()]
-
-
 def test_a_person_joins(open_terminal: Open, only_run: Callable[[Path], Path], tmp_path: Path):
     """They are asked, mistakes cost nothing, and what they say stands above the line and in the transcript."""
     screen = open_terminal(*PETR, "--messages", "4")
@@ -55,7 +51,7 @@ def test_a_person_joins(open_terminal: Open, only_run: Callable[[Path], Path], t
     assert code == 0, text
     assert "Ended: the moderator ended the conversation, after " in text
     assert "Continue with: persimchat resume o/" in text
-    said = [line for line in transcript(only_run(tmp_path / "o")) if line["speaker"] == "Petr"]
+    said = [line for line in read_records(only_run(tmp_path / "o") / "transcript.jsonl") if line["speaker"] == "Petr"]
     assert [(line["text"], line["heard_by"]) for line in said] == [("psst, žluťoučký kůň", ["Jarmila Dvořáčková"])]
 
 
@@ -93,7 +89,7 @@ def test_what_is_typed_between_two_utterances_is_not_swallowed(
     screen.keys("/stop\r")
     code, text = screen.end()
     assert code == 0, text
-    said = {line["speaker"]: line["text"] for line in transcript(only_run(tmp_path / "o"))}
+    said = {line["speaker"]: line["text"] for line in read_records(only_run(tmp_path / "o") / "transcript.jsonl")}
     assert said["Petr"] == words
     assert said["Moderator"] == "Now the moderator."
 
@@ -113,7 +109,7 @@ def test_interrupting_and_leaving(
     assert ("You have left" in text) == (code == 0)
     assert "Continue with: persimchat resume o/" in text
     assert screen.all.rindex("\x1b[?2004l") > screen.all.rindex("\x1b[?2004h")  # pasting is as it was
-    manifest = json.loads((only_run(tmp_path / "o") / "run.json").read_text(encoding="utf-8"))
+    manifest = run_json(only_run(tmp_path / "o"))
     assert manifest["stop_reason"] == "stopped"
 
     resumed = open_terminal("resume", str(only_run(tmp_path / "o")), "--messages", "2")

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from loopback.scripted import Scripted
 from loopback.server import LoopbackServer
+from run_files import read_records
 
 from persimchat.personas.conversion.mapping import ORDER
 from persimchat.personas.files import load_persona
@@ -57,7 +58,7 @@ def test_those_who_are_converted_can_talk(command: Run, write: Write, tmp_path: 
     )  # fmt: skip
     assert done.code == 0, done.err
     (folder,) = (tmp_path / "conversations").iterdir()
-    said = [json.loads(line) for line in (folder / "transcript.jsonl").read_text(encoding="utf-8").splitlines()]
+    said = read_records(folder / "transcript.jsonl")
     assert {line["speaker"] for line in said} == {"Ana Mora", "Bo Říha"}
 
 

@@ -8,16 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from run_files import run_json
 
 from persimchat.app.commands.setting_options import choices_in
 from persimchat.state.errors import InputError
 
 Run = Callable[..., Any]
-
-
-def manifest(folder: str) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads((Path(folder.strip()) / "run.json").read_text(encoding="utf-8"))
-    return found
 
 
 def test_a_debate_from_one_command(command: Run):
@@ -35,7 +31,7 @@ def test_its_options_are_settings(command: Run):
         "--closing", "on", "--seed", "3", "--model", "offline", "--quiet",
     )  # fmt: skip
     assert done.code == 0, done.err
-    kept = manifest(done.out)
+    kept = run_json(done.out.strip())
     wanted = {
         "mode": "debate", "answer_format": "choice", "choices": ["Brno", "Lviv"], "judge": "persona", "judge_window": 3,
         "judge_every": 2, "max_messages": 4, "pattern": "round_robin", "closing": "on", "seed": 3,
@@ -46,8 +42,8 @@ def test_its_options_are_settings(command: Run):
 
 def test_choices_alone_ask_for_one_of_them(command: Run):
     done = command("debate", "Where?", "-n", "2", "--choices", "Brno;Lviv, old town", "--max-messages", "2", "--quiet")
-    assert manifest(done.out)["settings"]["choices"] == ["Brno", "Lviv, old town"]
-    assert manifest(done.out)["settings"]["answer_format"] == "choice"
+    assert run_json(done.out.strip())["settings"]["choices"] == ["Brno", "Lviv, old town"]
+    assert run_json(done.out.strip())["settings"]["answer_format"] == "choice"
 
 
 @pytest.mark.proof
@@ -56,13 +52,13 @@ def test_run_holds_a_debate_where_the_file_or_an_option_says_so(command: Run, wr
     for arguments in (["--scenario", str(file)], ["Tea?", "-n", "2", "--mode", "debate", "--messages", "2"]):
         done = command("run", *arguments, "--model", "offline", "--quiet")
         assert done.code == 0, done.err
-        assert manifest(done.out)["conclusion"] is not None
+        assert run_json(done.out.strip())["conclusion"] is not None
 
 
 def test_debate_holds_a_debate_whatever_the_file_says(command: Run, write: Callable[..., Path]):
     file = write("d.yaml", "topic: Tea?\nparticipants: [Jarmila, Rowan]\nsettings: {max_messages: 2}\n")
     done = command("debate", "--scenario", str(file), "--model", "offline", "--quiet")
-    assert manifest(done.out)["settings"]["mode"] == "debate"
+    assert run_json(done.out.strip())["settings"]["mode"] == "debate"
 
 
 def test_events_tell_verdicts_and_conclusion(command: Run):

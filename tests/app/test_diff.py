@@ -8,15 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from run_files import run_json
 from run_folders import HOSTILE, PEOPLE, lines, utterance, write_debate, write_run, write_steered
 
 Run = Callable[..., Any]
 Plain = Callable[[str], str]
-
-
-@pytest.fixture
-def out(tmp_path: Path) -> Path:
-    return tmp_path / "conversations"
 
 
 @pytest.mark.proof
@@ -26,7 +22,7 @@ def test_two_seeds_of_one_conversation(command: Run, out: Path) -> None:
         assert command("run", "Tea or coffee?", *given).code == 0
     runs = {}
     for folder in out.iterdir():
-        runs.setdefault(json.loads((folder / "run.json").read_text(encoding="utf-8"))["seed"], []).append(folder.name)
+        runs.setdefault(run_json(folder)["seed"], []).append(folder.name)
     same = command("diff", *runs[1])
     assert (same.code, same.err) == (0, "")
     assert "The two runs are equal" in same.out

@@ -69,7 +69,7 @@ def test_json_has_everything(command: Run) -> None:
         ((TOPIC, "--model", "nonsense"), "unknown model"),
         ((TOPIC, "--messages", "0"), "max_messages"),
         ((TOPIC, "--choices", "tea,,coffee"), "a choice is missing"),
-        ((TOPIC, "--baseline", "single_agent"), "the cost of a baseline cannot be estimated"),
+        ((TOPIC, "--mode", "debate", "--baseline", "mad", "--messages", "2"), "no room"),
         ((TOPIC, "--participants", "Jarmila,Nobody At All"), "Nobody At All"),
         ((TOPIC, "--set", "nonsense=1"), "nonsense"),
     ],

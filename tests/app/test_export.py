@@ -13,11 +13,6 @@ from run_folders import MARKER, write_debate, write_run, write_steered
 Run = Callable[..., Any]
 
 
-@pytest.fixture
-def out(tmp_path: Path) -> Path:
-    return tmp_path / "conversations"
-
-
 @pytest.mark.proof
 def test_from_conversation_to_table(command: Run, out: Path) -> None:
     for seed in ("1", "2"):

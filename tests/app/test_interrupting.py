@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from loopback.server import LoopbackServer
+from run_files import read_records, run_json
 
 pytestmark = pytest.mark.proof
 
@@ -20,7 +21,7 @@ LONG = ("run", "Tea?", "-n", "3", "--messages", "500", "--out", "o")
 
 def stopped_run(run: Path) -> int:
     """Check that a run was stopped in good order; the number of its utterances."""
-    manifest = json.loads((run / "run.json").read_text(encoding="utf-8"))
+    manifest = run_json(run)
     assert manifest["stop_reason"] == "stopped"
     assert manifest["ended"]
     text = (run / "transcript.jsonl").read_text(encoding="utf-8")
@@ -29,8 +30,7 @@ def stopped_run(run: Path) -> int:
     assert turns == list(range(1, len(turns) + 1))
     assert manifest["turn"] == len(turns)
     assert "stopped before its end" in (run / "transcript.md").read_text(encoding="utf-8")
-    for line in (run / "minds.jsonl").read_text(encoding="utf-8").splitlines():
-        json.loads(line)
+    assert all(read_records(run / "minds.jsonl"))
     return len(turns)
 
 

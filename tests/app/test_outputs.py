@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -11,6 +10,7 @@ import pytest
 from loopback.scripted import Scripted
 from loopback.server import LoopbackServer
 from pydantic import TypeAdapter
+from run_files import read_records
 
 from persimchat.runs.events import Event
 
@@ -32,7 +32,7 @@ def test_json_is_events_and_nothing_else(finished: Run, serve: Serve, only_run: 
     assert events[-1].reason == "message_limit"
     run = only_run(tmp_path / "o")
     assert Path(events[-1].folder) == Path("o") / run.name
-    spoken = [json.loads(line) for line in (run / "transcript.jsonl").read_text(encoding="utf-8").splitlines()]
+    spoken = read_records(run / "transcript.jsonl")
     assert [s["text"] for s in spoken] == [e.text for e in events if e.event == "utterance"]
 
 

@@ -23,11 +23,6 @@ class Keyboard(io.StringIO):
         return True
 
 
-@pytest.fixture
-def out(tmp_path: Path) -> Path:
-    return tmp_path / "conversations"
-
-
 def names(done: Any) -> list[str]:
     assert (done.code, done.err) == (0, "")
     return [run["run"] for run in json.loads(done.out)]

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import inspect
-import json
 import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, get_args
 
 import pytest
+from run_files import run_json
 from typer.testing import CliRunner
 
 from persimchat.app.cli import app
@@ -96,7 +96,7 @@ def test_old_options_are_understood_with_a_hint(
     assert done.code == 0, done.err
     assert done.err.count("\n") == 1
     assert f" is called {new} now" in done.err
-    kept = json.loads((Path(done.out.strip()) / "run.json").read_text(encoding="utf-8"))["settings"]
+    kept = run_json(Path(done.out.strip()))["settings"]
     assert kept[setting] == value
 
 

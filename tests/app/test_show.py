@@ -15,11 +15,6 @@ Run = Callable[..., Any]
 Plain = Callable[[str], str]
 
 
-@pytest.fixture
-def out(tmp_path: Path) -> Path:
-    return tmp_path / "conversations"
-
-
 def rows(text: str, heading: str) -> list[list[str]]:
     """The rows of the table of this heading, cells apart."""
     lines = text.split("\n")
@@ -70,7 +65,7 @@ def test_a_debate(command: Run, out: Path) -> None:
         f"3 of 3: {PEOPLE[0]}, {PEOPLE[1]} and {PEOPLE[2]}; so says: judge",
         "All of them came round.",
         "9 of 9 messages",
-        "put right          repetition 1",
+        "corrected wording  repetition 1",
     ):
         assert expected in text, expected
     verdicts = rows(text, "Verdicts")

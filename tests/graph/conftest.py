@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -12,17 +12,11 @@ from loopback.server import LoopbackServer
 
 
 @pytest.fixture
-def baseline() -> Iterator[Callable[..., Baseline]]:
+def baseline(serving: Callable[..., LoopbackServer]) -> Callable[..., Baseline]:
     """`baseline(plan, task=answer, …)` starts a server with these answers; it is stopped after the test."""
-    started: list[LoopbackServer] = []
 
     def start(plan: dict[str, list[Any]] | None = None, **replaced: Any) -> Baseline:
         scripted = Scripted(**({"answering": Planned(plan)} if plan else {}), **replaced)
-        server = LoopbackServer(answer=scripted)
-        server.__enter__()
-        started.append(server)
-        return Baseline(server, scripted)
+        return Baseline(serving(scripted), scripted)
 
-    yield start
-    for server in started:
-        server.__exit__()
+    return start

@@ -16,6 +16,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from loopback.answering import Fault
 from loopback.planned import NAMES, PEOPLE, Baseline, name_in, round_in
 from loopback.scripted import prompt_of
+from run_files import read_records, run_json
 
 import persimchat
 from persimchat.graph.baselines import BUILDERS, baseline_graph
@@ -197,9 +198,9 @@ def test_its_run_is_one_like_any_other(ready: Baseline, name: str, tmp_path: Pat
     folder = Path(result.folder or "")
 
     def lines(file: str) -> list[dict[str, Any]]:
-        return [json.loads(line) for line in (folder / file).read_text(encoding="utf-8").splitlines()]
+        return read_records(folder / file)
 
-    manifest = json.loads((folder / "run.json").read_text(encoding="utf-8"))
+    manifest = run_json(folder)
     assert (manifest["stop_reason"], manifest["stop_source"], manifest["turn"]) == ("message_limit", name, 9)
     said = lines("transcript.jsonl")
     assert [u["turn"] for u in said] == list(range(1, 10))

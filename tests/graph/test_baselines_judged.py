@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from loopback.planned import NAMES, PEOPLE, Baseline, Planned, Together, name_in, round_in, section
-from loopback.scripted import prompt_of
+from loopback.scripted import in_turn, prompt_of
 
 from persimchat.state.errors import ModelError
 
@@ -134,8 +134,7 @@ def test_a_judge_that_will_not_decide_after_the_last_round_is_an_error(baseline:
 
 
 def test_a_judge_that_answers_nonsense_is_asked_once_more(baseline: Start):
-    script = iter([decided("negative", "several"), decided("negative", "20")])
-    b = baseline(PLAN, mad_judge=lambda body: next(script))
+    b = baseline(PLAN, mad_judge=in_turn(decided("negative", "several"), decided("negative", "20")))
     output = b.hold("mad_judge", **NUMBER)
     assert output["conclusion"]["answer"] == "20"
     assert output["usage"][f"judge|Judge|{b.server.model()}"]["calls"] == 2

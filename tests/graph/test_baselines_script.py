@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 from loopback.answering import Reply
 from loopback.planned import NAMES, PEOPLE, Baseline
-from loopback.scripted import prompt_of
+from loopback.scripted import in_turn, prompt_of
+from talks import words_in
 
 from persimchat.state.conversation import utterances
 from persimchat.state.errors import ModelError
@@ -20,20 +21,10 @@ GOOD = "Ada: Tea, Bo?\n\n**Bo Říha:** (laughs) Coffee.\n\n李雷：我想喝�
 GIVEN: dict[str, Any] = {"max_messages": 4}
 
 
-def said(output: dict[str, Any]) -> list[tuple[str, str]]:
-    return [(u["speaker"], u["text"]) for u in utterances(output["messages"])]
-
-
-def then(*scripts: Any) -> Callable[[Any], Any]:
-    """These scripts one after the other; it is an error to ask for more."""
-    left = iter(scripts)
-    return lambda body: next(left)
-
-
 def test_a_script_becomes_utterances(baseline: Start):
     b = baseline(script=GOOD)
     output = b.hold("single_agent", **GIVEN)
-    assert said(output) == [(ADA, "Tea, Bo?"), (BO, "Coffee."), (LEI, "我想喝茶。"), (ADA, "Well then.")]
+    assert words_in(output) == [(ADA, "Tea, Bo?"), (BO, "Coffee."), (LEI, "我想喝茶。"), (ADA, "Well then.")]
     assert [u["addressees"] for u in utterances(output["messages"])] == [[BO], [], [], []]
     assert (output["stop_reason"], output["stop_source"]) == ("message_limit", "single_agent")
     assert output["stop_detail"] == "One model wrote 4 utterances."
@@ -83,7 +74,7 @@ def test_settings_change_what_is_asked_for(baseline: Start):
 def test_what_is_too_much_is_cut(baseline: Start):
     b = baseline(script=GOOD)
     output = b.hold("single_agent", max_messages=3)
-    assert [speaker for speaker, _ in said(output)] == NAMES
+    assert [speaker for speaker, _ in words_in(output)] == NAMES
     assert output["stop_detail"] == "One model wrote 4 utterances, of which the last 1 were left out."
     assert len(b.server.bodies()) == 1
 
@@ -91,7 +82,7 @@ def test_what_is_too_much_is_cut(baseline: Start):
 def test_too_few_are_asked_for_once_more_and_then_taken(baseline: Start):
     b = baseline(script="Ada: Tea.\nBo: No.\n李雷: 茶。")
     output = b.hold("single_agent", **GIVEN)
-    assert output["turn"] == len(said(output)) == 3
+    assert output["turn"] == len(words_in(output)) == 3
     assert output["stop_detail"] == "One model wrote 3 utterances in place of 4."
     assert len(b.server.bodies()) == 2
     again = b.server.bodies()[1]["messages"]
@@ -101,18 +92,18 @@ def test_too_few_are_asked_for_once_more_and_then_taken(baseline: Start):
 
 
 def test_the_second_script_counts_where_it_is_right(baseline: Start):
-    b = baseline(script=then("Ada: Tea.", GOOD))
+    b = baseline(script=in_turn("Ada: Tea.", GOOD))
     output = b.hold("single_agent", **GIVEN)
-    assert len(said(output)) == 4
+    assert len(words_in(output)) == 4
     assert output["stop_detail"] == "One model wrote 4 utterances."
     (row,) = output["usage"].values()
     assert row["calls"] == 2
 
 
 def test_strangers_are_never_accepted(baseline: Start):
-    b = baseline(script=then("Moderator: Welcome!\nAda: Tea.\nBo: No.\n李雷: 茶。\nAda: Well.", GOOD))
+    b = baseline(script=in_turn("Moderator: Welcome!\nAda: Tea.\nBo: No.\n李雷: 茶。\nAda: Well.", GOOD))
     output = b.hold("single_agent", **GIVEN)
-    assert len(said(output)) == 4
+    assert len(words_in(output)) == 4
     assert "- Moderator speaks: that names none of the speakers" in b.server.bodies()[1]["messages"][-1]["content"]
 
 
@@ -136,9 +127,9 @@ def test_nonsense_twice_is_an_error_and_no_utterance(baseline: Start, script: st
 
 
 def test_a_script_that_will_do_is_not_given_up_for_one_that_will_not(baseline: Start):
-    b = baseline(script=then("Ada: Tea.\nBo: No.\nAda: Well.\nBo: Yes.", "Narrators: They talk."))
+    b = baseline(script=in_turn("Ada: Tea.\nBo: No.\nAda: Well.\nBo: Yes.", "Narrators: They talk."))
     output = b.hold("single_agent", **GIVEN)
-    assert [speaker for speaker, _ in said(output)] == [ADA, BO, ADA, BO]
+    assert [speaker for speaker, _ in words_in(output)] == [ADA, BO, ADA, BO]
     assert output["stop_detail"] == "One model wrote 4 utterances; 李雷 said nothing."
 
 
@@ -161,10 +152,10 @@ def test_a_script_that_was_cut_off_is_an_error(baseline: Start):
 
 
 def test_nor_is_it_given_up_for_one_that_was_cut_off(baseline: Start):
-    b = baseline(script=then("Ada: Tea.\nBo: No.\n李雷: 茶。", Reply("Ada: Tea.\nBo: No", finish_reason="length")))
+    b = baseline(script=in_turn("Ada: Tea.\nBo: No.\n李雷: 茶。", Reply("Ada: Tea.\nBo: No", finish_reason="length")))
     assert b.hold("single_agent", **GIVEN)["stop_detail"] == "One model wrote 3 utterances in place of 4."
     with pytest.raises(ModelError, match="cut off"):
-        baseline(script=then("", Reply(GOOD, finish_reason="length"))).hold("single_agent", **GIVEN)
+        baseline(script=in_turn("", Reply(GOOD, finish_reason="length"))).hold("single_agent", **GIVEN)
 
 
 def test_what_personas_say_of_themselves_is_data(baseline: Start):

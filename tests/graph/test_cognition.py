@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -11,6 +10,7 @@ import pytest
 from loopback.planned import Together
 from loopback.scripted import ANSWERS, Script, Scripted, prompt_of
 from loopback.server import LoopbackServer
+from run_files import read_records, run_json
 
 import persimchat
 from persimchat.graph import build_conversation
@@ -127,10 +127,6 @@ def spoilt(task: str, wrong: dict[str, Any], *, awake: bool = True) -> Script:
     return answer
 
 
-def minds_of(folder: str) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in Path(folder, "minds.jsonl").read_text(encoding="utf-8").splitlines()]
-
-
 @pytest.mark.proof
 @pytest.mark.parametrize(
     ("cognition", "wrong", "failed"),
@@ -149,7 +145,7 @@ async def test_what_is_right_in_an_answer_is_kept(
         short = await persimchat.asimulate("Tea?", **given, max_messages=1, out=tmp_path / "short")
         assert whole.folder is not None and short.folder is not None
         await persimchat.aresume(short.folder, max_messages=2)
-    minds = minds_of(whole.folder)
+    minds = read_records(Path(whole.folder, "minds.jsonl"))
     calm = minds[0]["emotion"]
     for mind in minds:
         assert mind.get("failed", []) == ([*failed, "emotion"] if mind["turn"] else [])
@@ -162,13 +158,13 @@ async def test_what_is_right_in_an_answer_is_kept(
     assert [event async for event in replay.events()]
     assert replay.comparison is not None and replay.comparison.same
     for folder in (whole.folder, short.folder):
-        counts = json.loads(Path(folder, "run.json").read_text(encoding="utf-8"))["judgements"]
+        counts = run_json(folder)["judgements"]
         assert counts["emotion"] == {"asked": 6, "valid": 2, "again": 0, "corrected": 0, "failed": 4}
         assert counts["action"] == {"asked": 4, "valid": 0, "again": 4, "corrected": 0, "failed": 0}
         assert counts["need_to_talk"]["corrected"] == (4 if cognition == "lean" else 0)
         assert not {"hearing", "appraisal", "reaction"} & counts.keys()
     kept = ("turn", "agent", "percept", "need_to_talk", "emotion", "action", "failed", "corrected")
-    again = minds_of(short.folder)
+    again = read_records(Path(short.folder, "minds.jsonl"))
     assert [[mind.get(key) for key in kept] for mind in again] == [[mind.get(key) for key in kept] for mind in minds]
 
 

@@ -10,11 +10,11 @@ import pytest
 from langchain_core.messages import AIMessage, AIMessageChunk, HumanMessage
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import END, START, StateGraph
+from talks import words_in
 from typing_extensions import TypedDict
 
 from persimchat.graph import build_conversation
 from persimchat.graph.conversation import graph
-from persimchat.state.conversation import utterances
 from persimchat.state.settings import Settings
 
 PEOPLE = [
@@ -26,45 +26,46 @@ TOPIC = {"topic": "Tea or coffee?", "participants": PEOPLE, "simulation": "test"
 SETTINGS = Settings(max_messages=4, model="offline", closing="off")
 
 
-def said(output: dict[str, Any]) -> list[tuple[str, str]]:
-    return [(u["speaker"], u["text"]) for u in utterances(output["messages"])]
-
-
 @pytest.mark.proof
 def test_invoke_and_ainvoke_give_the_same_conversation() -> None:
     one = graph.invoke(TOPIC, context=SETTINGS)
     two = asyncio.run(graph.ainvoke(TOPIC, context=SETTINGS))
-    assert said(one) == said(two)
-    assert len(said(one)) == one["turn"] == 4
+    assert words_in(one) == words_in(two)
+    assert len(words_in(one)) == one["turn"] == 4
     assert one["stop_reason"] == "message_limit"
 
 
 async def test_invoke_works_where_an_event_loop_is_running() -> None:
-    assert len(said(graph.invoke(TOPIC, context=SETTINGS))) == 4
+    assert len(words_in(graph.invoke(TOPIC, context=SETTINGS))) == 4
 
 
 @pytest.mark.proof
 def test_seeds_and_only_seeds_change_a_conversation() -> None:
     runs = [graph.invoke(TOPIC, context=SETTINGS.model_copy(update={"seed": s})) for s in (0, 0, 1)]
-    assert said(runs[0]) == said(runs[1]) != said(runs[2])
+    assert words_in(runs[0]) == words_in(runs[1]) != words_in(runs[2])
 
 
 @pytest.mark.proof
 def test_nobody_speaks_twice_in_a_row() -> None:
-    speakers = [s for s, _ in said(graph.invoke(TOPIC, context=SETTINGS.model_copy(update={"max_messages": 8})))]
+    speakers = [s for s, _ in words_in(graph.invoke(TOPIC, context=SETTINGS.model_copy(update={"max_messages": 8})))]
     assert all(a != b for a, b in zip(speakers, speakers[1:], strict=False))
 
 
 @pytest.mark.proof
 def test_round_robin() -> None:
     settings = SETTINGS.model_copy(update={"pattern": "round_robin"})
-    assert [s for s, _ in said(graph.invoke(TOPIC, context=settings))] == ["Ada Lind", "Bo Říha", "李雷", "Ada Lind"]
+    assert [s for s, _ in words_in(graph.invoke(TOPIC, context=settings))] == [
+        "Ada Lind",
+        "Bo Říha",
+        "李雷",
+        "Ada Lind",
+    ]
 
 
 def test_the_last_human_message_is_the_topic() -> None:
     output = graph.invoke({"messages": [HumanMessage("Tea or coffee?")], "participants": PEOPLE}, context=SETTINGS)
     assert output["messages"][0].text == "Tea or coffee?"
-    assert len(said(output)) == 4
+    assert len(words_in(output)) == 4
 
 
 @pytest.mark.proof
@@ -96,7 +97,7 @@ async def test_a_checkpointed_conversation_keeps_plain_values() -> None:
     output = await checkpointed.ainvoke(TOPIC, config, context=SETTINGS)
     state = (await checkpointed.aget_state(config)).values
     json.dumps(state["agents"])
-    assert said(output) == said(await graph.ainvoke(TOPIC, context=SETTINGS))
+    assert words_in(output) == words_in(await graph.ainvoke(TOPIC, context=SETTINGS))
     assert set(state["agents"]) == {p["name"] for p in PEOPLE}
     for mind in state["agents"].values():
         assert "situation" not in mind
@@ -111,7 +112,7 @@ async def test_a_second_conversation_on_one_thread_begins_anew() -> None:
     output = await checkpointed.ainvoke(
         {"topic": "Cats or dogs?", "participants": PEOPLE[:2]}, config, context=SETTINGS
     )
-    assert len(said(output)) == 8
+    assert len(words_in(output)) == 8
     assert set((await checkpointed.aget_state(config)).values["agents"]) == {"Ada Lind", "Bo Říha"}
 
 

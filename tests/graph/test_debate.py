@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import itertools
-import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +13,7 @@ import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 from loopback.scripted import Scripted, prompt_of
 from loopback.server import LoopbackServer
+from run_files import read_records, run_json
 
 import persimchat
 from persimchat.memory.store import store as memories
@@ -48,12 +48,6 @@ def in_turn(*answers: Any) -> Callable[[Any], Any]:
     return lambda body: next(script)
 
 
-def lines(result: Result, name: str) -> list[dict[str, Any]]:
-    """The records of one of a run's files."""
-    text = (Path(str(result.folder)) / name).read_text(encoding="utf-8")
-    return [json.loads(line) for line in text.splitlines()]
-
-
 class Debate:
     """Runs debates against one scripted server."""
 
@@ -68,21 +62,15 @@ class Debate:
 
 
 @pytest.fixture
-def debate(tmp_path: Path) -> Iterator[Callable[..., Debate]]:
+def debate(tmp_path: Path, serving: Callable[..., LoopbackServer]) -> Callable[..., Debate]:
     """`debate(judge=answer, …)`: a server with these answers, stopped after the test."""
-    started: list[LoopbackServer] = []
 
     def start(**replaced: Any) -> Debate:
         answers = {"openness": {"reasoning": "Fine.", "openness": 7}, "majority": MAJORITY, "judge": NO}
         scripted = Scripted(**{**answers, **replaced})
-        server = LoopbackServer(answer=scripted)
-        server.__enter__()
-        started.append(server)
-        return Debate(server, scripted, tmp_path)
+        return Debate(serving(scripted), scripted, tmp_path)
 
-    yield start
-    for server in started:
-        server.__exit__()
+    return start
 
 
 def test_consensus_ends_a_debate_everywhere_it_is_told(debate: Any) -> None:
@@ -96,7 +84,7 @@ def test_consensus_ends_a_debate_everywhere_it_is_told(debate: Any) -> None:
         "answer": "Tea for all.", "consensus": True, "reasoning": "All say tea.", "supporters": NAMES, "by": "judge"
     }  # fmt: skip
     folder = Path(str(result.folder))
-    manifest = json.loads((folder / "run.json").read_text(encoding="utf-8"))
+    manifest = run_json(folder)
     assert manifest["stop_reason"] == "consensus" and manifest["stop_source"] == "judge"
     assert manifest["conclusion"] == result.conclusion.model_dump()
     ending = (folder / "transcript.md").read_text(encoding="utf-8").split("\n\n")[-2:]
@@ -104,9 +92,9 @@ def test_consensus_ends_a_debate_everywhere_it_is_told(debate: Any) -> None:
         ending[0] == "**Consensus:** Tea for all. (held by Ada Lind, Bo Hall, Cy Orr)"
         and "found consensus" in ending[1]
     )
-    assert [row["consensus"] for row in lines(result, "verdicts.jsonl")] == [False, False, True]
+    assert [row["consensus"] for row in read_records(Path(result.folder, "verdicts.jsonl"))] == [False, False, True]
     assert not d.scripted.prompts("majority")
-    minds = lines(result, "minds.jsonl")
+    minds = read_records(Path(result.folder, "minds.jsonl"))
     assert {row["openness"] for row in minds} == {7} and {row["turn"] for row in minds} == set(range(6))
 
 
@@ -149,7 +137,7 @@ def test_a_persona_judge_has_a_mind_and_a_collection_of_its_own(debate: Any, tmp
     store = str(tmp_path / "store")
     result = d.hold(judge="persona", store=store)
     assert result.stop_detail.startswith("The persona judge found consensus after 5")
-    rows = lines(result, "judge_mind.jsonl")
+    rows = read_records(Path(result.folder, "judge_mind.jsonl"))
     assert [row["turn"] for row in rows] == list(range(6))
     assert {row["agent"] for row in rows} == {"Judge"} and {row["need_to_talk"] for row in rows} == {None}
     assert rows[-1]["recalled"] and rows[-1]["insights"]
@@ -166,7 +154,7 @@ def test_a_persona_judge_s_records_say_what_it_did_and_not_what_it_will_do(debat
         done = int(re.findall(r"- Progress: (\d+) of", prompt_of(body))[0])
         return {"reasoning": "Now this.", "action": "plan" if done % 2 else "reflect"}
 
-    rows = lines(debate(action=action).hold(judge="persona", max_messages=4), "judge_mind.jsonl")
+    rows = read_records(Path(debate(action=action).hold(judge="persona", max_messages=4).folder, "judge_mind.jsonl"))
     assert [row["action"] for row in rows] == ["", "plan", "reflect", "plan", "reflect"]
     assert [row["did"] for row in rows] == ["", "", "plan", "reflect", "plan"]
     assert [row["plan"] is not None for row in rows] == [False, False, True, False, True]
@@ -226,7 +214,7 @@ def test_a_judge_that_answers_nonsense_ends_the_run_with_one_line(debate: Any) -
     message = str(caught.value)
     assert "\n" not in message and "agent Judge" in message and "module judge" in message and "turn 3" in message
     (folder,) = d.out.iterdir()
-    manifest = json.loads((folder / "run.json").read_text(encoding="utf-8"))
+    manifest = run_json(folder)
     assert manifest["stop_reason"] == "error" and manifest["turn"] == 3
 
 
@@ -282,7 +270,7 @@ def test_the_same_debate_twice_is_the_same(debate: Any) -> None:
     first, second = (debate(judge=in_turn(NO, NO, YES)).hold(judge="persona", seed=4) for _ in range(2))
     assert [u.text for u in first.utterances] == [u.text for u in second.utterances]
     for name in ("transcript.jsonl", "minds.jsonl", "verdicts.jsonl", "judge_mind.jsonl"):
-        rows = [[{**row, "response_time_s": 0} for row in lines(r, name)] for r in (first, second)]
+        rows = [[{**row, "response_time_s": 0} for row in read_records(Path(r.folder, name))] for r in (first, second)]
         assert rows[0] == rows[1] and rows[0]
 
 
@@ -291,7 +279,7 @@ def test_analysis_scores_every_utterance_beside_hearing(debate: Any) -> None:
     result = d.hold(mode="discussion", analysis=True, max_messages=3)
     assert [(s.turn, s.speaker) for s in result.scores] == [(u.turn, u.speaker) for u in result.utterances]
     assert {(s.coherence, s.sentiment, s.engagement) for s in result.scores} == {(7.3, 5.0, 9.0)}
-    assert [row["turn"] for row in lines(result, "analysis.jsonl")] == [1, 2, 3]
+    assert [row["turn"] for row in read_records(Path(result.folder, "analysis.jsonl"))] == [1, 2, 3]
 
 
 def test_invoke_and_ainvoke_of_a_debate_agree(debate: Any) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -10,12 +9,13 @@ from typing import Any
 
 import pytest
 from loopback.answering import Fault
-from loopback.failing import Failing, retry_at_once
+from loopback.failing import Failing
 from loopback.scripted import task_of
 from loopback.server import LoopbackServer
+from run_files import read_records, run_json
+from talks import NAMES, events_of, scenario
 
 from persimchat.graph.conversation import build_conversation
-from persimchat.personas.scenario import make_scenario
 from persimchat.runs.events import Event, Silenced, Uttered
 from persimchat.runs.run.resume import resume_run
 from persimchat.runs.run.simulation import input_of, run_simulation
@@ -23,16 +23,12 @@ from persimchat.state.conversation import utterances
 from persimchat.state.errors import ModelError
 from persimchat.state.settings import Settings
 
+pytestmark = pytest.mark.usefixtures("quick_retries")
+
 RUN = "a-run"
-NAMES = ["Ada Lind", "Bo Vik", "Cleo Marsh"]
 BO = NAMES[1]
 GONE, BROKEN = Fault(401), Fault(500)
 MESSAGES = 5
-
-
-@pytest.fixture(autouse=True)
-def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    retry_at_once(monkeypatch)
 
 
 @pytest.fixture
@@ -40,20 +36,6 @@ def well() -> Iterator[LoopbackServer]:
     """A server that never fails."""
     with LoopbackServer() as server:
         yield server
-
-
-@pytest.fixture
-def ill() -> Iterator[Callable[..., LoopbackServer]]:
-    """`ill(answer)` starts a server of its own for one agent."""
-    started: list[LoopbackServer] = []
-
-    def start(answer: Any) -> LoopbackServer:
-        started.append(LoopbackServer(answer=answer).__enter__())
-        return started[-1]
-
-    yield start
-    for server in started:
-        server.__exit__()
 
 
 class Turning(Failing):
@@ -70,18 +52,9 @@ class Turning(Failing):
         return super().__call__(body)
 
 
-def scenario(names: list[str] = NAMES) -> Any:
-    people = [{"name": name, "description": "Likes to talk."} for name in names]
-    return make_scenario("Tea or coffee?", people)  # type: ignore[arg-type]
-
-
 def settings_with(well: LoopbackServer, ill: LoopbackServer, **more: Any) -> Settings:
     given = {"model": well.model(), "agent_models": {BO: ill.model("bo")}, "max_messages": MESSAGES, "closing": "off"}
     return Settings(**{**given, **more})
-
-
-async def seen(events: Any) -> list[Event]:
-    return [event async for event in events]
 
 
 def silences(events: list[Event]) -> list[Silenced]:
@@ -92,47 +65,43 @@ def said(events: list[Event]) -> list[Uttered]:
     return [event for event in events if isinstance(event, Uttered)]
 
 
-def records(out: Path, name: str) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in (out / RUN / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()]
-
-
 @pytest.mark.proof
 @pytest.mark.parametrize("fault", [GONE, BROKEN], ids=["at once", "for long"])
 async def test_who_cannot_hear_is_silent_for_a_turn_and_hears_again(
-    tmp_path: Path, well: LoopbackServer, ill: Callable[..., LoopbackServer], fault: Fault
+    tmp_path: Path, well: LoopbackServer, serving: Callable[..., LoopbackServer], fault: Fault
 ) -> None:
     failing = Turning(fault, "perception", first=2, count=1 if fault is GONE else 5)
-    settings = settings_with(well, ill(failing))
-    events = await seen(run_simulation(scenario(), settings, out=tmp_path, run=RUN))
+    settings = settings_with(well, serving(failing))
+    events = await events_of(run_simulation(scenario(), settings, out=tmp_path, run=RUN))
     (silenced,) = silences(events)
     assert (silenced.agent, silenced.turn, silenced.step) == (BO, 2, "hear")
     assert f"HTTP {fault.status}" in silenced.why
     assert len(said(events)) == MESSAGES
     assert said(events)[2].speaker != BO  # nobody asks it to speak in that turn
-    mine = {line["turn"]: line for line in records(tmp_path, "minds") if line["agent"] == BO}
+    mine = {line["turn"]: line for line in read_records(tmp_path / RUN / "minds.jsonl") if line["agent"] == BO}
     assert [turn for turn, line in mine.items() if line["percept"] is None] == [0, 2]
     assert mine[2]["focal_points"] == []
     assert mine[3]["did"] == ""
     assert mine[2]["long_term_memories"] == mine[1]["long_term_memories"]
     of_then = [memory["turn"] for line in mine.values() for memory in line.get("memories", [])]
     assert of_then and 2 not in of_then
-    assert records(tmp_path, "silences") == [silenced.model_dump(exclude={"event", "version"})]
-    assert json.loads((tmp_path / RUN / "run.json").read_text(encoding="utf-8"))["silences"] == 1
+    assert read_records(tmp_path / RUN / "silences.jsonl") == [silenced.model_dump(exclude={"event", "version"})]
+    assert run_json(tmp_path / RUN)["silences"] == 1
     assert re.search(r"\*Bo Vik did not hear this: .*HTTP", (tmp_path / RUN / "transcript.md").read_text("utf-8"))
 
 
 @pytest.mark.proof
 async def test_a_failing_speaker_is_replaced_in_the_same_turn(
-    tmp_path: Path, well: LoopbackServer, ill: Callable[..., LoopbackServer]
+    tmp_path: Path, well: LoopbackServer, serving: Callable[..., LoopbackServer]
 ) -> None:
     """The next in need speaks; who was thinking does not think twice, and has done what they did."""
     failing = Turning(GONE, "utterance")
-    settings = settings_with(well, ill(failing), pattern="round_robin")
-    events = await seen(run_simulation(scenario(), settings, out=tmp_path, run=RUN))
+    settings = settings_with(well, serving(failing), pattern="round_robin")
+    events = await events_of(run_simulation(scenario(), settings, out=tmp_path, run=RUN))
     assert [s.speaker for s in said(events)] == [NAMES[0], NAMES[2], NAMES[0], NAMES[2], NAMES[0]]
     assert {(s.agent, s.step) for s in silences(events)} == {(BO, "speak")}
     assert [s.turn for s in silences(events)] == [2, 4, 5]
-    calls = records(tmp_path, "calls")
+    calls = read_records(tmp_path / RUN / "calls.jsonl")
     for turn in range(MESSAGES):
         for name in NAMES:
             thought = [
@@ -140,11 +109,12 @@ async def test_a_failing_speaker_is_replaced_in_the_same_turn(
                 if row["agent"] == name and row["turn"] == turn and row["module"] in ("planning", "reflection")
             ]  # fmt: skip
             assert len(thought) <= 1, (turn, name)
-    for line in records(tmp_path, "minds"):
+    minds = read_records(tmp_path / RUN / "minds.jsonl")
+    for line in minds:
         if line["turn"]:
             spoke = said(events)[line["turn"] - 1].speaker == line["agent"]
             assert (line["did"] == "speak") == spoke
-    assert [line["did"] for line in records(tmp_path, "minds") if line["agent"] == BO and line["turn"] == 2] == [""]
+    assert [line["did"] for line in minds if line["agent"] == BO and line["turn"] == 2] == [""]
     readable = (tmp_path / RUN / "transcript.md").read_text(encoding="utf-8")
     assert readable.count("*Bo Vik is silent: ") == 3
 
@@ -156,10 +126,10 @@ async def test_a_failing_speaker_is_replaced_in_the_same_turn(
     ids=["need", "softmax", "round robin", "selector"],
 )
 async def test_whoever_never_speaks_the_others_do(
-    tmp_path: Path, well: LoopbackServer, ill: Callable[..., LoopbackServer], more: dict[str, Any]
+    tmp_path: Path, well: LoopbackServer, serving: Callable[..., LoopbackServer], more: dict[str, Any]
 ) -> None:
-    settings = settings_with(well, ill(Turning(BROKEN, "utterance")), max_messages=8, **more)
-    events = await seen(run_simulation(scenario(), settings, out=tmp_path, run=RUN))
+    settings = settings_with(well, serving(Turning(BROKEN, "utterance")), max_messages=8, **more)
+    events = await events_of(run_simulation(scenario(), settings, out=tmp_path, run=RUN))
     assert [s.turn for s in said(events)] == list(range(1, 9))
     assert BO not in {s.speaker for s in said(events)}
     assert {s.step for s in silences(events)} <= {"speak"}
@@ -170,17 +140,17 @@ async def test_whoever_never_speaks_the_others_do(
 
 @pytest.mark.proof
 async def test_who_cannot_think_misses_a_thought(
-    tmp_path: Path, well: LoopbackServer, ill: Callable[..., LoopbackServer]
+    tmp_path: Path, well: LoopbackServer, serving: Callable[..., LoopbackServer]
 ) -> None:
     failing = Turning(GONE, "planning", "reflection")
-    settings = settings_with(well, ill(failing), pattern="round_robin")
-    events = await seen(run_simulation(scenario(), settings, out=tmp_path, run=RUN))
+    settings = settings_with(well, serving(failing), pattern="round_robin")
+    events = await events_of(run_simulation(scenario(), settings, out=tmp_path, run=RUN))
     assert {(s.agent, s.step) for s in silences(events)} == {(BO, "think")}
     assert [s.speaker for s in said(events)][1] == BO  # it can speak all the same
     turns = {s.turn for s in silences(events)}
-    mine = {line["turn"]: line["did"] for line in records(tmp_path, "minds") if line["agent"] == BO}
-    assert all(mine[turn] == "" for turn in turns)
-    assert all(line["percept"] for line in records(tmp_path, "minds") if line["agent"] == BO and line["turn"])
+    mine = {line["turn"]: line for line in read_records(tmp_path / RUN / "minds.jsonl") if line["agent"] == BO}
+    assert all(mine[turn]["did"] == "" for turn in turns)
+    assert all(line["percept"] for turn, line in mine.items() if turn)
 
 
 @pytest.mark.proof
@@ -191,29 +161,29 @@ async def test_where_everybody_fails_the_run_ends_and_goes_on(tmp_path: Path) ->
             settings = Settings(model=server.model(), max_messages=MESSAGES, closing="off")
             out = tmp_path / task
             with pytest.raises(ModelError, match="HTTP 401"):
-                await seen(run_simulation(scenario(), settings, out=out, run=RUN))
+                await events_of(run_simulation(scenario(), settings, out=out, run=RUN))
             failing.heal()
-            events = await seen(resume_run(out / RUN))
+            events = await events_of(resume_run(out / RUN))
         assert [s.turn for s in said(events)] == list(range(1, MESSAGES + 1))
-        minds = [(line["turn"], line["agent"]) for line in records(out, "minds")]
+        minds = [(line["turn"], line["agent"]) for line in read_records(out / RUN / "minds.jsonl")]
         assert sorted(minds) == sorted((turn, name) for turn in range(MESSAGES + 1) for name in NAMES)
 
 
 @pytest.mark.proof
 async def test_of_two_the_other_goes_on_alone(
-    tmp_path: Path, well: LoopbackServer, ill: Callable[..., LoopbackServer]
+    tmp_path: Path, well: LoopbackServer, serving: Callable[..., LoopbackServer]
 ) -> None:
-    settings = settings_with(well, ill(Turning(GONE, "utterance")))
-    events = await seen(run_simulation(scenario(NAMES[:2]), settings, out=tmp_path, run=RUN))
+    settings = settings_with(well, serving(Turning(GONE, "utterance")))
+    events = await events_of(run_simulation(scenario(NAMES[:2]), settings, out=tmp_path, run=RUN))
     assert [s.speaker for s in said(events)] == [NAMES[0]] * MESSAGES
     assert {s.agent for s in silences(events)} == {BO}
 
 
 @pytest.mark.proof
-async def test_in_a_debate_too(tmp_path: Path, well: LoopbackServer, ill: Callable[..., LoopbackServer]) -> None:
+async def test_in_a_debate_too(tmp_path: Path, well: LoopbackServer, serving: Callable[..., LoopbackServer]) -> None:
     failing = Turning(GONE, "openness", first=3, count=1)
-    settings = settings_with(well, ill(failing), mode="debate", judge="persona", analysis=True)
-    events = await seen(run_simulation(scenario(), settings, out=tmp_path, run=RUN))
+    settings = settings_with(well, serving(failing), mode="debate", judge="persona", analysis=True)
+    events = await events_of(run_simulation(scenario(), settings, out=tmp_path, run=RUN))
     assert [(s.agent, s.turn, s.step) for s in silences(events)] == [(BO, 2, "hear")]
     assert [e.turn for e in events if e.event == "verdict"] == list(range(3, len(said(events)) + 1))
     assert events[-1].event == "stopped"
@@ -226,18 +196,18 @@ async def test_a_failing_judge_ends_the_debate_which_goes_on(tmp_path: Path, wel
         models = {"judge": judging.model("judge")}
         settings = Settings(model=well.model(), module_models=models, mode="debate", max_messages=MESSAGES)  # type: ignore[arg-type]
         with pytest.raises(ModelError, match="module judge"):
-            await seen(run_simulation(scenario(), settings, out=tmp_path, run=RUN))
+            await events_of(run_simulation(scenario(), settings, out=tmp_path, run=RUN))
         failing.heal()
-        events = await seen(resume_run(tmp_path / RUN))
-    assert [line["turn"] for line in records(tmp_path, "verdicts")] == [3, 4, 5]
+        events = await events_of(resume_run(tmp_path / RUN))
+    assert [line["turn"] for line in read_records(tmp_path / RUN / "verdicts.jsonl")] == [3, 4, 5]
     assert len(said(events)) == MESSAGES
 
 
 @pytest.mark.proof
 @pytest.mark.parametrize("step", ["perception", "utterance"])
-def test_in_plain_langgraph(well: LoopbackServer, ill: Callable[..., LoopbackServer], step: str) -> None:
+def test_in_plain_langgraph(well: LoopbackServer, serving: Callable[..., LoopbackServer], step: str) -> None:
     """`graph.invoke`, without a run's folder, a checkpointer or a stream."""
-    settings = settings_with(well, ill(Turning(GONE, step)), pattern="round_robin")
+    settings = settings_with(well, serving(Turning(GONE, step)), pattern="round_robin")
     given = input_of(scenario(), RUN)
     output = build_conversation().invoke(given, context=settings)
     assert len(utterances(output["messages"])) == MESSAGES

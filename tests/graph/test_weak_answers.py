@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-import json
 import random
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 from loopback.answering import Fault, _digest, natural_answer
-from loopback.failing import retry_at_once
 from loopback.scripted import task_of
 from loopback.server import LoopbackServer
+from run_files import read_records, run_json
+from talks import NAMES, events_of, scenario
 
 from persimchat.graph.conversation import build_conversation
-from persimchat.personas.scenario import make_scenario
-from persimchat.runs.events import Event, Stopped
+from persimchat.runs.events import Event
 from persimchat.runs.folder.past import past_events
 from persimchat.runs.folder.reading import read_run
 from persimchat.runs.reports.summary import summarise
@@ -26,11 +25,11 @@ from persimchat.runs.run.replay import Replay
 from persimchat.runs.run.resume import resume_run
 from persimchat.runs.run.simulation import input_of, run_simulation
 from persimchat.state.conversation import utterances
-from persimchat.state.errors import ModelError
 from persimchat.state.settings import Settings
 
+pytestmark = pytest.mark.usefixtures("quick_retries")
+
 RUN = "a-run"
-NAMES = ["Ada Lind", "Bo Vik", "Cleo Marsh"]
 BO = NAMES[1]
 MESSAGES = 4
 MODULES = {
@@ -65,118 +64,74 @@ class Weak:
         return natural_answer(body)
 
 
-@pytest.fixture(autouse=True)
-def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    retry_at_once(monkeypatch)
-
-
-@pytest.fixture
-def serve() -> Iterator[Callable[..., LoopbackServer]]:
-    """`serve(answer)` starts a server, which is stopped after the test."""
-    started: list[LoopbackServer] = []
-
-    def start(answer: Any = natural_answer) -> LoopbackServer:
-        started.append(LoopbackServer(answer=answer).__enter__())
-        return started[-1]
-
-    yield start
-    for server in started:
-        server.__exit__()
-
-
-def scenario(names: list[str] = NAMES) -> Any:
-    people = [{"name": name, "description": "Likes to talk."} for name in names]
-    return make_scenario("Tea or coffee?", people)  # type: ignore[arg-type]
-
-
 def settings_with(server: LoopbackServer, **more: Any) -> Settings:
     return Settings(**{"model": server.model(), "max_messages": MESSAGES, "closing": "off", **more})
-
-
-async def seen(events: Any, error: str = "") -> list[Event]:
-    """The events; where an error is expected, it comes after `stopped`, which tells of it."""
-    told: list[Event] = []
-    if not error:
-        return [event async for event in events]
-    with pytest.raises(ModelError, match=error) as caught:
-        async for event in events:
-            told.append(event)
-    stopped = told[-1]
-    assert isinstance(stopped, Stopped)
-    assert (stopped.reason, stopped.detail) == ("error", str(caught.value))
-    return told
 
 
 def kinds(events: list[Event]) -> list[str]:
     return [event.event for event in events if event.event not in ("speaking", "token")]
 
 
-def lines(folder: Path, name: str) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in (folder / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()]
-
-
-def about(folder: Path) -> dict[str, Any]:
-    return json.loads((folder / "run.json").read_text(encoding="utf-8"))  # type: ignore[no-any-return]
-
-
 async def check_replay(folder: Path, error: str = "") -> None:
     """Its record makes the run once more, to the byte."""
     replay = Replay(folder)
-    await seen(replay.events(), error)
+    await events_of(replay.events(), error)
     assert replay.comparison is not None
     assert replay.comparison.same, replay.comparison.parts
     assert not replay.comparison.prompts
 
 
 @pytest.mark.proof
-async def test_numbers_out_of_range_are_moved_and_counted(tmp_path: Path, serve: Callable[..., LoopbackServer]) -> None:
+async def test_numbers_out_of_range_are_moved_and_counted(
+    tmp_path: Path, serving: Callable[..., LoopbackServer]
+) -> None:
     def too_much(body: dict[str, Any]) -> Any:
         answer = natural_answer(body)
         assert isinstance(answer, dict)
         return {**answer, "need_to_talk": "12/10", "importance": 14, "happiness": -3, "keywords": ["tea"] * 9}
 
-    server = serve(Weak("need_to_talk", "emotion", "perception", wrong=too_much))
-    await seen(run_simulation(scenario(), settings_with(server), out=tmp_path, run=RUN))
+    server = serving(Weak("need_to_talk", "emotion", "perception", wrong=too_much))
+    await events_of(run_simulation(scenario(), settings_with(server), out=tmp_path, run=RUN))
     folder = tmp_path / RUN
-    for line in lines(folder, "minds"):
+    for line in read_records(folder / "minds.jsonl"):
         awakening = ["need_to_talk", "emotion"]
         assert line["corrected"] == (["perception", *awakening] if line["turn"] else awakening)
         assert (line["need_to_talk"], line["emotion"]["happiness"]) == (10, 0)
         assert "failed" not in line
         if line["turn"]:
             assert (line["percept"]["importance"], line["percept"]["keywords"]) == (10, ["tea"] * 8)
-    counts = about(folder)["judgements"]
+    counts = run_json(folder)["judgements"]
     assert counts["emotion"] == {"asked": 15, "valid": 0, "again": 0, "corrected": 15, "failed": 0}
     assert counts["action"] == {"asked": 12, "valid": 12, "again": 0, "corrected": 0, "failed": 0}
-    assert not [row for row in lines(folder, "calls") if row["n"]]  # nobody was asked once more
+    assert not [row for row in read_records(folder / "calls.jsonl") if row["n"]]  # nobody was asked once more
     await check_replay(folder)
 
 
 @pytest.mark.proof
 async def test_one_answer_in_five_is_no_json_and_the_conversation_is_held(
-    tmp_path: Path, serve: Callable[..., LoopbackServer]
+    tmp_path: Path, serving: Callable[..., LoopbackServer]
 ) -> None:
-    server = serve(Weak(share=0.2))
+    server = serving(Weak(share=0.2))
     settings = settings_with(server, mode="debate", judge="persona", memory_filtering=True, max_messages=6)
-    events = await seen(run_simulation(scenario(), settings, out=tmp_path, run=RUN))
+    events = await events_of(run_simulation(scenario(), settings, out=tmp_path, run=RUN))
     folder = tmp_path / RUN
     assert kinds(events).count("utterance") == 6
     assert "silenced" not in kinds(events)
-    counts = about(folder)["judgements"]
+    counts = run_json(folder)["judgements"]
     assert sum(row["again"] for row in counts.values()) > 10
     failed = sum(row["failed"] for row in counts.values())
-    written = [*lines(folder, "minds"), *lines(folder, "judge_mind")]
+    written = [*read_records(folder / "minds.jsonl"), *read_records(folder / "judge_mind.jsonl")]
     assert failed == sum(len(line.get("failed", ())) for line in written) > 0
     assert list(past_events(read_run(folder)))[1:4] == events[1:4]
     await check_replay(folder)
 
 
 @pytest.mark.proof
-async def test_at_awakening_things_are_neutral(tmp_path: Path, serve: Callable[..., LoopbackServer]) -> None:
-    server = serve(Weak(until=1))
+async def test_at_awakening_things_are_neutral(tmp_path: Path, serving: Callable[..., LoopbackServer]) -> None:
+    server = serving(Weak(until=1))
     settings = settings_with(server, mode="debate")
-    await seen(run_simulation(scenario(), settings, out=tmp_path, run=RUN))
-    for line in lines(tmp_path / RUN, "minds"):
+    await events_of(run_simulation(scenario(), settings, out=tmp_path, run=RUN))
+    for line in read_records(tmp_path / RUN / "minds.jsonl"):
         if line["turn"] == 0:
             assert line["failed"] == ["need_to_talk", "openness", "emotion"]
             assert (line["need_to_talk"], line["openness"], set(line["emotion"].values())) == (5, 5, {0})
@@ -189,16 +144,16 @@ async def test_at_awakening_things_are_neutral(tmp_path: Path, serve: Callable[.
 
 @pytest.mark.proof
 async def test_all_is_wrong_and_minds_go_on_with_what_they_have(
-    tmp_path: Path, serve: Callable[..., LoopbackServer]
+    tmp_path: Path, serving: Callable[..., LoopbackServer]
 ) -> None:
     """Of one agent: what is written is what it has heard, felt before and would ask itself anyway."""
-    bad, good = serve(Weak()), serve()
+    bad, good = serving(Weak()), serving()
     settings = settings_with(good, agent_models={BO: bad.model("bo")}, memory_filtering=True)
-    events = await seen(run_simulation(scenario(), settings, out=tmp_path, run=RUN))
+    events = await events_of(run_simulation(scenario(), settings, out=tmp_path, run=RUN))
     said = {event.turn: event for event in events if event.event == "utterance"}
     assert len(said) == MESSAGES
     assert "silenced" not in kinds(events)
-    mine = {line["turn"]: line for line in lines(tmp_path / RUN, "minds") if line["agent"] == BO}
+    mine = {line["turn"]: line for line in read_records(tmp_path / RUN / "minds.jsonl") if line["agent"] == BO}
     for turn, line in mine.items():
         if not turn:
             continue
@@ -224,34 +179,35 @@ async def test_all_is_wrong_and_minds_go_on_with_what_they_have(
 
 @pytest.mark.proof
 async def test_a_module_that_fails_everybody_stops_the_run_which_goes_on_with_another_model(
-    tmp_path: Path, serve: Callable[..., LoopbackServer]
+    tmp_path: Path, serving: Callable[..., LoopbackServer]
 ) -> None:
-    bad, good = serve(Weak("emotion")), serve()
+    bad, good = serving(Weak("emotion")), serving()
     settings = settings_with(bad, mode="debate")
     stop = (
         "The module emotion had no usable answer for anybody, turn after turn; right at first try were 0 of 6 by "
         f"{bad.model()} (turn 1). Go on with another model: persimchat resume {RUN} --model …"
     )
-    events = await seen(run_simulation(scenario(), settings, out=tmp_path, run=RUN), re.escape(stop))
+    events = await events_of(run_simulation(scenario(), settings, out=tmp_path, run=RUN), re.escape(stop))
     folder = tmp_path / RUN
     assert kinds(events)[-2:] == ["turn_ended", "stopped"]
     assert (events[-1].source, events[-1].conclusion) == ("answers", None)  # type: ignore[union-attr]
-    assert {about(folder)[key] for key in ("stop_reason", "stop_source")} == {"error", "answers"}
+    assert {run_json(folder)[key] for key in ("stop_reason", "stop_source")} == {"error", "answers"}
     await check_replay(folder, "module emotion")
     # The same model gets two turns more.
-    events = await seen(resume_run(folder), "module emotion")
+    events = await events_of(resume_run(folder), "module emotion")
     assert kinds(events).count("utterance") == 3
-    assert [again.get("reopened") for again in about(folder)["resumed"]] == [True]
+    assert [again.get("reopened") for again in run_json(folder)["resumed"]] == [True]
     await check_replay(folder, "module emotion")
-    events = await seen(resume_run(folder, changes={"model": good.model()}))
+    events = await events_of(resume_run(folder, changes={"model": good.model()}))
     assert [event.turn for event in events if event.event == "utterance"] == list(range(1, MESSAGES + 1))
-    assert about(folder)["stop_reason"] == "message_limit"
-    assert [line["turn"] for line in lines(folder, "minds")] == [turn for turn in range(MESSAGES + 1) for _ in NAMES]
-    assert about(folder)["judgements"]["emotion"]["failed"] == 12
+    assert run_json(folder)["stop_reason"] == "message_limit"
+    turns = [line["turn"] for line in read_records(folder / "minds.jsonl")]
+    assert turns == [turn for turn in range(MESSAGES + 1) for _ in NAMES]
+    assert run_json(folder)["judgements"]["emotion"]["failed"] == 12
     await check_replay(folder)
-    branched = await seen(branch_run(folder, 1, changes={"model": good.model()}, run="b", out=tmp_path))
+    branched = await events_of(branch_run(folder, 1, changes={"model": good.model()}, run="b", out=tmp_path))
     assert kinds(branched).count("utterance") == MESSAGES
-    assert about(tmp_path / "b")["judgements"]["emotion"] == {
+    assert run_json(tmp_path / "b")["judgements"]["emotion"] == {
         "asked": 15, "valid": 9, "again": 0, "corrected": 0, "failed": 6
     }  # fmt: skip
     summary = summarise(read_run(tmp_path / "b"))
@@ -260,39 +216,41 @@ async def test_a_module_that_fails_everybody_stops_the_run_which_goes_on_with_an
 
 @pytest.mark.proof
 async def test_where_all_modules_fail_the_run_stops_after_its_first_utterance(
-    tmp_path: Path, serve: Callable[..., LoopbackServer]
+    tmp_path: Path, serving: Callable[..., LoopbackServer]
 ) -> None:
-    events = await seen(
-        run_simulation(scenario(), settings_with(serve(Weak())), out=tmp_path, run=RUN), "no usable answer"
+    events = await events_of(
+        run_simulation(scenario(), settings_with(serving(Weak())), out=tmp_path, run=RUN), "no usable answer"
     )
     assert kinds(events).count("utterance") == 1
-    assert len(lines(tmp_path / RUN, "minds")) == 6
+    assert len(read_records(tmp_path / RUN / "minds.jsonl")) == 6
 
 
 @pytest.mark.proof
 async def test_a_module_model_is_named_as_it_is_to_be_changed(
-    tmp_path: Path, serve: Callable[..., LoopbackServer]
+    tmp_path: Path, serving: Callable[..., LoopbackServer]
 ) -> None:
-    bad, good = serve(Weak()), serve()
+    bad, good = serving(Weak()), serving()
     settings = settings_with(good, module_models={"emotion": bad.model("e")})
-    await seen(run_simulation(scenario(), settings, out=tmp_path, run=RUN), r"--set 'module_models=\{emotion: …\}'")
-    events = await seen(resume_run(tmp_path / RUN, changes={"module_models": {"emotion": good.model()}}))
+    await events_of(
+        run_simulation(scenario(), settings, out=tmp_path, run=RUN), r"--set 'module_models=\{emotion: …\}'"
+    )
+    events = await events_of(resume_run(tmp_path / RUN, changes={"module_models": {"emotion": good.model()}}))
     assert kinds(events).count("utterance") == MESSAGES
 
 
 @pytest.mark.proof
-async def test_strict_answers_are_as_they_were(tmp_path: Path, serve: Callable[..., LoopbackServer]) -> None:
+async def test_strict_answers_are_as_they_were(tmp_path: Path, serving: Callable[..., LoopbackServer]) -> None:
     """Wrong twice at awakening ends the run, wrong twice later silences the agent; numbers are not moved."""
     weak = Weak("emotion", until=1)
-    settings = settings_with(serve(weak), strict_answers=True)
-    await seen(run_simulation(scenario(), settings, out=tmp_path, run=RUN), "wrong answer twice.*module emotion")
-    assert lines(tmp_path / RUN, "transcript") == []
+    settings = settings_with(serving(weak), strict_answers=True)
+    await events_of(run_simulation(scenario(), settings, out=tmp_path, run=RUN), "wrong answer twice.*module emotion")
+    assert read_records(tmp_path / RUN / "transcript.jsonl") == []
     weak.heal()
-    events = await seen(resume_run(tmp_path / RUN))
+    events = await events_of(resume_run(tmp_path / RUN))
     assert kinds(events).count("utterance") == MESSAGES
     later = Weak("need_to_talk", wrong={"reasoning": "r", "need_to_talk": 12})
     later.tasks = set()
-    ill, well = serve(later), serve()
+    ill, well = serving(later), serving()
     settings = settings_with(well, strict_answers=True, agent_models={BO: ill.model("bo")})
     told = []
     async for event in run_simulation(scenario(), settings, out=tmp_path, run="b"):
@@ -300,7 +258,8 @@ async def test_strict_answers_are_as_they_were(tmp_path: Path, serve: Callable[.
         if event.event == "turn_ended":
             later.tasks = {"need_to_talk"}
     assert {(event.agent, event.step) for event in told if event.event == "silenced"} == {(BO, "hear")}
-    assert not [line for line in lines(tmp_path / "b", "minds") if "failed" in line or "corrected" in line]
+    minds = read_records(tmp_path / "b" / "minds.jsonl")
+    assert not [line for line in minds if "failed" in line or "corrected" in line]
 
 
 class Broken:
@@ -315,10 +274,10 @@ class Broken:
 
 @pytest.mark.parametrize("status", [401, pytest.param(500, marks=pytest.mark.proof)])
 async def test_who_cannot_awaken_begins_neutral_and_silent(
-    tmp_path: Path, serve: Callable[..., LoopbackServer], status: int
+    tmp_path: Path, serving: Callable[..., LoopbackServer], status: int
 ) -> None:
     broken = Broken(status)
-    settings = settings_with(serve(), agent_models={BO: serve(broken).model("bo")}, mode="debate", judge="persona")
+    settings = settings_with(serving(), agent_models={BO: serving(broken).model("bo")}, mode="debate", judge="persona")
     events = []
     async for event in run_simulation(scenario(), settings, out=tmp_path, run=RUN):
         events.append(event)
@@ -331,11 +290,11 @@ async def test_who_cannot_awaken_begins_neutral_and_silent(
     assert kinds(events)[1:6] == ["silenced", "mind", "mind", "mind", "judge_mind"]
     assert kinds(events).count("utterance") == MESSAGES
     assert [event.speaker for event in events if event.event == "utterance"][0] != BO
-    mine = {line["turn"]: line for line in lines(folder, "minds") if line["agent"] == BO}
+    mine = {line["turn"]: line for line in read_records(folder / "minds.jsonl") if line["agent"] == BO}
     assert (mine[0]["need_to_talk"], mine[0]["openness"], set(mine[0]["emotion"].values())) == (5, 5, {0})
     assert (mine[0]["long_term_memories"], "failed" in mine[0]) == (2, False)
     assert mine[2]["percept"] and mine[2]["need_reasoning"]
-    assert about(folder)["silences"] == 2
+    assert run_json(folder)["silences"] == 2
     readable = (folder / "transcript.md").read_text(encoding="utf-8")
     assert re.search(r"\*Bo Vik begins without a first feeling: .*HTTP", readable)
     told = ("speaking", "token", "turn_ended", "stopped", "started")
@@ -346,30 +305,30 @@ async def test_who_cannot_awaken_begins_neutral_and_silent(
 
 @pytest.mark.proof
 async def test_where_nobody_can_awaken_the_run_ends_and_goes_on(
-    tmp_path: Path, serve: Callable[..., LoopbackServer]
+    tmp_path: Path, serving: Callable[..., LoopbackServer]
 ) -> None:
     broken = Broken()
-    settings = settings_with(serve(broken), mode="debate", judge="persona")
+    settings = settings_with(serving(broken), mode="debate", judge="persona")
     folder = tmp_path / RUN
-    events = await seen(run_simulation(scenario(), settings, out=tmp_path, run=RUN), "HTTP 401")
+    events = await events_of(run_simulation(scenario(), settings, out=tmp_path, run=RUN), "HTTP 401")
     assert kinds(events) == ["started", "stopped"]
-    events = await seen(resume_run(folder), "HTTP 401")
+    events = await events_of(resume_run(folder), "HTTP 401")
     assert kinds(events) == ["started", "stopped"]
     broken.fault = None
-    events = await seen(resume_run(folder))
+    events = await events_of(resume_run(folder))
     assert kinds(events).count("utterance") == MESSAGES
     assert "silenced" not in kinds(events)
     assert not (folder / "silences.jsonl").exists()
-    assert {line["turn"] for line in lines(folder, "minds")} == set(range(MESSAGES + 1))
+    assert {line["turn"] for line in read_records(folder / "minds.jsonl")} == set(range(MESSAGES + 1))
 
 
 @pytest.mark.proof
-def test_in_plain_langgraph(serve: Callable[..., LoopbackServer]) -> None:
+def test_in_plain_langgraph(serving: Callable[..., LoopbackServer]) -> None:
     """`graph.invoke`: one cannot awaken, and one is always wrong; and a hopeless module is a reason to stop."""
-    models = {BO: serve(Broken()).model("bo"), NAMES[2]: serve(Weak()).model("cleo")}
+    models = {BO: serving(Broken()).model("bo"), NAMES[2]: serving(Weak()).model("cleo")}
     given = input_of(scenario(), RUN)
-    output = build_conversation().invoke(given, context=settings_with(serve(), agent_models=models))
+    output = build_conversation().invoke(given, context=settings_with(serving(), agent_models=models))
     assert len(utterances(output["messages"])) == MESSAGES
-    output = build_conversation().invoke(given, context=settings_with(serve(Weak("perception"))))
+    output = build_conversation().invoke(given, context=settings_with(serving(Weak("perception"))))
     assert (output["stop_reason"], output["stop_source"], output["turn"]) == ("error", "answers", 2)
     assert "module perception" in output["stop_detail"]

@@ -8,11 +8,12 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
+from offenders import check_each
 
 from persimchat.app.cli import app
 from persimchat.runs.folder import calls, checkpoints, lock
 from persimchat.runs.folder import run_folder as folder
-from persimchat.runs.folder.manifest import STATE_VERSION
+from persimchat.runs.folder.manifest import RUN_FORMAT, STATE_VERSION
 from persimchat.runs.run import branch
 from persimchat.runs.run.resume import MAY_CHANGE
 from persimchat.state.settings import BUDGETS, Settings
@@ -49,10 +50,12 @@ def test_the_table_names_every_setting(root: Path):
     assert [name for name in Settings.model_fields if f"| `{name}" not in table] == []
 
 
-@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda p: str(p.relative_to(ROOT)))
-def test_links_lead_somewhere(path: Path):
-    targets = re.findall(r"\]\((?!https?:|mailto:|#)([^)#\s]+)", path.read_text(encoding="utf-8"))
-    assert [target for target in targets if not (path.parent / target).exists()] == []
+def test_links_lead_somewhere() -> None:
+    def check(path: Path) -> None:
+        targets = re.findall(r"\]\((?!https?:|mailto:|#)([^)#\s]+)", path.read_text(encoding="utf-8"))
+        assert [target for target in targets if not (path.parent / target).exists()] == []
+
+    check_each(DOCUMENTS, check)
 
 
 def test_architecture_names_files_that_exist(root: Path):
@@ -72,7 +75,7 @@ def test_the_document_on_runs_names_every_file_of_a_run(root: Path):
 
 def test_the_document_on_runs_names_the_versions(root: Path):
     text = (root / "docs/runs.md").read_text(encoding="utf-8")
-    assert f"`format`, now {folder.RUN_FORMAT}," in text
+    assert f"`format`, now {RUN_FORMAT}," in text
     assert f"`state_version`, now {STATE_VERSION};" in text
 
 

@@ -185,6 +185,8 @@ def test_scipy_is_used_for_statistics_alone():
 
 def uses(source: str, library: str) -> bool:
     """Whether a module imports a library, or names it or a part of it in text as `import_module` takes it."""
+    if library not in source:
+        return False
     named = [node.value for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Constant)]
     names = [*(name for _, name in imported(source, "persimchat.any")), *(n for n in named if isinstance(n, str))]
     return any(re.fullmatch(rf"{library}(?:\.\w+)*", name) for name in names)
@@ -212,9 +214,7 @@ def test_the_rule_of_libraries_itself(source: str, used: bool):
         ("persimchat.memory.retrieval", ("chromadb", "langchain_openai", "openai")),
         ("persimchat", ("chromadb", "langchain_openai", "openai", "langgraph", "langchain_core", "pydantic", "numpy")),
         ("persimchat", ("nicegui", "fastapi", "starlette", "uvicorn", "persimchat.app", "rich", "typer")),
-        ("persimchat.evaluation", ("scipy", "nltk")),
         ("persimchat.evaluation.statistics.agreement", ("scipy",)),
-        ("persimchat.evaluation.published.paper", ("scipy",)),
         ("persimchat.runs.api", ("nicegui", "fastapi", "persimchat.app", "typer", "langchain_openai", "openai")),
     ],
 )

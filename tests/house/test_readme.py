@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 from documents import BLOCKS, COMMANDS, GOES_ON, NOT_RUN, OUTPUT, SCRIPTS, STANDS_FOR, TESTED_ELSEWHERE, blocks_in
+from run_files import read_records
 
 import persimchat
 
@@ -70,7 +71,7 @@ def test_the_conversation_shown_is_word_for_word(root: Path, tmp_path: Path):
     held = persimchat.simulate(topic, 4, model="offline", max_messages=8, out=tmp_path)
     assert shown == [(said.speaker, said.text) for said in held.utterances]
     (mind,) = (json.loads(block.text) for block in blocks_in(readme) if block.language == "json")
-    lines = [json.loads(line) for line in (Path(held.folder) / "minds.jsonl").read_text(encoding="utf-8").splitlines()]
+    lines = read_records(Path(held.folder) / "minds.jsonl")
     (real,) = (line for line in lines if (line["turn"], line["agent"]) == (mind["turn"], mind["agent"]))
     assert holds(real, mind)
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from langgraph.graph.state import CompiledStateGraph
+from offenders import check_each
 
 from persimchat.graph import studio
 from persimchat.state.settings import BASELINES, Settings
@@ -28,17 +29,19 @@ def test_langgraph_json_names_every_graph(root: Path):
     assert set(graphs(root)) == set(studio.PRESETS) == {"discussion", "debate", *BASELINES}
 
 
-@pytest.mark.parametrize("name", studio.PRESETS)
-def test_langgraph_json_names_the_compiled_graph(root: Path, name: str):
-    path, _, attribute = graphs(root)[name]["path"].partition(":")
-    spec = importlib.util.spec_from_file_location("studio_graph", root / path)
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    graph = getattr(module, attribute)
-    assert isinstance(graph, CompiledStateGraph)
-    assert "topic" in graph.get_input_jsonschema()["properties"]
-    assert graph.name == name
+def test_langgraph_json_names_the_compiled_graph(root: Path) -> None:
+    def check(name: str) -> None:
+        path, _, attribute = graphs(root)[name]["path"].partition(":")
+        spec = importlib.util.spec_from_file_location("studio_graph", root / path)
+        assert spec is not None and spec.loader is not None
+        module = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(module)
+        graph = getattr(module, attribute)
+        assert isinstance(graph, CompiledStateGraph)
+        assert "topic" in graph.get_input_jsonschema()["properties"]
+        assert graph.name == name
+
+    check_each(studio.PRESETS, check)
 
 
 @pytest.mark.parametrize("context", [None, {}, SHORT])

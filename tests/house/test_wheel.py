@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 import subprocess
@@ -13,6 +12,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
+from run_files import read_records, run_json
 
 pytestmark = [pytest.mark.proof, pytest.mark.xdist_group("wheel")]
 
@@ -146,7 +146,7 @@ def test_the_installed_wheel_holds_a_conversation(clean: Path, tmp_path: Path):
     )
     assert done.returncode == 0, done.stderr
     (run,) = (tmp_path / "runs").iterdir()
-    said = [json.loads(line) for line in (run / "transcript.jsonl").read_text(encoding="utf-8").splitlines()]
+    said = read_records(run / "transcript.jsonl")
     assert [u["turn"] for u in said] == [1, 2, 3]
     assert all(u["text"].strip() for u in said)
-    assert json.loads((run / "run.json").read_text(encoding="utf-8"))["stop_reason"] == "message_limit"
+    assert run_json(run)["stop_reason"] == "message_limit"

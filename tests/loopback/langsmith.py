@@ -63,6 +63,10 @@ class Traced:
         for child in self.children:
             yield from child.all()
 
+    def models(self) -> list[Traced]:
+        """The runs that asked a model."""
+        return [run for run in self.all() if run.fields["run_type"] == "llm"]
+
     def drawn(self, depth: int = 0) -> str:
         """The tree as indented names."""
         return "".join([f"{'  ' * depth}{self.name}\n", *(child.drawn(depth + 1) for child in self.children)])

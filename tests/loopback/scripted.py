@@ -26,6 +26,17 @@ def prompt_of(body: dict[str, Any]) -> str:
     return next(str(m["content"]) for m in body["messages"] if m["role"] == "user")
 
 
+def in_turn(*answers: Any) -> Callable[[Any], Any]:
+    """An answerer that gives these answers one after the other, and raises an error when there are none left."""
+    left = list(answers)
+
+    def answer(_: Any) -> Any:
+        assert left, "asked more often than there are answers"
+        return left.pop(0)
+
+    return answer
+
+
 def participants_of(body: dict[str, Any]) -> list[str]:
     """The names of all participants, as the group block of a prompt for the judge or the selector lists them."""
     group = re.search(r"^<group>\n(.*?)^</group>", prompt_of(body), re.MULTILINE | re.DOTALL)

@@ -57,6 +57,13 @@ class Recorded:
         return "\n".join(str(m.get("content")) for m in self.body.get("messages", []))
 
 
+def free_port() -> int:
+    """A port of 127.0.0.1 on which nothing listens now."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
 @dataclass
 class LoopbackServer:
     """The server; `with LoopbackServer(...) as server:` starts it on a free port.

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from loopback.server import free_port
 
 from persimchat.memory.recollection import discard
 from persimchat.state.memory import Memory, new_memory
@@ -123,9 +124,7 @@ def _chroma(folder: Path) -> Iterator[str]:
     command = str(binary) if binary.exists() else shutil.which("chroma")
     if command is None:
         pytest.skip("the chroma command is not installed")
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    port = free_port()
     process = subprocess.Popen(
         [command, "run", "--host", "127.0.0.1", "--port", str(port), "--path", str(folder)],
         stdout=subprocess.DEVNULL,

@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
+from ledgers import Kept
+from loopback.scripted import in_turn
 from loopback.server import LoopbackServer
 from pytest_socket import socket_allow_hosts
 
@@ -39,30 +41,19 @@ def clean(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 @pytest.fixture
-def serve() -> Iterator[Callable[..., LoopbackServer]]:
-    """Start loopback servers that stop with the test."""
-    running: list[LoopbackServer] = []
+def serve(serving: Callable[..., LoopbackServer]) -> Callable[..., LoopbackServer]:
+    """Start loopback servers that stop with the test; their answer may be a list, to be given in order."""
 
     def start(answer: Any = None, **options: Any) -> LoopbackServer:
-        answerer = answer if answer is None or callable(answer) else scripted(answer)
-        running.append(LoopbackServer(answer=answerer, **options).__enter__())
-        return running[-1]
+        return serving(answer if answer is None or callable(answer) else in_turn(*answer), **options)
 
-    yield start
-    for server in running:
-        server.__exit__()
+    return start
 
 
-def scripted(answers: list[Any]) -> Callable[[dict[str, Any]], Any]:
-    """An answerer that gives these answers in order, and has none after that."""
-    left = list(answers)
-
-    def answer(_: dict[str, Any]) -> Any:
-        if not left:
-            raise AssertionError("asked more often than there are answers")
-        return left.pop(0)
-
-    return answer
+@pytest.fixture
+def sink() -> Kept:
+    """Keeps what a ledger writes."""
+    return Kept()
 
 
 @pytest.fixture

@@ -10,11 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from langchain_core.messages import AIMessage
+from ledgers import question_to, words_of
 from loopback.answering import Fault, Reply
 from loopback.server import LoopbackServer
 from models.schemas_asked import asked
+from offenders import check_each
 
-from persimchat.models.asking import Answer, Spoken, ask, speak
 from persimchat.models.fitted import MOST, answer_tokens, half_again
 from persimchat.models.naming import parse_model_name
 from persimchat.models.profiles import profile_of
@@ -28,28 +29,18 @@ CUT = Reply('{"reasoning": "because and because and', finish_reason="length")
 LIMITS = ("max_tokens", "max_completion_tokens")
 
 
-async def question(server: LoopbackServer, **options: Any) -> Answer[NeedToTalk]:
-    options = {"model": server.model()} | options
-    asking = {"settings": Settings(**options), "agent": "Ann", "module": "need_to_talk", "turn": 3}
-    return await ask("json_answer", NeedToTalk, **asking, schema="S")
-
-
-async def words(server: LoopbackServer, **options: Any) -> Spoken:
-    options = {"model": server.model()} | options
-    asking = {"settings": Settings(**options), "agent": "Ann", "module": "natural_language", "turn": 3}
-    return await speak("json_answer", **asking, schema="S")
-
-
 def limits(server: LoopbackServer) -> list[dict[str, int]]:
     return [{k: body[k] for k in LIMITS if k in body} for body in server.bodies()]
 
 
-@pytest.mark.parametrize("name", asked())
-def test_every_answer_has_a_limit_with_room_for_the_longest_that_fits(name: str) -> None:
-    limit = answer_tokens(Settings(), "any", asked()[name])
-    assert 64 < limit <= MOST
-    assert answer_tokens(Settings(), "any", asked()[name], thinks=True) > limit + 4000
-    assert answer_tokens(Settings(answer_tokens=99), "any", asked()[name], thinks=True) == 99
+def test_every_answer_has_a_limit_with_room_for_the_longest_that_fits() -> None:
+    def check(name: str) -> None:
+        limit = answer_tokens(Settings(), "any", asked()[name])
+        assert 64 < limit <= MOST
+        assert answer_tokens(Settings(), "any", asked()[name], thinks=True) > limit + 4000
+        assert answer_tokens(Settings(answer_tokens=99), "any", asked()[name], thinks=True) == 99
+
+    check_each(asked(), check)
 
 
 @given(words=st.integers(3, 1000), more=st.integers(1, 100))
@@ -63,9 +54,9 @@ def test_words_have_a_limit_that_grows_with_their_target_length(words: int, more
 
 async def test_every_request_says_its_limit(serve: Serve) -> None:
     server = serve(lambda body: RIGHT if "response_format" in body else "Tea, please.")
-    await question(server)
-    await words(server)
-    await words(server, answer_tokens=40)
+    await question_to(server)
+    await words_of(server)
+    await words_of(server, answer_tokens=40)
     judged, said, own = limits(server)
     assert judged == {"max_tokens": answer_tokens(Settings(), "need_to_talk", NeedToTalk)}
     assert said == {"max_tokens": answer_tokens(Settings(), "natural_language")}
@@ -76,8 +67,8 @@ async def test_openai_is_told_under_its_own_name(serve: Serve, monkeypatch: pyte
     server = serve(lambda body: RIGHT if "response_format" in body else "Tea, please.")
     monkeypatch.setenv("OPENAI_BASE_URL", server.url)
     monkeypatch.setenv("OPENAI_API_KEY", "k")
-    await question(server, model="openai:gpt-4o-mini")
-    await words(server, model="openai:o3-mini")
+    await question_to(server, model="openai:gpt-4o-mini")
+    await words_of(server, model="openai:o3-mini")
     plain, thinking = limits(server)
     assert plain.keys() == thinking.keys() == {"max_completion_tokens"}
     assert thinking["max_completion_tokens"] > 8000 > plain["max_completion_tokens"]
@@ -99,16 +90,16 @@ async def test_a_limit_that_is_refused_goes_by_its_other_name_or_not_at_all(
     refuses: set[str], asked_with: list[set[str]], serve: Serve
 ) -> None:
     server = serve(lambda body: RIGHT if "response_format" in body else "Tea, please.", refuses=refuses)
-    await question(server)
-    await words(server)
+    await question_to(server)
+    await words_of(server)
     assert [set(limit) for limit in limits(server)] == asked_with
     assert all("response_format" in body for body in server.bodies()[:-1]), "the form of answer is taken"
 
 
 async def test_strict_and_bounds_that_are_refused_are_left_out(serve: Serve) -> None:
     server = serve(lambda _: RIGHT, refuses={"strict", "maxLength"})
-    await question(server)
-    await question(server)
+    await question_to(server)
+    await question_to(server)
     sent = [json.dumps(body["response_format"]) for body in server.bodies()]
     assert ['"strict"' in s for s in sent] == [True, False, False, False] or ["maxLength" in s for s in sent][0]
     assert len(sent) == 4
@@ -120,7 +111,7 @@ async def test_strict_and_bounds_that_are_refused_are_left_out(serve: Serve) -> 
 
 async def test_a_cut_judgement_is_asked_for_once_more_with_half_again_as_many_tokens(serve: Serve) -> None:
     server = serve([CUT, RIGHT])
-    assert (await question(server)).value.need_to_talk == 7
+    assert (await question_to(server)).value.need_to_talk == 7
     first, second = (limit["max_tokens"] for limit in limits(server))
     assert second == half_again(first)
     assert "cut off" in server.requests[1].text
@@ -128,8 +119,8 @@ async def test_a_cut_judgement_is_asked_for_once_more_with_half_again_as_many_to
 
 async def test_an_answer_cut_in_its_thinking_gets_room_for_it(serve: Serve) -> None:
     server = serve([Reply("<think>hm, hm, hm", finish_reason="length"), RIGHT, RIGHT])
-    await question(server, context_tokens=32_768)
-    await question(server, context_tokens=32_768)
+    await question_to(server, context_tokens=32_768)
+    await question_to(server, context_tokens=32_768)
     first, second, third = (limit["max_tokens"] for limit in limits(server))
     assert second > third > first + 4000
 
@@ -137,7 +128,7 @@ async def test_an_answer_cut_in_its_thinking_gets_room_for_it(serve: Serve) -> N
 async def test_words_that_are_cut_twice_end_with_their_last_whole_sentence(serve: Serve) -> None:
     endless = Reply("I like tea. Dr. Novák said: “Water!” And then we went on and", finish_reason="length")
     server = serve([endless, endless])
-    spoken = await words(server)
+    spoken = await words_of(server)
     assert spoken.text == "I like tea. Dr. Novák said: “Water!”"
     first, second = (limit["max_tokens"] for limit in limits(server))
     assert second == half_again(first)
@@ -147,7 +138,7 @@ async def test_words_that_are_cut_twice_end_with_their_last_whole_sentence(serve
 @pytest.mark.parametrize("then", ["", None, Reply("", finish_reason="length")])
 async def test_words_that_were_cut_count_where_the_second_try_has_none(then: Any, serve: Serve) -> None:
     server = serve([Reply("I like tea. And then", finish_reason="length"), then])
-    assert (await words(server)).text == "I like tea."
+    assert (await words_of(server)).text == "I like tea."
 
 
 @pytest.mark.proof
@@ -155,7 +146,7 @@ async def test_words_that_were_cut_count_where_the_second_try_has_none(then: Any
 async def test_a_megabyte_is_never_taken(unbroken: bool, serve: Serve) -> None:
     answer = "x" * 1_000_000 if unbroken else "Tea is good. " * 20_000
     server = serve(lambda _: answer, refuses={"max_tokens", "max_completion_tokens"})
-    spoken = await words(server)
+    spoken = await words_of(server)
     assert len(spoken.text) <= 4000
     assert spoken.text.endswith("…" if unbroken else "good.")
     assert len(spoken.message.text) <= 4000
@@ -163,14 +154,14 @@ async def test_a_megabyte_is_never_taken(unbroken: bool, serve: Serve) -> None:
 
 async def test_a_judgement_of_ten_megabytes_is_asked_for_again(serve: Serve) -> None:
     server = serve([{"reasoning": "x" * 10_000_000, "need_to_talk": 1}, RIGHT])
-    answer = await question(server)
+    answer = await question_to(server)
     assert answer.value.need_to_talk == 7
     assert len(server.requests[1].text) < 10_000
 
 
 async def test_a_reason_that_is_a_little_too_long_is_cut_and_not_wrong(serve: Serve) -> None:
     server = serve([{"reasoning": "word " * 60, "need_to_talk": 1}])
-    reason = (await question(server)).value.reasoning
+    reason = (await question_to(server)).value.reasoning
     assert len(reason) <= 200
     assert reason.endswith("word…")
 
@@ -178,7 +169,7 @@ async def test_a_reason_that_is_a_little_too_long_is_cut_and_not_wrong(serve: Se
 async def test_an_endless_stream_is_tried_twice(serve: Serve) -> None:
     server = serve(lambda _: Fault(partial="word " * 200), token_delay_s=0.05)
     with pytest.raises(Exception, match=r"no answer within 0\.3 seconds, twice"):
-        await words(server, timeout_s=0.3)
+        await words_of(server, timeout_s=0.3)
     assert len(server.requests) == 2
 
 

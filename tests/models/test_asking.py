@@ -5,10 +5,11 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from ledgers import question_to
 from loopback.answering import Reply
 from loopback.server import LoopbackServer
 
-from persimchat.models.asking import Answer, ask
+from persimchat.models.asking import ask
 from persimchat.models.failures import TransientModelError
 from persimchat.models.schemas import prompt_schema
 from persimchat.state.errors import ModelError
@@ -18,13 +19,6 @@ from persimchat.state.settings import Settings
 Serve = Callable[..., LoopbackServer]
 RIGHT = {"reasoning": "because", "need_to_talk": 7}
 TEXT = json.dumps(RIGHT)
-
-
-async def question(server: LoopbackServer, **options: Any) -> Answer[NeedToTalk]:
-    settings = Settings(model=server.model(), **options)
-    return await ask(
-        "json_answer", NeedToTalk, settings=settings, agent="Ann", module="need_to_talk", turn=3, schema="S"
-    )
 
 
 def tool_call(arguments: str) -> Reply:
@@ -47,19 +41,19 @@ def tool_call(arguments: str) -> Reply:
 )
 async def test_what_is_forgiven(said: str, serve: Serve) -> None:
     server = serve([said])
-    answer = await question(server)
+    answer = await question_to(server)
     assert answer.value == NeedToTalk(**RIGHT)
     assert answer.call["calls"] == 1
 
 
 async def test_content_null_with_a_tool_call(serve: Serve) -> None:
     server = serve(lambda _: tool_call(TEXT), refuses={"json_schema"})
-    assert (await question(server)).value.need_to_talk == 7
+    assert (await question_to(server)).value.need_to_talk == 7
 
 
 async def test_a_tool_call_with_broken_arguments_is_repaired(serve: Serve) -> None:
     server = serve(lambda _: tool_call(TEXT[:-1] + ",}"), refuses={"json_schema"})
-    assert (await question(server)).value.need_to_talk == 7
+    assert (await question_to(server)).value.need_to_talk == 7
 
 
 @pytest.mark.parametrize(
@@ -86,7 +80,7 @@ async def test_a_wrong_answer_is_asked_for_once_more_with_the_words_of_what_was_
     wrong: Any, words: str, serve: Serve
 ) -> None:
     server = serve([wrong, RIGHT])
-    answer = await question(server)
+    answer = await question_to(server)
     assert answer.value.need_to_talk == 7
     assert answer.call["calls"] == 2
     first, second = server.requests
@@ -100,7 +94,7 @@ async def test_a_wrong_answer_is_asked_for_once_more_with_the_words_of_what_was_
 async def test_wrong_twice_is_an_error_that_names_who_asked_what(serve: Serve) -> None:
     server = serve([{"reasoning": "because", "need_to_talk": 11}, {"reasoning": "because", "need_to_talk": 12}])
     with pytest.raises(ModelError) as caught:
-        await question(server)
+        await question_to(server)
     error = caught.value
     assert (error.agent, error.module, error.model, error.turn) == ("Ann", "need_to_talk", server.model(), 3)
     for part in ("agent Ann", "module need_to_talk", server.model(), "turn 3", "less than or equal to 10", "given: 12"):
@@ -114,7 +108,7 @@ async def test_wrong_twice_is_an_error_that_names_who_asked_what(serve: Serve) -
 async def test_an_answer_stopped_twice_says_why(reason: str, serve: Serve) -> None:
     server = serve([Reply("{", finish_reason=reason)] * 2)
     with pytest.raises(ModelError, match=reason.replace("_", " ")):
-        await question(server)
+        await question_to(server)
 
 
 async def test_the_model_of_a_module_goes_before_the_agents(serve: Serve) -> None:
@@ -132,7 +126,7 @@ async def test_the_model_of_a_module_goes_before_the_agents(serve: Serve) -> Non
 
 async def test_settings_reach_the_server(serve: Serve) -> None:
     server = serve([RIGHT])
-    await question(server, seed=42, model_temperature=0.25)
+    await question_to(server, seed=42, model_temperature=0.25)
     body = server.bodies()[0]
     assert (body["seed"], body["temperature"], body["model"]) == (42, 0.25, "test-model")
 
@@ -140,12 +134,12 @@ async def test_settings_reach_the_server(serve: Serve) -> None:
 async def test_a_temperature_that_is_refused_is_an_error_not_dropped(serve: Serve) -> None:
     server = serve([RIGHT], refuses={"temperature"})
     with pytest.raises(ModelError, match="temperature is not supported"):
-        await question(server, model_temperature=0.25)
+        await question_to(server, model_temperature=0.25)
 
 
 async def test_reported_usage_is_summed_over_corrections(serve: Serve) -> None:
     server = serve(['{"need_to_talk":11}', RIGHT])
-    call = (await question(server)).call
+    call = (await question_to(server)).call
     bodies = server.bodies()
     assert call["estimated"] is False
     assert call["input_tokens"] == sum(len(str(m["content"]).split()) for b in bodies for m in b["messages"])
@@ -155,7 +149,7 @@ async def test_reported_usage_is_summed_over_corrections(serve: Serve) -> None:
 
 async def test_usage_is_estimated_where_none_is_reported(serve: Serve) -> None:
     server = serve([RIGHT], reports_usage=False)
-    call = (await question(server, prices={server.model(): (1.0, 2.0)})).call
+    call = (await question_to(server, prices={server.model(): (1.0, 2.0)})).call
     assert call["estimated"] is True
     assert call["input_tokens"] > 10
     assert call["output_tokens"] == -(-len(TEXT) // 4)

@@ -10,6 +10,7 @@ import pytest
 import xllamacpp
 from llguidance import LLMatcher, LLTokenizer, grammar_from
 from models.schemas_asked import NAMES, asked
+from offenders import check_each
 from outlines_core.json_schema import build_regex_from_schema
 
 from persimchat.models.profiles import ALL_BOUNDS, PROFILES
@@ -36,17 +37,21 @@ def comes_out(grammar: str, answer: Any) -> bool:
     return matcher.try_consume_tokens(tokens) == len(tokens) and matcher.is_accepting()
 
 
-@pytest.mark.parametrize("name", ASKED)
-def test_llguidance_and_llama_cpp_take_every_schema(name: str) -> None:
-    schema = dialect(ASKED[name])
-    for grammar in (grammar_from("json_schema", schema), xllamacpp.json_schema_to_grammar(schema)):
-        matcher = LLMatcher(BYTES, grammar.removeprefix("%llguidance {}\n"))
-        assert not matcher.is_error(), matcher.get_error()
+def test_llguidance_and_llama_cpp_take_every_schema() -> None:
+    def check(name: str) -> None:
+        schema = dialect(ASKED[name])
+        for grammar in (grammar_from("json_schema", schema), xllamacpp.json_schema_to_grammar(schema)):
+            matcher = LLMatcher(BYTES, grammar.removeprefix("%llguidance {}\n"))
+            assert not matcher.is_error(), matcher.get_error()
+
+    check_each(ASKED, check)
 
 
-@pytest.mark.parametrize("name", ASKED)
-def test_outlines_takes_every_schema(name: str) -> None:
-    assert build_regex_from_schema(dialect(ASKED[name]))
+def test_outlines_takes_every_schema() -> None:
+    def check(name: str) -> None:
+        assert build_regex_from_schema(dialect(ASKED[name]))
+
+    check_each(ASKED, check)
 
 
 ALLOWED = [
@@ -73,14 +78,16 @@ REFUSED = [
 
 
 @pytest.mark.parametrize("convert", ["llguidance", "llama.cpp"])
-@pytest.mark.parametrize(("kind", "answer"), [*ALLOWED, *REFUSED], ids=lambda value: getattr(value, "__name__", ""))
-def test_nothing_outside_its_bounds_comes_out_of_a_grammar(kind: Any, answer: Any, convert: str) -> None:
-    schema = dialect(kind)
-    grammar = (
-        grammar_from("json_schema", schema) if convert == "llguidance" else xllamacpp.json_schema_to_grammar(schema)
-    )
-    allowed = any(kind is one and answer == right for one, right in ALLOWED)
-    assert comes_out(grammar.removeprefix("%llguidance {}\n"), answer) is allowed
+def test_nothing_outside_its_bounds_comes_out_of_a_grammar(convert: str) -> None:
+    def check(kind: Any, answer: Any) -> None:
+        schema = dialect(kind)
+        grammar = (
+            grammar_from("json_schema", schema) if convert == "llguidance" else xllamacpp.json_schema_to_grammar(schema)
+        )
+        allowed = any(kind is one and answer == right for one, right in ALLOWED)
+        assert comes_out(grammar.removeprefix("%llguidance {}\n"), answer) is allowed
+
+    check_each([*ALLOWED, *REFUSED], check)
 
 
 def test_nobody_else_is_named_and_nobody_is_left_out() -> None:

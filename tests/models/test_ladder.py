@@ -6,11 +6,12 @@ from typing import Any
 
 import pytest
 from langchain_core.language_models import FakeListChatModel
+from ledgers import question
 from loopback.answering import Fault
 from loopback.server import LoopbackServer
 
 from persimchat.models import ladder
-from persimchat.models.asking import Answer, ask
+from persimchat.models.asking import ask
 from persimchat.models.ladder import Rung
 from persimchat.models.naming import parse_model_name
 from persimchat.models.schemas import prompt_schema
@@ -19,12 +20,6 @@ from persimchat.state.judgement import NeedToTalk
 from persimchat.state.settings import Settings
 
 RIGHT = {"reasoning": "because", "need_to_talk": 7}
-
-
-async def question(settings: Settings) -> Answer[NeedToTalk]:
-    return await ask(
-        "json_answer", NeedToTalk, settings=settings, agent="Ann", module="need_to_talk", turn=3, schema="S"
-    )
 
 
 def form_of(body: dict[str, Any]) -> Rung:

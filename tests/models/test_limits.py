@@ -126,8 +126,7 @@ async def test_a_long_pause_is_told_once_and_never_longer_than_a_minute(monkeypa
 
 
 async def test_retry_after_is_waited_for(serve: Callable[..., LoopbackServer]) -> None:
-    answers = iter([Fault(429, headers={"retry-after": "0.4"}), RIGHT])
-    server = serve(lambda _: next(answers))
+    server = serve([Fault(429, headers={"retry-after": "0.4"}), RIGHT])
     started = time.perf_counter()
     with pytest.raises(TransientModelError):
         await many(server, 1)

@@ -24,9 +24,8 @@ WHOLE = gguf()
 
 
 @pytest.fixture(autouse=True)
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("PERSIMCHAT_MODELS", str(tmp_path / "models"))
-    return tmp_path / "models"
+def folder(models_folder: Path) -> Path:
+    return models_folder
 
 
 def entry(name: str) -> Stored:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from itertools import product
 from typing import Any
 
 import pytest
@@ -11,6 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from hypothesis_jsonschema import from_schema
 from models.schemas_asked import asked
+from offenders import check_each
 from pydantic import BaseModel, ValidationError
 
 from persimchat.models.profiles import ALL_BOUNDS, KEYWORDS, PROFILES, Bounds
@@ -53,32 +55,35 @@ def test_no_schema_is_forgotten() -> None:
     assert own <= named
 
 
-@pytest.mark.parametrize("dialect", DIALECTS)
-@pytest.mark.parametrize("name", ASKED)
-def test_every_schema_has_known_keywords_and_nothing_open(name: str, dialect: str) -> None:
-    bounds, longest = DIALECTS[dialect]
-    sent = wire_schema(ASKED[name], bounds, longest)
-    assert sent["title"] == ASKED[name].__name__
-    for node in nodes(sent):
-        assert node.keys() <= KNOWN, node.keys() - KNOWN
-        assert node.get("maxLength", 0) <= longest
-        if node.get("type") == "object":
-            assert node["additionalProperties"] is False
-            assert node["required"] == list(node["properties"])
-        for kind, words in KEYWORDS.items():
-            assert kind in bounds or not node.keys() & set(words)
+def test_every_schema_has_known_keywords_and_nothing_open() -> None:
+    def check(name: str, dialect: str) -> None:
+        bounds, longest = DIALECTS[dialect]
+        sent = wire_schema(ASKED[name], bounds, longest)
+        assert sent["title"] == ASKED[name].__name__
+        for node in nodes(sent):
+            assert node.keys() <= KNOWN, node.keys() - KNOWN
+            assert node.get("maxLength", 0) <= longest
+            if node.get("type") == "object":
+                assert node["additionalProperties"] is False
+                assert node["required"] == list(node["properties"])
+            for kind, words in KEYWORDS.items():
+                assert kind in bounds or not node.keys() & set(words)
+
+    check_each(product(ASKED, DIALECTS), check)
 
 
-@pytest.mark.parametrize("name", ASKED)
-def test_every_text_list_and_level_has_an_end(name: str) -> None:
-    for node in nodes(wire_schema(ASKED[name], ALL_BOUNDS, 10_000)):
-        match node.get("type"):
-            case "string":
-                assert "enum" in node or "maxLength" in node
-            case "array":
-                assert "maxItems" in node
-            case "integer":
-                assert "minimum" in node
+def test_every_text_list_and_level_has_an_end() -> None:
+    def check(name: str) -> None:
+        for node in nodes(wire_schema(ASKED[name], ALL_BOUNDS, 10_000)):
+            match node.get("type"):
+                case "string":
+                    assert "enum" in node or "maxLength" in node
+                case "array":
+                    assert "maxItems" in node
+                case "integer":
+                    assert "minimum" in node
+
+    check_each(ASKED, check)
 
 
 def test_bounds_that_are_not_sent_stand_in_the_description() -> None:
@@ -111,25 +116,26 @@ STRICT_KEYWORDS = {
 (https://platform.openai.com/docs/guides/structured-outputs#supported-schemas)"""
 
 
-@pytest.mark.parametrize("provider", ["openai", "azure"])
-@pytest.mark.parametrize("name", ASKED)
-def test_what_openai_is_sent_keeps_to_its_strict_subset(name: str, provider: str) -> None:
-    bounds, longest = DIALECTS[provider]
-    sent = wire_schema(ASKED[name], bounds, longest)
-    assert sent["type"] == "object"
-    properties = enums = characters = 0
-    for node in nodes(sent):
-        own = node.keys() - {"description", "title", "type"}
-        assert own == {"anyOf"} or own <= STRICT_KEYWORDS[node["type"]], node
-        properties += len(node.get("properties", ()))
-        values = [str(value) for value in node.get("enum", ())]
-        enums += len(values)
-        characters += sum(map(len, [*values, *node.get("properties", ())]))
-        assert len(values) <= 250 or sum(map(len, values)) <= 15_000
-    assert properties <= 5000
-    assert enums <= 1000
-    assert characters <= 120_000
-    assert depth(sent) <= 10
+def test_what_openai_is_sent_keeps_to_its_strict_subset() -> None:
+    def check(name: str, provider: str) -> None:
+        bounds, longest = DIALECTS[provider]
+        sent = wire_schema(ASKED[name], bounds, longest)
+        assert sent["type"] == "object"
+        properties = enums = characters = 0
+        for node in nodes(sent):
+            own = node.keys() - {"description", "title", "type"}
+            assert own == {"anyOf"} or own <= STRICT_KEYWORDS[node["type"]], node
+            properties += len(node.get("properties", ()))
+            values = [str(value) for value in node.get("enum", ())]
+            enums += len(values)
+            characters += sum(map(len, [*values, *node.get("properties", ())]))
+            assert len(values) <= 250 or sum(map(len, values)) <= 15_000
+        assert properties <= 5000
+        assert enums <= 1000
+        assert characters <= 120_000
+        assert depth(sent) <= 10
+
+    check_each(product(ASKED, ["openai", "azure"]), check)
 
 
 def depth(node: Any) -> int:

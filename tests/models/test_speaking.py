@@ -8,11 +8,12 @@ import pytest
 from langchain_core.messages import AIMessage, AIMessageChunk
 from langgraph.graph import END, START, StateGraph
 from langgraph.graph.message import add_messages
+from ledgers import words_of
 from loopback.answering import Reply
 from loopback.server import LoopbackServer
 from typing_extensions import TypedDict
 
-from persimchat.models.asking import Spoken, ask, speak
+from persimchat.models.asking import ask, speak
 from persimchat.state.errors import ModelError
 from persimchat.state.judgement import NeedToTalk
 from persimchat.state.settings import Settings
@@ -21,15 +22,9 @@ Serve = Callable[..., LoopbackServer]
 WORDS = "Well, I would rather walk home."
 
 
-async def words(server: LoopbackServer, **more: Any) -> Spoken:
-    settings = Settings(model=server.model())
-    asked = {"settings": settings, "agent": "Ann", "module": "natural_language", "turn": 3, "schema": "S"}
-    return await speak("json_answer", **{**asked, **more})
-
-
 async def test_words_come_with_message_time_and_accounting(serve: Serve) -> None:
     server = serve(lambda _: WORDS, delay_s=0.05)
-    spoken = await words(server)
+    spoken = await words_of(server)
     assert spoken.text == WORDS
     assert spoken.message.content == WORDS
     assert isinstance(spoken.message, AIMessage)
@@ -42,13 +37,13 @@ async def test_words_come_with_message_time_and_accounting(serve: Serve) -> None
 
 
 async def test_thinking_is_not_spoken(serve: Serve) -> None:
-    spoken = await words(serve(lambda _: f"<think>What do they want?</think>\n\n{WORDS}"))
+    spoken = await words_of(serve(lambda _: f"<think>What do they want?</think>\n\n{WORDS}"))
     assert spoken.text == spoken.message.content == WORDS
 
 
 async def test_stream_options_that_are_refused_are_left_out_from_then_on(serve: Serve) -> None:
     server = serve(lambda _: WORDS, refuses={"stream_options"})
-    first, second = await words(server), await words(server)
+    first, second = await words_of(server), await words_of(server)
     assert (first.call["calls"], second.call["calls"]) == (2, 1)
     assert second.call["estimated"] is True
     assert ["stream_options" in b for b in server.bodies()] == [True, False, False]
@@ -57,7 +52,7 @@ async def test_stream_options_that_are_refused_are_left_out_from_then_on(serve: 
 @pytest.mark.parametrize("wrong", ["", None, "<think>only thinking", Reply("It is cut", finish_reason="length")])
 async def test_no_words_are_asked_for_once_more_with_another_seed(wrong: Any, serve: Serve) -> None:
     server = serve([wrong, WORDS])
-    spoken = await words(server)
+    spoken = await words_of(server)
     assert spoken.text == WORDS
     assert spoken.call["calls"] == 2
     assert [b["seed"] for b in server.bodies()] == [0, 1]
@@ -65,14 +60,14 @@ async def test_no_words_are_asked_for_once_more_with_another_seed(wrong: Any, se
 
 async def test_no_words_twice_is_an_error(serve: Serve) -> None:
     with pytest.raises(ModelError, match="no words twice: the answer was empty.*agent Ann.*turn 3"):
-        await words(serve([None, ""]))
+        await words_of(serve([None, ""]))
     with pytest.raises(ModelError, match="length limit"):
-        await words(serve([Reply("", finish_reason="length")] * 2))
+        await words_of(serve([Reply("", finish_reason="length")] * 2))
 
 
 async def test_the_message_carries_the_id_that_was_asked_for(serve: Serve) -> None:
-    assert (await words(serve([WORDS]), message_id="ann-4")).message.id == "ann-4"
-    assert (await words(serve([None, WORDS]), message_id="ann-4")).message.id == "ann-4-again"
+    assert (await words_of(serve([WORDS]), message_id="ann-4")).message.id == "ann-4"
+    assert (await words_of(serve([None, WORDS]), message_id="ann-4")).message.id == "ann-4-again"
 
 
 class State(TypedDict):

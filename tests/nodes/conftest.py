@@ -49,41 +49,54 @@ class Group:
 
 
 @pytest.fixture
-def group() -> Any:
+def group(serving: Callable[..., LoopbackServer]) -> Any:
     """`group(task=answer, …)` starts a server with these answers; it is stopped after the test."""
-    started: list[LoopbackServer] = []
 
     def start(**replaced: Any) -> Group:
         scripted = Scripted(**replaced)
-        server = LoopbackServer(answer=scripted)
-        server.__enter__()
-        started.append(server)
-        return Group(server, scripted)
+        return Group(serving(scripted), scripted)
 
-    yield start
-    for server in started:
-        server.__exit__()
+    return start
 
 
 StartGroup = Callable[..., Group]
 
 
-CALL: Any = {"agent": "Ada Lind", "module": "", "model": "none", "turn": 1}
+CALL: Any = {"agent": "Ada Lind", "module": "", "model": "none", "turn": 1, "input_tokens": 30, "output_tokens": 4}
 
 
 @pytest.fixture
-def alone(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Any]:
+def answered(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
+    """`answered(node, answer)`: whatever this node asks has this answer (None: of no use), without a model."""
+
+    def put(node: Any, answer: Any) -> None:
+        outcome = "failed" if answer is None else "valid"
+
+        async def asker(*_: Any, module: str, **__: Any) -> Answer[Any]:
+            return Answer(answer, {**CALL, "module": module, "outcome": outcome})
+
+        for name in {"ask", "appraise", "appraise_in_parts"} & vars(sys.modules[node.__module__]).keys():
+            monkeypatch.setattr(sys.modules[node.__module__], name, asker)
+
+    return put
+
+
+def mind_of(name: str = "Ada Lind", settings: Settings | None = None, **mind: Any) -> Any:
+    """The mind of one of `PEOPLE` who has just heard Bo, before it awakens."""
+    settings = settings or Settings()
+    state: Any = assembled({"topic": "Tea?", "participants": PEOPLE}, settings, "t")
+    situation = situation_of({**state, "agents": state["agents"][1], "messages": [], "turn": 1}, "", settings)
+    heard = {"turn": 1, "speaker": "Bo Říha", "text": "Tea warms. Always.", "addressees": [], "emotion": {}}
+    return {**state["agents"][1][name], "situation": situation, "heard": heard, **mind}
+
+
+@pytest.fixture
+def alone(answered: Callable[..., None]) -> Callable[..., Any]:
     """`await alone(node, answer, **mind)` is what one node makes of one answer (None: of no use), without a model."""
 
-    async def run(node: Any, answer: Any, **mind: Any) -> dict[str, Any]:
-        async def appraise(*_: Any, **__: Any) -> Answer[Any]:
-            return Answer(answer, CALL)
-
-        monkeypatch.setattr(sys.modules[node.__module__], "appraise", appraise)
-        state: Any = assembled({"topic": "Tea?", "participants": PEOPLE}, Settings(), "t")
-        situation = situation_of({**state, "agents": state["agents"][1], "messages": [], "turn": 1}, "", Settings())
-        heard = {"turn": 1, "speaker": "Bo Říha", "text": "Tea warms. Always.", "addressees": [], "emotion": {}}
-        own = {**state["agents"][1]["Ada Lind"], "situation": situation, "heard": heard, **mind}
-        return dict(await node(own, Settings(model="offline")))
+    async def run(node: Any, answer: Any, settings: Settings | None = None, **mind: Any) -> dict[str, Any]:
+        settings = settings or Settings(model="offline")
+        answered(node, answer)
+        return dict(await node(mind_of(settings=settings, **mind), settings))
 
     return run

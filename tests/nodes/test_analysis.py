@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 import pytest
 from loopback.answering import Fault
+from loopback.planned import section
 from loopback.scripted import Scripted
 from loopback.server import LoopbackServer
 
@@ -54,11 +54,6 @@ def given(turn: int) -> Any:
         "closing": False,
     }
     return {"situation": situation, "heard": SAID[turn - 1]}
-
-
-def section(prompt: str, tag: str) -> str:
-    found = re.search(rf"<{tag}>\n(.*?)\n</{tag}>", prompt, re.DOTALL)
-    return found.group(1) if found else ""
 
 
 async def asked(turn: int, answer: Any = ANSWER, **settings: Any) -> tuple[dict[str, Any], str]:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 from langchain_core.messages import AIMessage
 from ledgers import within
-from loopback.scripted import Scripted
+from loopback.scripted import Scripted, in_turn
 from loopback.server import LoopbackServer
 
 from persimchat.models.ledger import Ledger
@@ -46,15 +46,12 @@ def given(settings: Settings, **more: Any) -> Any:
 
 
 @pytest.fixture
-def asked() -> Iterator[Callable[..., tuple[Scripted, Callable[..., Settings]]]]:
+def asked(serving: Callable[..., LoopbackServer]) -> Callable[..., tuple[Scripted, Callable[..., Settings]]]:
     """`asked(task=answer, …)`: what was asked of a server with these answers, and settings that use it."""
-    started: list[LoopbackServer] = []
 
     def start(**replaced: Any) -> tuple[Scripted, Callable[..., Settings]]:
         scripted = Scripted(**replaced)
-        server = LoopbackServer(answer=scripted)
-        server.__enter__()
-        started.append(server)
+        server = serving(scripted)
 
         def settings(**more: Any) -> Settings:
             base = {"model": server.model(), "mode": "debate", "answer_format": "number", "baseline": "reconcile"}
@@ -62,15 +59,7 @@ def asked() -> Iterator[Callable[..., tuple[Scripted, Callable[..., Settings]]]]
 
         return scripted, settings
 
-    yield start
-    for server in started:
-        server.__exit__()
-
-
-def then(*answers: Any) -> Callable[[Any], Any]:
-    """These answers one after the other; it is an error to ask for more."""
-    script = iter(answers)
-    return lambda body: next(script)
+    return start
 
 
 async def test_an_answer_becomes_an_utterance(asked: Any):
@@ -113,7 +102,7 @@ async def test_personas_answer_as_themselves(asked: Any):
 async def test_an_answer_of_the_wrong_form_is_asked_for_once_more(
     asked: Any, form: str, wrong: str, right: str, parsed: str
 ):
-    scripted, settings = asked(answering=then({**GOOD, "answer": wrong}, {**GOOD, "answer": right}))
+    scripted, settings = asked(answering=in_turn({**GOOD, "answer": wrong}, {**GOOD, "answer": right}))
     use = settings(answer_format=form, choices=["buses", "trams"] if form == "choice" else [])
     said = await answering.give_answer(given(use), use)
     assert said["answer"] == parsed

@@ -8,15 +8,11 @@ from collections import Counter
 from typing import Any
 
 import pytest
+from loopback.planned import section
 
 from persimchat.state.errors import ModelError
 
 NAMES = ["Ada Lind", "Bo Říha", "李雷"]
-
-
-def section(prompt: str, tag: str) -> str:
-    found = re.search(rf"<{tag}>\n(.*?)\n</{tag}>", prompt, re.DOTALL)
-    return found.group(1) if found else ""
 
 
 def tags(prompt: str) -> list[str]:

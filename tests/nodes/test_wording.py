@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 from loopback.answering import Fault
+from loopback.scripted import in_turn
 from models.gguf_files import gguf
 
 import persimchat
@@ -26,11 +26,6 @@ NEARER = "Well, because the town has none, the old station should become a libra
 ASKED_AGAIN, STILL = "asked_again_for_repetition", "still_repeats"
 
 
-def in_order(*answers: Any) -> Callable[[dict[str, Any]], Any]:
-    left = list(answers)
-    return lambda _: left.pop(0)
-
-
 def avoided(prompt: str) -> list[str]:
     found = re.search(r"^<avoid>\n(.*?)^</avoid>$", prompt, re.MULTILINE | re.DOTALL)
     return re.findall(r"^- Not again: (.*)$", found.group(1), re.MULTILINE) if found else []
@@ -40,7 +35,7 @@ class Talk:
     """A conversation in which the model says these words, one after the other."""
 
     def __init__(self, group: Any, *answers: Any, **settings: Any) -> None:
-        self.group = group(utterance=in_order(*answers))
+        self.group = group(utterance=in_turn(*answers))
         self.state = self.group.talk(**{"pattern": "round_robin", "planning_and_reflection": False, **settings})
         self.said = utterances(self.state["messages"])
         self.prompts = self.group.scripted.prompts("utterance")
@@ -70,7 +65,7 @@ def test_a_model_on_this_machine_gets_another_seed_too(
 ) -> None:
     file = tmp_path / "a.gguf"
     file.write_bytes(gguf())
-    ready = group(utterance=in_order(LIBRARY, MARKET, AGAIN, NURSE))
+    ready = group(utterance=in_turn(LIBRARY, MARKET, AGAIN, NURSE))
     monkeypatch.setattr(server, "find_spec", lambda _: True)
     monkeypatch.setattr(server.LocalServer, "_begin", lambda self, *_: setattr(self, "address", ready.server.url))
     monkeypatch.setattr(server.LocalServer, "running", property(lambda self: bool(self.address)))
@@ -93,7 +88,7 @@ def test_both_requests_are_accounted_for(group: Any) -> None:
 
 @pytest.mark.proof
 def test_the_response_time_is_that_of_both(group: Any) -> None:
-    g = group(utterance=in_order(LIBRARY, LIBRARY, NURSE))
+    g = group(utterance=in_turn(LIBRARY, LIBRARY, NURSE))
     g.server.delay_s = 0.05
     said = utterances(g.talk(max_messages=2, pattern="round_robin")["messages"])
     assert said[1]["response_time_s"] >= 0.1
@@ -244,14 +239,14 @@ async def test_who_follows_sees_both_wordings_and_the_message_once(group: Any) -
     people = [{"name": name, "description": "Somebody."} for name in ("Ada Lind", "Bo Říha")]
     settings = {"pattern": "round_robin", "max_messages": 2}
     for second, taken in ((NURSE, NURSE), (f"{LIBRARY}!", LIBRARY)):
-        server = group(utterance=in_order(LIBRARY, LIBRARY, second)).server
+        server = group(utterance=in_turn(LIBRARY, LIBRARY, second)).server
         options = {"context": Settings(model=server.model(), **settings), "stream_mode": "messages"}
         shown: dict[str, str] = {}
         async for message, data in build_conversation().astream({"topic": "Tea?", "participants": people}, **options):
             if data["langgraph_node"] == "speak":
                 shown[message.id] = shown.get(message.id, "") + str(message.content)
         assert list(shown.values()) == [LIBRARY, LIBRARY, second]
-        server = group(utterance=in_order(LIBRARY, LIBRARY, second)).server
+        server = group(utterance=in_turn(LIBRARY, LIBRARY, second)).server
         events = persimchat.astream_events("Tea?", people, model=server.model(), **settings)
         told = [e async for e in events if e.event in ("speaking", "token", "utterance")]
         words = "".join(e.text if e.event == "token" else f"<{e.event}>" for e in told)

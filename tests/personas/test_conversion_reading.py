@@ -35,19 +35,15 @@ ANA: dict[str, Any] = {
 
 
 @pytest.fixture
-def served() -> Iterator[Callable[..., tuple[Settings, Scripted]]]:
+def served(serving: Callable[..., LoopbackServer]) -> Iterator[Callable[..., tuple[Settings, Scripted]]]:
     """Settings of a model on loopback that gives this answer, and what it was asked."""
-    running: list[LoopbackServer] = []
 
     def start(answer: Any) -> tuple[Settings, Scripted]:
         scripted = Scripted(persona_conversion=answer)
-        running.append(LoopbackServer(answer=scripted).__enter__())
-        return Settings(model=running[-1].model()), scripted
+        return Settings(model=serving(scripted).model()), scripted
 
     ladder.forget()
     yield start
-    for server in running:
-        server.__exit__()
     ladder.forget()
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
+from offenders import check_each
 
 from persimchat.personas.catalogue import shipped
 from persimchat.personas.scenario import load_scenario
@@ -18,15 +18,17 @@ EXAMPLES = [
 ]
 
 
-@pytest.mark.parametrize("path", EXAMPLES, ids=lambda p: p.stem)
-def test_example(path: Path):
-    lines = path.read_text(encoding="utf-8").splitlines()
-    assert lines[0].startswith("# ") and len(lines[0]) > 20
-    scenario = load_scenario(path)
-    assert len(scenario.participants) >= 3
-    settings = load_settings(scenario=scenario.settings, environment={})
-    assert settings.max_messages == scenario.settings["max_messages"]
-    assert all("," not in goal or " " in goal for p in scenario.participants for goal in p.social_goals)
+def test_example() -> None:
+    def check(path: Path) -> None:
+        lines = path.read_text(encoding="utf-8").splitlines()
+        assert lines[0].startswith("# ") and len(lines[0]) > 20
+        scenario = load_scenario(path)
+        assert len(scenario.participants) >= 3
+        settings = load_settings(scenario=scenario.settings, environment={})
+        assert settings.max_messages == scenario.settings["max_messages"]
+        assert all("," not in goal or " " in goal for p in scenario.participants for goal in p.social_goals)
+
+    check_each(EXAMPLES, check)
 
 
 def test_what_the_examples_show():

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from loopback.answering import Fault
-from loopback.scripted import prompt_of
+from loopback.scripted import in_turn, prompt_of
 from loopback.server import LoopbackServer
 from pydantic import ValidationError
 
@@ -62,11 +62,6 @@ def answer(n: int, **changed: Any) -> dict[str, Any]:
         "description": f"{NAMES[n % len(NAMES)].split()[0]} {LIVES[n % len(LIVES)]}.",
         **changed,
     }
-
-
-def in_turn(*answers: Any) -> Callable[[dict[str, Any]], Any]:
-    left = list(answers)
-    return lambda _: left.pop(0)
 
 
 async def made(server: LoopbackServer, number: int, **more: Any) -> list[Generated]:

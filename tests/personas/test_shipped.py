@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 
-import pytest
+from offenders import check_each
 
 from persimchat.personas.catalogue import ORDER, SHIPPED, find_persona, shipped
 from persimchat.personas.fragments import SHIPPED_FRAGMENTS
@@ -35,26 +35,30 @@ def test_every_file_is_in_the_catalogue_and_the_order_is_fixed():
     assert shipped()[0] is PERSONAS[0], "files are read once"
 
 
-@pytest.mark.parametrize("slug", ORDER)
-def test_slugs_are_ascii_words(slug: str):
-    assert re.fullmatch(r"[a-z]+(-[a-z]+)+", slug)
+def test_slugs_are_ascii_words() -> None:
+    def check(slug: str) -> None:
+        assert re.fullmatch(r"[a-z]+(-[a-z]+)+", slug)
+
+    check_each(ORDER, check)
 
 
-@pytest.mark.parametrize("persona", PERSONAS, ids=ORDER)
-def test_form(persona: Persona):
-    assert set(persona.characteristics) == KEYS
-    assert persona.age is not None
-    assert 60 <= len(persona.description.split()) <= 100
-    assert 5 <= len(persona.traits) <= 7
-    assert len(set(persona.traits)) == len(persona.traits)
-    town, country = persona.characteristics["residence"].split(", ")
-    assert town and country
-    for key in ("occupation", "hobbies", "family"):
-        value = persona.characteristics[key]
-        assert value[0].islower() and not value.endswith("."), "these are used inside sentences"
-    assert not re.match(r"(a|an|the)\s", persona.characteristics["occupation"])
-    assert len(persona.characteristics["hobbies"].split(", ")) == 3
-    assert persona.characteristic("AGE") == persona.characteristics["age"]
+def test_form() -> None:
+    def check(persona: Persona) -> None:
+        assert set(persona.characteristics) == KEYS
+        assert persona.age is not None
+        assert 60 <= len(persona.description.split()) <= 100
+        assert 5 <= len(persona.traits) <= 7
+        assert len(set(persona.traits)) == len(persona.traits)
+        town, country = persona.characteristics["residence"].split(", ")
+        assert town and country
+        for key in ("occupation", "hobbies", "family"):
+            value = persona.characteristics[key]
+            assert value[0].islower() and not value.endswith("."), "these are used inside sentences"
+        assert not re.match(r"(a|an|the)\s", persona.characteristics["occupation"])
+        assert len(persona.characteristics["hobbies"].split(", ")) == 3
+        assert persona.characteristic("AGE") == persona.characteristics["age"]
+
+    check_each(PERSONAS, check)
 
 
 def test_they_differ():

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import csv
-import json
 import os
 import tempfile
 from html.parser import HTMLParser
@@ -14,6 +13,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, example, given, settings
 from hypothesis import strategies as st
 from pydantic import TypeAdapter
+from run_files import read_records
 
 from persimchat.personas.scenario import make_scenario
 from persimchat.runs.events import Event
@@ -110,7 +110,7 @@ def check(folder: Path, scenario: Scenario, how: Settings, scratch: Path) -> Non
     names = [person.name for person in scenario.participants]
     assert folder.name.isascii()
     assert folder.parent == scratch / "runs"
-    said = [json.loads(line) for line in (folder / "transcript.jsonl").read_text(encoding="utf-8").splitlines()]
+    said = read_records(folder / "transcript.jsonl")
     assert len(said) == how.max_messages
     assert {line["speaker"] for line in said} <= set(names)
     shown = (folder / "transcript.md").read_text(encoding="utf-8")

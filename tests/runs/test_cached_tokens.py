@@ -12,6 +12,7 @@ import pytest
 from loopback.answering import Reply
 from loopback.scripted import Scripted
 from loopback.server import LoopbackServer
+from run_files import read_records, run_json
 from run_folders import call, write_run
 
 import persimchat
@@ -63,10 +64,10 @@ def test_from_the_answer_to_the_folder_and_the_replay(server: LoopbackServer, tm
     settings = Settings(model=server.model(), max_messages=2, prices={server.model(): (2.0, 0.0, 1.0)})
     result = persimchat.simulate("Tea?", participants=2, settings=settings, out=tmp_path)
     (folder,) = (path.parent for path in tmp_path.rglob("run.json"))
-    rows = [json.loads(line) for line in (folder / "calls.jsonl").read_text(encoding="utf-8").splitlines()]
+    rows = read_records(folder / "calls.jsonl")
     cached, given = sum(row.get("cached_tokens", 0) for row in rows), sum(row["input_tokens"] for row in rows)
     assert cached == sum(0 if absurd else row["input_tokens"] // 2 for row in rows)
-    total = json.loads((folder / "run.json").read_text(encoding="utf-8"))["usage"]["total"]
+    total = run_json(folder)["usage"]["total"]
     assert (total["input_tokens"], total.get("cached_tokens", 0)) == (given, cached)
     assert result.totals.cached_tokens == cached
     assert result.totals.cost_usd == pytest.approx((2 * given - cached) / 1e6)

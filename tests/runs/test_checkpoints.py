@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import os
 import shutil
-import socket
 import sqlite3
 import subprocess
 import tempfile
@@ -19,6 +18,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from langgraph.checkpoint.base import id as ids
+from loopback.server import free_port
 from run_folders import write_run
 
 from persimchat.graph.baselines import graph_for
@@ -137,12 +137,6 @@ def test_an_address_that_cannot_be_read_shows_nothing_secret(location: str) -> N
     assert SECRET not in without_password(location)
 
 
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
-
-
 def _program(name: str) -> str | None:
     """A server's program, also where distributions hide it."""
     places = sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True)
@@ -179,7 +173,7 @@ def postgres() -> Iterator[str]:
         )
         if made.returncode:
             pytest.skip(f"PostgreSQL cannot be set up here: {made.stderr.strip()[-300:]}")
-        port = _free_port()
+        port = free_port()
         options = f"-h 127.0.0.1 -p {port} -k {place} -F"
         log = Path(place) / "log"
         begun = subprocess.run([server, "-D", data, "-w", "-l", log, "-o", options, "start"], **quiet)

@@ -15,6 +15,7 @@ import pytest
 from langgraph.checkpoint.base import id as ids
 from langgraph.checkpoint.sqlite import SqliteSaver
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
+from run_files import read_records
 
 from persimchat.graph.baselines import graph_for
 from persimchat.graph.checkpoint_ids import begin_above
@@ -85,8 +86,7 @@ def process(out: Path, do: str, *, shift: int = 0, dies: bool = False, **more: A
 
 def transcript(folder: Path) -> list[str]:
     """What a run's folder says was said."""
-    lines = (folder / "transcript.jsonl").read_text(encoding="utf-8").splitlines()
-    said = [json.loads(line) for line in lines]
+    said = read_records(folder / "transcript.jsonl")
     assert [one["turn"] for one in said] == list(range(1, len(said) + 1))
     return [one["text"] for one in said]
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from run_files import read_records, run_json
 
 from persimchat.personas.scenario import default_participants, make_scenario
 from persimchat.runs.folder.past import past_events
@@ -26,23 +27,19 @@ async def debate(out: Path, seed: int, **more: Any) -> Path:
     return out / "run"
 
 
-def manifest(folder: Path) -> dict[str, Any]:
-    return dict(json.loads((folder / "run.json").read_text(encoding="utf-8")))
-
-
 async def test_everybody_said_yes_with_conditions(tmp_path: Path) -> None:
     folder = await debate(tmp_path, 2)
-    conclusion = manifest(folder)["conclusion"]
+    conclusion = run_json(folder)["conclusion"]
     assert (conclusion["answer"], conclusion["consensus"]) == ("yes", True)
-    assert conclusion["conditional"] == "a yes with conditions"
+    assert conclusion["conditional"] == "nobody named them"
     names = [person.name for person in default_participants(3)]
     assert [one["agent"] for one in conclusion["positions"]] == names
     assert all("a yes with conditions" in one["position"] for one in conclusion["positions"])
     said = {u.speaker: u.text for u in read_run(folder).utterances}
     assert [one["words"] for one in conclusion["positions"]] == [said[name] for name in names]
     assert "nobody holds back" not in conclusion["reasoning"]
-    verdict = json.loads((folder / "verdicts.jsonl").read_text(encoding="utf-8").splitlines()[-1])
-    assert verdict["conditional"] == "a yes with conditions"
+    verdict = read_records(folder / "verdicts.jsonl")[-1]
+    assert verdict["conditional"] == "nobody named them"
 
     text = (folder / "transcript.md").read_text(encoding="utf-8")
     assert "**Conditions:** a yes with conditions" in text
@@ -55,7 +52,7 @@ async def test_everybody_said_yes_with_conditions(tmp_path: Path) -> None:
     assert stopped.conclusion.model_dump() == conclusion
     export_runs([folder], tmp_path / "tables", "jsonl")
     (row,) = (tmp_path / "tables" / "runs.jsonl").read_text(encoding="utf-8").splitlines()
-    assert json.loads(row)["conditional"] == "a yes with conditions"
+    assert json.loads(row)["conditional"] == "nobody named them"
     assert list(json.loads(row)["standings"]) == names
 
 
@@ -63,7 +60,7 @@ async def test_everybody_said_yes_with_conditions(tmp_path: Path) -> None:
 async def test_conditions_of_some_are_theirs(tmp_path: Path) -> None:
     found = 0
     for seed in range(10):
-        conclusion = manifest(await debate(tmp_path / str(seed), seed))["conclusion"]
+        conclusion = run_json(await debate(tmp_path / str(seed), seed))["conclusion"]
         stands = conclusion.get("positions", [])
         holders = [one["agent"] for one in stands if one["position"].endswith("a yes with conditions.")]
         if 0 < len(holders) < 3:
@@ -75,15 +72,15 @@ async def test_conditions_of_some_are_theirs(tmp_path: Path) -> None:
 async def test_without_conditions_nothing_is_written(tmp_path: Path) -> None:
     folder = await debate(tmp_path, 0, max_messages=2, answer_format="free")
     assert "conditional" not in (folder / "verdicts.jsonl").read_text(encoding="utf-8")
-    assert manifest(folder)["conclusion"].keys() == {"answer", "consensus", "reasoning", "supporters", "by"}
+    assert run_json(folder)["conclusion"].keys() == {"answer", "consensus", "reasoning", "supporters", "by"}
 
 
 @pytest.mark.proof
 @pytest.mark.parametrize("baseline", ["reconcile", "mad_judge"])
 async def test_votes_are_counted_with_their_conditions(baseline: str, tmp_path: Path) -> None:
     folder = await debate(tmp_path, 1, baseline=baseline)
-    conclusion = manifest(folder)["conclusion"]
+    conclusion = run_json(folder)["conclusion"]
     assert conclusion["answer"] == "yes"
-    assert conclusion["conditional"] == "a yes with conditions"
+    assert conclusion["conditional"] == "nobody named them"
     positions = {one["agent"]: one["position"] for one in conclusion["positions"]}
     assert [positions[name] for name in conclusion["supporters"]] == ["yes (a yes with conditions)"] * 2

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from run_files import read_records
 
 from persimchat.runs.control import Control
 from persimchat.runs.events import Event
@@ -75,8 +75,8 @@ def once(kind: str, do: Callable[[Control, Any], None], turn: int | None = None)
 
 
 def control_lines(out: Path) -> list[dict[str, Any]]:
-    lines = (out / "r" / "control.jsonl").read_text(encoding="utf-8").splitlines()
-    return [{key: value for key, value in json.loads(line).items() if value is not None} for line in lines]
+    lines = read_records(out / "r" / "control.jsonl")
+    return [{key: value for key, value in line.items() if value is not None} for line in lines]
 
 
 DEEDS: dict[str, Callable[[Control], None]] = {
@@ -300,9 +300,9 @@ async def test_hostile_words_stay_words(tmp_path: Path) -> None:
     assert "\x1b" not in text
     assert "\u202e" not in text
     assert "{{ 7*7 }}" in text
-    lines = (tmp_path / "r" / "transcript.jsonl").read_text(encoding="utf-8").splitlines()
+    lines = read_records(tmp_path / "r" / "transcript.jsonl")
     assert len(lines) == 4
-    assert json.loads(lines[1])["text"] == text
+    assert lines[1]["text"] == text
 
 
 async def test_agents_alone_can_be_steered(refused: Callable[..., str]) -> None:

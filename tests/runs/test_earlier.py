@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from run_files import read_records, run_json
 
 from persimchat.runs.folder.manifest import STATE_VERSION
 from persimchat.runs.folder.reading import read_run
@@ -33,15 +34,9 @@ def runs(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def manifest(folder: Path) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads((folder / "run.json").read_text(encoding="utf-8"))
-    return found
-
-
 def past(folder: Path, name: str, turns: int) -> list[dict[str, Any]]:
     """The lines of the first turns of a file."""
-    lines = (folder / name).read_text(encoding="utf-8").splitlines()
-    return [line for line in map(json.loads, lines) if line["turn"] <= turns]
+    return [line for line in read_records(folder / name) if line["turn"] <= turns]
 
 
 def check_past(folder: Path, whole: Path, turns: int) -> None:
@@ -56,7 +51,7 @@ def check_past(folder: Path, whole: Path, turns: int) -> None:
 
 @pytest.mark.proof
 async def test_a_killed_run_goes_on_as_if_nothing_had_happened(runs: Path, caplog: pytest.LogCaptureFixture) -> None:
-    assert manifest(runs / "killed")["state_version"] == 1
+    assert run_json(runs / "killed")["state_version"] == 1
     said = (runs / "killed" / "transcript.jsonl").read_bytes()
     events = [event async for event in resume_run(runs / "killed")]
     assert [e.turn for e in events if e.event == "utterance"] == [1, 2, 3, 4]
@@ -64,7 +59,7 @@ async def test_a_killed_run_goes_on_as_if_nothing_had_happened(runs: Path, caplo
     assert (runs / "killed" / "transcript.lost.jsonl").read_bytes() == said
     assert "1 utterance after it will be made again" in events[0].notice
     check_past(runs / "killed", runs / "whole", 2)
-    assert manifest(runs / "killed")["state_version"] == STATE_VERSION
+    assert run_json(runs / "killed")["state_version"] == STATE_VERSION
     assert "unknown node" not in caplog.text
     # What came before is still of the other version, and is read from there.
     branched = [event async for event in branch_run(runs / "killed", 1, run="again")]
@@ -83,11 +78,11 @@ async def test_a_run_that_came_to_its_end_is_read_and_goes_on_beyond_it(runs: Pa
 
 
 async def test_a_run_is_branched_and_stays_as_it_is(runs: Path) -> None:
-    before = manifest(runs / "whole")
+    before = run_json(runs / "whole")
     events = [event async for event in branch_run(runs / "whole", 2, run="new")]
     assert events[-1].event == "stopped"
     check_past(runs / "new", runs / "whole", 2)
-    assert manifest(runs / "whole") == before
+    assert run_json(runs / "whole") == before
 
 
 async def test_a_run_is_replayed(runs: Path) -> None:
@@ -97,7 +92,7 @@ async def test_a_run_is_replayed(runs: Path) -> None:
 
 
 async def test_an_unknown_version_is_refused(runs: Path) -> None:
-    changed = {**manifest(runs / "killed"), "state_version": STATE_VERSION + 1}
+    changed = {**run_json(runs / "killed"), "state_version": STATE_VERSION + 1}
     (runs / "killed" / "run.json").write_text(json.dumps(changed), encoding="utf-8")
     with pytest.raises(InputError, match=f"has version {STATE_VERSION + 1}, and only {STATE_VERSION} is known here"):
         [event async for event in resume_run(runs / "killed")]

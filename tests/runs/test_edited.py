@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from run_files import read_records
 
 from persimchat.prompts import blocks
 from persimchat.runs.control import Control
@@ -36,12 +37,8 @@ SCENARIO = Scenario.model_validate(
 SETTINGS = Settings(model="offline", max_messages=4, closing="off", human_turns="hand")
 
 
-def said(folder: Path) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in (folder / "transcript.jsonl").read_text(encoding="utf-8").splitlines()]
-
-
 def marks(folder: Path) -> list[str | None]:
-    return [line.get("edited_by") for line in said(folder)]
+    return [line.get("edited_by") for line in read_records(folder / "transcript.jsonl")]
 
 
 async def source(out: Path) -> Path:
@@ -71,7 +68,7 @@ def branched(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.proof
 def test_the_record_says_who_did_it(branched: Path) -> None:
     assert marks(branched.parent / "source") == [None, None, "moderator", None]
-    assert "edited_by" not in said(branched)[0]
+    assert "edited_by" not in read_records(branched / "transcript.jsonl")[0]
     assert marks(branched) == [None, None, "moderator", "branch", None]
 
 
@@ -100,7 +97,7 @@ async def test_it_follows_through_branches_replays_and_comparisons(branched: Pat
     replayed = branched.parent / "replays"
     async for _ in Replay(branched, replayed).events():
         pass
-    assert said(replayed / "branch") == said(branched)
+    assert read_records(replayed / "branch" / "transcript.jsonl") == read_records(branched / "transcript.jsonl")
     found = parting(read_run(branched.parent / "source"), read_run(branched))
     assert found is not None
     assert found.b is not None

@@ -11,9 +11,10 @@ from hypothesis import strategies as st
 from loopback.server import LoopbackServer
 
 import persimchat
+from persimchat.graph.calls import Shape, calls_of_mind, calls_of_onlookers, utterances_at_most
 from persimchat.personas.scenario import default_participants, make_scenario
 from persimchat.runs.folder.totals import totals, totals_by
-from persimchat.runs.reports.estimate import Course, calls_of_mind, calls_of_onlookers, estimate
+from persimchat.runs.reports.estimate import estimate
 from persimchat.runs.reports.estimate_content import filler, lengths
 from persimchat.state.errors import InputError
 from persimchat.state.scenario import Scenario
@@ -49,6 +50,10 @@ CASES: dict[str, tuple[int, dict[str, Any]]] = {
         {"mode": "debate", "max_messages": 5, "judge": "persona", "memory_filtering": True, "analysis": True,
          "pattern": "selector"},
     ),
+    "single_agent": (3, {"baseline": "single_agent", "max_messages": 8, "analysis": True}),
+    "mad": (3, {"baseline": "mad", "mode": "debate", "answer_format": "yesno", "max_messages": 9}),
+    "mad_judge": (5, {"baseline": "mad_judge", "mode": "debate", "answer_format": "yesno", "max_messages": 20}),
+    "reconcile": (6, {"baseline": "reconcile", "mode": "debate", "answer_format": "yesno", "max_messages": 18}),
 }  # fmt: skip
 
 
@@ -86,9 +91,17 @@ def test_who_thinks_where_few_listen_is_foreseen_on_average(pattern: Any) -> Non
     assert abs(totals(used).calls - foreseen.total.calls) <= 8
 
 
+def test_a_debate_baseline_makes_whole_rounds() -> None:
+    settings = Settings(baseline="mad", mode="debate", rounds=3, max_messages=8, model="offline", answer_format="yesno")
+    assert utterances_at_most(3, settings) == estimate(people(), settings).utterances == 6
+    assert estimate(people(), settings).total.calls == 6
+    with pytest.raises(InputError, match="no room"):
+        utterances_at_most(3, settings.model_copy(update={"max_messages": 2}))
+
+
 def test_people_are_none_of_those_who_are_asked() -> None:
     settings = Settings(listeners=1, cognition="lean", max_messages=4)
-    asked = calls_of_mind(Course(4, 4, 0.5, people=2), settings)["reaction"][1]
+    asked = calls_of_mind(Shape(4, 4, 0.5, people=2), settings)["reaction"][1]
     # Two agents, each speaking a quarter of the time: both are asked then, and one of them when a person speaks.
     assert 2 * asked == pytest.approx(0.5 * 2 + 0.5 * 1)
 
@@ -148,7 +161,8 @@ def test_budgets_that_are_reached_are_named() -> None:
 
 
 @pytest.mark.parametrize(
-    ("options", "utterances"), [({"baseline": "single_agent"}, None), ({}, 0), ({"max_messages": 4}, 5)]
+    ("options", "utterances"),
+    [({}, 0), ({"max_messages": 4}, 5), ({"baseline": "mad", "mode": "debate", "max_messages": 9}, 10)],
 )
 def test_what_cannot_be_estimated_is_said_with_a_remedy(options: dict[str, Any], utterances: int | None) -> None:
     with pytest.raises(InputError, match="estimate") as raised:
@@ -167,8 +181,8 @@ def test_what_cannot_be_estimated_is_said_with_a_remedy(options: dict[str, Any],
 def test_calls_add_up(participants: int, utterances: int, reflecting: float, debate: bool, filtering: bool) -> None:
     options: dict[str, Any] = {"mode": "debate"} if debate else {}
     settings = Settings(max_messages=utterances, memory_filtering=filtering, **options)
-    course = Course(participants, utterances, reflecting)
-    one = {task: float(calls.sum()) for task, calls in calls_of_mind(course, settings).items()}
+    shape = Shape(participants, utterances, reflecting)
+    one = {task: float(calls.sum()) for task, calls in calls_of_mind(shape, settings).items()}
     thoughts = (utterances - 1) * (participants - 1)
     assert participants * one["utterance"] == pytest.approx(utterances)
     assert participants * (one["reflection"] + one["planning"]) == pytest.approx(thoughts)
@@ -180,7 +194,7 @@ def test_calls_add_up(participants: int, utterances: int, reflecting: float, deb
         + participants * utterances * (5 + debate)
         + filtering * (thoughts + participants * (utterances - 1))
     )
-    others = calls_of_onlookers(course, settings)
+    others = calls_of_onlookers(shape, settings)
     assert others.keys() == ({"judge", "majority"} if debate else set())
 
 
@@ -194,6 +208,7 @@ def test_the_table_of_lengths_is_whole() -> None:
     assert table.measured
     every = {"perception", "focal_points", "memory_filtering", "need_to_talk", "openness", "action", "emotion"}
     every |= {"reflection", "planning", "analysis", "selector", "judge", "majority"}
+    every |= {"answering", "mad_judge", "script"}
     assert table.answer_tokens.keys() == every
     assert table.answered("utterance", participants=3, words=50) == pytest.approx(65)
     assert table.answered("judge", participants=8, words=25) > table.answered("judge", participants=3, words=25)

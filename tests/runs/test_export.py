@@ -12,6 +12,8 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from offenders import check_each
+from run_files import read_records
 from run_folders import (
     HOSTILE,
     PEOPLE,
@@ -38,10 +40,6 @@ ALWAYS = [table for table in TABLES if table not in RARE]
 def rows(path: Path) -> list[dict[str, str]]:
     with path.open(encoding="utf-8-sig", newline="") as file:
         return list(csv.DictReader(file))
-
-
-def objects(path: Path) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
 
 
 def files(folder: Path) -> dict[str, bytes]:
@@ -77,11 +75,11 @@ def test_values_are_those_of_the_run(tmp_path: Path) -> None:
     folder = write_run(tmp_path, said, [heard], scores=[score(1, PEOPLE[0])], usage=usage)
     (folder / "judge_mind.jsonl").write_text(lines([mind(1, "Judge", need_to_talk=None)]), encoding="utf-8")
     out = export_runs([folder], tmp_path / "out", "jsonl").files
-    (row,) = objects(out["utterances"])
+    (row,) = read_records(out["utterances"])
     assert (row["text"], row["words"], row["need_to_talk"], row["happiness"]) == ("One, two.", 2, 7, 3)
     assert row["needs_to_talk"] == needs
     assert (row["corrections"], row["confidence"], row["answer"]) == (["still_repeats"], 0.5, None)
-    one, judge = objects(out["minds"])
+    one, judge = read_records(out["minds"])
     assert (one["percept_theme"], one["plan"], one["recalled"], one["role"]) == (
         "Counting",
         "Count on",
@@ -90,13 +88,13 @@ def test_values_are_those_of_the_run(tmp_path: Path) -> None:
     )
     assert (one["need_reasoning"], one["openness"], one["did"]) == ("I might.", 3, None)
     assert (judge["agent"], judge["role"], judge["need_to_talk"]) == ("Judge", "judge", None)
-    (memory,) = objects(out["memories"])
+    (memory,) = read_records(out["memories"])
     assert (memory["memory"], memory["rank"], memory["made"], memory["turn"], memory["score"]) == ("m1", 1, 0, 1, 2.5)
-    (used,) = objects(out["calls"])
+    (used,) = read_records(out["calls"])
     assert (used["module"], used["called_model"], used["model"], used["agent"]) == ("judge", "m", "offline", None)
     assert (used["calls"], used["cost_usd"], used["estimated"]) == (2, None, True)
     assert (used["kind"], used["turn"], used["n"], used["seconds"]) == ("sum", None, None, None)
-    (scored,) = objects(out["scores"])
+    (scored,) = read_records(out["scores"])
     assert (scored["coherence"], scored["reasoning"]) == (5.0, "It answers.")
 
 
@@ -171,7 +169,7 @@ def test_hostile_text_stays_text(tmp_path: Path, form: str) -> None:
         assert row["text"].startswith("'=</script>")
         assert row["speaker"] == f"'{speaker}"
     elif form == "jsonl":
-        assert objects(done.files["utterances"])[0]["speaker"] == speaker
+        assert read_records(done.files["utterances"])[0]["speaker"] == speaker
     elif form == "md":
         assert len(written.splitlines()) == 3
         assert "\\<script\\>" in written
@@ -265,7 +263,7 @@ def test_a_killed_run_is_exported_and_noted(tmp_path: Path) -> None:
 
 def test_a_folder_of_the_first_version_has_no_invented_values(tmp_path: Path) -> None:
     old = {"turn": 1, "speaker": "A", "text": "Yes."}
-    (row,) = objects(export_runs([write_run(tmp_path, [old], [])], tmp_path / "out", "jsonl").files["utterances"])
+    (row,) = read_records(export_runs([write_run(tmp_path, [old], [])], tmp_path / "out", "jsonl").files["utterances"])
     unknown = (
         "happiness",
         "need_to_talk",
@@ -320,7 +318,7 @@ def test_parquet_has_the_same_rows(tmp_path: Path) -> None:
     for name, path in tables.items():
         expected = [
             {key: json.dumps(v, ensure_ascii=False) if isinstance(v, list | dict) else v for key, v in row.items()}
-            for row in objects(plain[name])
+            for row in read_records(plain[name])
         ]
         assert parquet.read_table(path).to_pylist() == expected
 
@@ -328,14 +326,16 @@ def test_parquet_has_the_same_rows(tmp_path: Path) -> None:
 # The codebook
 
 
-@pytest.mark.parametrize("table", TABLES.values(), ids=lambda table: table.__name__)
-def test_no_column_is_without_an_explanation(table: type[Row]) -> None:
-    explained = codebook.columns(table)
-    assert [column.name for column in explained] == list(table.model_fields)
-    assert [column.name for column in explained if len(column.meaning) < 4 or column.meaning == "None"] == []
-    assert [column.name for column in explained if not column.kind] == []
-    measures = [column for column in explained if column.kind in ("number", "whole number")]
-    assert [column.name for column in measures if not column.unit] == ["seed", "max_messages"]
+def test_no_column_is_without_an_explanation() -> None:
+    def check(table: type[Row]) -> None:
+        explained = codebook.columns(table)
+        assert [column.name for column in explained] == list(table.model_fields)
+        assert [column.name for column in explained if len(column.meaning) < 4 or column.meaning == "None"] == []
+        assert [column.name for column in explained if not column.kind] == []
+        measures = [column for column in explained if column.kind in ("number", "whole number")]
+        assert [column.name for column in measures if not column.unit] == ["seed", "max_messages"]
+
+    check_each(TABLES.values(), check)
 
 
 def test_the_codebook_lists_every_column_of_every_file(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from run_files import read_records
 from run_folders import MARKER, PEOPLE, call, lines, write_run, write_steered
 
 from persimchat.personas.scenario import default_participants, make_scenario
@@ -22,13 +23,9 @@ Refused = Callable[..., str]
 ALWAYS = [table for table in TABLES if table not in RARE]
 
 
-def objects(path: Path) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
-
-
 def test_every_request_is_a_row_without_its_answer(tmp_path: Path) -> None:
     done = export_runs([write_steered(tmp_path), write_run(tmp_path, run="old")], tmp_path / "out", "jsonl")
-    asked = objects(done.files["calls"])
+    asked = read_records(done.files["calls"])
     assert len(asked) == 15
     assert {row["kind"] for row in asked} == {"request"}
     first, last = asked[0], asked[-1]
@@ -38,7 +35,7 @@ def test_every_request_is_a_row_without_its_answer(tmp_path: Path) -> None:
     assert "An answer that no table holds" not in done.files["calls"].read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("last", ['{"turn": 1, "mod', '{"turn": 1, "module": "plan", "model": "m"}'])
+@pytest.mark.parametrize("last", ['{"turn": 1, "mod', json.dumps(call(1, "A"))], ids=["torn", "whole"])
 def test_a_request_that_was_being_written_is_torn_or_whole(tmp_path: Path, last: str) -> None:
     folder = write_steered(tmp_path)
     with (folder / "calls.jsonl").open("a", encoding="utf-8") as file:
@@ -63,17 +60,17 @@ def test_damaged_requests_are_left_out_and_said(tmp_path: Path) -> None:
 def test_whispers_silences_and_interventions(tmp_path: Path) -> None:
     eva, bo, li = PEOPLE
     out = export_runs([write_steered(tmp_path)], tmp_path / "out", "jsonl").files
-    said = objects(out["utterances"])
+    said = read_records(out["utterances"])
     assert [row["heard_by"] for row in said] == [None, [bo], None, None, [eva], None]
     assert [row["given"] for row in said] == [False, True, False, True, True, False]
     assert (said[1]["response_time_s"], said[1]["output_tokens"], said[1]["happiness"]) == (None, None, None)
-    (run,) = objects(out["runs"])
+    (run,) = read_records(out["runs"])
     assert (run["people"], run["branch_of"], run["branch_turn"], run["resumed"]) == ([li], "tea-0000", 1, 1)
-    assert [(row["turn"], row["agent"], row["step"]) for row in objects(out["silences"])] == [
+    assert [(row["turn"], row["agent"], row["step"]) for row in read_records(out["silences"])] == [
         (3, eva, "hear"),
         (6, li, "speak"),
     ]
-    done = objects(out["interventions"])
+    done = read_records(out["interventions"])
     assert [row["do"] for row in done] == ["say", "hand", "answer", "topic", "floor", "wave"]
     assert (done[0]["heard_by"], done[0]["agent"], done[0]["details"]) == ([bo], None, None)
     assert (done[1]["agent"], done[1]["details"]) == (li, {"raised": True})
@@ -156,28 +153,28 @@ async def test_a_real_whisper_is_in_its_hearers_export_alone(tmp_path: Path) -> 
 def test_the_one_it_was_whispered_to_has_it(tmp_path: Path) -> None:
     folder = write_steered(tmp_path)
     out = export_runs([folder], tmp_path / "out", "jsonl", eyes="Bo").files
-    said = objects(out["utterances"])
+    said = read_records(out["utterances"])
     assert [row["turn"] for row in said] == [1, 2, 3, 4, 6]
     assert MARKER in said[1]["text"]
-    assert {row["agent"] for row in objects(out["minds"])} == {row["agent"] for row in objects(out["memories"])}
-    assert {row["agent"] for row in objects(out["minds"])} == {PEOPLE[1]}
+    for table in ("minds", "memories"):
+        assert {row["agent"] for row in read_records(out[table])} == {PEOPLE[1]}, table
 
 
 def test_own_eyes_see_nothing_of_others_minds(tmp_path: Path) -> None:
     eva = PEOPLE[0]
     out = export_runs([write_steered(tmp_path)], tmp_path / "out", "jsonl", eyes=eva).files
-    own, *_ = [row for row in objects(out["utterances"]) if row["speaker"] == eva]
-    others = [row for row in objects(out["utterances"]) if row["speaker"] != eva]
+    own, *_ = [row for row in read_records(out["utterances"]) if row["speaker"] == eva]
+    others = [row for row in read_records(out["utterances"]) if row["speaker"] != eva]
     assert (own["need_to_talk"], own["needs_to_talk"], own["happiness"]) == (7, {eva: 7}, 3)
     for row in others:
         inner = ("need_to_talk", "needs_to_talk", "happiness", "response_time_s", "input_tokens", "output_tokens")
         assert [row[name] for name in inner if row[name]] == []
-    assert [row["turn"] for row in objects(out["utterances"])] == [1, 3, 4, 5, 6]
-    (run,) = objects(out["runs"])
+    assert [row["turn"] for row in read_records(out["utterances"])] == [1, 3, 4, 5, 6]
+    (run,) = read_records(out["runs"])
     unseen = ("stop_detail", "answer", "consensus", "calls", "input_tokens", "cost_usd", "branch_of")
     assert [run[name] for name in unseen if run[name]] == []
     assert (run["stop_reason"], run["utterances"], run["settings"]["max_messages"]) == ("budget", 5, 9)
-    (topic,) = objects(out["interventions"])
+    (topic,) = read_records(out["interventions"])
     assert (topic["do"], topic["text"], topic["details"]) == ("topic", "Water or wine?", None)
 
 

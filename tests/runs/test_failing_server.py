@@ -11,8 +11,9 @@ from typing import Any
 
 import pytest
 from loopback.answering import Fault
-from loopback.failing import HEARING, Failing, retry_at_once
+from loopback.failing import HEARING, Failing
 from loopback.server import LoopbackServer
+from run_files import read_records, run_json
 
 from persimchat.memory.store import MemoryStore
 from persimchat.models.exchange import Exchange
@@ -25,6 +26,8 @@ from persimchat.state.errors import ModelError
 from persimchat.state.settings import Settings
 
 pytestmark = pytest.mark.proof
+
+pytestmark = pytest.mark.usefixtures("quick_retries")
 
 RUN = "a-run"
 SCENARIO = make_scenario("Should the square be free of cars?", default_participants(3))
@@ -40,11 +43,6 @@ FAULTS = {
     "unavailable": Fault(503, "<html>Down for maintenance</html>"),
 }
 """What passes by itself, so that it is worth trying again."""
-
-
-@pytest.fixture(autouse=True)
-def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    retry_at_once(monkeypatch)
 
 
 def settings_with(server: LoopbackServer, **more: Any) -> Settings:
@@ -70,9 +68,9 @@ def left_behind(out: Path) -> dict[str, Any]:
     left: dict[str, Any] = {}
     for name in ("minds.jsonl", "transcript.md", "verdicts.jsonl", "judge_mind.jsonl", "analysis.jsonl"):
         left[name] = (folder / name).read_text(encoding="utf-8") if (folder / name).exists() else None
-    said = [json.loads(line) for line in (folder / "transcript.jsonl").read_text(encoding="utf-8").splitlines()]
+    said = read_records(folder / "transcript.jsonl")
     left["said"] = [{key: value for key, value in line.items() if key != "response_time_s"} for line in said]
-    manifest = json.loads((folder / "run.json").read_text(encoding="utf-8"))
+    manifest = run_json(folder)
     left["run"] = {key: manifest[key] for key in ("turn", "stop_reason", "stop_source", "detail", "conclusion")}
     store = MemoryStore(str(folder / MEMORIES))
     for found in store._of(RUN):
@@ -84,7 +82,7 @@ def left_behind(out: Path) -> dict[str, Any]:
 
 
 def stop_reason(out: Path) -> str | None:
-    manifest = json.loads((out / RUN / "run.json").read_text(encoding="utf-8"))
+    manifest = run_json(out / RUN)
     return manifest["stop_reason"]  # type: ignore[no-any-return]
 
 

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import pytest
 from killing import KINDS, RUN, Driver
+from run_files import run_json
 
 pytestmark = pytest.mark.proof
 
@@ -51,7 +52,7 @@ def files_of(out: Path) -> dict[str, bytes | None]:
 
 
 def manifest_of(out: Path) -> dict[str, Any]:
-    manifest: dict[str, Any] = json.loads((out / RUN / "run.json").read_text(encoding="utf-8"))
+    manifest: dict[str, Any] = run_json(out / RUN)
     return {name: manifest[name] for name in UNTOUCHED if name not in ("started", "ended")}
 
 

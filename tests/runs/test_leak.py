@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 from loopback.scripted import ANSWERS, Scripted, prompt_of, task_of
 from loopback.server import LoopbackServer
+from run_files import read_records
 
 from persimchat.graph.baselines import graph_for
 from persimchat.memory.store import held_store
@@ -142,7 +143,7 @@ def memories(folder: Path) -> Iterator[tuple[str, str]]:
 
 def lines(folder: Path, name: str) -> list[dict[str, Any]]:
     path = folder / name
-    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()] if path.is_file() else []
+    return read_records(path) if path.is_file() else []
 
 
 async def final_state(folder: Path, settings: Settings) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from run_folders import minds_in
+from talks import events_of
 
 import persimchat
 from persimchat.app.cli import main
@@ -33,10 +34,6 @@ NOWHERE = "postgresql://user@127.0.0.1:1/none"
 def begun(out: Path, **settings: object) -> AsyncGenerator[Event, None]:
     chosen = Settings.model_validate({"model": "offline", "max_messages": 3, **settings})
     return run_simulation(make_scenario("Tea or coffee?", default_participants(2)), chosen, out=out, run=RUN)
-
-
-async def seen(events: AsyncGenerator[Event, None]) -> list[Event]:
-    return [event async for event in events]
 
 
 async def failed(events: AsyncGenerator[Event, None], at: Callable[[Event], bool], harm: Callable[[], None]) -> Stopped:
@@ -78,7 +75,7 @@ async def test_a_run_that_cannot_be_written_any_more_goes_on_later(
     assert said
     assert (undisturbed / TRANSCRIPT).read_bytes().startswith(said)
     blocked.rmdir()
-    events = await seen(resume_run(tmp_path / RUN))
+    events = await events_of(resume_run(tmp_path / RUN))
     assert isinstance(events[-1], Stopped)
     assert events[-1].reason == "message_limit"
     for name in FILES:
@@ -90,7 +87,7 @@ async def test_what_stops_a_run_before_it_begins_is_bad_input_and_leaves_nothing
     (tmp_path / "file").touch()
     for settings in ({"checkpoints": NOWHERE}, {"store": str(tmp_path / "file" / "memory")}):
         with pytest.raises(InputError) as caught:
-            await seen(begun(tmp_path / "out", **settings))
+            await events_of(begun(tmp_path / "out", **settings))
         assert caught.value.exit_code == 2
         assert list((tmp_path / "out").glob("*")) == []
 
@@ -98,7 +95,7 @@ async def test_what_stops_a_run_before_it_begins_is_bad_input_and_leaves_nothing
 async def test_a_branch_that_cannot_begin_leaves_nothing(tmp_path: Path, undisturbed: Path) -> None:
     pytest.importorskip("psycopg")
     with pytest.raises(InputError, match="PostgreSQL"):
-        await seen(branch_run(undisturbed, 1, changes={"checkpoints": NOWHERE}, out=tmp_path))
+        await events_of(branch_run(undisturbed, 1, changes={"checkpoints": NOWHERE}, out=tmp_path))
     assert list(tmp_path.iterdir()) == []
 
 
@@ -115,11 +112,11 @@ def test_a_server_is_not_started_where_no_run_can_be_kept(
 
 @pytest.mark.proof
 async def test_damaged_requests_hold_up_no_run_and_are_told(tmp_path: Path) -> None:
-    await seen(begun(tmp_path))
+    await events_of(begun(tmp_path))
     folder = tmp_path / RUN
     rows = (folder / CALLS).read_bytes().splitlines(keepends=True)
     (folder / CALLS).write_bytes(b"".join([rows[0], b"\x00\xff\n", b'{"turn": 1}\n', *rows[3:]]))
-    events = await seen(resume_run(folder, changes={"max_messages": 4}))
+    events = await events_of(resume_run(folder, changes={"max_messages": 4}))
     assert isinstance(events[0], Started)
     assert f"2 lines are left out, the first is line 2. calls.jsonl holds {len(rows) - 2} of {len(rows)} requests" in (
         events[0].notice
@@ -128,28 +125,28 @@ async def test_damaged_requests_hold_up_no_run_and_are_told(tmp_path: Path) -> N
     assert isinstance(events[-1], Stopped)
     assert events[-1].turn == 4
     with pytest.raises(InputError, match=r"calls\.jsonl, line 2"):
-        await seen(Replay(folder).events())
+        await events_of(Replay(folder).events())
     (folder / CALLS).unlink()
-    events = await seen(resume_run(folder, changes={"max_messages": 5}))
+    events = await events_of(resume_run(folder, changes={"max_messages": 5}))
     assert isinstance(events[0], Started)
     assert "calls.jsonl holds 0 of" in events[0].notice
 
 
 async def test_a_line_that_a_kill_tore_is_nothing_to_tell(tmp_path: Path) -> None:
-    await seen(begun(tmp_path))
+    await events_of(begun(tmp_path))
     for name in (CALLS, "embeddings.jsonl", TRANSCRIPT):
         with (tmp_path / RUN / name).open("ab") as file:
             file.write(b'{"turn": 3, "ag')
-    events = await seen(resume_run(tmp_path / RUN, changes={"max_messages": 4}))
+    events = await events_of(resume_run(tmp_path / RUN, changes={"max_messages": 4}))
     assert isinstance(events[0], Started)
     assert events[0].notice == ""
 
 
 async def test_a_branch_whose_shared_minds_are_lost_goes_on(tmp_path: Path, undisturbed: Path) -> None:
-    await seen(branch_run(undisturbed, 2, out=tmp_path, run=RUN))
+    await events_of(branch_run(undisturbed, 2, out=tmp_path, run=RUN))
     before = minds_in(tmp_path / RUN / MINDS)
     (tmp_path / RUN / MINDS).unlink()
-    events = await seen(resume_run(tmp_path / RUN, changes={"max_messages": 4}))
+    events = await events_of(resume_run(tmp_path / RUN, changes={"max_messages": 4}))
     assert isinstance(events[0], Started)
     assert events[0].notice == "Minds of 2 turns of the past that the branch shares are lost; the other run has them."
     assert minds_in(tmp_path / RUN / MINDS)[:4] == before[4:]

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 from loopback.scripted import Scripted, participants_of, prompt_of
 from loopback.server import LoopbackServer
+from run_files import read_records
 
 from persimchat.runs.control import Control
 from persimchat.runs.events import Event
@@ -70,10 +70,6 @@ class Person:
         return self
 
 
-def lines(folder: Path, name: str) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in (folder / name).read_text(encoding="utf-8").splitlines()]
-
-
 async def test_in_turn_everybody_is_asked() -> None:
     person = await Person().run(pattern="round_robin")
     assert person.asked() == [(LI, "utterance", 2), (LI, "utterance", 5)]
@@ -100,7 +96,7 @@ async def test_a_need_to_talk_is_asked_for_after_every_utterance(tmp_path: Path)
     person = await Person(need="3").run(scenario(LI, EVA), tmp_path, human_turns="need", max_messages=3)
     needs = [asked for asked in person.asked() if asked[1] == "need_to_talk"]
     assert needs == [(name, "need_to_talk", turn) for turn in (1, 2, 3) for name in (LI, EVA)]
-    recorded = [line for line in lines(tmp_path / "r", "control.jsonl") if line.get("what") == "need_to_talk"]
+    recorded = [line for line in read_records(tmp_path / "r" / "control.jsonl") if line.get("what") == "need_to_talk"]
     assert [(line["agent"], line["turn"], line["need_to_talk"]) for line in recorded] == [
         (name, turn, 3) for name, _, turn in needs
     ]
@@ -146,7 +142,7 @@ async def test_nobody_is_there_and_somebody_comes_back(tmp_path: Path) -> None:
     assert again.said() == whole.said()
     for name in ("transcript.jsonl", "minds.jsonl", "control.jsonl"):
         assert (tmp_path / "r" / name).read_bytes() == (tmp_path / "whole" / "r" / name).read_bytes()
-    calls = [sorted((c["turn"], c["agent"], c["module"]) for c in lines(p, "calls.jsonl")) for p in
+    calls = [sorted((c["turn"], c["agent"], c["module"]) for c in read_records(p / "calls.jsonl")) for p in
              (tmp_path / "r", tmp_path / "whole" / "r")]  # fmt: skip
     assert calls[0] == calls[1], "somebody was asked twice"
 
@@ -228,9 +224,9 @@ async def test_people_take_leave_or_pass(words: str | None) -> None:
 async def test_a_person_has_no_mind_on_disk(tmp_path: Path) -> None:
     await Person().run(out=tmp_path, pattern="round_robin", mode="debate", judge="persona")
     folder = tmp_path / "r"
-    assert {line["agent"] for line in lines(folder, "minds.jsonl")} == {ADA, BO}
-    mine = [line for line in lines(folder, "transcript.jsonl") if line["speaker"] == LI]
+    assert {line["agent"] for line in read_records(folder / "minds.jsonl")} == {ADA, BO}
+    mine = [line for line in read_records(folder / "transcript.jsonl") if line["speaker"] == LI]
     assert len(mine) == 2
-    assert LI not in {line["agent"] for line in lines(folder, "calls.jsonl")}
-    answers = [line for line in lines(folder, "control.jsonl") if line["do"] == "answer"]
+    assert LI not in {line["agent"] for line in read_records(folder / "calls.jsonl")}
+    answers = [line for line in read_records(folder / "control.jsonl") if line["do"] == "answer"]
     assert [line["turn"] for line in answers] == [2, 5]

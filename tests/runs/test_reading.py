@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -10,10 +9,11 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from run_files import run_json
 from run_folders import PEOPLE, call, lines, mind, score, utterance, write_debate, write_run, write_steered
 
+from persimchat.runs.folder.manifest import RUN_FORMAT
 from persimchat.runs.folder.reading import calls_of, read_run
-from persimchat.runs.folder.run_folder import RUN_FORMAT
 
 Refused = Callable[..., str]
 
@@ -276,5 +276,5 @@ def test_a_real_run_reads_back(tmp_path: Path) -> None:
     ]
     assert record.manifest.usage.total == result.totals
     assert record.notes == []
-    written = json.loads((record.path / "run.json").read_text(encoding="utf-8"))
+    written = run_json(record.path)
     assert record.manifest.settings.max_messages == written["settings"]["max_messages"] == 4

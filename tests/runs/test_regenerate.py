@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from runs.test_branch import LI, contents, manifest, run, said
+from run_files import read_words, run_json
+from runs.test_branch import LI, contents, run
 
 from persimchat.runs.run.branch import branch_run, regenerate_run
 from persimchat.state.errors import InputError
@@ -25,13 +26,13 @@ async def test_an_utterance_is_made_again_in_other_words(turn: int, tmp_path: Pa
     before = contents(source)
     events = [event async for event in regenerated(source, turn)]
     assert events[-1].event == "stopped"
-    made = said(tmp_path / "again")
-    assert made[: turn - 1] == said(source)[: turn - 1]
-    assert made[turn - 1][0] == said(source)[turn - 1][0]
-    assert made[turn - 1][1] != said(source)[turn - 1][1]
+    made = read_words(tmp_path / "again")
+    assert made[: turn - 1] == read_words(source)[: turn - 1]
+    assert made[turn - 1][0] == read_words(source)[turn - 1][0]
+    assert made[turn - 1][1] != read_words(source)[turn - 1][1]
     assert len(made) == 6
     assert contents(source) == before
-    assert manifest(tmp_path / "again")["branch"] == {
+    assert run_json(tmp_path / "again")["branch"] == {
         "of": "source", "turn": turn - 1, "why": "regenerate", "changed": {},
     }  # fmt: skip
 

@@ -12,6 +12,7 @@ from subprocess import PIPE, Popen
 from typing import Any
 
 import pytest
+from run_files import read_records, run_json
 
 from persimchat.personas.scenario import make_scenario
 from persimchat.runs.control import Control
@@ -159,19 +160,19 @@ async def test_going_on_beyond_the_end_loses_nothing(folder: Path, tmp_path: Pat
     assert [event.turn for event in events if event.event == "utterance"] == list(range(1, 8))
     assert (folder / "transcript.jsonl").read_bytes().startswith(before)
     assert (folder / "minds.jsonl").read_bytes().startswith(minds)
-    turns = [json.loads(line)["turn"] for line in (folder / "minds.jsonl").read_text(encoding="utf-8").splitlines()]
+    turns = [line["turn"] for line in read_records(folder / "minds.jsonl")]
     assert turns == [turn for turn in range(8) for _ in PEOPLE]
     readable = (folder / "transcript.md").read_text(encoding="utf-8")
     assert readable.count("The limit of") == 1
     assert "The limit of 7 utterances was reached." in readable
-    manifest = json.loads((folder / "run.json").read_text(encoding="utf-8"))
+    manifest = run_json(folder)
     assert (manifest["turn"], manifest["settings"]["max_messages"]) == (7, 7)
     assert [(entry["turn"], entry["changed"]) for entry in manifest["resumed"]] == [(4, {"max_messages": 7})]
     assert manifest["usage"]["total"]["calls"] == len((folder / "calls.jsonl").read_bytes().splitlines())
 
 
 async def test_a_run_of_a_version_that_knew_fewer_settings_goes_on(folder: Path) -> None:
-    manifest = json.loads((folder / "run.json").read_text(encoding="utf-8"))
+    manifest = run_json(folder)
     new = {"cognition", "listeners", "strict_answers", "prompt_order", "answer_tokens"}
     change(folder, settings={name: value for name, value in manifest["settings"].items() if name not in new})
     events = await resume(folder, max_messages=5)
@@ -185,7 +186,7 @@ async def test_a_run_of_a_version_that_knew_fewer_settings_goes_on(folder: Path)
 async def test_a_budget_raised(tmp_path: Path) -> None:
     whole = await begin(tmp_path, run="whole")
     folder = await begin(tmp_path, budget_calls=30)
-    assert json.loads((folder / "run.json").read_text(encoding="utf-8"))["stop_reason"] == "budget"
+    assert run_json(folder)["stop_reason"] == "budget"
     await refused(folder, "budget is used up", "--budget-calls")
     events = await resume(folder, budget_calls=35)
     assert isinstance(events[-1], Stopped)
@@ -214,5 +215,5 @@ async def test_a_person_who_was_being_asked_is_asked_again(tmp_path: Path) -> No
     spoken = [(event.speaker, event.text) for event in told if event.event == "utterance"]
     assert len(spoken) == 3
     assert spoken[2] == ("Li", "Water, please.")
-    records = [json.loads(line) for line in (tmp_path / RUN / "control.jsonl").read_text("utf-8").splitlines()]
+    records = read_records(tmp_path / RUN / "control.jsonl")
     assert [(record["turn"], record["do"], record["agent"]) for record in records] == [(2, "answer", "Li")]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -19,6 +18,7 @@ from langgraph.warnings import LangGraphDeprecatedSinceV10
 from loopback.answering import Fault, natural_answer
 from loopback.scripted import task_of
 from loopback.server import LoopbackServer
+from run_files import run_json
 
 from persimchat import Result, as_tool
 from persimchat.personas.catalogue import shipped
@@ -82,7 +82,7 @@ def test_an_agent_has_the_last_word_in_nothing_but_what_it_is_given(tmp_path: Pa
     settings = Settings(model="offline", max_messages=50, budget_calls=20, seed=3)
     answer = as_tool(settings, participants=[ADA, "Zeynep"], out=tmp_path).invoke(call(messages=4, kind="debate"))
     assert answer.artifact.stop_reason == "budget"
-    manifest = json.loads((Path(answer.artifact.folder) / "run.json").read_text(encoding="utf-8"))
+    manifest = run_json(answer.artifact.folder)
     kept = manifest["settings"]
     assert (kept["seed"], kept["budget_calls"], kept["mode"], kept["max_messages"]) == (3, 20, "debate", 4)
     assert [p["name"] for p in manifest["scenario"]["participants"]] == ["Ada Lind", "Zeynep Aydoğan"]

@@ -36,11 +36,6 @@ def talk(**more: Any) -> persimchat.Result:
     return persimchat.simulate("Tea or coffee?", PEOPLE, **{"model": "offline", "max_messages": 3, "seed": 1, **more})
 
 
-def models(tree: Traced) -> list[Traced]:
-    """The runs of a tree that asked a model."""
-    return [run for run in tree.all() if run.fields["run_type"] == "llm"]
-
-
 def below(run: Traced, *names: str) -> Traced:
     """The run that is reached by these names, one below the other."""
     for name in names:
@@ -88,8 +83,8 @@ def test_every_run_says_what_it_belongs_to() -> None:
     for number, turn in enumerate(tree.children[:3]):
         assert {run.metadata["turn"] for run in turn.all()} == {number}
     assert [run.name for run in tree.children[2].all()].count("hear:Judge") == 1
-    assert any(run.name.startswith("judge:") for run in models(tree))
-    assert {run.metadata["model"] for run in models(tree)} == {"offline"}
+    assert any(run.name.startswith("judge:") for run in tree.models())
+    assert {run.metadata["model"] for run in tree.models()} == {"offline"}
 
 
 @pytest.mark.proof
@@ -97,7 +92,7 @@ def test_token_usage_is_that_of_the_accounting() -> None:
     with LoopbackServer() as llm, tracing() as server:
         result = talk(model=llm.model())
     (tree,) = server.trees()
-    used = [run.metadata["usage_metadata"] for run in models(tree)]
+    used = [run.metadata["usage_metadata"] for run in tree.models()]
     assert sum(usage["input_tokens"] for usage in used) == result.totals.input_tokens > 0
     assert sum(usage["output_tokens"] for usage in used) == result.totals.output_tokens > 0
     assert len(used) == result.totals.calls == len(llm.bodies())
@@ -128,7 +123,7 @@ def test_a_failing_model_is_an_error_of_its_own_run_and_tells_no_key(monkeypatch
     with LoopbackServer(answer=answer) as llm, tracing() as server, pytest.raises(ModelError):
         talk(model=llm.model())
     (tree,) = server.trees()
-    failed = [run for run in models(tree) if run.error]
+    failed = [run for run in tree.models() if run.error]
     assert failed
     assert {run.metadata["module"] for run in failed} == {"perception"}
     assert all("401" in str(run.error) for run in failed)
@@ -167,7 +162,7 @@ async def test_inside_other_graphs_a_failing_model_tells_no_key_either(
             await done
     (tree,) = server.trees()
     assert tree.error
-    assert [run for run in models(tree) if "401" in str(run.error)]
+    assert [run for run in tree.models() if "401" in str(run.error)]
     assert KEY.encode() not in server.raw
 
 

@@ -35,10 +35,6 @@ def told(server: LangSmithServer) -> dict[str, int]:
     return dict(kinds)
 
 
-def requests(tree: Traced) -> list[Traced]:
-    return [run for run in tree.all() if run.fields["run_type"] == "llm"]
-
-
 @pytest.mark.parametrize("mode", ["discussion", "debate"])
 def test_a_trace_takes_200_kb_an_utterance_of_three_at_the_most(mode: str) -> None:
     with tracing() as server:
@@ -57,10 +53,10 @@ def test_requests_and_answers_are_told_whole() -> None:
     (tree,) = server.trees()
     asked = Counter(tuple(str(m["content"]) for m in body["messages"]) for body in llm.bodies())
     seen = Counter(
-        tuple(str(m["kwargs"]["content"]) for m in run.fields["inputs"]["messages"][0]) for run in requests(tree)
+        tuple(str(m["kwargs"]["content"]) for m in run.fields["inputs"]["messages"][0]) for run in tree.models()
     )
     assert seen == asked
-    for run in requests(tree):
+    for run in tree.models():
         ((answer,),) = run.fields["outputs"]["generations"]
         assert answer["message"]["kwargs"]["content"]
         assert run.metadata["usage_metadata"]["output_tokens"] > 0

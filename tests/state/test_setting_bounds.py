@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import math
+from itertools import product
 from pathlib import Path
 from typing import Any, get_args
 
 import pytest
+from offenders import check_each
 
 from persimchat.state.configuration import load_settings, parse_assignment
 from persimchat.state.errors import InputError
@@ -38,13 +40,14 @@ def test_all_are_found() -> None:
     assert {"max_messages", "requests_per_second", "seed", "budget_usd", "weights.recency"} <= set(NUMBERS)
 
 
-@pytest.mark.parametrize("name", NUMBERS)
-@pytest.mark.parametrize("value", ABSURD, ids=lambda value: repr(value)[:12])
-def test_an_absurd_number_is_refused(name: str, value: Any) -> None:
-    with pytest.raises(InputError) as caught:
-        load_settings(environment={}, **{name: value})
-    assert name in str(caught.value)
-    assert len(str(caught.value)) < 500
+def test_an_absurd_number_is_refused() -> None:
+    def check(name: str, value: Any) -> None:
+        with pytest.raises(InputError) as caught:
+            load_settings(environment={}, **{name: value})
+        assert name in str(caught.value)
+        assert len(str(caught.value)) < 500
+
+    check_each(product(NUMBERS, ABSURD), check)
 
 
 @pytest.mark.parametrize("name", ["requests_per_second", "timeout_s", "budget_usd", "selection_temperature"])

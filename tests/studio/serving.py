@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import socket
 import subprocess
 import sys
 import threading
@@ -14,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import httpx
+from loopback.server import free_port
 
 START_S = 90
 RECORDER = """\
@@ -43,12 +43,6 @@ class Server:
     folder: Path
     log: Path
     addresses: Path
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
 
 
 def _config(root: Path, folder: Path) -> Path:
@@ -84,7 +78,7 @@ def serving(root: Path, place: Path) -> Iterator[Server]:
     folder.mkdir()
     beside.mkdir()
     (beside / "sitecustomize.py").write_text(RECORDER)
-    closed = f"http://127.0.0.1:{_free_port()}"
+    closed = f"http://127.0.0.1:{free_port()}"
     environment = {
         **os.environ,
         **{name: closed for proxy in ("http", "https", "all") for name in (f"{proxy}_proxy", f"{proxy.upper()}_PROXY")},
@@ -98,7 +92,7 @@ def serving(root: Path, place: Path) -> Iterator[Server]:
         "LANGGRAPH_NO_VERSION_CHECK": "1",
         "NO_COLOR": "1",
     }
-    port, log = _free_port(), beside / "log"
+    port, log = free_port(), beside / "log"
     command = [Path(sys.executable).parent / "langgraph", "dev", "--no-browser", "--no-reload", "--port", str(port)]
     command += ["--n-jobs-per-worker", "4", "--config", _config(root, folder)]
     with log.open("wb") as output:

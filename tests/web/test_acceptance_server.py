@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import signal
 from pathlib import Path
 
 import httpx
 import pytest
+from run_files import run_json
 from web.conftest import Server
 
 
@@ -24,5 +24,5 @@ def test_ctrl_c_stops_runs_at_once_and_quietly(tmp_path: Path, capfd: pytest.Cap
     assert events[-1] == "event: stopped"  # whoever follows it is told, and waits for nothing else
     assert server.process.wait(30) == 0
     assert capfd.readouterr().err == ""  # the server's own
-    record = json.loads((tmp_path / "runs" / run / "run.json").read_text(encoding="utf-8"))
+    record = run_json(tmp_path / "runs" / run)
     assert record["stop_reason"] == "stopped"

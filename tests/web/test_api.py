@@ -198,5 +198,5 @@ async def test_a_model_is_not_chosen_by_a_path(api: httpx.AsyncClient, web: WebC
         refused.append(await api.post(f"/api/runs/{run.run}/resume", json={"settings": models}))
     for answer in refused:
         assert answer.status_code in (400, 422), answer.text
-        assert "not chosen from here" in answer.json()["error"], answer.text
+        assert "users of the page cannot choose" in answer.json()["error"], answer.text
     assert web.runs.active == []

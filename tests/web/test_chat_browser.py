@@ -109,7 +109,7 @@ def test_a_person_and_a_server_that_is_killed(served: tuple[list[Server], str], 
     page.answer("I would like some tea.")
     page.until(lambda: "Paused" in page.header)
     page.button("Raise your hand").click()
-    page.button("Go on").click()
+    page.button("Continue").click()
     page.until(lambda: "Waiting for Petr" in page.header)
     first, seen = browser.current_window_handle, page.said
     assert "I would like some tea." in seen
@@ -130,7 +130,7 @@ def test_a_person_and_a_server_that_is_killed(served: tuple[list[Server], str], 
     page.until(lambda: browser.find_elements(*item))
     browser.find_elements(*item)[0].click()
     page.button("Raise your hand").click()
-    page.button("Go on").click()
+    page.button("Continue").click()
     page.until(lambda: "Paused" not in page.header)
     browser.get("about:blank")  # nobody looks, and it goes on
     page.open(servers[0], run)

@@ -186,7 +186,7 @@ async def test_the_moderator(user: User, web: WebContext):
     await user.open(f"/run/{live.run}")
     await user.should_see("Paused")
     write(user, "Good evening.")
-    await user.should_see("Your message comes when the conversation goes on.")
+    await user.should_see("Your message comes when the conversation continues.")
     (heard,) = user.find(marker="heard-by").elements
     assert isinstance(heard, ui.select)
     heard.value = first

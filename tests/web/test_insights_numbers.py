@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import re
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from run_files import read_records
 from run_folders import PEOPLE, lines, score, utterance, write_debate, write_run
 from run_folders import given as given_words
 
@@ -142,7 +142,7 @@ def test_figures_at_a_turn_are_those_of_a_run_that_ended_there(tmp_path: Path, t
     whole = write_debate(tmp_path / "whole", 9)
     cut = write_debate(tmp_path / "cut", 9)
     for name in ("transcript.jsonl", "analysis.jsonl"):
-        rows = [json.loads(row) for row in (cut / name).read_text(encoding="utf-8").splitlines()]
+        rows = read_records(cut / name)
         (cut / name).write_text(lines(row for row in rows if row["turn"] <= turn), encoding="utf-8")
     (cut / "verdicts.jsonl").unlink()
     summary, found = summarise(read_run(cut)), Numbers().at(board_of(whole), turn)

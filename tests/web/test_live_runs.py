@@ -60,7 +60,7 @@ async def test_of_two_who_resume_at_once_one_does(web: WebContext):
     (resumed,) = [one for one in both if isinstance(one, LiveRun)]
     assert len(refused) == 1
     assert web.runs.active == [resumed]
-    with pytest.raises(InputError, match="going on"):
+    with pytest.raises(InputError, match="still running"):
         await web.runs.resume(live.run)
     with pytest.raises(InputError, match="worked on"):
         await web.runs.branch(live.run, 1)

@@ -65,7 +65,13 @@ async def test_everything_of_a_mind(user: User, web: WebContext):
         *("After message 2 of 3", "Tea came up", "kettle", "Importance 8 of 10", "What do I know of kettles?"),
         *("I must say something.", "5 of 10", "3 of 10", "Not yet.", "it reflected", "it will plan next"),
         *("Tea was praised", "Praise the kettle", "I am a kettle man.", "Why it will not react", "The old kettle"),
-        *("Kettles matter", "rests on 1 memory", "5 memories in its long-term memory", "2.50", "short-term relevance"),
+        *(
+            "Kettles matter",
+            "supported by 1 memory",
+            "5 memories in its long-term memory",
+            "2.50",
+            "short-term relevance",
+        ),
     ):
         await user.should_see(text)
     await user.should_see("+3")  # happiness, from 1

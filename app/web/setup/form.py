@@ -81,9 +81,8 @@ class Form:
         self.revision += 1
         self.wrong = {name: _worded(name, told) for name, told in problems(self.draft).items()} | self.unread
         for field, mark in self._marks.items():
-            mark(
-                self.wrong.get(field) if field != TOPIC or self._insisting else None
-            )  # the user has not tried to start yet
+            # an empty topic is no error until the user tries to start
+            mark(self.wrong.get(field) if field != TOPIC or self._insisting else None)
         for look in self._follows:
             look()
 

@@ -93,9 +93,8 @@ def usual(base: Settings, mode: Any) -> dict[str, Any]:
 def _spec(name: str, part: dict[str, Any], definitions: dict[str, Any]) -> Spec:
     options = [_resolved(option, definitions) for option in part.get("anyOf", [part])]
     given = [option for option in options if option.get("type") != "null"]
-    shapes = [
-        option for option in given if "const" not in option
-    ] or given  # a setting of a number or a word is typed as text
+    # a fixed word beside a number is typed into the same field
+    shapes = [option for option in given if "const" not in option] or given
     shape = shapes[0] if len(shapes) == 1 else {}
     kind: Kind = _KINDS.get(shape.get("type", ""), "yaml")
     if "enum" in shape:

@@ -1,4 +1,4 @@
-"""Agreement: the design's values, Krippendorff's published example, and another program's values."""
+"""Agreement: known values, Krippendorff's published example, and another program's values."""
 
 from __future__ import annotations
 

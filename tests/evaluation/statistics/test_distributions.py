@@ -1,4 +1,4 @@
-"""Distances between distributions: the design's values, their edges, and what holds for all of them."""
+"""Distances between distributions: known values, their edges, and what holds for all of them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Effects: the design's values, their edges, and what holds for all numbers."""
+"""Effects: known values, their edges, and what holds for all numbers."""
 
 from __future__ import annotations
 

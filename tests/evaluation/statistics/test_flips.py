@@ -1,4 +1,4 @@
-"""Flip rates: the design's values, their edges, and what holds for all answers."""
+"""Flip rates: known values, their edges, and what holds for all answers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Intervals: the design's values, their edges, and what holds for all numbers."""
+"""Intervals: known values, their edges, and what holds for all numbers."""
 
 from __future__ import annotations
 

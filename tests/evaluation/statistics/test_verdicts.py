@@ -1,4 +1,4 @@
-"""Verdicts on pairs: the design's values, their edges, and what holds for all scores."""
+"""Verdicts on pairs: known values, their edges, and what holds for all scores."""
 
 from __future__ import annotations
 

@@ -1,0 +1,161 @@
+"""How many model calls a conversation takes, counted before it is held: what each graph does, utterance by utterance.
+
+Calls are counted by task: the prompt's name. `MODULE_OF` names the module where that has another name. Requests that
+fail or are asked again are not counted.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from persimchat.graph.ending import judge_is_due, leave_takers
+from persimchat.state.settings import Settings
+from persimchat.state.voting import rounds_of
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Shape:
+    """The properties of a conversation that decide how many calls it takes.
+
+    Attributes:
+        participants: how many take part, people included.
+        utterances: how many are made.
+        reflecting: share of actions that reflect, 0 to 1.
+        people: how many of the participants are people; they are assumed to speak as often as the others.
+    """
+
+    participants: int
+    utterances: int
+    reflecting: float
+    people: int = 0
+
+    def heard(self, settings: Settings) -> float:
+        """The share of utterances about which one agent's model is asked: its own, and those that concern it."""
+        agents = self.participants - self.people
+        if settings.listeners == "all" or not agents:
+            return 1.0
+        own = 1 / self.participants
+        if agents == 1:
+            return 1.0
+        by_agents = own * (agents - 1) * min(1.0, settings.listeners / (agents - 1))
+        return own + by_agents + own * self.people * min(1.0, settings.listeners / agents)
+
+    def nothing(self) -> Floats:
+        """No calls: one number for the awakening (0) and one for each utterance."""
+        return np.zeros(self.utterances + 1)
+
+    def always(self, *, since: int) -> Floats:
+        """One call per utterance from this one on; 0 is the awakening."""
+        calls = self.nothing()
+        calls[since:] = 1.0
+        return calls
+
+
+def calls_of_mind(shape: Shape, settings: Settings, *, speaks: bool = True) -> dict[str, Floats]:
+    """Calls of one mind by task, at the awakening and at each utterance.
+
+    Args:
+        shape: of the conversation.
+        settings: of the simulation.
+        speaks: False for the persona judge's mind, which only listens.
+    """
+    debate, thinks = settings.mode == "debate", settings.planning_and_reflection
+    heard = shape.heard(settings) if speaks else 1.0
+    # Nobody speaks twice in a row; those who were asked do as they chose, except the one who speaks next.
+    chosen = heard - (heard - 1 / shape.participants) / (shape.participants - 1) if speaks else 1.0
+    thoughts = chosen * shape.always(since=2) if thinks else shape.nothing()
+    calls = {"reflection": thoughts * shape.reflecting, "planning": thoughts * (1 - shape.reflecting)}
+    asked = heard * shape.always(since=1)
+    awakens = shape.always(since=0) - shape.always(since=1)
+    if settings.memory_filtering:
+        calls["memory_filtering"] = heard * shape.always(since=2) + thoughts
+    if speaks:
+        calls["utterance"] = shape.always(since=1) / shape.participants
+    match settings.cognition:
+        case "full":
+            calls |= {"perception": asked, "focal_points": asked, "emotion": awakens + asked}
+            if thinks:
+                calls["action"] = asked
+            if speaks:
+                calls["need_to_talk"] = awakens + asked
+            if speaks and debate:
+                calls["openness"] = awakens + asked
+        case "compact":
+            calls |= {"hearing": asked, "appraisal": awakens + asked}
+        case "lean":
+            calls |= {"reaction": asked, "appraisal": awakens}
+    return calls
+
+
+def calls_of_onlookers(shape: Shape, settings: Settings) -> dict[str, Floats]:
+    """Calls of judge, selector and analysis by task, as for `calls_of_mind`."""
+    calls = {}
+    if settings.mode == "debate":
+        due = [judge_is_due(turn, shape.participants, settings) for turn in range(1, shape.utterances + 1)]
+        calls["judge"] = np.array([0.0, *due], dtype=np.float64)
+        if shape.utterances == settings.max_messages:
+            calls["majority"] = shape.nothing()
+            calls["majority"][-1] = 1.0
+    if settings.pattern == "selector":
+        calls["selector"] = _selections(shape, settings)
+    if settings.analysis:
+        calls["analysis"] = shape.always(since=1)
+    return calls
+
+
+def _selections(shape: Shape, settings: Settings) -> Floats:
+    """The selector is not asked if only one may speak: in turns of two, and for the last goodbye."""
+    calls = shape.always(since=1)
+    if shape.participants == 2 and not settings.allow_repeated_speaker:
+        calls[2:] = 0.0
+    everybody_leaves = leave_takers(shape.participants, settings.max_messages) == shape.participants
+    if settings.closing != "off" and everybody_leaves and shape.utterances == settings.max_messages:
+        calls[-1] = 0.0
+    return calls
+
+
+def calls_of_answers(shape: Shape, settings: Settings) -> dict[str, Floats]:
+    """Calls of one participant of a debate baseline, by task, as for `calls_of_mind`: one answer a round."""
+    return {"answering": shape.always(since=1) / shape.participants}
+
+
+def calls_beside_answers(shape: Shape, settings: Settings) -> dict[str, Floats]:
+    """All other calls of a baseline, by task, as for `calls_of_mind`, if it is held to its last round.
+
+    Args:
+        shape: of the conversation, with as many utterances as `utterances_at_most` says, or fewer whole rounds.
+        settings: with a baseline.
+    """
+    calls: dict[str, Floats] = {}
+    if settings.baseline == "single_agent":
+        calls["script"] = shape.always(since=0) - shape.always(since=1)
+    if settings.baseline == "mad_judge":
+        calls["mad_judge"] = shape.nothing()
+        calls["mad_judge"][shape.participants :: shape.participants] = 1.0
+    if settings.baseline in ("mad", "reconcile") and settings.answer_format == "free":
+        calls["majority"] = shape.nothing()  # if no two answers are in the same words
+        calls["majority"][-1] = 1.0
+    if settings.analysis:
+        calls["analysis"] = shape.always(since=1)
+    return calls
+
+
+def utterances_at_most(participants: int, settings: Settings) -> int:
+    """How many utterances a conversation makes if nothing ends it early: in debate baselines, whole rounds.
+
+    Raises:
+        InputError: the message limit is smaller than one round.
+    """
+    if settings.baseline in (None, "single_agent"):
+        return settings.max_messages
+    return rounds_of(participants, settings) * participants
+
+
+MODULE_OF: Final = {"utterance": "natural_language", "majority": "judge", "mad_judge": "judge"}
+"""The module by which a task's calls are counted, where that has another name."""
