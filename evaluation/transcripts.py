@@ -111,7 +111,7 @@ def of_run(record: Record) -> Conversation:
             remedy="Leave this run out.",
         )
     told = {**manifest.models, "": manifest.outside_models}
-    models = {by_module.get(module) for by_module in told.values() for module in _SPEAKING}
+    models = {named.get(module) for named in told.values() if isinstance(named, dict) for module in _SPEAKING}
     return Conversation(
         run=manifest.run,
         scenario=checked(

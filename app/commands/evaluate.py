@@ -47,7 +47,7 @@ _PAIRS: Final = """\b
   0 done, or a budget was used up   2 bad input   3 the judge failed: the same command goes on
 """
 
-evaluate = typer.Typer(help="Let a model judge conversations that are over.", no_args_is_help=True)
+evaluate = typer.Typer(help="Let a model judge conversations that are over.", invoke_without_command=True)
 
 By = Annotated[
     str | None,
@@ -73,6 +73,12 @@ BudgetCalls = Annotated[int | None, typer.Option("--budget-calls", metavar="N", 
 BudgetTokens = Annotated[int | None, typer.Option("--budget-tokens", metavar="N", help="At most so many tokens.")]
 BudgetUsd = Annotated[float | None, typer.Option("--budget-usd", metavar="USD", help="At most so many US dollars.")]
 _MOST_REPEATS: Final = 1000
+
+
+@evaluate.callback()
+def _which(context: typer.Context) -> None:
+    if context.invoked_subcommand is None:
+        say(context.get_help())
 
 
 @evaluate.command("dimensions", epilog=_DIMENSIONS)

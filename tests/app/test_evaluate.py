@@ -185,6 +185,13 @@ def test_bad_input(command: Run, arguments: tuple[str, ...], words: tuple[str, .
     assert not (folder / JUDGEMENTS).exists()
 
 
+def test_without_a_measure_it_says_which_there_are(command: Run) -> None:
+    done = command("evaluate")
+    assert done.code == 0
+    assert "dimensions" in done.out
+    assert "pairs" in done.out
+
+
 def test_words_of_people_need_consent(command: Run, serve: Serve) -> None:
     judge = Planned()
     asked = ("dimensions", str(write_steered(RUNS)), "--by", serve(judge).model(), "--only", "BEL")
