@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from pathlib import Path
 from typing import Annotated, Final, TypeVar
 
@@ -19,7 +20,7 @@ Key = tuple[str | int, ...]
 Repeat = Annotated[int, Field(ge=1, le=1000)]
 
 
-class Answered(Stored):
+class Answered(Stored, ABC):
     """What is recorded of every answer of an evaluator."""
 
     judge: str = Field(description="the model that was asked")
@@ -36,9 +37,9 @@ class Answered(Stored):
     cost_usd: Seconds | None = None
 
     @property
+    @abstractmethod
     def key(self) -> Key:
         """The question that it answers; the same is not asked twice."""
-        raise NotImplementedError(type(self).__name__)
 
 
 class RecordedJudgement(Answered):

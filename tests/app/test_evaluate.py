@@ -14,6 +14,7 @@ from loopback.server import LoopbackServer
 from run_folders import write_steered
 
 from evaluation.judging import REASON, TIES, Planned, dimension_in, first_words, run_about, topic_in
+from persimchat.evaluation import judging
 from persimchat.runs.folder.judgements import JUDGEMENTS, read_judgements
 
 Run = Callable[..., Any]
@@ -210,6 +211,35 @@ def test_priced_calls_are_agreed_to_first(command: Run, serve: Serve) -> None:
     assert "--yes" in done.err.splitlines()[-1]
     assert data(command, *asked, "--yes")["asked"] == 1
     assert command("evaluate", *asked).code == 0  # nothing is left to pay for
+
+
+def test_many_calls_are_agreed_to_first(
+    command: Run, serve: Serve, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    judge = Planned()
+    asked = ("dimensions", str(run_about(RUNS)), "--by", serve(judge).model(), "--only", "BEL,CRE", "--repeats", "501")
+    done = command("evaluate", *asked)
+    assert done.code == 2
+    assert "1,002 calls" in done.err
+    monkeypatch.setattr("sys.stdin.isatty", lambda: True, raising=False)
+    monkeypatch.setattr("typer.confirm", lambda *_, **__: False)
+    assert command("evaluate", *asked).code == 130
+    assert judge.asked == 0
+
+
+def test_limits_hold_and_a_failing_server_is_asked_again(
+    command: Run, serve: Serve, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(judging, "TRANSIENT", judging.TRANSIENT._replace(initial_interval=0.001, max_interval=0.002))
+    folders = [str(run_about(RUNS, topic)) for topic in topics(4)]
+    calls = iter(range(1000))
+    judge = Planned(lambda _: Fault(503) if next(calls) < 3 else 7)
+    server = serve(judge, delay_s=0.02)
+    asked = ("dimensions", *folders, "--by", server.model(), "--only", "BEL,CRE,TTF", "--set", "max_concurrency=3")
+    found = data(command, *asked)
+    assert [row["n"] for row in found["dimensions"]] == [4, 4, 4]
+    assert [row["missing"] for row in found["dimensions"]] == [{}, {}, {}]
+    assert (judge.asked, server.most_at_once) == (15, 3)
 
 
 def two_groups(number: int) -> list[str]:
