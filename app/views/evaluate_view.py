@@ -72,33 +72,31 @@ def pairs(
 
 
 def _pair_facts(result: PairsResult, *, swap: bool, agreement: Kappa | None) -> Iterable[tuple[str, str]]:
-    rate, test, position = result.rate, result.test, result.position
+    rate, test = result.rate, result.test
     yield "pairs", f"{len(result.pairs)}, without verdict: {reasons(result.missing)}"
     yield "answers missing", reasons(result.answers_missing)
-    yield "A against B", _counted(result.counts)
-    yield "win rate of A", f"{number(rate.value)} (95 % interval {between(rate)}, ties count half, n {rate.n})"
-    yield "sign test", f"{p_value(test.p)} ({count(test.n, 'decided pair')}){_note(test.note)}"
+    if rate.n:
+        yield "A against B", _counted(result.counts)
+        yield "win rate of A", f"{number(rate.value)} (95 % interval {between(rate)}, ties count half, n {rate.n})"
+        yield "sign test", f"{p_value(test.p)} ({count(test.n, 'decided pair')}){_note(test.note)}"
     if not swap:
         yield "one order", "A was always shown first, so a favour for the first place counts for A"
-        return
-    tested = result.position_test
-    yield (
-        "position effect",
-        (
-            f"{number(position.value)} (95 % interval {between(position)}; above 0: the first is favoured), "
-            f"Wilcoxon {p_value(tested.p)}{_note(tested.note)}"
-        ),
-    )
-    conflicts = result.conflicts
-    yield (
-        "conflicts",
-        (f"{number(conflicts.value)} of pairs change their verdict with the order (95 % {between(conflicts)})"),
-    )
-    yield "A first alone", _counted(result.alone[0])
-    yield "B first alone", _counted(result.alone[1])
+    elif result.position.n:
+        yield from _orders(result)
     if agreement is not None:
         observed, kappa = number(agreement.observed), number(agreement.value)
         yield "people", f"same verdict {observed}, Cohen's κ {kappa} ({count(agreement.n, 'pair')} with both)"
+
+
+def _orders(result: PairsResult) -> Iterable[tuple[str, str]]:
+    """How much the order of the two conversations matters to the judge."""
+    position, tested, conflicts = result.position, result.position_test, result.conflicts
+    effect = f"{number(position.value)} (95 % interval {between(position)}; above 0: the first is favoured)"
+    yield "position effect", f"{effect}, Wilcoxon {p_value(tested.p)}{_note(tested.note)}"
+    share = f"{number(conflicts.value)} (95 % interval {between(conflicts)})"
+    yield "conflicts", f"{share}: the share of pairs whose verdict changes with the order"
+    yield "A first alone", _counted(result.alone[0])
+    yield "B first alone", _counted(result.alone[1])
 
 
 def _counted(counts: Counts) -> str:

@@ -305,6 +305,10 @@ def test_the_verdicts_in_words_with_labels_of_people(command: Run, serve: Serve,
     assert done.code == 0
     assert "2 won, 0 tied, 0 lost" in done.out
     assert "same verdict 0.50" in done.out
+    one_order = command("evaluate", *asked, "--labels", str(labels), "--no-swap")
+    assert "same verdict 0.50" in one_order.out
+    assert "position effect" not in one_order.out
+    command("evaluate", *asked)
     table = Path("results/pairs/pairs.csv").read_text(encoding="utf-8").splitlines()
     assert table[1].startswith("a-0,b-0,win,,9.0,4.0,win,win,0.0,false")
 
