@@ -297,5 +297,5 @@ def _look() -> Any:
 
 
 def _print_json(plan: Plan, data: dict[str, Any]) -> None:
-    whole = {"judge": plan.judge.name, "asked": plan.asked, "already": plan.already, **data}
+    whole = {"judge": plan.judge.name, "asked": plan.answered, "already": plan.already, **data}
     say(json.dumps(whole, ensure_ascii=False, indent=2))

@@ -82,7 +82,8 @@ class Plan:
     Attributes:
         judge: who is asked.
         already: questions that have an answer.
-        asked: questions that had none.
+        asked: questions that have none.
+        answered: those of them that have one now.
 
     Args:
         judge: who is asked.
@@ -94,6 +95,7 @@ class Plan:
         self.judge, self._parts, self._what = judge, parts, what
         self._left = [(part, part.left(judge.name, part.rows())) for part in parts]
         self.asked = sum(len(left) for _, left in self._left)
+        self.answered = 0
         self.already = sum(len(part.units) for part in parts) - self.asked
         self.cost: Cost = judge.cost_of(unit.asked for _, left in self._left for unit in left)
 
@@ -114,7 +116,12 @@ class Plan:
         if self.cost.must_be_agreed and not yes:
             self._agree()
         with _progress(self.asked) as told:
-            asking = asyncio.run(self._ask(told))
+
+            def count_one() -> None:
+                self.answered += 1
+                told()
+
+            asking = asyncio.run(self._ask(count_one))
         if not asking.exhausted:
             return []
         return [f"{asking.exhausted} The same command with a higher budget asks what is left."]

@@ -119,7 +119,7 @@ def test_a_budget_ends_it_and_a_higher_one_goes_on(command: Run, serve: Serve) -
     judge = Planned()
     asked = ("dimensions", *folders, "--by", serve(judge).model(), "--only", "BEL")
     found = data(command, *asked, "--budget-calls", "4")
-    assert (judge.asked, row_of(found, "BEL")["n"]) == (4, 4)
+    assert (judge.asked, found["asked"], row_of(found, "BEL")["n"]) == (4, 4, 4)
     assert row_of(found, "BEL")["missing"] == {"not asked": 2}
     assert any("budget of 4 calls" in note for note in found["notes"])
     assert row_of(data(command, *asked), "BEL")["n"] == 6
