@@ -29,7 +29,7 @@ SCHEMAS = {
 """Which judgement answers which task; those of the other tasks are made for the people of one conversation."""
 EVALUATED = ("dimension", "pair")
 """Tasks that the offline model refuses; any valid answer serves."""
-WORDS = ("utterance", "script")
+WORDS = ("utterance", "group_chat", "script")
 """Tasks that are answered in words and not in a schema."""
 DIMENSIONS = 64
 
