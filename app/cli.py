@@ -12,6 +12,7 @@ from persimchat.app.commands import (
     diff,
     doctor,
     estimate,
+    evaluate,
     export,
     graph,
     models,
@@ -76,6 +77,7 @@ app.add_typer(personas.personas, name="personas")
 app.command(epilog=show.EXAMPLES)(show.show)
 app.add_typer(runs.runs, name="runs")
 app.command(epilog=export.EXAMPLES)(export.export)
+app.add_typer(evaluate.evaluate, name="evaluate")
 app.command(epilog=serve.EXAMPLES)(serve.serve)
 app.command()(graph.graph)
 app.command(epilog=doctor.EXAMPLES)(doctor.doctor)

@@ -48,6 +48,9 @@ TAGS: Final = (
     "record",
     "request",
     "others",
+    "transcript",
+    "first_conversation",
+    "second_conversation",
     "parts",
     "task",
 )

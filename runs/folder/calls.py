@@ -16,7 +16,7 @@ from pydantic import TypeAdapter
 from typing_extensions import TypedDict
 
 from persimchat.models.recording import Record, Row, from_record
-from persimchat.runs.folder.jsonl import DAMAGED, Line, checked, fitting, is_torn, json_lines
+from persimchat.runs.folder.jsonl import DAMAGED, Line, checked, fitting, json_lines, mend
 from persimchat.state.errors import InputError, MachineError
 
 CALLS, EMBEDDINGS = "calls.jsonl", "embeddings.jsonl"
@@ -63,7 +63,7 @@ class CallsFile:
         """
         for name in (CALLS, EMBEDDINGS):
             try:
-                _mend(self._folder / name)
+                mend(self._folder / name)
             except OSError as error:
                 raise _unwritable(self._folder / name, error) from error
         self._mended = True
@@ -188,24 +188,6 @@ def _embedded(line: Line) -> EmbeddedText:
     except ValueError as error:
         raise InputError(f"this is no vector: {error}", where=line.where, remedy=DAMAGED) from error
     return embedded
-
-
-def _mend(path: Path) -> None:
-    """Take a line away that was torn when it was written, so that the next one begins on a line of its own."""
-    try:
-        file = path.open("r+b")
-    except FileNotFoundError:
-        return
-    with file:
-        whole, last = 0, b""
-        for line in file:
-            whole, last = whole + len(last), line
-        if not last or last.endswith(b"\n"):
-            return
-        if is_torn(last):
-            file.truncate(whole)
-        else:
-            file.write(b"\n")
 
 
 def _unwritable(path: Path, error: OSError) -> MachineError:

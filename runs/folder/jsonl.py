@@ -130,6 +130,28 @@ def is_torn(row: bytes) -> bool:
     return False
 
 
+def mend(path: Path) -> None:
+    """Take a line away that was torn when it was written, so that the next one begins on a line of its own.
+
+    Raises:
+        OSError: the file cannot be written.
+    """
+    try:
+        file = path.open("r+b")
+    except FileNotFoundError:
+        return
+    with file:
+        whole, last = 0, b""
+        for line in file:
+            whole, last = whole + len(last), line
+        if not last or last.endswith(b"\n"):
+            return
+        if is_torn(last):
+            file.truncate(whole)
+        else:
+            file.write(b"\n")
+
+
 def checked(kind: type[Model], value: Any, where: str) -> Model:
     """A recorded value as what it should be.
 

@@ -25,7 +25,7 @@ from persimchat.state.errors import InputError
 from persimchat.state.plain_text import without_credentials
 from persimchat.state.scenario import Scenario
 from persimchat.state.setting import with_current_names
-from persimchat.state.settings import FORMER_NAMES, MODULES, OUTSIDE, Settings
+from persimchat.state.settings import AFTERWARDS, FORMER_NAMES, MODULES, OUTSIDE, Settings
 
 RUN_FORMAT: Final = 2
 """Version of the run folder's files."""
@@ -190,7 +190,7 @@ class Manifest(AsGiven):
             }
             for participant in scenario.participants
         }
-        outside = {module: settings.model_for("", module) for module in OUTSIDE}
+        outside = {module: settings.model_for("", module) for module in OUTSIDE if module not in AFTERWARDS}
         given = {
             "format": RUN_FORMAT,
             "state_version": STATE_VERSION,

@@ -25,7 +25,7 @@ from persimchat.runs.run.resources import Replaying, open_resources
 from persimchat.runs.run.run import Run, events_of
 from persimchat.state.errors import InputError, PerSimChatError
 from persimchat.state.scenario import Scenario
-from persimchat.state.settings import MODULES, Settings
+from persimchat.state.settings import AFTERWARDS, MODULES, Settings
 from persimchat.state.voting import rounds_of
 
 
@@ -141,7 +141,7 @@ async def check(scenario: Scenario, settings: Settings) -> None:
     if settings.baseline in ("mad", "mad_judge", "reconcile"):
         rounds_of(len(scenario.participants), settings)
     names = ["", *(participant.name for participant in scenario.participants)]
-    models = {settings.model_for(name, module) for name in names for module in MODULES}
+    models = {settings.model_for(name, module) for name in names for module in MODULES if module not in AFTERWARDS}
     for model in sorted(model for model in models if model):
         await ready_model(model, settings)
         if settings.budget_usd is not None and cost_usd(parse_model_name(model), 1, 1, settings.prices) is None:
