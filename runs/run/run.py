@@ -286,5 +286,5 @@ def _too_weak(state: Mapping[str, Any], settings: Settings, run: str) -> ModelEr
         state["stop_detail"].rstrip("."),
         model="",
         turn=state["turn"],
-        remedy=f"Resume with another model: persimchat resume {run} {other}",
+        remedy=f"Go on with another model: persimchat resume {run} {other}",
     )
