@@ -94,5 +94,7 @@ async def test_a_run_is_replayed(runs: Path) -> None:
 async def test_an_unknown_version_is_refused(runs: Path) -> None:
     changed = {**run_json(runs / "killed"), "state_version": STATE_VERSION + 1}
     (runs / "killed" / "run.json").write_text(json.dumps(changed), encoding="utf-8")
-    with pytest.raises(InputError, match=f"has version {STATE_VERSION + 1}; this PerSimChat knows only {STATE_VERSION}"):
+    with pytest.raises(
+        InputError, match=f"has version {STATE_VERSION + 1}; this PerSimChat knows only {STATE_VERSION}"
+    ):
         [event async for event in resume_run(runs / "killed")]
