@@ -44,7 +44,7 @@ class ListedRun(BaseModel):
     utterances: int = Field(description="whole lines of the transcript")
     ended: str = Field(description="why it ended (stop_reason), or unfinished")
     cost_usd: float | None = Field(description="null where it is not known")
-    active: bool = Field(description="somebody works on it just now")
+    active: bool = Field(description="a process is working on it")
     branch_of: str | None = Field(default=None, description="the run whose past it shares; null where it is no branch")
 
 

@@ -127,9 +127,9 @@ def _what(one: bytes, other: bytes) -> str:
     try:
         then, now = parsed(one, ""), parsed(other, "")
     except InputError:
-        return " is another one"
+        return " differs"
     if not (isinstance(then, dict) and isinstance(now, dict)):
-        return " is another one"
+        return " differs"
     fields = sorted(name for name in then.keys() | now.keys() if then.get(name) != now.get(name))
     fields = [name for name in fields if name != "memories"] or ["recalled"]
     who = f" of {then.get('agent') or then.get('speaker')}" if then.get("agent") or then.get("speaker") else ""
