@@ -91,7 +91,7 @@ class Prompt:
     """The contents of a prompt. A field that the prompt lacks is empty, None or 0.
 
     Attributes:
-        task: its name in `answers.TASKS`, "utterance" or "script".
+        task: its name in `answers.TASKS`, "utterance", "group_chat" or "script".
         name: of the agent; empty for onlookers.
         form: of the debate's answer; None in discussions.
         avoid: words that must not be said again.
