@@ -63,7 +63,7 @@ def test_lines_of_earlier_versions_stay_as_they_are() -> None:
 
 def test_a_memory_of_which_nothing_is_told_is_damage() -> None:
     line = json.dumps(mind(1, "Eva", recalled=[[4, 0, 1.0, 0.0, 0.0, 1.0, 0.0, 0.0]]))
-    with pytest.raises(InputError, match=r"what memory 4 is.*field recalled\.0"):
+    with pytest.raises(InputError, match=r"no earlier line has memory 4.*field recalled\.0"):
         read([line], MindLines())
 
 
