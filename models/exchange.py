@@ -275,17 +275,15 @@ class Exchange:
         found = ledger.recorded(self._asked(messages, messages, schema), self.answers)
         row = found.row
         self.tally.requests += len(found.requests)
-        if row["answer"] is None:
+        if row.answer is None:
             # The recorded requests failed permanently; trying again would give the same.
-            failure = self.error(row["failed"] or "")
-            failure.args = (row["failed"],)
+            failure = self.error(row.failed or "")
+            failure.args = (row.failed,)
             raise failure
         self.answers += 1
-        self.tally.sum(
-            Tally(0, row["input_tokens"], row["output_tokens"], row.get("cached_tokens", 0), row["estimated"])
-        )
-        self.took_s += row["seconds"]
-        return from_record(row["answer"], message_id=message_id), row["seconds"]
+        self.tally.sum(Tally(0, row.input_tokens, row.output_tokens, row.cached_tokens, row.estimated))
+        self.took_s += row.seconds
+        return from_record(row.answer, message_id=message_id), row.seconds
 
     def _explained(self, error: Exception) -> ModelError:
         pause_asked_for(error, self.name.key, self.name.written)

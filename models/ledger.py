@@ -76,7 +76,7 @@ class Ledger:
         self,
         *,
         sink: Sink | None = None,
-        earlier: Iterable[Mapping[str, Any]] = (),
+        earlier: Iterable[Row] = (),
         vectors: Mapping[str, str] | None = None,
         answers: Record | None = None,
         used: Mapping[str, Mapping[str, Any]] | None = None,
@@ -95,12 +95,13 @@ class Ledger:
         self.shortened: Request | None = None
         self._told_of_shortening = False
         for row in earlier:
-            self._told_of_shortening = self._told_of_shortening or bool(row.get("dropped"))
+            self._told_of_shortening = self._told_of_shortening or bool(row.dropped)
             self._past(row)
         if used is not None:
-            for row in used.values():
-                self._sum(row)
-                self.spending.add(_taken(row), row["calls"])
+            for sum_ in used.values():
+                self._sum(sum_)
+                taken = Amount(sum_["input_tokens"] + sum_["output_tokens"], sum_["cost_usd"] or 0.0)
+                self.spending.add(taken, sum_["calls"])
             self._untold = {}
 
     @property
@@ -147,7 +148,8 @@ class Ledger:
         try:
             yield
         except ModelError as error:
-            self._write({**request.row(_why(error, request, settings), settings.prices), "calls": 0})
+            row = request.row(_why(error, request, settings), settings.prices)
+            self._write(row.model_copy(update={"calls": 0}))
             raise
 
     @contextmanager
@@ -168,9 +170,9 @@ class Ledger:
                     self._over.set()
                 self._count(row)
                 self._write(row)
-                if row["answer"] is not None:
+                if row.answer is not None:
                     # The run uses the answer as recorded, so that a replay cannot differ from it.
-                    request.answer = from_record(row["answer"])
+                    request.answer = from_record(row.answer)
 
     def admit(self, request: Request, settings: Settings) -> None:
         """Count a request before it is made, and reserve its expected tokens and cost.
@@ -255,9 +257,9 @@ class Ledger:
             self._sink.embedding(text, vector)
         return self._embedded[text]
 
-    def _past(self, row: Mapping[str, Any]) -> None:
+    def _past(self, row: Row) -> None:
         """Count a finished request; a question that was not put to its model does not count."""
-        if row.get("calls", 1):
+        if row.calls:
             self._count(row)
             self.spending.add(_taken(row))
 
@@ -265,13 +267,14 @@ class Ledger:
         if self._sink is not None:
             self._sink.call(row)
 
-    def _count(self, row: Mapping[str, Any]) -> None:
+    def _count(self, row: Row) -> None:
         """Add a request to the sums; the request itself is not kept."""
-        self._sum({"calls": 1, **{name: row[name] for name in _SUMMED if name in row}})
-        if row["failed"] is None:
-            made = self._lengths[row["module"]]
+        taken = {name: getattr(row, name) for name in _SUMMED if name != "cached_tokens" or row.cached_tokens}
+        self._sum({"calls": 1, **taken})
+        if row.failed is None:
+            made = self._lengths[row.module]
             made.requests += 1
-            made.output_tokens += row["output_tokens"]
+            made.output_tokens += row.output_tokens
 
     def _sum(self, row: Mapping[str, Any]) -> None:
         key = (row["module"], row["agent"], row["model"])
@@ -302,5 +305,5 @@ def current_ledger() -> Ledger | None:
     return found if isinstance(found, Ledger) else None
 
 
-def _taken(row: Mapping[str, Any]) -> Amount:
-    return Amount(row["input_tokens"] + row["output_tokens"], row["cost_usd"] or 0.0)
+def _taken(row: Row) -> Amount:
+    return Amount(row.input_tokens + row.output_tokens, row.cost_usd or 0.0)

@@ -12,10 +12,10 @@ import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
-from typing import Any, Final, NotRequired
+from typing import Annotated, Any, Final
 
 from langchain_core.messages import AIMessage, BaseMessage
-from typing_extensions import TypedDict
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from persimchat.models.naming import ModelName
 from persimchat.models.usage import Prices, Tally, cost_usd
@@ -47,11 +47,8 @@ _KEPT: Final = (
 """The keys of an answer's `response_metadata` that are kept: those that are read, and the model that answered."""
 _MADE_UP: Final = "lc_run-"
 """The beginning of ids that LangChain gives to answers without one."""
-_ABSENT: Final[dict[str, Any]] = {"estimated": False, "cost_usd": None, "failed": None, "answer": None}
-"""Values that a line leaves out."""
 _REPEATED: Final = frozenset({"prompt", "seconds", "model", "input_tokens", "output_tokens"})
 """Fields of a row that its answer may repeat."""
-_PRESENT: Final = object()
 _JSON: Final = "json"
 """The key of an answer that is kept as an object."""
 _MOST_BRACKETS: Final = 50
@@ -62,36 +59,65 @@ _LONGEST_S: Final = 86_400.0
 _FIELDS: Final = ("tool_calls", "invalid_tool_calls", "usage_metadata")
 
 
-class Row(TypedDict):
+_Turn = Annotated[int, Field(strict=True, ge=0, le=10_000_000)]
+_Count = Annotated[int, Field(strict=True, ge=0)]
+_Amount = Annotated[float, Field(strict=True, ge=0, le=1e9, allow_inf_nan=False)]
+
+
+class Row(BaseModel):
     """One request to a model, or the reason why none was made: a line of calls.jsonl."""
 
-    turn: int
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    turn: _Turn
     agent: str
     module: str
     model: str
     """As the user wrote it."""
-    n: int
+    n: _Count
     """Its number within the exchange: 0, then 1 … if a form was refused or the answer was unusable."""
     prompt: str
     """Digest of the question (`prompt_digest`)."""
-    seconds: float
+    seconds: _Amount
     """As the model reports them, else measured."""
-    input_tokens: int
-    output_tokens: int
-    estimated: bool
-    cost_usd: float | None
-    failed: str | None
+    input_tokens: _Count
+    output_tokens: _Count
+    estimated: Annotated[bool, Field(strict=True)] = False
+    cost_usd: _Amount | None = None
+    failed: str | None = None
     """Why it failed, a short text; None if it was answered."""
-    answer: dict[str, Any] | None
+    answer: dict[str, Any] | None = None
     """The answer (`as_record`); None if the request failed."""
-    cached_tokens: NotRequired[int]
-    """The part of `input_tokens` that the server took from its cache; missing if there is none."""
-    calls: NotRequired[int]
-    """0 if the question was not put to the model, because the prompt did not fit, or the model's server did not start;
-    else missing."""
-    dropped: NotRequired[dict[str, int]]
-    """How many `memories` and `utterances` were left out of the prompt, because the context was too small; missing if
-    none were."""
+    cached_tokens: _Count = 0
+    """The part of `input_tokens` that the server took from its cache."""
+    dropped: dict[str, Annotated[int, Field(strict=True)]] | None = None
+    """How many `memories` and `utterances` were left out of the prompt, because the context was too small; None if none
+    were."""
+    calls: Annotated[int, Field(strict=True, ge=0, le=1)] = 1
+    """0 if the question was not put to the model, because the prompt did not fit, or the model's server did not start.
+    """
+
+    @model_validator(mode="before")
+    @classmethod
+    def _read(cls, line: Any) -> Any:
+        """The short form of an answer in full; earlier versions wrote everything in full."""
+        said = line.get("answer") if isinstance(line, dict) else None
+        if isinstance(said, dict) and said.keys() == {_JSON}:
+            said = json.dumps(said[_JSON], ensure_ascii=False)
+        if isinstance(said, str) and line.keys() >= _REPEATED:
+            return {**line, "answer": _plain(said, line)}
+        return line
+
+    def line(self) -> dict[str, Any]:
+        """As it is written: without default values, and with only the text of an answer that else repeats the row."""
+        fields = type(self).model_fields
+        line = {name: value for name, value in vars(self).items() if value != fields[name].default}
+        answer = self.answer
+        if answer is not None and str(answer.get("id")).startswith(_MADE_UP):
+            plain = _plain(answer.get("content"), vars(self))
+            if isinstance(plain["content"], str) and {**answer, "id": plain["id"]} == plain:
+                line["answer"] = _said(plain["content"])
+        return line
 
 
 @dataclass
@@ -158,7 +184,7 @@ class Request:
         if answer is None and failed is None:
             failed = STOPPED
         given, made, cached = tally.input_tokens, tally.output_tokens, tally.cached_tokens
-        row = Row(
+        return Row.model_construct(  # not validated: whatever a request took is recorded
             turn=self.turn,
             agent=self.agent,
             module=self.module,
@@ -172,12 +198,9 @@ class Request:
             cost_usd=cost_usd(self.name, given, made, prices, cached_tokens=cached),
             failed=failed,
             answer=None if failed is not None or answer is None else as_record(answer),
+            cached_tokens=cached,
+            dropped={"memories": self.dropped[0], "utterances": self.dropped[1]} if any(self.dropped) else None,
         )
-        if cached:
-            row["cached_tokens"] = cached
-        if any(self.dropped):
-            row["dropped"] = {"memories": self.dropped[0], "utterances": self.dropped[1]}
-        return row
 
 
 def prompt_digest(messages: Iterable[BaseMessage], schema: str = "") -> str:
@@ -248,16 +271,16 @@ class Record:
         under_way: dict[Asking, tuple[int, tuple[Row, ...]]] = {}
         failed: dict[Question, tuple[Row, ...]] = {}  # in the order of the failures
         for row in rows:
-            key = (row["turn"], row["agent"], row["module"])
+            key = (row.turn, row.agent, row.module)
             self._rows.setdefault(key, []).append(row)
-            answers, before = under_way.get(key, (0, ())) if row["n"] else (0, ())
+            answers, before = under_way.get(key, (0, ())) if row.n else (0, ())
             requests = (*before, row)
             failed.pop((*key, answers), None)
-            if row["answer"] is None and row["failed"] != STOPPED:
+            if row.answer is None and row.failed != STOPPED:
                 failed[(*key, answers)] = requests
-            if row["failed"] != STOPPED:
-                self._last[(*key, answers)] = self._exact[(*key, answers), row["prompt"]] = requests
-            under_way[key] = (answers, requests) if row["answer"] is None else (answers + 1, ())
+            if row.failed != STOPPED:
+                self._last[(*key, answers)] = self._exact[(*key, answers), row.prompt] = requests
+            under_way[key] = (answers, requests) if row.answer is None else (answers + 1, ())
         self._ended = {(*key[:2], key[2] == _SPEAKING): requests for key, requests in failed.items()}
 
     def find(self, question: Question, prompt: str) -> Recorded | None:
@@ -269,7 +292,7 @@ class Record:
         """
         exact = self._exact.get((question, prompt))
         found = exact or self._last.get(question)
-        if found is None or found[-1]["answer"] is None:
+        if found is None or found[-1].answer is None:
             turn, agent, module, _ = question
             ended = self._ended.get((turn, agent, module == _SPEAKING))
             if ended is not None:
@@ -289,30 +312,6 @@ def seconds_of(message: AIMessage, measured: float) -> float:
     return measured
 
 
-def as_line(row: Row) -> dict[str, Any]:
-    """A row as it is written: without default values, and with only the text of an answer that else repeats the row."""
-    line = {name: value for name, value in row.items() if value is not _ABSENT.get(name, _PRESENT)}
-    answer = row["answer"]
-    if answer is not None and str(answer.get("id")).startswith(_MADE_UP):
-        plain = _plain(answer.get("content"), row)
-        if isinstance(plain["content"], str) and {**answer, "id": plain["id"]} == plain:
-            line["answer"] = _said(plain["content"])
-    return line
-
-
-def from_line(line: Any) -> Any:
-    """A line as a row, not yet validated; also reads lines of earlier versions, which have all values."""
-    if not isinstance(line, dict):
-        return line
-    row = {**_ABSENT, **line}
-    said = row["answer"]
-    if isinstance(said, dict) and said.keys() == {_JSON}:
-        said = json.dumps(said[_JSON], ensure_ascii=False)
-    if isinstance(said, str) and row.keys() >= _REPEATED:
-        row["answer"] = _plain(said, row)
-    return row
-
-
 def _said(content: str) -> Any:
     """An answer's text, as an object if it is JSON that converts back to the same text, as nearly all answers are."""
     brackets = content.count("{") + content.count("[")
@@ -330,7 +329,7 @@ def _plain(content: Any, row: Mapping[str, Any]) -> dict[str, Any]:
     """The record of an answer whose metadata only repeat its row."""
     given, made = row["input_tokens"], row["output_tokens"]
     counted = isinstance(given, int) and isinstance(made, int)
-    told = {"estimated": row["estimated"], "response_time_s": row["seconds"], "model_name": row["model"]}
+    told = {"estimated": row.get("estimated", False), "response_time_s": row["seconds"], "model_name": row["model"]}
     return {
         "id": f"{_MADE_UP}-{row['prompt']}",
         "content": content,

@@ -124,7 +124,7 @@ def _install(strike: Strike) -> None:
     from persimchat.runs.folder import run_folder as folder
     from persimchat.runs.folder.checkpoint_file import FileSaver
     from persimchat.runs.run import resume
-    from persimchat.runs.run.running import Running
+    from persimchat.runs.run.progress import Progress
 
     strike.around(Exchange, "judge", "judge")
     strike.around(Exchange, "stream", "stream")
@@ -142,7 +142,7 @@ def _install(strike: Strike) -> None:
     strike.around(os, "fsync", "fsync")
     strike.around(resume, "rebuild", "rebuild")
     strike.around(resume, "complete_minds", "complete_minds")
-    strike.around(Running, "_write", "write")
+    strike.around(Progress, "write", "write")
     write = folder.RunFolder._write
 
     def half_line(self: Any, name: str, text: str) -> None:

@@ -31,7 +31,7 @@ class Kept:
         self.vectors: dict[str, str] = {}
 
     def call(self, row: Row) -> None:
-        self.rows.append(json.loads(json.dumps(row)))
+        self.rows.append(Row.model_validate(json.loads(json.dumps(row.line()))))
 
     def embedding(self, text: str, vector: str) -> None:
         self.vectors[text] = vector

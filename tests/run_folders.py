@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from persimchat.runs.folder.jsonl import json_lines
+from persimchat.runs.folder.manifest import RUN_FORMAT
 from persimchat.runs.folder.mind_lines import MindLines
-from persimchat.runs.folder.run_folder import RUN_FORMAT
 
 PEOPLE = ("Eva Horáková", "Bo Říha", "李雷")
 EMOTIONS = ("happiness", "sadness", "anger", "fear", "disgust", "surprise")

@@ -91,7 +91,7 @@ def _check_keep(keep: Path, folder: Path) -> None:
     within = next((place for place in (whole, *whole.parents) if (place / "run.json").is_file()), None)
     if within is not None:
         raise InputError(f"{keep} is within a run's folder", where="--keep", remedy="Choose a folder outside of it.")
-    taken = keep / manifest_of(folder)["run"]
+    taken = keep / manifest_of(folder).run
     if taken.exists():
         raise InputError(
             f"{taken} exists already, and a replay has the name of its run",

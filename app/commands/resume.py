@@ -52,7 +52,7 @@ def go_on(wanted: WantedAgain, shown: Shown, begun: Begun, *, at: int | None = N
         form=form,
         people=any(persona.human for persona in scenario.participants),
         moderate=shown.moderate,
-        lead=resumed(manifest["branch"]) if at is None else branched(manifest["run"], at, again=again),
+        lead=resumed(manifest.branch) if at is None else branched(manifest.run, at, again=again),
     )
 
 

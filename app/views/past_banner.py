@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
 from persimchat.state.plain_text import one_line
+
+if TYPE_CHECKING:
+    from persimchat.runs.folder.manifest import Branch
 
 
 @dataclass(frozen=True)
@@ -22,13 +24,13 @@ class Lead:
     mark: str = ""
 
 
-def resumed(branch: Mapping[str, Any] | None) -> Lead:
+def resumed(branch: Branch | None) -> Lead:
     """The lines around the past of a resumed run.
 
     Args:
         branch: its origin, from run.json; None if it is not a branch.
     """
-    return Lead(_heading(branch["of"], branch["turn"]) if branch else "", "The run continues here.")
+    return Lead(_heading(branch.of, branch.turn) if branch else "", "The run continues here.")
 
 
 def branched(of: str, turn: int, *, again: bool) -> Lead:

@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, Literal
 
+from persimchat.models.recording import Row
 from persimchat.runs.events import (
     Analysed,
     Asked,
@@ -37,7 +38,6 @@ from persimchat.runs.events import (
 from persimchat.runs.folder.calls import CALLS
 from persimchat.runs.folder.past import UNKNOWN, past_events
 from persimchat.runs.folder.reading import calls_in_file, calls_of, read_run
-from persimchat.runs.folder.recorded import RecordedCall
 from persimchat.runs.folder.totals import totals
 
 Status = Literal["running", "paused", "asked", "ended", "unfinished"]
@@ -245,7 +245,7 @@ def board_of(folder: Path) -> Board:
     return board
 
 
-def totals_by_turn(calls: Iterable[RecordedCall], last: int) -> dict[int, Totals]:
+def totals_by_turn(calls: Iterable[Row], last: int) -> dict[int, Totals]:
     """Totals at the end of each turn, from the journal of calls; unknown if a run has none."""
     used: dict[int, list[dict[str, Any]]] = {}
     for call in calls:

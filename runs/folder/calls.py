@@ -8,16 +8,15 @@ from __future__ import annotations
 import json
 from base64 import b64decode
 from collections.abc import Iterator, Mapping
-from functools import cache, partial
+from functools import cache
 from pathlib import Path
 from typing import Any, BinaryIO, Final
 
 from pydantic import TypeAdapter
 from typing_extensions import TypedDict
 
-from persimchat.models.recording import Record, Row, as_line, from_line, from_record
+from persimchat.models.recording import Record, Row, from_record
 from persimchat.runs.folder.jsonl import DAMAGED, Line, checked, fitting, is_torn, json_lines
-from persimchat.runs.folder.recorded import RecordedCall
 from persimchat.state.errors import InputError, MachineError
 
 CALLS, EMBEDDINGS = "calls.jsonl", "embeddings.jsonl"
@@ -75,7 +74,7 @@ class CallsFile:
         Raises:
             MachineError: it cannot be written.
         """
-        self._line(CALLS, as_line(row))
+        self._line(CALLS, row.line())
 
     def embedding(self, text: str, vector: str) -> None:
         """Write one embedded text; the file is made with the first one.
@@ -167,11 +166,9 @@ def _adapter(kind: Any) -> TypeAdapter[Any]:
 
 def _request(line: Line) -> Row:
     """A line of calls.jsonl, with an answer that can be given again and figures in their ranges."""
-    value = from_line(line.value)
-    row: Row = fitting(partial(_adapter(Row).validate_python, strict=True), value, line.where)
-    checked(RecordedCall, value, line.where)
-    if row["answer"] is not None:
-        fitting(_answer, row["answer"], f"{line.where}, field answer")
+    row = checked(Row, line.value, line.where)
+    if row.answer is not None:
+        fitting(_answer, row.answer, f"{line.where}, field answer")
     return row
 
 

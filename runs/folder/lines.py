@@ -10,9 +10,10 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
-from pydantic import BaseModel
+from pydantic import BaseModel, ConfigDict
 
-from persimchat.runs.events import Silenced, Uttered
+from persimchat.runs.events import Concluded, Silenced, Uttered
+from persimchat.runs.folder.stored import Stored, Turn
 from persimchat.state.plain_text import clean, one_line
 
 DISCLAIMER: Final = (
@@ -39,6 +40,20 @@ _EDITED: Final = {"branch": "words put in for a branch", "moderator": "words put
 
 PASSED: Final = "passed"
 """Why a person is silent who does not want to speak."""
+
+
+class RecordedIntervention(Stored):
+    """One line of control.jsonl: what somebody did to the conversation, with whatever belongs to it."""
+
+    model_config = ConfigDict(frozen=True, extra="allow")
+
+    turn: Turn
+    do: str
+
+    @property
+    def more(self) -> dict[str, Any]:
+        """Everything in it beside turn and deed."""
+        return dict(self.model_extra or {})
 
 
 def data_line(record: BaseModel) -> str:
@@ -87,18 +102,18 @@ def new_topic(topic: str) -> str:
     return f"*The topic is now: {text(' '.join(topic.split()))}*\n\n"
 
 
-def conclusion(came_to: Mapping[str, Any]) -> str:
+def conclusion(came_to: Concluded) -> str:
     """In transcript.md, what a debate came to."""
-    heading = conclusion_heading(came_to["consensus"], came_to["by"])
-    holders = ", ".join(map(text, came_to["supporters"]))
-    said = f"**{heading}:** {text(came_to['answer'])}" + (f" (held by {holders})" if holders else "") + "\n\n"
-    if not came_to.get("conditional"):
+    heading = conclusion_heading(came_to.consensus, came_to.by)
+    holders = ", ".join(map(text, came_to.supporters))
+    said = f"**{heading}:** {text(came_to.answer)}" + (f" (held by {holders})" if holders else "") + "\n\n"
+    if not came_to.conditional:
         return said
     stands = [
-        f"- {text(one['agent'])}: {text(one_line(one['position']))} “{text(one_line(one['words']))}”\n"
-        for one in came_to.get("positions", [])
+        f"- {text(one.agent)}: {text(one_line(one.position))} “{text(one_line(one.words))}”\n"
+        for one in came_to.positions
     ]
-    return f"{said}**{CONDITION}:** {text(one_line(came_to['conditional']))}\n\n" + "".join(
+    return f"{said}**{CONDITION}:** {text(one_line(came_to.conditional))}\n\n" + "".join(
         [*stands, "\n"] if stands else []
     )
 

@@ -17,8 +17,8 @@ from persimchat.memory.recollection import forget
 from persimchat.runs.folder.checkpoints import RUN as HERE
 from persimchat.runs.folder.checkpoints import is_server, opened
 from persimchat.runs.folder.lock import check_free, is_held
+from persimchat.runs.folder.manifest import Manifest
 from persimchat.runs.folder.reading import read_manifest
-from persimchat.runs.folder.recorded import Manifest
 from persimchat.runs.folder.run_folder import TRANSCRIPT
 from persimchat.state.errors import InputError, PerSimChatError
 from persimchat.state.normalise import folded

@@ -2,20 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Final, Self
+from typing import Annotated, Any, Final
 
-from pydantic import (
-    BaseModel,
-    ConfigDict,
-    Field,
-    ModelWrapValidatorHandler,
-    PrivateAttr,
-    WithJsonSchema,
-    model_serializer,
-    model_validator,
-)
+from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema
 
-from persimchat.runs.folder.stored import Count, Levels, Stored, Turn, is_empty, is_none
+from persimchat.runs.folder.stored import AsGiven, Count, Levels, Stored, Turn, is_empty, is_none
 from persimchat.state.emotion import Level
 
 WHOLE_ONLY: Final = frozenset(
@@ -26,29 +17,15 @@ WHOLE_ONLY: Final = frozenset(
 _MAPPING: Final = WithJsonSchema({"additionalProperties": True, "type": "object"})
 
 
-class _AsGiven(Stored):
-    """A part of a mind: read as far as it is known here, and written as it was given, with whatever else is in it."""
-
-    _given: dict[str, Any] = PrivateAttr(default_factory=dict)
-
-    @model_validator(mode="wrap")
-    @classmethod
-    def _keep(cls, value: Any, handler: ModelWrapValidatorHandler[Self]) -> Self:
-        found = handler(value)
-        if isinstance(value, dict):
-            found._given = value
-        return found
-
-    @model_serializer(mode="plain")
-    def _written(self) -> dict[str, Any]:
-        return self._given
+class _Part(AsGiven):
+    """A part of a mind; programs may read it as a mapping."""
 
     def __getitem__(self, name: str) -> Any:
-        """What was given under a name, for programs that read a mapping."""
-        return self._given[name]
+        """What was given under a name."""
+        return self.given[name]
 
 
-class Percept(_AsGiven):
+class Percept(_Part):
     """What an agent took from an utterance."""
 
     theme: str = ""
@@ -56,7 +33,7 @@ class Percept(_AsGiven):
     importance: Level | None = None
 
 
-class Thought(_AsGiven):
+class Thought(_Part):
     """A memory, a plan or an insight.
 
     Attributes:

@@ -13,28 +13,25 @@ from dataclasses import dataclass, replace
 from operator import attrgetter
 from pathlib import Path
 from stat import S_ISDIR
-from typing import Any, Final, TypeVar
+from typing import Final, TypeVar
 
 from pydantic import BaseModel
 
+from persimchat.models.recording import Row
 from persimchat.runs.events import Analysed, Judged, Silenced, Uttered
 from persimchat.runs.folder.calls import CALLS
 from persimchat.runs.folder.jsonl import Line as JsonLine
 from persimchat.runs.folder.jsonl import checked, json_lines, parsed, unreadable
+from persimchat.runs.folder.lines import RecordedIntervention
+from persimchat.runs.folder.manifest import RUN_FORMAT, Manifest
 from persimchat.runs.folder.mind_lines import MindLines
 from persimchat.runs.folder.mind_record import WHOLE_ONLY, MindRecord
-from persimchat.runs.folder.recorded import (
-    Manifest,
-    RecordedCall,
-    RecordedIntervention,
-)
 from persimchat.runs.folder.run_folder import (
     ANALYSIS,
     CONTROL,
     JUDGE_MIND,
     MANIFEST,
     MINDS,
-    RUN_FORMAT,
     SILENCES,
     TRANSCRIPT,
     VERDICTS,
@@ -115,7 +112,7 @@ def read_run(path: Path, *, whole: bool = False) -> Record:
     )
 
 
-def calls_of(record: Record) -> Iterator[RecordedCall]:
+def calls_of(record: Record) -> Iterator[Row]:
     """The requests to models one by one, in the order in which they were written; never all of them in memory.
 
     A damaged line is left out, which the record's notes say: a run's accounts are not what was said in it.
@@ -127,13 +124,13 @@ def calls_of(record: Record) -> Iterator[RecordedCall]:
         yield from calls_in_file(record.calls)
 
 
-def calls_in_file(path: Path, notes: list[str] | None = None) -> Iterator[RecordedCall]:
+def calls_in_file(path: Path, notes: list[str] | None = None) -> Iterator[Row]:
     """The requests of a file of calls, as `calls_of` gives them; `notes` says at the end what was left out.
 
     Raises:
         InputError: it cannot be read.
     """
-    return json_lines(path, lambda line: checked(RecordedCall, line.value, line.where), notes=notes, lenient=True)
+    return json_lines(path, lambda line: checked(Row, line.value, line.where), notes=notes, lenient=True)
 
 
 def _calls(path: Path, notes: list[str]) -> Path | None:
@@ -164,15 +161,6 @@ def read_manifest(folder: Path) -> Manifest:
     Raises:
         InputError: this is no run's folder, or run.json is damaged or of another version.
     """
-    return checked(Manifest, manifest_in(folder), str(folder / MANIFEST))
-
-
-def manifest_in(folder: Path) -> Any:
-    """What a run's run.json says, of a version that is known here, to be checked.
-
-    Raises:
-        InputError: this is no run's folder, or run.json is no JSON or of another version.
-    """
     path = folder / MANIFEST
     data = _bytes(path)
     if data is None:
@@ -191,7 +179,7 @@ def manifest_in(folder: Path) -> Any:
             where=f"{path}, field format",
             remedy=f"Read it with the version of PerSimChat that wrote it{f' ({quoted(by, 20)})' if by else ''}.",
         )
-    return value
+    return checked(Manifest, value, str(path))
 
 
 def _bytes(path: Path) -> bytes | None:

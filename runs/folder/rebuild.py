@@ -16,6 +16,7 @@ from persimchat.graph.edges import nobody_took_part
 from persimchat.runs.events import Analysed, Judged, MindRecord, Silenced, Uttered
 from persimchat.runs.folder.jsonl import Line, checked, checked_rows, json_lines
 from persimchat.runs.folder.lines import Asides, control_line, data_line, spoken
+from persimchat.runs.folder.manifest import Manifest
 from persimchat.runs.folder.mind_lines import MindLines
 from persimchat.runs.folder.run_folder import (
     ANALYSIS,
@@ -60,7 +61,7 @@ class Rebuilt:
 
 
 def rebuild(
-    folder: Path, manifest: Mapping[str, Any], state: Mapping[str, Any], complete: int, *, earlier: bool = False
+    folder: Path, manifest: Manifest, state: Mapping[str, Any], complete: int, *, earlier: bool = False
 ) -> Rebuilt:
     """Make a run's files say what its state says; those that do already are left as they are. Blocks.
 
@@ -85,9 +86,7 @@ def rebuild(
         ) from error
 
 
-def _rebuilt(
-    folder: Path, manifest: Mapping[str, Any], state: Mapping[str, Any], complete: int, earlier: bool
-) -> Rebuilt:
+def _rebuilt(folder: Path, manifest: Manifest, state: Mapping[str, Any], complete: int, earlier: bool) -> Rebuilt:
     said = [Uttered.model_validate(utterance) for utterance in utterances(state.get("messages", []))]
     written = _whole(folder / SILENCES, lambda line: checked(Silenced, line.value, line.where))
     silences = _silences(written, state, len(said))
@@ -113,7 +112,7 @@ def _rebuilt(
         MINDS: _lines_of(minds),
         JUDGE_MIND: _lines_of(judges),
     }
-    at_once = len(manifest["scenario"]["participants"]) if manifest["settings"].get("baseline") else 1 - earlier
+    at_once = len(manifest.names) if manifest.settings.baseline else 1 - earlier
     lost = _put(folder / TRANSCRIPT, "".join(files.pop(TRANSCRIPT)), ahead=at_once)
     for name, content in files.items():
         _put(folder / name, "".join(content))

@@ -6,7 +6,6 @@ model failed `silences.jsonl`, and people who took part `control.jsonl`. `lines.
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import secrets
@@ -28,13 +27,11 @@ from persimchat.runs.folder.lines import (
     last_words,
     spoken,
 )
+from persimchat.runs.folder.manifest import Manifest
 from persimchat.runs.folder.mind_lines import MindLines
 from persimchat.state.errors import InputError, MachineError
 from persimchat.state.normalise import without_marks
 from persimchat.state.plain_text import clean
-
-RUN_FORMAT: Final = 2
-"""Version of the run folder's files."""
 
 MANIFEST = "run.json"
 TRANSCRIPT, MINDS, READABLE = "transcript.jsonl", "minds.jsonl", "transcript.md"
@@ -121,7 +118,7 @@ class RunFolder:
             self._files[name].write(text)
             self._files[name].flush()
 
-    def begin(self, manifest: Mapping[str, Any]) -> None:
+    def begin(self, manifest: Manifest) -> None:
         """Write run.json as far as it is known, and the head of the readable transcript.
 
         Raises:
@@ -133,11 +130,11 @@ class RunFolder:
         except MachineError as error:
             raise error.before_the_start() from error
 
-    def manifest(self, manifest: Mapping[str, Any]) -> None:
+    def manifest(self, manifest: Manifest) -> None:
         """Write run.json, whole or not at all."""
-        text = json.dumps(manifest, ensure_ascii=False, indent=2) + "\n"
+        data = manifest.written()
         with _writing(self.path / MANIFEST):
-            write_whole(self.path / MANIFEST, text.encode())
+            write_whole(self.path / MANIFEST, data)
 
     def utterance(self, uttered: Uttered) -> None:
         """Write one utterance, and to the readable transcript what happened since the one before."""
@@ -174,9 +171,9 @@ class RunFolder:
         self._write(CONTROL, control_line(record))
         self._asides.control(record)
 
-    def end(self, manifest: Mapping[str, Any], why: str) -> None:
+    def end(self, manifest: Manifest, why: str) -> None:
         """Write run.json for good, what a debate came to, and why the conversation ended; closes the files."""
-        came_to = manifest.get("conclusion")
+        came_to = manifest.conclusion
         end = [*self._asides.rest(), conclusion(came_to) if came_to else "", last_words(why)]
         try:
             if not self._ended:  # else run.json could not be written the first time
@@ -230,10 +227,9 @@ def _writing(path: Path) -> Iterator[None]:
         raise MachineError.caused_by(error, "the run cannot be written", str(path)) from error
 
 
-def head_of(manifest: Mapping[str, Any]) -> str:
+def head_of(manifest: Manifest) -> str:
     """What a run's transcript.md begins with."""
-    scenario = manifest["scenario"]
-    return head(str(scenario["topic"]), [p["name"] for p in scenario["participants"]])
+    return head(manifest.scenario.topic, manifest.names)
 
 
 def write_whole(path: Path, data: bytes) -> None:

@@ -2,9 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Self
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ModelWrapValidatorHandler,
+    PrivateAttr,
+    model_serializer,
+    model_validator,
+)
 
 from persimchat.state.emotion import Level
 
@@ -49,3 +58,36 @@ class Stored(BaseModel):
     @classmethod
     def _null_is_absent(cls, value: Any) -> Any:
         return _known(value)
+
+
+class Kept(Stored):
+    """A record that also keeps the mapping that it was made from, with whatever else a newer version has put there."""
+
+    _given: dict[str, Any] = PrivateAttr(default_factory=dict)
+
+    @model_validator(mode="wrap")
+    @classmethod
+    def _keep(cls, value: Any, handler: ModelWrapValidatorHandler[Self]) -> Self:
+        value = cls.up_to_date(value)
+        found = handler(value)
+        if isinstance(value, dict):
+            found._given = value
+        return found
+
+    @classmethod
+    def up_to_date(cls, value: Any) -> Any:
+        """What an earlier version wrote as this one would write it; anything else as it is."""
+        return value
+
+    @property
+    def given(self) -> dict[str, Any]:
+        """The mapping, in its own order; not to be changed."""
+        return self._given
+
+
+class AsGiven(Kept):
+    """A record that is read as far as it is known here, and written as it was given."""
+
+    @model_serializer(mode="plain")
+    def _written(self) -> dict[str, Any]:
+        return self._given

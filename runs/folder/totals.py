@@ -1,15 +1,15 @@
-"""What a run has used: sums over its accounting."""
+"""What a run has used: the rows of its accounting, and sums over them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import reduce
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from persimchat.models.usage import summed
-from persimchat.runs.folder.stored import is_empty
+from persimchat.runs.folder.stored import Count, Stored, is_empty
 
 
 class Totals(BaseModel):
@@ -29,6 +29,31 @@ class Totals(BaseModel):
     cost_usd: float | None = Field(default=0.0, description="null where a price is not known")
 
 
+class UsageRow(BaseModel):
+    """What one module used for one agent with one model."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    agent: str
+    module: str
+    model: str
+    calls: Count
+    input_tokens: Count
+    output_tokens: Count
+    cached_tokens: Count = Field(default=0, exclude_if=is_empty)
+    estimated: bool
+    cost_usd: float | None = None
+
+
+class Usage(Stored):
+    """What a run used, in run.json; empty while it goes on."""
+
+    total: Totals | None = None
+    by_module: dict[str, Totals] = {}
+    by_agent: dict[str, Totals] = {}
+    rows: list[UsageRow] = []
+
+
 def totals(rows: Iterable[dict[str, Any]]) -> Totals:
     """The sum of accounting rows; the cost is unknown (None) as soon as one part of it is."""
     return Totals.model_validate(reduce(summed, rows, Totals().model_dump()))
@@ -40,3 +65,14 @@ def totals_by(rows: Iterable[dict[str, Any]], field: str) -> dict[str, Totals]:
     for row in rows:
         groups.setdefault(row[field], []).append(row)
     return {name: totals(group) for name, group in sorted(groups.items())}
+
+
+def usage_of(rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """What run.json says of what a run has used, from its accounting rows."""
+    return {
+        "total": totals(rows).model_dump(),
+        "by_module": {name: row.model_dump() for name, row in totals_by(rows, "module").items()},
+        "by_agent": {name: row.model_dump() for name, row in totals_by(rows, "agent").items()},
+        "by_model": {name: row.model_dump() for name, row in totals_by(rows, "model").items()},
+        "rows": rows,
+    }

@@ -8,9 +8,9 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from persimchat.runs.events import Uttered
+from persimchat.runs.folder.lines import RecordedIntervention
 from persimchat.runs.folder.mind_record import MindRecord
 from persimchat.runs.folder.reading import Record
-from persimchat.runs.folder.recorded import RecordedIntervention
 
 Why = Literal["end", "again", "given", "intervention", "speaker", "audience", "words"]
 """Why two runs differ, as far as it is known."""

@@ -13,14 +13,9 @@ from typing import Final
 
 from persimchat.personas.names import full_name
 from persimchat.runs.events import Uttered
+from persimchat.runs.folder.lines import RecordedIntervention
+from persimchat.runs.folder.manifest import Manifest, Participant, RecordedScenario, RecordedSettings
 from persimchat.runs.folder.reading import Record, read_run
-from persimchat.runs.folder.recorded import (
-    Manifest,
-    Participant,
-    RecordedIntervention,
-    RecordedScenario,
-    RecordedSettings,
-)
 from persimchat.runs.reports import codebook
 from persimchat.runs.reports.export_rows import rows_of
 from persimchat.runs.reports.export_tables import RARE, TABLES, Row

@@ -7,9 +7,9 @@ from typing import Any
 
 from persimchat.runs.events import Standing
 from persimchat.runs.folder.jsonl import checked
+from persimchat.runs.folder.manifest import JudgementCounts
 from persimchat.runs.folder.mind_record import MindRecord
 from persimchat.runs.folder.reading import Record, calls_of
-from persimchat.runs.folder.recorded import JudgementCounts
 from persimchat.runs.reports.export_tables import TABLES, Row
 from persimchat.runs.reports.summary import count_words
 from persimchat.state.emotion import EMOTIONS
@@ -188,7 +188,8 @@ def _calls(record: Record) -> Iterator[tuple[str, dict[str, Any]]]:
         for row in record.manifest.usage.rows:
             yield "calls", {**row.model_dump(exclude={"model"}), "kind": "sum", "called_model": row.model}
     for call in calls_of(record):
-        yield "calls", {**call.model_dump(exclude={"model"}), "kind": "request", "called_model": call.model}
+        taken = call.model_dump(exclude={"model", "prompt", "answer", "dropped"})
+        yield "calls", {**taken, "kind": "request", "called_model": call.model}
 
 
 def _silences(record: Record) -> Iterator[tuple[str, dict[str, Any]]]:

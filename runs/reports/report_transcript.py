@@ -8,9 +8,9 @@ from math import inf
 from typing import Any, Final
 
 from persimchat.runs.events import Analysed, Judged, Silenced, Uttered
+from persimchat.runs.folder.lines import RecordedIntervention
 from persimchat.runs.folder.mind_record import MindRecord, Thought
 from persimchat.runs.folder.reading import Record
-from persimchat.runs.folder.recorded import RecordedIntervention
 from persimchat.runs.reports.report_people import Person
 from persimchat.runs.reports.summary import count_words
 from persimchat.runs.reports.words import compact, listed, spaced

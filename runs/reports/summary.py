@@ -14,14 +14,10 @@ from typing import Any, Final
 from pydantic import BaseModel, ConfigDict, Field, field_serializer
 
 from persimchat.runs.events import Analysed, Concluded, Judged, Totals, Uttered
+from persimchat.runs.folder.lines import RecordedIntervention
+from persimchat.runs.folder.manifest import Branch, JudgementCounts, Resumed
 from persimchat.runs.folder.mind_record import MindRecord
 from persimchat.runs.folder.reading import Record
-from persimchat.runs.folder.recorded import (
-    Branch,
-    JudgementCounts,
-    RecordedIntervention,
-    Resumed,
-)
 
 SUMMARY_VERSION: Final = 1
 

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from typing import Any, Final, Literal
 
 from persimchat.runs.events import Totals
-from persimchat.runs.folder.recorded import Branch, JudgementCounts, Resumed
+from persimchat.runs.folder.manifest import Branch, JudgementCounts, Resumed
 from persimchat.runs.reports.summary import Summary
 from persimchat.state.settings import BASELINES
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import shutil
-from collections.abc import AsyncGenerator, Mapping, Sequence
-from contextlib import aclosing
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from functools import partial
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import Any, Final
 
 from langgraph.types import StateSnapshot
 
@@ -18,26 +19,25 @@ from persimchat.personas.names import full_name
 from persimchat.runs.control import Control
 from persimchat.runs.events import Event
 from persimchat.runs.folder.lines import Asides
-from persimchat.runs.folder.manifest import first_manifest
+from persimchat.runs.folder.manifest import Branch, Manifest
 from persimchat.runs.folder.reading import read_run
 from persimchat.runs.folder.rebuild import rebuild
 from persimchat.runs.folder.run_folder import JUDGE_MIND, MINDS, SILENCES, RunFolder, new_run_id, now
-from persimchat.runs.run.checks import check
 from persimchat.runs.run.going_on import (
     NO_END,
     NO_LEAVE,
     changed_settings,
     check_memories,
-    complete_minds,
     manifest_of,
     past_of,
-    remembered,
     scenario_of,
     settings_of,
 )
 from persimchat.runs.run.history import state_at
+from persimchat.runs.run.minds import complete_minds, remembered
 from persimchat.runs.run.resources import Replaying, RunResources, open_resources, store_of
-from persimchat.runs.run.running import Running
+from persimchat.runs.run.run import Run, events_of
+from persimchat.runs.run.simulation import check
 from persimchat.state.errors import InputError, MachineError, PerSimChatError
 from persimchat.state.intervention import Floor, Say, words
 from persimchat.state.normalise import visible_form
@@ -50,7 +50,11 @@ _COPIED: Final = (MINDS, JUDGE_MIND, SILENCES)
 """Files of which a branch keeps the lines of its past."""
 
 
-async def branch_run(
+Wish = tuple[dict[str, Any], list[dict[str, Any]]]
+"""What is otherwise in a branch beside its settings, and the interventions with which it begins."""
+
+
+def branch_run(
     folder: Path,
     turn: int,
     *,
@@ -76,22 +80,10 @@ async def branch_run(
             another process, a turn beyond its end, or changes and words that are wrong.
         PerSimChatError: after the `stopped` event that tells of it.
     """
-    manifest = await asyncio.to_thread(manifest_of, folder)
-    present = [person["name"] for person in manifest["scenario"]["participants"]]
-    wanted: list[dict[str, Any]] = []
-    if say is not None:
-        moderator = visible_form(say[0]) == visible_form(moderator_name(present))
-        speaker = "" if moderator else full_name(say[0], present, what="participant")
-        edited_by: Literal["branch"] | None = "branch" if speaker else None
-        wanted.append(Say(text=words(say[1]), speaker=speaker, edited_by=edited_by).model_dump())
-    changed = {"say": {"speaker": say[0], "text": words(say[1])}} if say is not None else {}
-    branch = {"of": manifest["run"], "turn": turn, "why": "branch", "changed": changed}
-    async with aclosing(_branched(folder, manifest, branch, changes or {}, wanted, out, run, control)) as events:
-        async for event in events:
-            yield event
+    return events_of(_branched(folder, turn, "branch", partial(_said, say=say), changes or {}, out, run, control))
 
 
-async def regenerate_run(
+def regenerate_run(
     folder: Path,
     turn: int,
     *,
@@ -114,8 +106,23 @@ async def regenerate_run(
         InputError: as `branch_run`; also where a person or the moderator made the utterance.
         PerSimChatError: after the `stopped` event that tells of it.
     """
-    manifest = await asyncio.to_thread(manifest_of, folder)
-    utterances = (await asyncio.to_thread(read_run, folder)).utterances
+    wish = partial(_made_again, folder=folder, turn=turn)
+    return events_of(_branched(folder, turn - 1, "regenerate", wish, changes or {}, out, run, control))
+
+
+def _said(manifest: Manifest, *, say: tuple[str, str] | None) -> Wish:
+    """A branch in which the conversation goes on by itself, or somebody says something first."""
+    if say is None:
+        return {}, []
+    moderator = visible_form(say[0]) == visible_form(moderator_name(manifest.names))
+    speaker = "" if moderator else full_name(say[0], manifest.names, what="participant")
+    wanted = Say(text=words(say[1]), speaker=speaker, edited_by="branch" if speaker else None)
+    return {"say": {"speaker": say[0], "text": words(say[1])}}, [wanted.model_dump()]
+
+
+def _made_again(manifest: Manifest, *, folder: Path, turn: int) -> Wish:
+    """A branch in which an utterance is made again, in other words. Blocks."""
+    utterances = read_run(folder).utterances
     said = next((utterance for utterance in utterances if utterance.turn == turn), None)
     if said is None:
         last = len(utterances)
@@ -124,79 +131,72 @@ async def regenerate_run(
             where=str(folder),
             remedy=f"Choose one from 1 to {last}." if last else "Resume the run first.",
         )
-    models = [person["name"] for person in manifest["scenario"]["participants"] if not person.get("human")]
-    if said.speaker not in models or said.heard_by is not None:
+    if said.speaker not in set(manifest.names) - set(manifest.people) or said.heard_by is not None:
         raise InputError(
             f"utterance {turn} is {said.speaker}'s own, and no model makes it again",
             where=str(folder),
-            remedy=f'Say something else there: persimchat branch {manifest["run"]} --at {turn - 1} --say "…: …"',
+            remedy=f'Say something else there: persimchat branch {manifest.run} --at {turn - 1} --say "…: …"',
         )
-    wanted = [Floor(agent=said.speaker, avoid=[said.text]).model_dump()]
-    branch = {"of": manifest["run"], "turn": turn - 1, "why": "regenerate", "changed": {}}
-    async with aclosing(_branched(folder, manifest, branch, changes or {}, wanted, out, run, control)) as made:
-        async for event in made:
-            yield event
+    return {}, [Floor(agent=said.speaker, avoid=[said.text]).model_dump()]
 
 
+@asynccontextmanager
 async def _branched(
     source: Path,
-    manifest: Mapping[str, Any],
-    branch: dict[str, Any],
+    turn: int,
+    why: str,
+    wish: Callable[[Manifest], Wish],
     changes: Mapping[str, Any],
-    wanted: Sequence[Mapping[str, Any]],
     out: Path | None,
     run: str | None,
     control: Control | None,
-) -> AsyncGenerator[Event, None]:
+) -> AsyncIterator[Run]:
+    """Check and prepare a branch; `wish` says what is otherwise and what is to happen first."""
+    manifest = await asyncio.to_thread(manifest_of, source)
+    otherwise, wanted = await asyncio.to_thread(wish, manifest)
     check_memories(manifest, source)
     scenario = scenario_of(manifest, source)
     settings = settings_of(manifest, changes)
-    changed = changed_settings(manifest["settings"], settings)
+    changed = changed_settings(manifest, settings)
     _check_changes(changed, settings, source)
     await check(scenario, settings)
-    turn = branch["turn"]
-    own = manifest["branch"]
-    if own and turn < own["turn"]:
+    own = manifest.branch
+    if own and turn < own.turn:
         raise InputError(
-            f"the run begins after utterance {own['turn']}; what came before it shares with {own['of']}",
-            where=f"run {manifest['run']}",
-            remedy=f"Branch {own['of']} instead.",
+            f"the run begins after utterance {own.turn}; what came before it shares with {own.of}",
+            where=f"run {manifest.run}",
+            remedy=f"Branch {own.of} instead.",
         )
     run = run or new_run_id(scenario.topic, now())
-    async with open_resources(manifest["run"], settings_of(manifest, {}), source) as origin:
+    async with open_resources(manifest.run, settings_of(manifest, {}), source) as origin:
         snapshot = await state_at(origin.graph, origin.config, turn)
         _check_limit(turn, settings, source)
-        begun = first_manifest(
-            run,
-            scenario,
-            settings,
-            now().isoformat(timespec="seconds"),
-            branch={**branch, "changed": {**branch["changed"], **changed}},
-        )
+        at = now().isoformat(timespec="seconds")
+        branch = Branch(of=manifest.run, turn=turn, why=why, changed={**otherwise, **changed})
+        begun = Manifest.begun(run, scenario, settings, at, branch=branch)
         state = _state_of(snapshot, run, wanted, changed)
         folder, asides = await prepared(origin, source, out or source.parent, begun, state, settings)
-    begins = False
+    made: Run | None = None
     try:
-        async with aclosing(go_on_from(state, folder, asides, begun, settings, control)) as events:
-            async for event in events:
-                begins = True
-                yield event
+        async with go_on_from(state, folder, asides, begun, settings, control) as made:
+            yield made
     except PerSimChatError:
-        if not begins:
+        if not (made and made.begun):
             await asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True)
         raise
 
 
+@asynccontextmanager
 async def go_on_from(
     state: dict[str, Any],
     folder: Path,
     asides: Asides,
-    manifest: dict[str, Any],
+    manifest: Manifest,
     settings: Settings,
     control: Control | None,
     *,
     replay: Replaying | None = None,
-) -> AsyncGenerator[Event, None]:
+) -> AsyncIterator[Run]:
     """Begin a run in the middle; its past comes first.
 
     Args:
@@ -211,21 +211,18 @@ async def go_on_from(
     Raises:
         PerSimChatError: as `branch_run`.
     """
-    async with open_resources(manifest["run"], settings, folder, attended=True, replay=replay) as place:
+    async with open_resources(manifest.run, settings, folder, attended=True, replay=replay) as place:
         await place.graph.aupdate_state(place.config, state, as_node=phases.OUTSIDE)
         kept = await asyncio.to_thread(RunFolder.reopened, folder, asides)
         past = await past_of(folder)
-        running = Running(place, manifest, kept, control, state=state, complete=state["turn"])
-        async with aclosing(running.follow(None, past)) as events:
-            async for event in events:
-                yield event
+        yield Run(place, manifest, kept, control, given=None, first=past, state=state, complete=state["turn"])
 
 
 async def prepared(
     origin: RunResources,
     source: Path,
     out: Path,
-    manifest: Mapping[str, Any],
+    manifest: Manifest,
     state: Mapping[str, Any],
     settings: Settings,
 ) -> tuple[Path, Asides]:
@@ -245,13 +242,13 @@ async def prepared(
     Raises:
         InputError: the folder cannot be made, or memories are nowhere to be found; no folder is left then.
     """
-    run, theirs = manifest["run"], origin.config["configurable"]["thread_id"]
+    run, theirs = manifest.run, origin.config["configurable"]["thread_id"]
     folder = await asyncio.to_thread(_new_folder, out, run, manifest)
     try:
         store = store_of(settings, folder)
         await asyncio.to_thread(_copy_memories, origin, state, theirs, run, store)
         await asyncio.to_thread(_copy_files, source, folder)
-        rebuilt = await asyncio.to_thread(rebuild, folder, manifest, state, manifest["branch"]["turn"])
+        rebuilt = await asyncio.to_thread(rebuild, folder, manifest, state, state["turn"])
         await complete_minds(folder, origin, rebuilt)
     except BaseException:
         await asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True)
@@ -284,7 +281,7 @@ def _check_limit(turn: int, settings: Settings, source: Path) -> None:
         )
 
 
-def _new_folder(out: Path, run: str, manifest: Mapping[str, Any]) -> Path:
+def _new_folder(out: Path, run: str, manifest: Manifest) -> Path:
     folder = RunFolder(out, run)
     try:
         folder.manifest(manifest)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Iterable, Mapping
-from contextlib import aclosing
+from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Mapping
+from contextlib import aclosing, asynccontextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Final
@@ -13,8 +13,8 @@ from persimchat.runs.control import Control
 from persimchat.runs.events import Event, Stopped, TurnEnded
 from persimchat.runs.folder.calls import CALLS, Answers
 from persimchat.runs.folder.jsonl import DAMAGED, Line, checked, json_lines
-from persimchat.runs.folder.manifest import first_manifest
-from persimchat.runs.folder.recorded import RecordedIntervention
+from persimchat.runs.folder.lines import RecordedIntervention
+from persimchat.runs.folder.manifest import Branch, Manifest
 from persimchat.runs.folder.run_folder import CONTROL, RunFolder, now
 from persimchat.runs.run.branch import go_on_from, prepared
 from persimchat.runs.run.going_on import manifest_of, scenario_of, settings_of
@@ -22,6 +22,7 @@ from persimchat.runs.run.history import states_at
 from persimchat.runs.run.replay_comparison import Comparison, compared
 from persimchat.runs.run.resources import Replaying, open_resources
 from persimchat.runs.run.resume import go_on
+from persimchat.runs.run.run import Run, events_of
 from persimchat.runs.run.simulation import begin_run, started
 from persimchat.state.errors import InputError, ModelError
 from persimchat.state.intervention import intervention
@@ -119,70 +120,76 @@ class Replay:
                 failed = error
             prompts = {found for ledger in replay.ledgers for found in ledger.differences}
             self.comparison = await asyncio.to_thread(
-                compared, self._folder, out / manifest["run"], manifest, sorted(prompts)
+                compared, self._folder, out / manifest.run, manifest, sorted(prompts)
             )
             if failed is not None:
                 raise failed
 
-    async def _parts(self, manifest: Mapping[str, Any], out: Path, replay: Replaying) -> AsyncGenerator[Event, None]:
+    async def _parts(self, manifest: Manifest, out: Path, replay: Replaying) -> AsyncGenerator[Event, None]:
         """The run's parts one after the other; there are several where it was resumed with other settings."""
         control = RecordedControl(await asyncio.to_thread(_deeds, self._folder / CONTROL, manifest))
-        parts = parts_of(manifest)
-        for number, (settings, until) in enumerate(parts):
+        for number, (settings, until) in enumerate(parts_of(manifest)):
             if number:
-                folder = out / manifest["run"]
+                folder = out / manifest.run
                 then = await asyncio.to_thread(manifest_of, folder)
                 part = go_on(folder, then, settings, control, replay=replay, tell_past=False)
-            elif manifest["branch"]:
-                part = await self._from_branch(manifest, settings, out, control, replay)
+            elif manifest.branch:
+                part = self._from_branch(manifest, manifest.branch, settings, out, control, replay)
             else:
-                part = await self._from_start(manifest, settings, out, control, replay)
-            async with aclosing(part) as events:
+                part = self._from_start(manifest, settings, out, control, replay)
+            async with aclosing(events_of(part)) as events:
                 async for event in events:
                     if not isinstance(event, Stopped) or until is None:
                         yield event
                     if until is not None and isinstance(event, TurnEnded) and event.turn >= until:
                         break
 
+    @asynccontextmanager
     async def _from_start(
-        self, manifest: Mapping[str, Any], settings: Settings, out: Path, control: Control, replay: Replaying
-    ) -> AsyncGenerator[Event, None]:
+        self, manifest: Manifest, settings: Settings, out: Path, control: Control, replay: Replaying
+    ) -> AsyncIterator[Run]:
         scenario = scenario_of(manifest, self._folder)
-        folder = await asyncio.to_thread(RunFolder, out, manifest["run"])
-        first = started(manifest["run"], scenario, settings)
-        return begin_run(first, scenario, settings, folder, control, replay=replay)
+        folder = await asyncio.to_thread(RunFolder, out, manifest.run)
+        first = started(manifest.run, scenario, settings)
+        async with begin_run(first, scenario, settings, folder, control, replay=replay) as run:
+            yield run
 
+    @asynccontextmanager
     async def _from_branch(
-        self, manifest: Mapping[str, Any], settings: Settings, out: Path, control: RecordedControl, replay: Replaying
-    ) -> AsyncGenerator[Event, None]:
+        self,
+        manifest: Manifest,
+        branch: Branch,
+        settings: Settings,
+        out: Path,
+        control: RecordedControl,
+        replay: Replaying,
+    ) -> AsyncIterator[Run]:
         """From where the run parted from the one of which it is a branch."""
-        scenario, turn = scenario_of(manifest, self._folder), manifest["branch"]["turn"]
-        async with open_resources(manifest["run"], settings_of(manifest, {}), self._folder) as origin:
+        scenario, turn = scenario_of(manifest, self._folder), branch.turn
+        async with open_resources(manifest.run, settings_of(manifest, {}), self._folder) as origin:
             states = await states_at(origin.graph, origin.config, {turn}, first=True)
             state = {name: value for name, value in states[turn].values.items() if name != "usage"}
             at = now().isoformat(timespec="seconds")
-            begun = first_manifest(manifest["run"], scenario, settings, at, branch=manifest["branch"])
+            begun = Manifest.begun(manifest.run, scenario, settings, at, branch=branch)
             control.leave_out([*state["carried_out"], *state["interventions"]])
             folder, asides = await prepared(origin, self._folder, out, begun, state, settings)
-        return go_on_from(state, folder, asides, begun, settings, control, replay=replay)
+        async with go_on_from(state, folder, asides, begun, settings, control, replay=replay) as run:
+            yield run
 
 
-def _deeds(path: Path, manifest: Mapping[str, Any]) -> list[dict[str, Any]]:
+def _deeds(path: Path, manifest: Manifest) -> list[dict[str, Any]]:
     """What people did, as control.jsonl has it. Blocks.
 
     Raises:
         InputError: the file is damaged.
     """
-    taking_part = manifest["scenario"]["participants"]
-    present = [person["name"] for person in taking_part]
-    people = [person["name"] for person in taking_part if person.get("human")]
 
     def deed(line: Line) -> dict[str, Any]:
         done = checked(RecordedIntervention, line.value, line.where)
         rest = {key: value for key, value in line.value.items() if key != "turn"}
         try:
             if done.do != "answer":
-                intervention(rest, present, people)
+                intervention(rest, manifest.names, manifest.people)
             elif not all(isinstance(rest.get(key), str) for key in ("agent", "what")):
                 raise InputError("it is not said who was asked for what")
         except InputError as error:
@@ -192,7 +199,7 @@ def _deeds(path: Path, manifest: Mapping[str, Any]) -> list[dict[str, Any]]:
     return list(json_lines(path, deed))
 
 
-def parts_of(manifest: Mapping[str, Any]) -> list[tuple[Settings, int | None]]:
+def parts_of(manifest: Manifest) -> list[tuple[Settings, int | None]]:
     """The settings of a run's parts, each with the number of utterances after which the next one begins.
 
     A run has one part, and one more for every time that it was resumed with other settings or beyond its end.
@@ -205,11 +212,9 @@ def parts_of(manifest: Mapping[str, Any]) -> list[tuple[Settings, int | None]]:
     """
     parts: list[tuple[Settings, int | None]] = []
     until: int | None = None
-    later = dict(manifest)
-    for resumed in [*reversed(manifest["resumed"]), None]:
-        if resumed is None or resumed["changed"] or resumed.get("reopened"):
-            parts.insert(0, (settings_of(later, _OWN), until))
-        if resumed is not None and (resumed["changed"] or resumed.get("reopened")):
-            until = resumed["turn"]
-            later = {**later, "settings": {**later["settings"], **resumed["before"]}}
-    return parts
+    for resumed in reversed(manifest.resumed):
+        if resumed.changed or resumed.reopened:
+            parts.insert(0, (settings_of(manifest, _OWN), until))
+            until = resumed.turn
+            manifest = manifest.with_values(settings={**manifest.settings.given, **resumed.before})
+    return [(settings_of(manifest, _OWN), until), *parts]

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from persimchat.prompts import prompt_hash
 from persimchat.runs.folder.calls import calls_in
 from persimchat.runs.folder.jsonl import Line, parsed
-from persimchat.runs.folder.manifest import versions
+from persimchat.runs.folder.manifest import Manifest, versions
 from persimchat.runs.folder.mind_lines import MindLines
 from persimchat.runs.folder.run_folder import (
     ANALYSIS,
@@ -57,9 +57,7 @@ class Comparison:
         return not self.parts
 
 
-def compared(
-    run: Path, replay: Path, manifest: Mapping[str, Any], prompts: Iterable[tuple[int, str, str]]
-) -> Comparison:
+def compared(run: Path, replay: Path, manifest: Manifest, prompts: Iterable[tuple[int, str, str]]) -> Comparison:
     """Compare a replay's folder with the run's. Blocks.
 
     Args:
@@ -72,18 +70,18 @@ def compared(
         InputError: calls.jsonl is damaged.
         OSError: a file cannot be read.
     """
-    whole = manifest["stop_reason"] not in (None, "stopped", "error", "budget")
+    whole = manifest.stop_reason not in (None, "stopped", "error", "budget")
     parts = [part for name in _COMPARED if (part := _part(run / name, replay / name, whole))]
-    then, now = manifest.get("versions") or {}, versions()
+    then, now = manifest.versions, versions()
     return Comparison(
         whole=whole,
         utterances=len(_lines(run / TRANSCRIPT)),
         minds=len(_lines(run / MINDS)),
-        calls=sum(row["answer"] is not None for row in calls_in(replay)),
+        calls=sum(row.answer is not None for row in calls_in(replay)),
         parts=parts,
         prompts=sorted(prompts),
         versions={name: (then.get(name, "none"), now[name]) for name in now if then.get(name) != now[name]},
-        other_prompts=manifest.get("prompt_hash") != prompt_hash(),
+        other_prompts=manifest.prompt_hash != prompt_hash(),
     )
 
 

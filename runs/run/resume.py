@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Collection, Mapping
-from contextlib import aclosing
+from collections.abc import AsyncGenerator, AsyncIterator, Collection, Mapping
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any, Final
 
@@ -14,28 +14,25 @@ from persimchat.memory.recollection import memories_of
 from persimchat.runs.control import Control
 from persimchat.runs.events import Event
 from persimchat.runs.folder.calls import CALLS
-from persimchat.runs.folder.manifest import STATE_VERSION, resumed_manifest
-from persimchat.runs.folder.reading import read_manifest
+from persimchat.runs.folder.manifest import STATE_VERSION, Manifest
 from persimchat.runs.folder.rebuild import rebuild
 from persimchat.runs.folder.run_folder import RunFolder, now
-from persimchat.runs.run.checks import check
 from persimchat.runs.run.going_on import (
     NO_END,
     NO_LEAVE,
     changed_settings,
     check_memories,
-    complete_minds,
     has_begun,
     manifest_of,
     past_of,
-    remembered,
     scenario_of,
     settings_of,
 )
 from persimchat.runs.run.history import brought_up, complete_turn
+from persimchat.runs.run.minds import complete_minds, remembered
 from persimchat.runs.run.resources import Replaying, RunResources, open_resources
-from persimchat.runs.run.running import Running
-from persimchat.runs.run.simulation import input_of
+from persimchat.runs.run.run import Run, events_of
+from persimchat.runs.run.simulation import check, input_of
 from persimchat.state.conversation import utterances
 from persimchat.state.errors import InputError
 from persimchat.state.settings import ABOUT, BUDGETS, Settings
@@ -46,7 +43,7 @@ MAY_CHANGE: Final = frozenset(name for name, about in ABOUT.items() if about.cha
 _OPEN_END: Final = {**NO_END, **NO_LEAVE, "quiet": 0}
 
 
-async def resume_run(
+def resume_run(
     folder: Path, *, changes: Mapping[str, Any] | None = None, control: Control | None = None
 ) -> AsyncGenerator[Event, None]:
     """Go on with a run from its last checkpoint; its past comes first.
@@ -61,27 +58,31 @@ async def resume_run(
             cannot go on or has come to its end, and changes that are wrong.
         PerSimChatError: after the `stopped` event that tells of it.
     """
-    changes = dict(changes or {})
+    return events_of(_checked(folder, dict(changes or {}), control))
+
+
+@asynccontextmanager
+async def _checked(folder: Path, changes: Mapping[str, Any], control: Control | None) -> AsyncIterator[Run]:
     manifest = await asyncio.to_thread(manifest_of, folder)
     check_memories(manifest, folder)
     scenario = scenario_of(manifest, folder)
     settings = settings_of(manifest, changes)
-    _check_changes(manifest, changed_settings(manifest["settings"], settings), folder)
+    _check_changes(manifest, changed_settings(manifest, settings), folder)
     await check(scenario, settings)
-    async with aclosing(go_on(folder, manifest, settings, control)) as events:
-        async for event in events:
-            yield event
+    async with go_on(folder, manifest, settings, control) as run:
+        yield run
 
 
+@asynccontextmanager
 async def go_on(
     folder: Path,
-    manifest: Mapping[str, Any],
+    manifest: Manifest,
     settings: Settings,
     control: Control | None,
     *,
     replay: Replaying | None = None,
     tell_past: bool = True,
-) -> AsyncGenerator[Event, None]:
+) -> AsyncIterator[Run]:
     """Go on with a run for which everything was checked.
 
     Args:
@@ -96,73 +97,69 @@ async def go_on(
         InputError: before the first event: the run has come to its end, or is held by another process.
         PerSimChatError: as `resume_run`.
     """
-    scenario, run = scenario_of(manifest, folder), manifest["run"]
-    changed = changed_settings(manifest["settings"], settings)
-    async with open_resources(run, settings, folder, attended=True, earlier=True, replay=replay) as place:
+    changed = changed_settings(manifest, settings)
+    async with open_resources(manifest.run, settings, folder, attended=True, earlier=True, replay=replay) as place:
         again = await asyncio.to_thread(manifest_of, folder)  # now that nobody else works on it
-        if any(again[key] != manifest[key] for key in ("settings", "resumed")):
+        if (again.settings, again.resumed) != (manifest.settings, manifest.resumed):
             raise InputError("the run has gone on meanwhile", where=str(folder), remedy="Try again.")
         manifest = again
-        earlier = settings.baseline is None and manifest["state_version"] != STATE_VERSION
+        earlier = settings.baseline is None and manifest.state_version != STATE_VERSION
         known = not earlier or await brought_up(place.graph, place.config)
         snapshot = await place.graph.aget_state(place.config)
         if snapshot.created_at is not None:  # by its id: as the step began, without what was done of it
             snapshot = await place.graph.aget_state(snapshot.config)
         state, given, reopened = dict(snapshot.values) if known else {}, None, False
         if snapshot.created_at is None or not known:  # killed before anything was kept from which it could go on
-            if await asyncio.to_thread(has_begun, folder, manifest):
-                raise InputError(
-                    "the checkpoints know nothing of this run",
-                    where=str(folder),
-                    remedy="Put back those with which it was made; without them it can be shown, but not go on.",
-                )
-            if manifest["branch"]:
-                raise InputError(
-                    "the run was killed before it had taken over its past",
-                    where=str(folder),
-                    remedy=f"Branch {manifest['branch']['of']} again.",
-                )
-            given = input_of(scenario, run)
+            await asyncio.to_thread(_check_unbegun, folder, manifest)
+            given = input_of(scenario_of(manifest, folder), manifest.run)
         # Where run.json does not know of the end, the run was killed at it, and is to be ended properly.
-        elif reopened := not snapshot.next and bool(
-            changed or replay or manifest["stop_reason"] == state["stop_reason"]
-        ):
+        elif reopened := not snapshot.next and bool(changed or replay or manifest.stop_reason == state["stop_reason"]):
             await _reopen(place, state, settings, folder)
             state |= _OPEN_END
         await _check_remembered(place, state)
-        said = len(utterances(state.get("messages", [])))
-        manifest = resumed_manifest(
-            manifest,
-            at=now().isoformat(timespec="seconds"),
-            turn=said,
-            settings=settings,
-            changed=changed,
-            reopened=reopened and not changed,
-        )
         complete = complete_turn(snapshot)
         rebuilt = await asyncio.to_thread(rebuild, folder, manifest, state, complete, earlier=earlier)
-        since = manifest["branch"]["turn"] if manifest["branch"] else 0
-        gone = await complete_minds(folder, place, rebuilt, since=since)
-        manifest["silences"] = rebuilt.silences
+        gone = await complete_minds(folder, place, rebuilt, since=manifest.branch.turn if manifest.branch else 0)
+        manifest = manifest.going_on(
+            at=now().isoformat(timespec="seconds"),
+            turn=len(utterances(state.get("messages", []))),
+            settings=settings,
+            changed=changed,
+            silences=rebuilt.silences,
+            reopened=reopened and not changed,
+        )
         kept = await asyncio.to_thread(RunFolder.reopened, folder, rebuilt.asides)
         await asyncio.to_thread(kept.manifest, manifest)
-        notice = " ".join(filter(None, [rebuilt.lost, await asyncio.to_thread(_lost, place, folder, gone)]))
+        notice = " ".join(filter(None, [rebuilt.lost, _lost(place, manifest, gone)]))
         past = await past_of(folder, notice=notice) if tell_past else []
-        running = Running(place, manifest, kept, control, state=state, complete=complete)
-        async with aclosing(running.follow(given, past)) as events:
-            async for event in events:
-                yield event
+        yield Run(place, manifest, kept, control, given=given, first=past, state=state, complete=complete)
 
 
-def _check_changes(manifest: Mapping[str, Any], changed: Mapping[str, Any], folder: Path) -> None:
+def _check_unbegun(folder: Path, manifest: Manifest) -> None:
+    """Refuse to begin a run once more of which something is known that its checkpoints do not know. Blocks."""
+    if has_begun(folder, manifest):
+        raise InputError(
+            "the checkpoints know nothing of this run",
+            where=str(folder),
+            remedy="Put back those with which it was made; without them it can be shown, but not go on.",
+        )
+    if manifest.branch:
+        raise InputError(
+            "the run was killed before it had taken over its past",
+            where=str(folder),
+            remedy=f"Branch {manifest.branch.of} again.",
+        )
+
+
+def _check_changes(manifest: Manifest, changed: Mapping[str, Any], folder: Path) -> None:
     others = sorted(changed.keys() - MAY_CHANGE)
     if others:
         raise InputError(
             f"with another {others[0]} it would be another run",
             where=str(folder),
-            remedy=f"Branch it: persimchat branch {manifest['run']} --at TURN --set {others[0]}=…",
+            remedy=f"Branch it: persimchat branch {manifest.run} --at TURN --set {others[0]}=…",
         )
-    if manifest["stop_reason"] == "budget" and not changed.keys() & set(BUDGETS):
+    if manifest.stop_reason == "budget" and not changed.keys() & set(BUDGETS):
         raise InputError(
             "the run's budget is used up",
             where=str(folder),
@@ -170,16 +167,16 @@ def _check_changes(manifest: Mapping[str, Any], changed: Mapping[str, Any], fold
         )
 
 
-def _lost(place: RunResources, folder: Path, gone: Collection[int]) -> str:
+def _lost(place: RunResources, manifest: Manifest, gone: Collection[int]) -> str:
     """What is not known any more of a run's past, for people; empty where all is known.
 
     Args:
         place: where the run goes on.
-        folder: the run's, whose run.json says how many requests were made.
+        manifest: the run's run.json, which says how many requests were made.
         gone: turns of which minds are lacking.
     """
     lost = list(place.lost)
-    known, total = sum(row["calls"] for row in place.ledger.rows()), read_manifest(folder).usage.total
+    known, total = sum(row["calls"] for row in place.ledger.rows()), manifest.usage.total
     made = total.calls if total else 0
     if known < made:
         lost.append(f"{CALLS} holds {known} of {made} requests.")

@@ -1,25 +1,111 @@
-"""Starting a run: from a scenario and settings to its events."""
+"""Beginning a run: from a scenario and settings, which are checked, to its events."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator
-from contextlib import aclosing
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
-from persimchat.models.naming import default_model_name
+from persimchat.memory.chroma_client import RUN
+from persimchat.memory.embeddings import embedding
+from persimchat.memory.store import store
+from persimchat.models.naming import default_model_name, parse_model_name
+from persimchat.models.registry import ready_model
+from persimchat.models.usage import cost_usd
+from persimchat.nodes.assembling import refuse_people_in_baseline
 from persimchat.personas.names import with_full_names
 from persimchat.runs.control import Control
 from persimchat.runs.events import Event, Started
-from persimchat.runs.folder.manifest import first_manifest
+from persimchat.runs.folder.checkpoints import check_location
+from persimchat.runs.folder.manifest import Manifest
 from persimchat.runs.folder.run_folder import RunFolder, new_run_id, now
-from persimchat.runs.run.checks import check
 from persimchat.runs.run.resources import Replaying, open_resources
-from persimchat.runs.run.running import Running
-from persimchat.state.errors import PerSimChatError
+from persimchat.runs.run.run import Run, events_of
+from persimchat.state.errors import InputError, PerSimChatError
 from persimchat.state.scenario import Scenario
-from persimchat.state.settings import Settings
+from persimchat.state.settings import MODULES, Settings
+from persimchat.state.voting import rounds_of
+
+
+def run_simulation(
+    scenario: Scenario,
+    settings: Settings,
+    *,
+    out: Path | None = None,
+    run: str | None = None,
+    control: Control | None = None,
+) -> AsyncGenerator[Event, None]:
+    """Run a simulation and yield its events.
+
+    Args:
+        scenario: who talks about what.
+        settings: how; where they name no model, the default one is taken and the `started` event says so.
+        out: folder in which the run's own folder is made; nothing is written where it is None.
+        run: the run's id; made from time and topic where it is None.
+        control: what people do to the run; without one, a run stops at a person's turn.
+
+    Raises:
+        InputError: before the first event, for models, embeddings, stores and folders that cannot be used.
+        PerSimChatError: after the `stopped` event that tells of it; what was said so far is on disk. A consumer that
+            closes the stream or is cancelled stops the run, which then counts as `stopped`.
+    """
+    return events_of(_checked(scenario, settings, out, run, control))
+
+
+@asynccontextmanager
+async def _checked(
+    scenario: Scenario, settings: Settings, out: Path | None, run: str | None, control: Control | None
+) -> AsyncIterator[Run]:
+    model, notice = default_model_name(settings.model)
+    settings = settings.model_copy(update={"model": model})
+    settings = with_full_names(settings, [persona.name for persona in scenario.participants])
+    await check(scenario, settings)
+    run = run or new_run_id(scenario.topic, now())
+    folder = await asyncio.to_thread(RunFolder, out, run) if out is not None else None
+    first = started(run, scenario, settings, notice=notice or "")
+    async with begin_run(first, scenario, settings, folder, control) as begun:
+        yield begun
+
+
+@asynccontextmanager
+async def begin_run(
+    first: Started,
+    scenario: Scenario,
+    settings: Settings,
+    folder: RunFolder | None,
+    control: Control | None,
+    *,
+    replay: Replaying | None = None,
+) -> AsyncIterator[Run]:
+    """Begin a run for which everything was checked.
+
+    Args:
+        first: its first event, which has its id.
+        scenario: who talks about what.
+        settings: how.
+        folder: the run's own, empty; None where nothing is kept.
+        control: what people do to the run.
+        replay: a record out of which the models' answers come.
+
+    Raises:
+        PerSimChatError: as `run_simulation`.
+    """
+    manifest = Manifest.begun(first.run, scenario, settings, now().isoformat(timespec="seconds"))
+    attended = control is not None or bool(first.people)
+    path = folder.path if folder else None
+    run: Run | None = None
+    try:
+        if folder:  # first of all, so that it is a run's folder whatever happens
+            await asyncio.to_thread(folder.begin, manifest)
+        async with open_resources(first.run, settings, path, attended=attended, replay=replay) as place:
+            run = Run(place, manifest, folder, control, given=input_of(scenario, first.run), first=[first])
+            yield run
+    except PerSimChatError:
+        if folder and not (run and run.begun):
+            await asyncio.to_thread(folder.discard)
+        raise
 
 
 def input_of(scenario: Scenario, run: str) -> dict[str, Any]:
@@ -44,77 +130,26 @@ def started(run: str, scenario: Scenario, settings: Settings, *, notice: str = "
     )
 
 
-async def run_simulation(
-    scenario: Scenario,
-    settings: Settings,
-    *,
-    out: Path | None = None,
-    run: str | None = None,
-    control: Control | None = None,
-) -> AsyncGenerator[Event, None]:
-    """Run a simulation and yield its events.
-
-    Args:
-        scenario: who talks about what.
-        settings: how; where they name no model, the default one is taken and the `started` event says so.
-        out: folder in which the run's own folder is made; nothing is written where it is None.
-        run: the run's id; made from time and topic where it is None.
-        control: what people do to the run; without one, a run stops at a person's turn.
+async def check(scenario: Scenario, settings: Settings) -> None:
+    """Refuse a run that cannot work. No request is made to a model.
 
     Raises:
-        InputError: before the first event, for models, embeddings, stores and folders that cannot be used.
-        PerSimChatError: after the `stopped` event that tells of it; what was said so far is on disk. A consumer that
-            closes the stream or is cancelled stops the run, which then counts as `stopped`.
+        InputError: the message limit leaves no room for what is to be held; a model or an embedding is unknown or lacks
+            its key or package; the store cannot be opened; checkpoints can be kept nowhere.
     """
-    model, notice = default_model_name(settings.model)
-    settings = settings.model_copy(update={"model": model})
-    settings = with_full_names(settings, [persona.name for persona in scenario.participants])
-    await check(scenario, settings)
-    run = run or new_run_id(scenario.topic, now())
-    folder = await asyncio.to_thread(RunFolder, out, run) if out is not None else None
-    first = started(run, scenario, settings, notice=notice or "")
-    async with aclosing(begin_run(first, scenario, settings, folder, control)) as events:
-        async for event in events:
-            yield event
-
-
-async def begin_run(
-    first: Started,
-    scenario: Scenario,
-    settings: Settings,
-    folder: RunFolder | None,
-    control: Control | None,
-    *,
-    replay: Replaying | None = None,
-) -> AsyncGenerator[Event, None]:
-    """Begin a run for which everything was checked.
-
-    Args:
-        first: its first event, which has its id.
-        scenario: who talks about what.
-        settings: how.
-        folder: the run's own, empty; None where nothing is kept.
-        control: what people do to the run.
-        replay: a record out of which the models' answers come.
-
-    Raises:
-        PerSimChatError: as `run_simulation`.
-    """
-    run = first.run
-    manifest = first_manifest(run, scenario, settings, now().isoformat(timespec="seconds"))
-    attended = control is not None or bool(first.people)
-    path = folder.path if folder else None
-    begun = False
-    try:
-        if folder:  # first of all, so that it is a run's folder whatever happens
-            await asyncio.to_thread(folder.begin, manifest)
-        async with open_resources(run, settings, path, attended=attended, replay=replay) as place:
-            running = Running(place, manifest, folder, control)
-            async with aclosing(running.follow(input_of(scenario, run), [first])) as events:
-                async for event in events:
-                    begun = True
-                    yield event
-    except PerSimChatError:
-        if folder and not begun:
-            await asyncio.to_thread(folder.discard)
-        raise
+    refuse_people_in_baseline(scenario, settings)
+    if settings.baseline in ("mad", "mad_judge", "reconcile"):
+        rounds_of(len(scenario.participants), settings)
+    names = ["", *(participant.name for participant in scenario.participants)]
+    models = {settings.model_for(name, module) for name in names for module in MODULES}
+    for model in sorted(model for model in models if model):
+        await ready_model(model, settings)
+        if settings.budget_usd is not None and cost_usd(parse_model_name(model), 1, 1, settings.prices) is None:
+            raise InputError(
+                f"budget_usd is set, and the price of {model} is not known",
+                remedy=f"Set prices={{'{model}': [USD per million tokens in, out]}}, or budget_tokens.",
+            )
+    await asyncio.to_thread(embedding, settings.embedding, settings)
+    check_location(settings.checkpoints)
+    if settings.store != RUN:
+        await asyncio.to_thread(store, settings.store)

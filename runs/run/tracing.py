@@ -19,6 +19,7 @@ from langsmith.utils import tracing_is_enabled
 
 from persimchat.graph.langgraph_compat import is_inside_node
 from persimchat.graph.redacting import redact_told
+from persimchat.runs.folder.manifest import Manifest
 
 TRACE_CAP: Final = 25_000
 """Runs that LangSmith takes in one trace (https://docs.langchain.com/langsmith/administration-overview)."""
@@ -68,25 +69,24 @@ class Trace:
         on: whether the graph is to stop after every turn, and `config` and `end` do anything.
     """
 
-    def __init__(self, manifest: Mapping[str, Any], *, on: bool) -> None:
+    def __init__(self, manifest: Manifest, *, on: bool) -> None:
         around = ensure_config()
         inside = getattr(around.get("callbacks"), "parent_run_id", None) is not None
         self.on = on and not inside and not is_inside_node(around.get("configurable", {}))
-        settings, scenario = manifest["settings"], manifest["scenario"]
-        people = scenario["participants"]
-        minds = sum(not person.get("human") for person in people)
-        minds += settings["mode"] == "debate" and settings["judge"] == "persona"
+        settings = manifest.settings
+        minds = len(manifest.names) - len(manifest.people)
+        minds += settings.mode == "debate" and settings.given["judge"] == "persona"
         self._turns = turns_in_a_trace(minds)
-        self._run = manifest["run"]
-        self._inputs = {"topic": scenario["topic"], "participants": [person["name"] for person in people]}
-        self._tags = ["persimchat", settings["mode"], *([settings["baseline"]] if settings["baseline"] else [])]
+        self._run = manifest.run
+        self._inputs = {"topic": manifest.scenario.topic, "participants": manifest.names}
+        self._tags = ["persimchat", settings.mode, *([settings.baseline] if settings.baseline else [])]
         self._metadata = {
             "run": self._run,
             "thread_id": self._run,
-            "pattern": settings["pattern"],
-            "settings": settings_hash(settings),
-            "prompts": manifest["prompt_hash"],
-            "persimchat": manifest["versions"]["persimchat"],
+            "pattern": settings.pattern,
+            "settings": settings_hash(settings.given),
+            "prompts": manifest.prompt_hash,
+            "persimchat": manifest.versions["persimchat"],
         }
         self._root: AsyncCallbackManagerForChainRun | None = None
         self._seen: set[str] = set()

@@ -13,7 +13,7 @@ from offenders import check_each
 from persimchat.app.cli import app
 from persimchat.runs.folder import calls, checkpoints, lock
 from persimchat.runs.folder import run_folder as folder
-from persimchat.runs.folder.manifest import STATE_VERSION
+from persimchat.runs.folder.manifest import RUN_FORMAT, STATE_VERSION
 from persimchat.runs.run import branch
 from persimchat.runs.run.resume import MAY_CHANGE
 from persimchat.state.settings import BUDGETS, Settings
@@ -75,7 +75,7 @@ def test_the_document_on_runs_names_every_file_of_a_run(root: Path):
 
 def test_the_document_on_runs_names_the_versions(root: Path):
     text = (root / "docs/runs.md").read_text(encoding="utf-8")
-    assert f"`format`, now {folder.RUN_FORMAT}," in text
+    assert f"`format`, now {RUN_FORMAT}," in text
     assert f"`state_version`, now {STATE_VERSION};" in text
 
 

@@ -328,8 +328,8 @@ def test_no_answer_breaks_asking_blocks_the_loop_or_is_lost_in_its_record(serve:
         assert took < 3 + 4e-5 * size, f"{took:.1f} s of CPU for {size} characters"
         assert blocked < 2.5, f"the event loop was held for {blocked:.1f} s"
         for row in read_calls(folder):
-            assert row["input_tokens"] >= 0 and row["output_tokens"] >= 0
-            json.dumps(row, ensure_ascii=False).encode()  # no half characters
+            assert row.input_tokens >= 0 and row.output_tokens >= 0
+            json.dumps(row.line(), ensure_ascii=False).encode()  # no half characters
         again = asyncio.run(outcomes(asked, Ledger(answers=Answers.read(folder))))
         assert [text.split(" (agent ")[0] for text in again] == [text.split(" (agent ")[0] for text in first] or any(
             text.startswith("TransientModelError") for text in first

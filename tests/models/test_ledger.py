@@ -55,7 +55,7 @@ async def test_tokens_and_cost_pass_a_budget_by_no_more_than_the_estimates_error
     refused = [result for result in results if isinstance(result, BudgetExhausted)]
     assert refused and {error.budget for error in refused} == {budget}
     assert 0 < len(server.bodies()) == len(sink.rows) < 40
-    spent = sum(row["input_tokens"] + row["output_tokens"] for row in sink.rows)
+    spent = sum(row.input_tokens + row.output_tokens for row in sink.rows)
     # The server counts fewer tokens than are estimated here, so the budget is not passed at all.
     assert spent <= 900
     assert ledger.spending.reserved == Amount()
@@ -137,18 +137,18 @@ async def test_rows_tell_what_the_server_saw_failures_and_refusals_too(serve: Se
         await within(ledger, words(settings))
     spoken = await within(ledger, words(settings))
     assert len(sink.rows) == len(server.bodies()) == 5
-    assert [(row["module"], row["n"], row["failed"] is None) for row in sink.rows] == [
+    assert [(row.module, row.n, row.failed is None) for row in sink.rows] == [
         ("need_to_talk", 0, False),
         ("need_to_talk", 1, True),
         ("need_to_talk", 2, True),
         ("natural_language", 0, False),
         ("natural_language", 0, True),
     ]
-    assert "response_format is not supported" in str(sink.rows[0]["failed"])
-    assert "something broke" in str(sink.rows[3]["failed"])
+    assert "response_format is not supported" in str(sink.rows[0].failed)
+    assert "something broke" in str(sink.rows[3].failed)
     for row in sink.rows:
-        assert (row["answer"] is None) == (row["failed"] is not None)
-        assert (row["turn"], row["agent"], row["model"]) == (3, "Ann", server.model())
+        assert (row.answer is None) == (row.failed is not None)
+        assert (row.turn, row.agent, row.model) == (3, "Ann", server.model())
     first, second = ledger.rows()
     assert [first["module"], second["module"]] == ["natural_language", "need_to_talk"]
     assert {k: v for k, v in answer.call.items() if k != "turn"} == second | {"cost_usd": answer.call["cost_usd"]}
@@ -167,11 +167,11 @@ async def test_no_prompt_and_no_secret_gets_into_a_record(
     with pytest.raises(ModelError):
         await within(ledger, question(settings))
     await within(ledger, question(settings, schema="a prompt like no other"))
-    written = json.dumps(sink.rows)
+    written = json.dumps([row.line() for row in sink.rows])
     assert "verysecret" not in written
     assert "like no other" not in written
     assert "\\u001b" not in written
-    assert "wrong" in str(sink.rows[0]["failed"])
+    assert "wrong" in str(sink.rows[0].failed)
 
 
 async def test_a_resumed_run_goes_on_counting(serve: Serve, sink: Kept) -> None:
@@ -195,7 +195,7 @@ async def test_cancelled_requests_count_and_release_what_was_set_aside(serve: Se
     with pytest.raises(ModelError, match=r"no answer within 0\.1 seconds, twice"):
         await within(ledger, question(settings))
     assert ledger.spending.reserved == Amount()
-    assert ["no answer within 0.1 seconds" in str(row["failed"]) for row in sink.rows] == [True, True]
+    assert ["no answer within 0.1 seconds" in str(row.failed) for row in sink.rows] == [True, True]
 
 
 async def test_what_langgraph_cancels_is_waited_for_and_counted(serve: Serve, sink: Kept) -> None:
@@ -222,6 +222,6 @@ async def test_what_langgraph_cancels_is_waited_for_and_counted(serve: Serve, si
         await graph.compile().ainvoke({"found": []}, {"configurable": {LEDGER: ledger}})
     assert await ledger.settled()
     over.set()
-    assert [(row["agent"], row["failed"]) for row in sink.rows] == [("early", STOPPED)]
+    assert [(row.agent, row.failed) for row in sink.rows] == [("early", STOPPED)]
     assert ledger.rows()[0]["calls"] == 1 == len(server.bodies())
     assert ledger.spending.reserved == Amount()

@@ -22,7 +22,7 @@ from loopback.answering import Fault, Reply
 from persimchat.models.exchange import Exchange
 from persimchat.models.failures import TransientModelError, is_transient
 from persimchat.models.ledger import LEDGER, Ledger, NotRecorded, current_ledger
-from persimchat.models.recording import STOPPED, Record, Row, as_line, as_record, from_line, from_record, prompt_digest
+from persimchat.models.recording import STOPPED, Record, Row, as_record, from_record, prompt_digest
 from persimchat.state.errors import InputError, ModelError
 from persimchat.state.judgement import NeedToTalk
 from persimchat.state.settings import Settings
@@ -133,12 +133,15 @@ async def test_a_failure_for_good_is_replayed_in_the_same_words_and_at_once(serv
 
 
 async def test_a_request_that_was_given_up_has_no_outcome() -> None:
-    row = {"turn": 1, "agent": "A", "module": "m", "n": 0, "prompt": "p", "answer": None}
-    first: Any = {**row, "failed": "busy"}
+    first = Row(
+        turn=1, agent="A", module="m", model="m", n=0, prompt="p", seconds=0, input_tokens=0, output_tokens=0,
+        failed="busy",
+    )  # fmt: skip
+    stopped = first.model_copy(update={"failed": STOPPED})
     assert Record([]).find((1, "A", "m", 0), "p") is None
-    assert Record([{**first, "failed": STOPPED}]).find((1, "A", "m", 0), "p") is None
-    found = Record([first, {**first, "failed": STOPPED}]).find((1, "A", "m", 0), "p")
-    assert found and found.row["failed"] == "busy"
+    assert Record([stopped]).find((1, "A", "m", 0), "p") is None
+    found = Record([first, stopped]).find((1, "A", "m", 0), "p")
+    assert found and found.row.failed == "busy"
 
 
 async def test_a_refused_form_in_a_later_process_does_not_bring_an_older_answer_back(serve: Serve, sink: Kept) -> None:
@@ -154,8 +157,8 @@ async def test_a_refused_form_in_a_later_process_does_not_bring_an_older_answer_
     record = Record([row(0, "old"), row(0, None), row(1, "new"), row(2, "second")])
     first, second = record.find((1, "Ann", "action", 0), "p"), record.find((1, "Ann", "action", 1), "p")
     assert first and second
-    assert [r["answer"] and r["answer"]["content"] for r in first.requests] == [None, "new"]
-    assert [r["n"] for r in second.requests] == [2]
+    assert [r.answer and r.answer["content"] for r in first.requests] == [None, "new"]
+    assert [r.n for r in second.requests] == [2]
     assert record.find((1, "Ann", "action", 2), "p") is None
 
 
@@ -256,10 +259,11 @@ def test_a_line_says_what_its_row_says(text: str, estimated: bool, cost: float |
         turn=1, agent="Eva", module="action", model="offline", n=0, prompt="0" * 16, seconds=0.5, input_tokens=3,
         output_tokens=2, estimated=estimated, cost_usd=cost, failed=None, answer=answer,
     )  # fmt: skip
-    short = json.loads(json.dumps(as_line(row)))
+    short = json.loads(json.dumps(row.line()))
     assert "id" not in (short["answer"] if isinstance(short["answer"], dict) else {})
-    back = from_line(short)
-    assert {**back, "answer": {**back["answer"], "id": "lc_run--1"}} == row
-    told = {**row, "answer": {**answer, "response_metadata": {"model_name": "another"}}}
-    assert from_line(json.loads(json.dumps(as_line(Row(**told))))) == told  # type: ignore[typeddict-item]
-    assert from_line(row) == row, "of earlier versions"
+    back = Row.model_validate(short)
+    assert back.answer
+    assert back.model_copy(update={"answer": {**back.answer, "id": "lc_run--1"}}) == row
+    told = row.model_copy(update={"answer": {**answer, "response_metadata": {"model_name": "another"}}})
+    assert Row.model_validate(json.loads(json.dumps(told.line()))) == told
+    assert Row.model_validate(row.model_dump()) == row, "of earlier versions"

@@ -12,8 +12,14 @@ from hypothesis import strategies as st
 from langchain_core.messages import AIMessage
 
 from persimchat.models.recording import Row, as_record
-from persimchat.runs.folder.calls import CALLS, EMBEDDINGS, Answers, CallsFile, calls_in, read_calls
-from persimchat.runs.folder.recorded import RecordedCall
+from persimchat.runs.folder.calls import (
+    CALLS,
+    EMBEDDINGS,
+    Answers,
+    CallsFile,
+    calls_in,
+    read_calls,
+)
 from persimchat.state.errors import InputError, MachineError
 
 
@@ -23,7 +29,7 @@ def row(turn: int = 1, said: str | None = "Hm \ud800 李雷\u2028", **more: Any)
         "seconds": 0.1 + 0.2, "input_tokens": 7, "output_tokens": 3, "estimated": True, "cost_usd": 0.0,
         "failed": None if said else "no answer", "answer": as_record(AIMessage(said)) if said else None,
     }  # fmt: skip
-    return Row(**{**known, **more})  # type: ignore[typeddict-item]
+    return Row(**{**known, **more})
 
 
 def written(folder: Path, rows: list[Row]) -> None:
@@ -53,7 +59,7 @@ def test_every_line_is_on_disk_as_soon_as_it_is_written(tmp_path: Path) -> None:
 def test_a_row_is_a_line_of_the_analysts_table(tmp_path: Path) -> None:
     written(tmp_path, [row(5)])
     line = json.loads((tmp_path / CALLS).read_text())
-    assert RecordedCall.model_validate(line).seconds == pytest.approx(0.3)
+    assert Row.model_validate(line).seconds == pytest.approx(0.3)
 
 
 def test_no_file_is_no_calls(tmp_path: Path) -> None:
@@ -74,7 +80,7 @@ def test_a_file_torn_anywhere_loses_its_last_line_only_and_goes_on(
     before = read_calls(folder)
     assert len(before) - whole in (0, 1)
     written(folder, [row(99)])
-    assert [r["turn"] for r in read_calls(folder)] == [*(r["turn"] for r in before), 99]
+    assert [r.turn for r in read_calls(folder)] == [*(r.turn for r in before), 99]
 
 
 @pytest.mark.parametrize(
@@ -84,15 +90,15 @@ def test_a_file_torn_anywhere_loses_its_last_line_only_and_goes_on(
         ("[" * 100_000, "this is not JSON"),
         ("[1]", "valid dictionary"),
         ('{"turn": 1}', "field agent"),
-        (json.dumps(row(1) | {"turn": "x\x1b[31m"}), "valid integer"),
-        (json.dumps(row(1) | {"answer": 5}), "field answer"),
-        (json.dumps(row(1) | {"answer": {"content": "Hm", "usage_metadata": [None]}}), "field answer"),
-        (json.dumps(row(1) | {"input_tokens": -1}), "field input_tokens"),
-        (json.dumps(row(1) | {"input_tokens": 10**30}), "this is not JSON"),
+        (json.dumps(row(1).line() | {"turn": "x\x1b[31m"}), "valid integer"),
+        (json.dumps(row(1).line() | {"answer": 5}), "field answer"),
+        (json.dumps(row(1).line() | {"answer": {"content": "Hm", "usage_metadata": [None]}}), "field answer"),
+        (json.dumps(row(1).line() | {"input_tokens": -1}), "field input_tokens"),
+        (json.dumps(row(1).line() | {"input_tokens": 10**30}), "this is not JSON"),
     ],
 )
 def test_a_damaged_line_in_the_middle_is_named(tmp_path: Path, line: str, words: str) -> None:
-    good = json.dumps(row(1))
+    good = json.dumps(row(1).line())
     (tmp_path / CALLS).write_text(f"{good}\n{line}\n{good}\n")
     for read in (read_calls, Answers.read):
         with pytest.raises(InputError, match=r"calls\.jsonl, line 2") as caught:
@@ -109,7 +115,7 @@ def test_answers_and_embeddings_are_read_together(tmp_path: Path) -> None:
     file.close()
     answers = Answers.read(tmp_path)
     found = answers.find((1, "Ada Lind", "action", 0), "0" * 16)
-    assert found and found.row["answer"] and found.row["answer"]["content"] == "new"
+    assert found and found.row.answer and found.row.answer["content"] == "new"
     assert answers.vectors == {"a" * 16: "AAAAAA=="}
 
 

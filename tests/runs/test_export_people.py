@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -34,7 +35,7 @@ def test_every_request_is_a_row_without_its_answer(tmp_path: Path) -> None:
     assert "An answer that no table holds" not in done.files["calls"].read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("last", ['{"turn": 1, "mod', '{"turn": 1, "module": "plan", "model": "m"}'])
+@pytest.mark.parametrize("last", ['{"turn": 1, "mod', json.dumps(call(1, "A"))], ids=["torn", "whole"])
 def test_a_request_that_was_being_written_is_torn_or_whole(tmp_path: Path, last: str) -> None:
     folder = write_steered(tmp_path)
     with (folder / "calls.jsonl").open("a", encoding="utf-8") as file:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -63,7 +62,7 @@ def test_a_small_context_is_said_once_and_the_run_goes_on(tmp_path: Path) -> Non
     assert told.context_tokens == 2200
     assert told.memories + told.utterances > 0
     folder = Path(events[-1].folder)
-    assert any(row.get("dropped") for row in calls_in(folder))
+    assert any(row.dropped for row in calls_in(folder))
 
 
 def test_a_server_that_refuses_above_1500_tokens_ends_no_run(tmp_path: Path) -> None:
@@ -130,8 +129,8 @@ async def test_an_agent_whose_prompts_are_too_long_is_silent_in_the_replay_too(t
     assert {event.agent for event in silenced} == {BO}
     assert all("too long" in event.why for event in silenced)
     rows = list(calls_in(folder))
-    unsent = [row for row in rows if row.get("calls") == 0]
-    assert {row["agent"] for row in unsent} == {BO}
+    unsent = [row for row in rows if row.calls == 0]
+    assert {row.agent for row in unsent} == {BO}
     made = len(rows) - len(unsent)
     assert sum(call.calls for call in calls_of(read_run(folder))) == made, "what was not sent is no call"
     assert run_json(folder)["usage"]["total"]["calls"] == made
@@ -139,7 +138,7 @@ async def test_an_agent_whose_prompts_are_too_long_is_silent_in_the_replay_too(t
 
 
 def shortened_in(folder: Path) -> set[str]:
-    return {json.dumps(row) for row in calls_in(folder) if row.get("dropped")}
+    return {row.model_dump_json() for row in calls_in(folder) if row.dropped}
 
 
 async def replayed(folder: Path, out: Path) -> Path:

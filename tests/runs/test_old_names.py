@@ -9,9 +9,8 @@ from pathlib import Path
 from run_files import run_json
 from run_folders import write_run
 
-from persimchat.runs.folder.manifest import STATE_VERSION
+from persimchat.runs.folder.manifest import RUN_FORMAT, STATE_VERSION
 from persimchat.runs.folder.reading import read_manifest
-from persimchat.runs.folder.run_folder import RUN_FORMAT
 from persimchat.runs.run.going_on import changed_settings, manifest_of, settings_of
 
 
@@ -24,8 +23,9 @@ def test_settings_of_old_folders_have_current_names(tmp_path: Path):
     (folder / "run.json").write_text(json.dumps(told), encoding="utf-8")
     with warnings.catch_warnings():
         warnings.simplefilter("error")  # nobody wrote these names by hand
-        read, raw = read_manifest(folder), manifest_of(folder)
-        settings = settings_of(raw, {})
+        read, manifest = read_manifest(folder), manifest_of(folder)
+        settings = settings_of(manifest, {})
+    raw = manifest.given
     kept = read.settings.model_dump()
     assert (kept["judge_window"], kept["selection_temperature"], kept["allow_repeated_speaker"]) == (7, 2.0, True)
     assert not {"window_size", "temperature", "allow_repetition"} & {*kept, *raw["settings"]}
@@ -33,4 +33,4 @@ def test_settings_of_old_folders_have_current_names(tmp_path: Path):
     assert raw["resumed"][0]["before"] == {"judge_window": 9}
     assert raw["branch"]["changed"] == {"selection_temperature": 2.0, "say": {"speaker": "A"}}
     assert (settings.judge_window, settings.allow_repeated_speaker) == (7, True)
-    assert not changed_settings(raw["settings"], settings).keys() & {"judge_window", "selection_temperature"}
+    assert not changed_settings(manifest, settings).keys() & {"judge_window", "selection_temperature"}

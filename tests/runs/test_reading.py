@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from run_files import run_json
 from run_folders import PEOPLE, call, lines, mind, score, utterance, write_debate, write_run, write_steered
 
+from persimchat.runs.folder.manifest import RUN_FORMAT
 from persimchat.runs.folder.reading import calls_of, read_run
-from persimchat.runs.folder.run_folder import RUN_FORMAT
 
 Refused = Callable[..., str]
 

@@ -14,6 +14,7 @@ from run_files import read_records
 
 from persimchat.runs.events import Analysed, Judged, MindRecord, Silenced, Uttered
 from persimchat.runs.folder import run_folder as names
+from persimchat.runs.folder.manifest import Manifest
 from persimchat.runs.folder.rebuild import add_minds, rebuild
 from persimchat.runs.folder.run_folder import RunFolder
 from persimchat.state.conversation import as_message, utterance_id
@@ -21,7 +22,9 @@ from persimchat.state.conversation import as_message, utterance_id
 AGENTS = ["Eva Horáková", "李雷"]
 JUDGE = ["The judge"]
 PARTICIPANTS = [{"name": name} for name in AGENTS]
-MANIFEST = {"scenario": {"topic": "Tea *or* coffee?", "participants": PARTICIPANTS}, "settings": {}}
+MANIFEST = Manifest.model_validate(
+    {"run": "r", "scenario": {"topic": "Tea *or* coffee?", "participants": PARTICIPANTS}, "settings": {}}
+)
 LEFT = ("run.json", "transcript.lost.jsonl")
 """What is no file that is rebuilt."""
 EMOTION = {"happiness": 3}
@@ -238,7 +241,7 @@ def test_a_run_that_had_just_begun(tmp_path: Path) -> None:
 def test_the_end_of_a_run_that_goes_on_is_taken_back(tmp_path: Path) -> None:
     open_end = contents(written(tmp_path / "a", 3).path)
     ended = written(tmp_path / "b", 3)
-    ended.end({**MANIFEST, "conclusion": None}, "The limit was reached.")
+    ended.end(MANIFEST, "The limit was reached.")
     put_right(ended.path, 3).close()
     assert contents(ended.path) == open_end
 

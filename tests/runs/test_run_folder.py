@@ -18,7 +18,7 @@ from run_folders import minds_in
 
 import persimchat
 from persimchat.runs.events import MindChanged, Silenced, Speaking, Started, Stopped, Token, TurnEnded, Uttered
-from persimchat.runs.folder.manifest import STATE_VERSION, first_manifest, manifest_in_progress, resumed_manifest
+from persimchat.runs.folder.manifest import STATE_VERSION, Branch, Manifest
 from persimchat.runs.folder.reading import read_manifest
 from persimchat.runs.folder.run_folder import RunFolder, write_whole
 from persimchat.state.errors import InputError, MachineError, ModelError
@@ -298,13 +298,13 @@ def uttered(turn: int, speaker: str, text: str, **more: Any) -> Uttered:
 def test_whispers_silences_and_topics_in_the_readable_transcript(tmp_path: Path) -> None:
     ada, bo = (person["name"] for person in PEOPLE)
     folder = RunFolder(tmp_path, "r")
-    folder.begin(first_manifest("r", SCENARIO, Settings(), ""))
+    folder.begin(Manifest.begun("r", SCENARIO, Settings(), ""))
     folder.utterance(uttered(1, ada, "Tea."))
     folder.silence(Silenced(turn=2, agent=ada, step="speak", why="no *answer*\nat all"))
     folder.control({"turn": 1, "do": "topic", "topic": "# Wine\nnow"})
     folder.utterance(uttered(2, "Moderator", "Listen.", heard_by=[ada, bo]))
     folder.silence(Silenced(turn=3, agent=bo, step="speak", why="passed"))
-    folder.end({**first_manifest("r", SCENARIO, Settings(), ""), "conclusion": None}, "It was stopped.")
+    folder.end(Manifest.begun("r", SCENARIO, Settings(), ""), "It was stopped.")
     text = (folder.path / "transcript.md").read_text(encoding="utf-8").split("would say.\n\n")[1]
     assert text == (
         r"**Ada \*Lind\*:** Tea." "\n\n"
@@ -324,10 +324,12 @@ def test_a_manifest_never_holds_a_password() -> None:
     settings = Settings(model="offline", checkpoints=ADDRESS)
     changed = {"checkpoints": ADDRESS, "max_messages": 9}
     branch = {"of": "other", "turn": 3, "why": "branch", "changed": changed}
-    manifest = first_manifest("r", SCENARIO, settings, "2026-01-01T00:00:00+00:00", branch=branch)
-    resumed = resumed_manifest(manifest, at="2026-01-02T00:00:00+00:00", turn=3, settings=settings, changed=changed)
-    text = json.dumps(resumed)
-    assert "hunter" not in text
+    manifest = Manifest.begun("r", SCENARIO, settings, "2026-01-01T00:00:00+00:00", branch=Branch(**branch))
+    again = manifest.going_on(
+        at="2026-01-02T00:00:00+00:00", turn=3, settings=settings, changed=changed, silences=0, reopened=False
+    )
+    assert b"hunter" not in again.written()
+    resumed = json.loads(again.written())
     shown = "postgresql://eva@host/runs?sslmode=require"
     assert resumed["settings"]["checkpoints"] == shown
     assert resumed["branch"] == {**branch, "changed": {"checkpoints": shown, "max_messages": 9}}
@@ -336,17 +338,17 @@ def test_a_manifest_never_holds_a_password() -> None:
 
 
 def test_a_manifest_while_the_run_goes_on_says_what_was_used() -> None:
-    first = first_manifest("r", SCENARIO, Settings(model="offline"), "2026-01-01T00:00:00+00:00")
-    assert (first["branch"], first["resumed"], first["silences"], first["usage"]) == (None, [], 0, {})
+    first = Manifest.begun("r", SCENARIO, Settings(model="offline"), "2026-01-01T00:00:00+00:00")
+    assert (first.branch, first.resumed, first.silences, first.given["usage"]) == (None, [], 0, {})
     row = {
         "module": "plan", "agent": "Bo", "model": "m", "calls": 2, "input_tokens": 10, "output_tokens": 3,
         "estimated": False, "cost_usd": None,
     }  # fmt: skip
     corrections = {"length": 2, "echo": 1}
-    going = manifest_in_progress(first, turn=4, rows=[row], corrections=corrections, silences=1, judgements={})
+    going = first.in_progress(turn=4, rows=[row], corrections=corrections, silences=1, judgements={}).given
     assert (going["turn"], going["silences"], list(going["corrections"])) == (4, 1, ["echo", "length"])
     assert going["usage"]["total"]["input_tokens"] == going["usage"]["by_agent"]["Bo"]["input_tokens"] == 10
-    assert (going["stop_reason"], first["turn"]) == (None, 0)
+    assert (going["stop_reason"], first.turn) == (None, 0)
 
 
 def test_a_manifest_is_written_whole_or_not_at_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

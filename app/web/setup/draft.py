@@ -12,7 +12,7 @@ from persimchat.app.web.setup.specs import usual
 from persimchat.models.naming import OFFLINE
 from persimchat.personas.names import with_full_names
 from persimchat.personas.scenario import DEFAULT_NUMBER, default_participants, make_scenario
-from persimchat.runs.folder.recorded import Manifest
+from persimchat.runs.folder.manifest import Manifest
 from persimchat.state.configuration import load_settings
 from persimchat.state.document import Document
 from persimchat.state.normalise import visible_form

@@ -1,12 +1,17 @@
-"""What a run says of a mind: one record an agent and turn, from its state and the memories that it recalled."""
+"""What a run says of minds: one record an agent and turn, from the state of then and the memories recalled."""
 
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 from persimchat.memory.recollection import memories_of
 from persimchat.runs.events import MindRecord, RecalledMemory
+from persimchat.runs.folder.rebuild import Rebuilt, add_minds
+from persimchat.runs.run.history import states_at
+from persimchat.runs.run.resources import RunResources
 from persimchat.state.conversation import judge_mind, participants, utterances
 from persimchat.state.listening import was_asked
 from persimchat.state.mind import Mind
@@ -81,3 +86,38 @@ async def mind_records(state: dict[str, Any], settings: Settings, *, judge: bool
             *(mind_record(state["simulation"], turn, mind, settings, heard=has_heard(mind)) for mind in minds)
         )
     )
+
+
+async def complete_minds(folder: Path, place: RunResources, rebuilt: Rebuilt, *, since: int = 0) -> list[int]:
+    """Write what minds.jsonl and judge_mind.jsonl lack, from the states of then.
+
+    Args:
+        folder: the run's.
+        place: what holds the states.
+        rebuilt: what is lacking.
+        since: the first turn of which there is a state: a branch has none of the past that it shares.
+
+    Returns:
+        The turns that stay lacking.
+    """
+    every = {False: rebuilt.minds, True: rebuilt.judge_minds}
+    lacking = {judge: [turn for turn in missing if turn >= since] for judge, missing in every.items()}
+    turns = {turn for missing in lacking.values() for turn in missing}
+    states = await states_at(place.graph, place.config, turns, first=True) if turns else {}
+    for judge, missing in lacking.items():
+        records = [
+            record
+            for turn in missing
+            for record in await mind_records(states[turn].values, place.settings, judge=judge)
+        ]
+        if records:
+            await asyncio.to_thread(add_minds, folder, records, judge=judge)
+    return sorted({turn for missing in every.values() for turn in missing if turn < since})
+
+
+def remembered(mind: Mapping[str, Any]) -> list[str]:
+    """Ids of the memories that a mind needs to go on: those alive, and those recalled last.
+
+    What was recalled is shown in the next prompts, though it may have been forgotten since.
+    """
+    return list(dict.fromkeys([*mind["alive"], *(recalled["id"] for recalled in mind["recalled"])]))

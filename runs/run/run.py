@@ -1,0 +1,290 @@
+"""A run in progress, from its first event to its end.
+
+Beginning, resuming, branching and replaying each check and prepare a run; `events_of` follows all of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Iterable, Mapping
+from contextlib import AbstractAsyncContextManager, aclosing
+from typing import Any, Final
+
+from langchain_core.runnables import RunnableConfig
+from langgraph.types import Command
+
+from persimchat.graph import phases
+from persimchat.models.ledger import NotRecorded
+from persimchat.models.redaction import redact
+from persimchat.nodes.at_once import asked_as
+from persimchat.runs.control import Control
+from persimchat.runs.events import Asked, Concluded, Continued, Event, Paused, Stopped, StopReason
+from persimchat.runs.folder.manifest import Manifest
+from persimchat.runs.folder.run_folder import RunFolder, now
+from persimchat.runs.folder.totals import totals
+from persimchat.runs.run.progress import Progress, in_thread
+from persimchat.runs.run.resources import RunResources
+from persimchat.runs.run.tracing import Trace
+from persimchat.state.errors import BudgetExhausted, MachineError, ModelError, PerSimChatError
+from persimchat.state.outcomes import hopeless
+from persimchat.state.settings import Settings
+
+_WHY: Final = {
+    "stopped": "The conversation was stopped before its end.",
+    "error": "The conversation ended with an error.",
+}
+"""What the transcript says where no rule of the conversation's own has ended it."""
+
+_UNWORDED: Final = "None was left to word the majority's position."
+
+
+class Run:
+    """One run in progress; its resources are open.
+
+    Args:
+        place: what it works with.
+        manifest: run.json as far as it is known.
+        folder: where it is kept; None where it is not.
+        control: what people do to it; None where nobody is there.
+        given: what the graph is given; None to go on from its last checkpoint.
+        first: the events that come first.
+        state: the conversation as it stands, of a run that goes on.
+        complete: the last turn that everybody has heard, -1 before they have awoken.
+    """
+
+    def __init__(
+        self,
+        place: RunResources,
+        manifest: Manifest,
+        folder: RunFolder | None,
+        control: Control | None,
+        *,
+        given: Any,
+        first: Iterable[Event],
+        state: dict[str, Any] | None = None,
+        complete: int = -1,
+    ) -> None:
+        self._place, self._run, self._folder = place, manifest.run, folder
+        self._given, self._first = given, first
+        self._control = control or Control(attended=False)
+        self._control.begin(manifest.names, manifest.people, baseline=manifest.settings.baseline)
+        self._progress = Progress(place, manifest, folder, state=state, complete=complete)
+        self._trace = Trace(manifest, on=place.traced)
+
+    @property
+    def begun(self) -> bool:
+        """Whether it has had its first event."""
+        return self._place.begun
+
+    async def events(self) -> AsyncGenerator[Event, None]:
+        """Its events, to its end; to be taken once.
+
+        Raises:
+            PerSimChatError: after the `stopped` event that tells of it.
+        """
+        self._place.begun = True
+        try:
+            for event in self._first:
+                yield event
+            end: tuple[StopReason | None, str, str] = (None, "", "")
+            weak: ModelError | None = None
+            try:
+                async with aclosing(self._conversation()) as events:
+                    async for event in events:
+                        yield event
+                if not self._progress.last.get("stop_reason"):
+                    end = ("stopped", *self._left())
+                weak = _too_weak(self._progress.last, self._place.settings, self._run)
+                if weak is not None:
+                    end = ("error", self._progress.last["stop_source"], str(weak))
+            except BudgetExhausted as spent:
+                end = self._out_of_budget(spent)
+            except NotRecorded as missing:
+                end = ("stopped", "record", f"The record has no answer for {missing.where or 'a text'}.")
+            stopped = await self._end(*end, weak)
+        except OSError as error:
+            failure = MachineError.caused_by(error, "the run cannot go on", "")
+            yield await self._end("error", "error", str(failure), failure)
+            raise failure from error
+        except PerSimChatError as error:
+            yield await self._end("error", "error", str(error), error)
+            raise
+        except Exception as error:
+            yield await self._end("error", "error", redact(f"{type(error).__name__}: {error}"), error)
+            raise
+        except BaseException:  # cancelled, or the consumer has gone: nobody is there to yield to
+            self._finish(self._stopped("stopped", "user", ""))
+            await self._trace.end({"reason": "stopped", "source": "user"})
+            raise
+        yield stopped
+        if weak is not None:
+            raise weak
+
+    async def _conversation(self) -> AsyncGenerator[Event, None]:
+        """Everything between `started` and `stopped`; people are asked, and what they want is carried out."""
+        progress, given = self._progress, self._given
+        while True:
+            turned = False
+            stream = progress.stream(given, await self._config(), by_turns=self._trace.on)
+            async with aclosing(stream) as parts:
+                async for mode, payload in parts:
+                    for event in await progress.take(mode, payload):
+                        yield event
+                    if not progress.turn_over:
+                        continue
+                    async for event in self._paused():
+                        yield event
+                    turned = self._place.resumable and self._control.wanted(progress.turn)
+                    if turned and not self._trace.on:  # else it stops by itself
+                        break
+            if turned:
+                await self._intervene()
+                given = None
+            elif progress.asked:
+                answers: dict[str, Any] = {}
+                for question in progress.asked:
+                    async for event in self._ask(question, answers):
+                        yield event
+                if not answers:
+                    wanted = self._place.resumable and self._control.wanted(progress.turn)
+                    if wanted and not self._control.stopped:
+                        await self._intervene()  # what was asked for meanwhile waits for whoever resumes the run
+                    return
+                given = Command(resume=answers)
+            elif progress.halted and await self._goes_on():
+                given = None
+            else:
+                return
+
+    async def _goes_on(self) -> bool:
+        """Whether the graph has something left to do where it was stopped: after its end, at most a conclusion."""
+        ended = self._progress.last.get("stop_reason")
+        return not ended or bool((await self._place.graph.aget_state(self._place.config)).next)
+
+    async def _config(self) -> RunnableConfig:
+        """The graph's configuration for what it does next."""
+        progress = self._progress
+        turn = progress.turn if progress.turn > progress.complete else progress.turn + 1
+        name = "conclusion" if progress.last.get("stop_reason") else ""
+        return await self._trace.config(self._place.config, turn, name)
+
+    async def _paused(self) -> AsyncGenerator[Event, None]:
+        if self._control.paused:
+            yield Paused(turn=self._progress.turn)
+            await self._control.unpaused()
+            yield Continued(turn=self._progress.turn)
+
+    async def _intervene(self) -> None:
+        """Hand what people want to the conversation, between two turns."""
+        last = self._progress.last
+        waiting = [*last.get("interventions", []), *self._control.take(self._progress.turn)]
+        update = {"interventions": waiting}
+        await self._place.graph.aupdate_state(await self._config(), update, as_node=phases.OUTSIDE)
+        self._progress.last = {**last, **update}
+
+    async def _ask(self, question: Any, answers: dict[str, Any]) -> AsyncGenerator[Event, None]:
+        """Ask a person; their answer goes into `answers` under the question's id. Nothing does where nobody answers."""
+        asked = Asked.model_validate(question.value)
+        self._control.ask(asked.agent, asked.what, asked.turn)
+        yield asked
+        answer = await self._control.reply()
+        if answer is None:
+            return
+        answers[question.id] = answer
+
+    def _left(self) -> tuple[str, str]:
+        """Who has stopped the run where no rule has, and in which words."""
+        if self._control.stopped:
+            return "moderator", "The moderator ended the conversation."
+        return "person", "A person was asked, and nobody was there to answer."
+
+    def _out_of_budget(self, spent: BudgetExhausted) -> tuple[StopReason | None, str, str]:
+        """The end of a run whose budget is used up; where it had come to its end, only its conclusion is missing."""
+        last = self._progress.last
+        if last.get("stop_reason"):
+            return last["stop_reason"], spent.budget, f"{last['stop_detail']} {_UNWORDED}"
+        return "budget", spent.budget, str(spent)
+
+    async def _end(
+        self, reason: StopReason | None, source: str, detail: str, error: Exception | None = None
+    ) -> Stopped:
+        try:
+            await self._place.ledger.settled()  # requests that were given up have told what they took
+        finally:
+            stopped = self._stopped(reason, source, detail)
+            try:
+                await in_thread(self._finish, stopped)
+            except MachineError:
+                if error is None:
+                    raise
+                # The run ends with an error as it is, and resuming it writes what is missing now.
+        told = {"reason", "source", "detail", "conclusion", "totals"}
+        await self._trace.end(stopped.model_dump(include=told), error)
+        return stopped
+
+    def _stopped(self, reason: StopReason | None, source: str, detail: str) -> Stopped:
+        """The last event.
+
+        Args:
+            reason: why the run is over where it was not the conversation's own end.
+            source: whose doing that was.
+            detail: of that, one line.
+        """
+        usage, last = self._place.ledger.rows(), self._progress.last
+        own = reason is None
+        conclusion = last.get("conclusion")
+        return Stopped(
+            run=self._run,
+            reason=reason or last["stop_reason"],
+            source=last["stop_source"] if own else source,
+            detail=last["stop_detail"] if own else detail,
+            conclusion=Concluded.model_validate(conclusion) if conclusion else None,
+            turn=self._progress.turn,
+            totals=totals(usage),
+            usage=usage,
+            folder=str(self._folder.path) if self._folder else None,
+        )
+
+    def _finish(self, stopped: Stopped) -> None:
+        """Write what is known, for good."""
+        self._control.end()
+        self._progress.write()
+        if self._folder is not None:
+            manifest = self._progress.manifest(stopped.usage).over(now().isoformat(timespec="seconds"), stopped)
+            self._folder.end(manifest, _WHY.get(stopped.reason, stopped.detail))
+
+
+async def events_of(opening: AbstractAsyncContextManager[Run]) -> AsyncGenerator[Event, None]:
+    """The events of a run, to its end; whatever it works with is opened before the first and closed after the last.
+
+    Args:
+        opening: makes the run.
+
+    Raises:
+        InputError: before the first event: the run cannot be made.
+        PerSimChatError: after the `stopped` event that tells of it.
+    """
+    async with opening as run, aclosing(run.events()) as events:
+        async for event in events:
+            yield event
+
+
+def _too_weak(state: Mapping[str, Any], settings: Settings, run: str) -> ModelError | None:
+    """The error with which a conversation has stopped by itself: answers that are of no use to anybody.
+
+    Args:
+        state: as the conversation has left it.
+        settings: of the simulation.
+        run: its id, for the command with which it goes on.
+    """
+    module = hopeless(state.get("streaks") or {}) if state.get("stop_reason") == "error" else None
+    if module is None:
+        return None
+    answering = asked_as(module, settings)
+    own = answering in settings.module_models
+    other = f"--set 'module_models={{{answering}: …}}'" if own else "--model …"
+    return ModelError(
+        state["stop_detail"].rstrip("."),
+        model="",
+        turn=state["turn"],
+        remedy=f"Go on with another model: persimchat resume {run} {other}",
+    )
