@@ -16,9 +16,8 @@ from persimchat.experiments.place import Place
 from persimchat.experiments.plan import Plan, Planned, canonical
 from persimchat.runs.events import Stopped, Totals
 from persimchat.runs.reports.estimate import Estimate
-from persimchat.runs.run.checks import check
 from persimchat.runs.run.resume import resume_run
-from persimchat.runs.run.simulation import run_simulation
+from persimchat.runs.run.simulation import check, run_simulation
 from persimchat.state.errors import InputError, MachineError, PerSimChatError
 
 FIRST: Final = 8

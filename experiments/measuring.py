@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, Final
 
+from persimchat.evaluation import utterances
 from persimchat.evaluation.conversations import CONVERSATION_EVALUATORS
 from persimchat.evaluation.target import TOLD
 from persimchat.evaluation.utterances import UTTERANCE_EVALUATORS
@@ -86,7 +87,8 @@ def _arithmetic(name: str) -> Measure:
         score = found["score"]
         return [Value(name, score, missing=str(found.get("comment") or "does not apply") if score is None else "")]
 
-    about = " ".join((inspect.getdoc(evaluator) or "").partition("\n\n")[0].split())
+    told = getattr(utterances, f"{name}_of", evaluator)  # of an evaluator of utterances, what it is the mean of
+    about = " ".join((inspect.getdoc(told) or "").partition("\n\n")[0].split())
     return Measure(name, about, values)
 
 

@@ -23,9 +23,8 @@ from persimchat.experiments.plan import SHAPING, Cell, Plan, defaults
 from persimchat.prompts import prompt_hash
 from persimchat.runs.folder.jsonl import parsed
 from persimchat.runs.folder.lock import is_held
-from persimchat.runs.folder.manifest import versions
+from persimchat.runs.folder.manifest import Manifest, versions
 from persimchat.runs.folder.reading import read_manifest
-from persimchat.runs.folder.recorded import Manifest
 from persimchat.runs.folder.run_folder import MANIFEST, now, write_whole
 from persimchat.state.document import Document
 from persimchat.state.errors import InputError

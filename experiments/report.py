@@ -125,7 +125,11 @@ def report_html(found: Tables) -> str:
         (by, within, [(name, _of(ones, name), forest(_of(ones, name))) for name in _names(ones)])
         for (by, within), ones in groups.items()
     ]
-    tasks = {one.difference.n for one in found.comparisons}
+    tasks = [
+        (by, " to ".join(map(str, dict.fromkeys((min(ns), max(ns))))), max(ns))
+        for by, _, measured in sections
+        if (ns := [one.difference.n for _, ones, _ in measured for one in ones])
+    ]
     return (
         _environment()
         .get_template("experiment.html.jinja")
@@ -139,7 +143,7 @@ def report_html(found: Tables) -> str:
             stale=sum(row.stale is not None for row in cells),
             spent=summed(used),
             sections=sections,
-            tasks=sorted(tasks),
+            tasks=tasks,
             left_out=max((one.left_out for one in found.comparisons), default=0),
             measures=_summed(found),
             warnings=_warnings(cells),

@@ -20,8 +20,8 @@ from persimchat.experiments.place import TABLES, LockFile, Place, Standing, stal
 from persimchat.experiments.plan import Cell
 from persimchat.prompts import prompt_hash
 from persimchat.runs.folder.lines import DISCLAIMER
+from persimchat.runs.folder.manifest import Manifest
 from persimchat.runs.folder.reading import read_run
-from persimchat.runs.folder.recorded import Manifest
 from persimchat.runs.reports.cells import markdown
 from persimchat.runs.reports.codebook import Column, columns, listed
 from persimchat.runs.reports.export_tables import UNIT

@@ -185,9 +185,9 @@ def _print(prepared: Prepared) -> None:
     from persimchat.runs.reports.words import cost, count, whole
 
     plan, expected = prepared.plan, _expected(prepared)
-    grid = " × ".join(f"{len(axis.levels)} {axis.name}" for axis in plan.axes)
     tasks = sum(map(len, plan.tasks))
-    parts = " × ".join(filter(None, [grid, count(tasks, "task") if tasks else ""]))
+    sizes = [*((axis.name, len(axis.levels)) for axis in plan.axes), *([("task", tasks)] if tasks else [])]
+    parts = " × ".join(f"{name} {size}" for name, size in sizes)
     cells, missing = len(plan.cells), len(_missing(prepared))
     say(one_line(f"{plan.experiment.name}: {count(cells, 'conversation')}{f' ({parts})' if parts else ''}"))
     if prepared.changes is not None:

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from loopback.answers import natural_answer
+from loopback.answering import Fault, natural_answer
 from loopback.server import LoopbackServer
 
 from persimchat.app.cli import main
@@ -52,7 +52,8 @@ def test_the_example(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     assert len(rows(one, "measures")) == 36
     report = (one / "report.html").read_text(encoding="utf-8")
     assert not re.search(r"<script|https?://|url\(|\bon\w+=", report)
-    assert "Unit of analysis" in report and "<b>n</b> = 6 tasks" in report and "none left out" in report
+    assert "Unit of analysis" in report
+    assert "<b>n</b> = 6 tasks (by method), 3 tasks (by wording); none left out" in report
     before = {path.name: path.read_bytes() for path in (one / "tables").iterdir()}
     assert main(["experiment", "report", str(one)]) == 0
     assert {path.name: path.read_bytes() for path in (one / "tables").iterdir()} == before
@@ -116,7 +117,7 @@ def on(server: LoopbackServer, **settings: Any) -> dict[str, Any]:
     return {
         "topic": "Tea or coffee?",
         "participants": ["Jarmila", "Zeynep"],
-        "settings": {"model": model, "embedding": "offline", "max_messages": 2, **settings},
+        "settings": {"model": model, "max_messages": 2, **settings},
     }
 
 
@@ -138,7 +139,7 @@ def test_a_budget_of_calls_holds(make: Make, tmp_path: Path, serving: Callable[.
 @pytest.mark.proof
 def test_many_failures_stop_it(make: Make, tmp_path: Path, serving: Callable[..., LoopbackServer], quick_retries: None):
     """A model that refuses everything: five cells fail, the others are not tried, and all of them are missing."""
-    server = serving(lambda body: {"error": {"message": "no such key", "code": "invalid_api_key"}}, status=401)
+    server = serving(lambda _: Fault(401))
     wanted = make(base=on(server), grid={"seed": {"from": 0, "count": 12}}, limits={"cells": 1, "retries": 0})
     results = run_experiment(wanted, tmp_path)
     assert results.outcome is not None
