@@ -1,4 +1,4 @@
-"""What tests of experiments share: a small experiment's data, and a file of it."""
+"""What tests of experiments share: files of a small experiment."""
 
 from __future__ import annotations
 
@@ -8,19 +8,9 @@ from typing import Any
 
 import pytest
 import yaml
+from small_experiment import SMALL
 
 from persimchat.experiments import Experiment
-
-SMALL: dict[str, Any] = {
-    "name": "small",
-    "base": {
-        "topic": "Tea or coffee?",
-        "participants": ["Jarmila", "Zeynep"],
-        "settings": {"model": "offline", "max_messages": 2},
-    },
-    "grid": {"method": ["need_to_talk", "round_robin"], "seed": [0, 1]},
-    "measures": {"evaluators": ["balance"]},
-}
 
 
 @pytest.fixture

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+from small_experiment import SMALL
+
 from persimchat.experiments import Experiment, run_experiment
 from persimchat.experiments.measuring import EVALUATORS, measures_of
 
@@ -21,5 +23,7 @@ def test_evaluators_are_known_by_name(make: Make, refused: Callable[..., str]):
 
 
 def test_what_does_not_apply_is_missing(make: Make, tmp_path: Path):
-    (row,) = run_experiment(make(grid={}, measures={"evaluators": ["consensus"]}), tmp_path).rows("measures")
+    base = {**SMALL["base"], "settings": {"model": "offline", "max_messages": 1}}
+    wanted = make(base=base, grid={}, measures={"evaluators": ["consensus"]})
+    (row,) = run_experiment(wanted, tmp_path).rows("measures")
     assert (row["value"], row["missing"]) == (None, "no debate")
