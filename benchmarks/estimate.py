@@ -39,6 +39,7 @@ CASES: dict[str, tuple[int, dict[str, Any]]] = {
     "memory filtering, 3, 20": (3, {"max_messages": 20, "memory_filtering": True}),
     "analysis, 3, 20": (3, {"max_messages": 20, "analysis": True}),
     "selector, 3, 20": (3, {"max_messages": 20, "pattern": "selector"}),
+    "group chat, 3, 20": (3, {"baseline": "group_chat", "max_messages": 20}),
     "schema in the prompt, 3, 10": (3, {"max_messages": 10}),
     "debate, 3, 5": (3, {"mode": "debate", "max_messages": 5}),
     "debate, 3, 20": (3, {"mode": "debate", "max_messages": 20}),

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from persimchat.graph.ending import judge_is_due, leave_takers
-from persimchat.state.settings import Settings
+from persimchat.state.settings import IN_ROUNDS, Settings
 from persimchat.state.voting import rounds_of
 
 Floats = NDArray[np.float64]
@@ -102,7 +102,7 @@ def calls_of_onlookers(shape: Shape, settings: Settings) -> dict[str, Floats]:
         if shape.utterances == settings.max_messages:
             calls["majority"] = shape.nothing()
             calls["majority"][-1] = 1.0
-    if settings.pattern == "selector":
+    if settings.pattern == "selector" or settings.baseline == "group_chat":
         calls["selector"] = _selections(shape, settings)
     if settings.analysis:
         calls["analysis"] = shape.always(since=1)
@@ -121,8 +121,14 @@ def _selections(shape: Shape, settings: Settings) -> Floats:
 
 
 def calls_of_answers(shape: Shape, settings: Settings) -> dict[str, Floats]:
-    """Calls of one participant of a debate baseline, by task, as for `calls_of_mind`: one answer a round."""
-    return {"answering": shape.always(since=1) / shape.participants}
+    """Calls of one participant of a baseline, by task, as for `calls_of_mind`: one answer a round, or its utterances.
+
+    The single_agent baseline asks no participant.
+    """
+    if settings.baseline == "single_agent":
+        return {}
+    task = "group_chat" if settings.baseline == "group_chat" else "answering"
+    return {task: shape.always(since=1) / shape.participants}
 
 
 def calls_beside_answers(shape: Shape, settings: Settings) -> dict[str, Floats]:
@@ -132,6 +138,8 @@ def calls_beside_answers(shape: Shape, settings: Settings) -> dict[str, Floats]:
         shape: of the conversation, with as many utterances as `utterances_at_most` says, or fewer whole rounds.
         settings: with a baseline.
     """
+    if settings.baseline == "group_chat":
+        return calls_of_onlookers(shape, settings)
     calls: dict[str, Floats] = {}
     if settings.baseline == "single_agent":
         calls["script"] = shape.always(since=0) - shape.always(since=1)
@@ -152,10 +160,15 @@ def utterances_at_most(participants: int, settings: Settings) -> int:
     Raises:
         InputError: the message limit is smaller than one round.
     """
-    if settings.baseline in (None, "single_agent"):
+    if settings.baseline not in IN_ROUNDS:
         return settings.max_messages
     return rounds_of(participants, settings) * participants
 
 
-MODULE_OF: Final = {"utterance": "natural_language", "majority": "judge", "mad_judge": "judge"}
+MODULE_OF: Final = {
+    "utterance": "natural_language",
+    "group_chat": "natural_language",
+    "majority": "judge",
+    "mad_judge": "judge",
+}
 """The module by which a task's calls are counted, where that has another name."""

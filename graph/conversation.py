@@ -45,7 +45,7 @@ from persimchat.nodes.assembling import assemble as assemble_conversation
 from persimchat.nodes.awakening import settle_unfelt
 from persimchat.nodes.intervening import intervene
 from persimchat.nodes.judge import agreed_conclusion, give_verdict, word_majority
-from persimchat.nodes.natural_language import word_utterance
+from persimchat.nodes.natural_language import Template, word_utterance
 from persimchat.nodes.overhearing import concern_of
 from persimchat.nodes.overhearing import overhear as remember_words
 from persimchat.nodes.person import need_of_person, person_appraises, person_speaks
@@ -121,23 +121,32 @@ async def begin(state: Conversation, settings: Settings) -> dict[str, Any]:
     return await assemble(state, settings)
 
 
-async def speak(mind: Step, settings: Settings) -> dict[str, Any]:
-    """The chosen agent words its utterance; every attempt first writes a custom stream event with the speaker.
+async def spoken_words(mind: Step, settings: Settings, template: Template = "utterance") -> dict[str, Any]:
+    """A participant words its utterance, after a custom stream event with the speaker.
 
-    If its model fails permanently, the agent is silent for a turn, and another participant speaks.
+    Raises:
+        ModelError: as `word_utterance`.
     """
     name, turn = mind["name"], mind["situation"]["turn"] + 1
     get_stream_writer()({"turn": turn, "speaker": name, "need_to_talk": mind["needs"]})
     message_id = utterance_id(mind["situation"]["simulation"], turn)
+    utterance, spoken = await word_utterance(mind, settings, message_id, template=template)
+    message = as_message(utterance, spoken.message.id or message_id)
+    own = {"utterances": mind["utterances"] + 1, "last_spoke": turn}
+    return {"messages": [message], "agents": {name: own}}
+
+
+async def speak(mind: Step, settings: Settings) -> dict[str, Any]:
+    """The chosen agent words its utterance; every attempt announces the speaker anew.
+
+    If its model fails permanently, the agent is silent for a turn, and another participant speaks.
+    """
     try:
-        utterance, spoken = await word_utterance(mind, settings, message_id)
+        return await spoken_words(mind, settings)
     except ModelError as error:
         if mind.get("required") or (is_transient(error) and not last_attempt()):
             raise
         return silenced(mind, phases.SPEAK, error)
-    message = as_message(utterance, spoken.message.id or message_id)
-    own = {"utterances": mind["utterances"] + 1, "last_spoke": turn}
-    return {"messages": [message], "agents": {name: own}}
 
 
 async def publish(state: Conversation, settings: Settings) -> dict[str, Any]:
@@ -211,7 +220,7 @@ async def end_check(state: Conversation, settings: Settings) -> dict[str, Any]:
 
 
 async def select(state: Conversation, settings: Settings) -> dict[str, Any]:
-    """pattern=selector: ask the selector's model for the next speaker."""
+    """pattern=selector, baseline=group_chat: ask the selector's model for the next speaker."""
     present = participants(state)
     able = candidates(present, state["turn"], settings, leaving_since=leaving_since(state))
     selected = await select_speaker(situation_of(state, "", settings), present, able, settings)

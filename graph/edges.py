@@ -11,7 +11,7 @@ from persimchat.graph import phases
 from persimchat.graph.ending import judge_is_due
 from persimchat.graph.node import current_settings
 from persimchat.graph.routing import choose_speaker, has_left, is_silent
-from persimchat.graph.situation import for_step, last_heard, situation_of
+from persimchat.graph.situation import compared_with, for_step, situation_of
 from persimchat.nodes.intervening import pending
 from persimchat.state.conversation import Conversation, judge_mind, participants, utterances
 from persimchat.state.intervention import Floor, Say
@@ -161,6 +161,12 @@ def after_regrouping(state: Conversation) -> list[Send] | Literal["__end__"]:
 _UNDECIDED: Final = ("stopped", "budget", "error")
 """Endings after which the judge is not asked for the position of the majority, because it would be one more call."""
 
+
+def lacks_conclusion(state: Conversation, settings: Settings) -> bool:
+    """Whether a debate that is over had no consensus, so that the judge words the position of the majority."""
+    return settings.mode == "debate" and state["conclusion"] is None and state["stop_reason"] not in _UNDECIDED
+
+
 Next = list[Send] | Literal["select", "intervene", "conclude", "__end__"]
 
 
@@ -168,8 +174,7 @@ def next_step(state: Conversation) -> Next:
     """Route after the end check: the end, the next intervention, the selector, or the participant chosen to speak."""
     settings = current_settings()
     if state["stop_reason"]:
-        undecided = settings.mode == "debate" and state["conclusion"] is None and state["stop_reason"] not in _UNDECIDED
-        return phases.CONCLUDE if undecided else "__end__"
+        return phases.CONCLUDE if lacks_conclusion(state, settings) else "__end__"
     match pending(state):
         case Say() as words:
             return _saying(state, words)
@@ -204,8 +209,7 @@ def _speaks(state: Conversation, speaker: str, *, avoid: Sequence[str] = ()) -> 
     settings, mind, needs = current_settings(), state["agents"][speaker], _needs(state)
     if mind.get("human"):
         return Send(phases.PERSON_SPEAKS, for_step(state, mind, settings, needs=needs))
-    compared = settings.repetition_window if settings.repetition_check else 0
-    said = [u["text"] for u in last_heard(state, speaker, compared)]
+    said = compared_with(state, speaker, settings)
     more: dict[str, Any] = {"avoid": list(avoid)} if avoid else {}
     if is_silent(mind, state["turn"]):  # no other participant can speak
         more["required"] = True

@@ -38,8 +38,12 @@ def leave_takers(participants: int, max_messages: int) -> int:
 
 
 def quiet_turns(before: int, minds: Mapping[str, Mapping[str, Any]], settings: Settings) -> int:
-    """For how many utterances in a row no need to talk was above `closing_need`, this one included."""
-    return before + 1 if all(mind["need_to_talk"] <= settings.closing_need for mind in minds.values()) else 0
+    """For how many utterances in a row no need to talk was above `closing_need`, this one included.
+
+    Always 0 where needs are not known: the group_chat baseline has none.
+    """
+    needs = [mind.get("need_to_talk") for mind in minds.values()]
+    return before + 1 if all(need is not None and need <= settings.closing_need for need in needs) else 0
 
 
 def closing_reason(turn: int, quiet: int, participants: int, settings: Settings) -> str:

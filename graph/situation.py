@@ -19,6 +19,12 @@ def last_heard(state: Conversation, name: str, count: int) -> list[Utterance]:
     return visibility.last_heard(newest_first, name, count)
 
 
+def compared_with(state: Conversation, name: str, settings: Settings) -> list[str]:
+    """The utterances, as a participant heard them, that its next one is compared with, so that it repeats none."""
+    count = settings.repetition_window if settings.repetition_check else 0
+    return [utterance["text"] for utterance in last_heard(state, name, count)]
+
+
 def situation_of(state: Conversation, name: str, settings: Settings, *, window: int | None = None) -> Situation:
     """The conversation as one agent sees it, with the last utterances only, so that prompts do not grow.
 

@@ -20,6 +20,7 @@ PRESETS: Final[dict[str, dict[str, Any]]] = {
     "discussion": {"mode": "discussion"},
     "debate": {"mode": "debate"},
     "single_agent": {"mode": "discussion", "baseline": "single_agent"},
+    "group_chat": {"mode": "discussion", "baseline": "group_chat"},
     "mad": {"mode": "debate", "baseline": "mad"},
     "mad_judge": {"mode": "debate", "baseline": "mad_judge"},
     "reconcile": {"mode": "debate", "baseline": "reconcile"},
@@ -41,6 +42,7 @@ def named(name: str) -> Graph:
 discussion = named("discussion")
 debate = named("debate")
 single_agent = named("single_agent")
+group_chat = named("group_chat")
 mad = named("mad")
 mad_judge = named("mad_judge")
 reconcile = named("reconcile")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from persimchat.models.asking import Spoken, speak
 from persimchat.models.failures import is_transient
@@ -40,7 +40,13 @@ def in_order(common: Mapping[str, Any], order: str) -> list[Block]:
     return [common[_BLOCKS[letter]] for letter in order]
 
 
-async def word_utterance(mind: Step, settings: Settings, message_id: str) -> tuple[Utterance, Spoken]:
+Template = Literal["utterance", "group_chat"]
+"""The prompt: of an agent with a mind, or of a persona without one (the group_chat baseline)."""
+
+
+async def word_utterance(
+    mind: Step, settings: Settings, message_id: str, *, template: Template = "utterance"
+) -> tuple[Utterance, Spoken]:
     """Word what the agent says next; words stream as the model gives them.
 
     An answer that speaks only for others, or nearly repeats an earlier utterance, is asked for once more, with what to
@@ -50,6 +56,7 @@ async def word_utterance(mind: Step, settings: Settings, message_id: str) -> tup
         mind: the chosen agent's, with its situation, all needs to talk, earlier utterances, and what to `avoid`.
         settings: of the simulation.
         message_id: the id under which the words stream; those of a second request stream under another one.
+        template: the prompt.
 
     Returns:
         The utterance; and what the model said: the words taken, under the id with which they streamed, with the time of
@@ -59,12 +66,12 @@ async def word_utterance(mind: Step, settings: Settings, message_id: str) -> tup
         ModelError: a request failed, or the model twice had no words for the agent itself.
     """
     situation, name = mind["situation"], mind["name"]
-    spoken = taken = await _spoken(mind, settings, message_id, avoid=mind.get("avoid", ()))
+    spoken = taken = await _spoken(template, mind, settings, message_id, avoid=mind.get("avoid", ()))
     wording = await checked(spoken.text, mind, settings)
     corrections = [*wording.corrections]
     if not wording.text or wording.repeated:
         corrections.append(ASKED_AGAIN_FOR_REPETITION if wording.text else ASKED_AGAIN_FOR_OTHERS_WORDS)
-        second = await _spoken_again(mind, settings, spoken, wording)
+        second = await _spoken_again(template, mind, settings, spoken, wording)
         if second is not None:
             other = await checked(second.text, mind, settings)
             corrections += other.corrections
@@ -96,11 +103,13 @@ async def word_utterance(mind: Step, settings: Settings, message_id: str) -> tup
     return utterance, replace(spoken, text=taken.text, message=taken.message)
 
 
-async def _spoken(mind: Step, settings: Settings, message_id: str, *, avoid: Sequence[str] = (), **more: Any) -> Spoken:
+async def _spoken(
+    template: Template, mind: Step, settings: Settings, message_id: str, *, avoid: Sequence[str] = (), **more: Any
+) -> Spoken:
     situation = mind["situation"]
     common = common_blocks(mind, await shown_memories(mind, settings), knowledge=True)
     return await speak(
-        "utterance",
+        template,
         **question(mind, settings, _MODULE),
         blocks=[*in_order(common, settings.prompt_order), blocks.avoid(avoid)],
         message_id=message_id,
@@ -113,7 +122,9 @@ async def _spoken(mind: Step, settings: Settings, message_id: str, *, avoid: Seq
     )
 
 
-async def _spoken_again(mind: Step, settings: Settings, first: Spoken, wording: Wording) -> Spoken | None:
+async def _spoken_again(
+    template: Template, mind: Step, settings: Settings, first: Spoken, wording: Wording
+) -> Spoken | None:
     """The second answer; None if there can be none: the first one, although it repeats, is better than an error.
 
     Its seed differs, if requests have a seed. With another seed, the offline model would change the agents' opinions.
@@ -122,9 +133,9 @@ async def _spoken_again(mind: Step, settings: Settings, first: Spoken, wording: 
     if parse_model_name(model_name(settings, mind["name"], _MODULE)).provider != "offline":
         settings = settings.model_copy(update={"seed": settings.seed + 1})
     if not wording.text:
-        return await _spoken(mind, settings, message_id, spoke_for_others=True)
+        return await _spoken(template, mind, settings, message_id, spoke_for_others=True)
     try:
-        return await _spoken(mind, settings, message_id, avoid=[*mind.get("avoid", ()), *wording.repeated])
+        return await _spoken(template, mind, settings, message_id, avoid=[*mind.get("avoid", ()), *wording.repeated])
     except ModelError as error:
         if is_transient(error):
             raise

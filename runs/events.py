@@ -3,8 +3,8 @@
 Events come in this order: `started`; then for every utterance `speaking`, `token`…, `utterance`, `analysis` (if it is
 on), `verdict` (in debates, if the judge was asked), `mind` (one per agent), `judge_mind` (of a persona judge),
 `turn_ended`; and at last `stopped`. docs/events.md has the whole order, with people, silences and interventions. The
-minds at their awakening (turn 0) come before the first `speaking`. Baselines have no `speaking`, `token` or `mind`, and
-several of their utterances may come at a time.
+minds at their awakening (turn 0) come before the first `speaking`. Baselines have no `mind`. Except for group_chat,
+they have no `speaking` and `token`, and several of their utterances may come at a time.
 """
 
 from __future__ import annotations

@@ -30,11 +30,13 @@ Mode = Literal["discussion", "debate"]
 MODES: Final[tuple[Mode, ...]] = get_args(Mode)
 """Kinds of conversation."""
 
-Baseline = Literal["single_agent", "mad", "mad_judge", "reconcile"]
+Baseline = Literal["single_agent", "group_chat", "mad", "mad_judge", "reconcile"]
 BASELINES: Final[tuple[Baseline, ...]] = get_args(Baseline)
 """Simpler methods of the literature, which hold a conversation without minds."""
 
-_IN_ROUNDS: Final = tuple(baseline for baseline in BASELINES if baseline != "single_agent")
+IN_ROUNDS: Final[tuple[Baseline, ...]] = ("mad", "mad_judge", "reconcile")
+"""Baselines that are debates in rounds of answers."""
+
 _DEBATES: Final = {"mode": ("debate",)}
 
 MOST_BUDGET: Final = 10**15
@@ -260,9 +262,10 @@ class SettingFields(BaseModel):
     baseline: Annotated[Baseline | None, About(group="advanced", option="NAME", changes="never")] = Field(
         default=None,
         description="hold the conversation by a simpler method of the literature, for comparison: single_agent (one "
-        "model writes the whole discussion), mad, mad_judge or reconcile (debates in rounds of answers)",
+        "model writes the whole discussion), group_chat (a model names each speaker, personas speak without minds), "
+        "mad, mad_judge or reconcile (debates in rounds of answers)",
     )
-    rounds: Annotated[int, About(group="advanced", option="N", only_if={"baseline": _IN_ROUNDS}, changes="resume")] = (
+    rounds: Annotated[int, About(group="advanced", option="N", only_if={"baseline": IN_ROUNDS}, changes="resume")] = (
         Field(default=3, ge=1, le=100, description="greatest number of rounds of answers")
     )
     weights: Annotated[RetrievalWeights, About(group="advanced")] = Field(

@@ -19,6 +19,7 @@ from persimchat.state.setting_fields import (
     BASELINES,
     DEBATE_MESSAGES,
     DISCUSSION_MESSAGES,
+    IN_ROUNDS,
     MODES,
     PROMPT_ORDER,
     Mode,
@@ -33,6 +34,7 @@ __all__ = [
     "DEBATE_MESSAGES",
     "DISCUSSION_MESSAGES",
     "FORMER_NAMES",
+    "IN_ROUNDS",
     "MODES",
     "MODULES",
     "OUTSIDE",
@@ -102,7 +104,7 @@ class Settings(SettingFields):
             raise ValueError(
                 f"choices go with answer_format=choice, not with {self.answer_format}; leave one of them out"
             )
-        if self.baseline in ("mad", "mad_judge", "reconcile") and self.mode != "debate":
+        if self.baseline in IN_ROUNDS and self.mode != "debate":
             raise ValueError(f"baseline={self.baseline} is a debate; set mode=debate, or use `persimchat debate`")
         if self.baseline is not None:
             for name in ("pattern", "judge", *BUDGETS):

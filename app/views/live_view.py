@@ -94,6 +94,7 @@ def needs_lines(
 _WAITING: Final = {
     "": "everybody wakes up",
     "single_agent": "one model writes the whole conversation",
+    "group_chat": "the next speaker is chosen",
     "mad": "everybody answers",
     "mad_judge": "the sides and the judge answer",
     "reconcile": "everybody answers",

@@ -13,6 +13,7 @@ from typing import Any, Final
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.types import Checkpointer
 
+from persimchat.graph.baselines.group_chat import build_group_chat
 from persimchat.graph.baselines.mad import build_mad
 from persimchat.graph.baselines.mad_judge import build_mad_judge
 from persimchat.graph.baselines.reconcile import build_reconcile
@@ -22,6 +23,7 @@ from persimchat.state.settings import Settings
 
 BUILDERS: Final[dict[str, Callable[..., CompiledStateGraph[Any, Any, Any, Any]]]] = {
     "single_agent": build_single_agent,
+    "group_chat": build_group_chat,
     "mad": build_mad,
     "mad_judge": build_mad_judge,
     "reconcile": build_reconcile,

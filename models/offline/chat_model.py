@@ -86,6 +86,9 @@ def _next(people: Sequence[Prompt], said: Sequence[Said], gone: set[str], prompt
 NOTICE: Final = "The offline model is no language model: it words set phrases by chance, persona and topic."
 """What every reader of its output should be told."""
 
+_SPOKEN: Final = ("utterance", "group_chat")
+"""The tasks that are answered with an utterance."""
+
 _TASK: Final = "<task name="
 """So the task begins in the text of every prompt of this package."""
 _READING: Final = 8.0
@@ -136,7 +139,7 @@ class OfflineChatModel(BaseChatModel):
         Raises:
             ModelError: the task is unknown, or a section that it needs is missing.
         """
-        if prompt.task == "utterance":
+        if prompt.task in _SPOKEN:
             prompt.need_section(prompt.name, "basic_information")
             prompt.need_section(prompt.topic, "environment")
             return worded(scene_of(prompt, self.seed))
@@ -146,7 +149,7 @@ class OfflineChatModel(BaseChatModel):
             raise ModelError(
                 f"unknown task {prompt.task!r}",
                 model=self.model_name,
-                remedy=suggestion(prompt.task, ["utterance", "script", *TASKS]),
+                remedy=suggestion(prompt.task, [*_SPOKEN, "script", *TASKS]),
             )
         if prompt.task not in OUTSIDE:
             prompt.need_section(prompt.name, "basic_information")

@@ -91,7 +91,7 @@ class Prompt:
     """All that a prompt says. What it leaves out is empty, None or 0.
 
     Attributes:
-        task: what is asked for, by its name in `answers.TASKS`, "utterance" or "script".
+        task: what is asked for, by its name in `answers.TASKS`, "utterance", "group_chat" or "script".
         name: who is asked; empty for those who take no part.
         form: the answer that a debate is to come to; None in discussions.
         avoid: what must not be said again.

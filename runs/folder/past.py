@@ -153,12 +153,15 @@ def _topics(record: Record, first: str) -> dict[int, list[TopicChanged]]:
 
 
 def _rounds(record: Record, started: Started, end: int) -> Iterator[Event]:
-    """Between `started` and `stopped`: a baseline. A round is analysed beside what opens the next one."""
+    """Between `started` and `stopped`: a baseline. A round is analysed beside what opens the next one.
+
+    In a group chat, every utterance is a round of its own.
+    """
     path = record.path
     said, scores = _Lines(record.utterances), _Lines(_read(path / ANALYSIS, Analysed))
     silences, verdicts = _Lines(record.silences), _Lines(record.verdicts)
-    people = len(started.participants)
-    size = max(1, len(record.utterances) if started.baseline == "single_agent" else people)
+    sizes = {"single_agent": max(1, len(record.utterances)), "group_chat": 1}
+    size = sizes.get(started.baseline or "", len(started.participants))
     opening = (size + 1) // 2 if started.baseline == "mad_judge" else size
     for first in range(1, end + 1, size):
         final = min(first + size - 1, end)

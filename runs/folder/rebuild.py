@@ -112,7 +112,8 @@ def _rebuilt(folder: Path, manifest: Manifest, state: Mapping[str, Any], complet
         MINDS: _lines_of(minds),
         JUDGE_MIND: _lines_of(judges),
     }
-    at_once = len(manifest.names) if manifest.settings.baseline else 1 - earlier
+    one_by_one = manifest.settings.baseline in (None, "group_chat")
+    at_once = 1 - earlier if one_by_one else len(manifest.names)
     lost = _put(folder / TRANSCRIPT, "".join(files.pop(TRANSCRIPT)), ahead=at_once)
     for name, content in files.items():
         _put(folder / name, "".join(content))

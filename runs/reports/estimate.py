@@ -146,19 +146,21 @@ def _add_minds(ledger: _Ledger, typical: Typical, shape: Shape) -> None:
 
 def _add_baseline(ledger: _Ledger, typical: Typical, shape: Shape) -> None:
     """The calls of a baseline that is held to its last round."""
-    if typical.settings.baseline != "single_agent":
+    for task, calls in calls_of_answers(shape, typical.settings).items():
         for persona in typical.scenario.participants:
-            calls = calls_of_answers(shape, typical.settings)["answering"]
-            ledger.add("answering", persona.name, calls, partial(prompt_of_answer, typical, persona))
+            prompt = partial(prompt_of_answer, typical, persona)
+            if task == "group_chat":
+                prompt = partial(prompt_of_mind, typical, persona, task)
+            ledger.add(task, persona.name, calls, prompt)
     judge = judge_name(typical.names)
-    agents = {"script": WRITER, "analysis": ANALYST}
+    agents = {"script": WRITER, "selector": SELECTOR, "analysis": ANALYST}
     prompts: dict[str, Callable[[int], int]] = {
         "script": lambda _: prompt_of_script(typical),
         "mad_judge": partial(prompt_of_decision, typical),
     }
     for task, calls in calls_beside_answers(shape, typical.settings).items():
-        prompt = prompts.get(task) or partial(prompt_of_onlooker, typical, task)
-        ledger.add(task, agents.get(task, judge), calls, prompt)
+        asked = prompts.get(task) or partial(prompt_of_onlooker, typical, task)
+        ledger.add(task, agents.get(task, judge), calls, asked)
 
 
 def list_prices_as_of() -> str:

@@ -75,7 +75,7 @@ class Lengths(_Part):
             utterances: of a script (baseline `single_agent`).
         """
         spoken = max(1, round(words * self.bytes_a_word / 4))
-        if task == "utterance":
+        if task in ("utterance", "group_chat"):
             return spoken
         if task == "script":
             return utterances * (spoken + self.answer_tokens["script"])
@@ -120,6 +120,11 @@ class Typical:
         """Of all participants, in order of listing."""
         return [persona.name for persona in self.scenario.participants]
 
+    @property
+    def _felt(self) -> dict[str, int]:
+        """An emotional state; empty in baselines, whose participants have no minds."""
+        return dict(_FELT) if self.settings.baseline is None else {}
+
     def utterance(self, turn: int) -> Utterance:
         """The utterance with this number; the participants speak in turn."""
         return {
@@ -127,7 +132,7 @@ class Typical:
             "speaker": self.names[(turn - 1) % len(self.names)],
             "text": filler(round(self.settings.utterance_words * self.lengths.bytes_a_word)),
             "addressees": [],
-            "emotion": dict(_FELT),
+            "emotion": self._felt,
             "need_to_talk": {},
             "response_time_s": 0.0,
             "tokens": {"input": 0, "output": 0},
@@ -162,12 +167,13 @@ class Typical:
             "name": persona.name,
             "persona": persona.model_dump(),
             "goals": self.scenario.goals_of(persona) if speaks and self.settings.social_goals else [],
-            "emotion": dict(_FELT),
+            "emotion": self._felt,
             "plan": self._plan() if thoughts >= 0.5 else None,
             "stm": self.memory("perception", turn).model_dump() if turn else None,
             "utterances": turn // len(self.names) if speaks else 0,
             "last_spoke": max(0, turn - 1),
         }
+        speaks &= self.settings.baseline is None
         if speaks:
             mind["need_to_talk"] = _MIDDLE
         if speaks and self.settings.mode == "debate":
@@ -205,7 +211,7 @@ class Typical:
 
     def _thoughts(self, turn: int, *, speaks: bool) -> float:
         """How often a mind is expected to have thought: from the second utterance on, whenever it did not speak."""
-        if not self.settings.planning_and_reflection:
+        if not self.settings.planning_and_reflection or self.settings.baseline is not None:
             return 0.0
         share = (len(self.names) - 1) / len(self.names) if speaks else 1.0
         return max(0, turn - 1) * share

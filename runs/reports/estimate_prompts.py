@@ -39,9 +39,11 @@ _SCHEMAS: Final[dict[str, type[BaseModel]]] = {
     "planning": judgement.Plan,
     "analysis": judgement.Score,
 }
-_BEFORE_IT_IS_MADE: Final = ("utterance", "reflection", "planning", "selector")
+_SPOKEN: Final = ("utterance", "group_chat")
+"""Tasks whose answer is an utterance."""
+_BEFORE_IT_IS_MADE: Final = (*_SPOKEN, "reflection", "planning", "selector")
 """Tasks that run while an utterance is made, so their prompts have only the utterances before it."""
-_RECALL_NOTHING: Final = ("perception", "focal_points", "hearing")
+_RECALL_NOTHING: Final = ("perception", "focal_points", "hearing", "group_chat")
 _SIMILARITY: Final = 0.5
 
 
@@ -51,7 +53,7 @@ def tokens_of(messages: list[BaseMessage]) -> int:
 
 
 def prompt_of_mind(typical: Typical, persona: Persona, task: str, turn: int, *, speaks: bool = True) -> int:
-    """Tokens of the prompt of one task of a mind at one utterance.
+    """Tokens of the prompt of one task of a mind, or of a persona of the group_chat baseline, at one utterance.
 
     Args:
         typical: the conversation.
@@ -72,12 +74,12 @@ def prompt_of_mind(typical: Typical, persona: Persona, task: str, turn: int, *, 
     shown = [] if task in _RECALL_NOTHING else typical.memories(known, speaks=speaks)
     if task == "reflection" and turn:
         shown = [typical.memory("perception", known), *shown]
-    common = common_blocks(mind, shown, knowledge=task == "utterance")
+    common = common_blocks(mind, shown, knowledge=task in _SPOKEN)
     if task in AT_ONCE:
         parts = parts_of(task, mind, typical.settings)
         return tokens_of(render("parts", **prompt_values(task, parts, common)))
-    if task == "utterance":
-        return tokens_of(_utterance(typical, mind, common))
+    if task in _SPOKEN:
+        return tokens_of(_utterance(task, typical, mind, common))
     more: dict[str, Any] = {}
     if task == "memory_filtering":
         more = {"leaving": Item("stm", typical.memory("perception", turn).model_dump()), "similarity": _SIMILARITY}
@@ -110,7 +112,7 @@ def schema_tokens(typical: Typical, task: str, model: ModelName) -> int:
 
     Only a request shows what a server refuses; until then, the server is assumed to support all forms.
     """
-    if task in ("utterance", "script") or model.provider == "offline" or not ladder.rung(model).needs_schema_in_prompt:
+    if task in (*_SPOKEN, "script") or model.provider == "offline" or not ladder.rung(model).needs_schema_in_prompt:
         return 0
     names, settings = tuple(typical.names), typical.settings
     made: dict[str, Callable[[], type[BaseModel]]] = {
@@ -131,10 +133,10 @@ def _mind(typical: Typical, persona: Persona, turn: int, *, speaks: bool = True)
     return in_step(typical.mind(persona, turn, speaks=speaks), situation=typical.situation(persona.name, turn))
 
 
-def _utterance(typical: Typical, mind: Step, common: dict[str, Any]) -> list[BaseMessage]:
+def _utterance(template: str, typical: Typical, mind: Step, common: dict[str, Any]) -> list[BaseMessage]:
     situation, settings = mind["situation"], typical.settings
     return render(
-        "utterance",
+        template,
         blocks=[*in_order(common, settings.prompt_order), blocks.avoid(())],
         name=mind["name"],
         debate=situation["debate"] is not None,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -33,25 +34,37 @@ SCORE = {"reasoning": "Fine.", "coherence": 7.0, "sentiment": 5.0, "engagement":
 SETTINGS: dict[str, Any] = {"rounds": 3, "max_messages": 9, "answer_format": "number"}
 ALL = sorted(BUILDERS)
 DEBATES = ["mad", "mad_judge", "reconcile"]
+DISCUSSIONS = ["group_chat", "single_agent"]
 
 
 @pytest.fixture
 def ready(baseline: Start) -> Baseline:
     """Answers for every baseline."""
-    return baseline(PLAN, script=SCRIPT, mad_judge=judge, analysis=SCORE)
+    return baseline(PLAN, script=SCRIPT, group_chat=words, mad_judge=judge, analysis=SCORE)
 
 
 def judge(body: dict[str, Any]) -> dict[str, Any]:
     return JUDGE if "last round" in prompt_of(body) else {**JUDGE, "decided": False, "side": None, "answer": None}
 
 
+def words(body: dict[str, Any]) -> str:
+    """What nobody has said yet, so that nobody is asked again; the same for the same prompt."""
+    (turn,) = re.findall(r"- Progress: (\d+) of", prompt_of(body))
+    return f"Number {int(turn) + 1}."
+
+
 def settings_of(name: str) -> dict[str, Any]:
-    return SETTINGS if name != "single_agent" else {"max_messages": 9}
+    return SETTINGS if name not in DISCUSSIONS else {"max_messages": 9, "closing": "off"}
+
+
+def source_of(name: str) -> str:
+    """Which rule ends it: a group chat has those of the conversation of minds."""
+    return "message_limit" if name == "group_chat" else name
 
 
 @pytest.mark.parametrize("name", ALL)
 def test_it_is_drawn(name: str):
-    graph = baseline_graph(Settings(mode="discussion" if name == "single_agent" else "debate", baseline=name))
+    graph = baseline_graph(Settings(mode="discussion" if name in DISCUSSIONS else "debate", baseline=name))
     drawing = graph.get_graph(xray=True).draw_mermaid()
     assert all(f"{node}({node})" in drawing for node in ("assemble", "end_check", "analyse"))
     assert graph.name == name
@@ -69,16 +82,16 @@ def test_it_leaves_the_channels_of_a_conversation(ready: Baseline, name: str):
     assert [u["turn"] for u in said] == list(range(1, 10)) and output["turn"] == 9
     assert [m.id for m in output["messages"]] == [utterance_id("test", turn) for turn in range(1, 10)]
     assert all(m.name == u["speaker"] and m.text == u["text"] for m, u in zip(output["messages"], said, strict=True))
-    assert (output["stop_source"], output["stop_reason"]) == (name, "message_limit")
+    assert (output["stop_source"], output["stop_reason"]) == (source_of(name), "message_limit")
     assert output["stop_detail"].endswith(".") and "\n" not in output["stop_detail"]
     assert all(u["emotion"] == u["need_to_talk"] == {} and u["corrections"] == [] for u in said)
     json.dumps(said)
     assert sum(row["calls"] for row in output["usage"].values()) == len(ready.server.bodies())
     assert sum(u["tokens"]["input"] for u in said) == sum(
-        row["input_tokens"] for key, row in output["usage"].items() if not key.startswith("judge")
+        row["input_tokens"] for key, row in output["usage"].items() if not key.startswith(("judge", "selector"))
     )
     conclusion = output["conclusion"]
-    assert (conclusion is None) is (name == "single_agent")
+    assert (conclusion is None) is (name in DISCUSSIONS)
     if conclusion:
         assert (conclusion["by"], conclusion["consensus"]) == (name, False)
 
@@ -99,14 +112,20 @@ async def test_it_runs_in_both_worlds_and_says_the_same_again(ready: Baseline, n
 
 @pytest.mark.parametrize("name", ALL)
 async def test_every_utterance_streams_whole_and_once(ready: Baseline, name: str):
-    """A script streams nothing: its words are no utterances until they are parsed."""
+    """A script streams nothing: its words are no utterances until they are parsed. A group chat streams its words."""
     settings = ready.settings(name, **settings_of(name))
-    seen: list[str] = []
+    seen: dict[str, str] = {}
+    streamed: dict[str, str] = {}
     topic = {"topic": "Tea?", "participants": PEOPLE, "simulation": "test"}
     async for message, _ in baseline_graph(settings).astream(topic, context=settings, stream_mode="messages"):
-        assert not isinstance(message, AIMessageChunk)
-        seen.append(message.id)
-    assert sorted(seen) == sorted(utterance_id("test", turn) for turn in range(1, 10))
+        if isinstance(message, AIMessageChunk):
+            assert name == "group_chat"
+            streamed[message.id or ""] = streamed.get(message.id or "", "") + str(message.text)
+        else:
+            seen[message.id or ""] = str(message.text)
+    assert sorted({**seen, **streamed}) == sorted(utterance_id("test", turn) for turn in range(1, 10))
+    assert streamed == ({utterance_id("test", n): f"Number {n}." for n in range(1, 10)} if streamed else {})
+    assert bool(streamed) is (name == "group_chat")
 
 
 @pytest.mark.parametrize("name", ALL)
@@ -185,6 +204,10 @@ def test_analysis_delays_no_round(ready: Baseline, name: str):
     tasks = [task for task, _ in ready.scripted.asked]
     if name == "single_agent":
         assert tasks == ["script", *["analysis"] * 9]
+    elif name == "group_chat":
+        assert tasks[:3] == ["selector", "group_chat", "selector"]
+        assert set(tasks[3:5]) == {"group_chat", "analysis"}
+        assert ready.server.most_at_once == 2
     else:
         last = len(tasks) - 1 - tasks[::-1].index("answering")
         assert tasks[:last].count("analysis") >= 3
@@ -201,16 +224,16 @@ def test_its_run_is_one_like_any_other(ready: Baseline, name: str, tmp_path: Pat
         return read_records(folder / file)
 
     manifest = run_json(folder)
-    assert (manifest["stop_reason"], manifest["stop_source"], manifest["turn"]) == ("message_limit", name, 9)
+    assert (manifest["stop_reason"], manifest["stop_source"], manifest["turn"]) == ("message_limit", source_of(name), 9)
     said = lines("transcript.jsonl")
     assert [u["turn"] for u in said] == list(range(1, 10))
-    assert all(("answer" in u) is (name != "single_agent") for u in said)
+    assert all(("answer" in u) is (name not in DISCUSSIONS) for u in said)
     assert all(("confidence" in u) is (name == "reconcile") for u in said)
     assert lines("minds.jsonl") == []
     assert [score["turn"] for score in lines("analysis.jsonl")] == list(range(1, 10))
     assert manifest["usage"]["total"]["calls"] == len(ready.server.bodies())
     readable = (folder / "transcript.md").read_text(encoding="utf-8")
-    if name == "single_agent":
+    if name in DISCUSSIONS:
         assert manifest["conclusion"] is None
     else:
         assert manifest["conclusion"]["by"] == name
@@ -241,7 +264,7 @@ asyncio.run(main())
 
 
 @pytest.mark.proof
-@pytest.mark.parametrize("name", ["single_agent", "mad_judge"])
+@pytest.mark.parametrize("name", ["single_agent", "group_chat", "mad_judge"])
 def test_nothing_blocks_the_event_loop(ready: Baseline, name: str):
     """What is read at first use is read once a process, so each of these is the first in a process of its own."""
     settings = ready.settings(name, **settings_of(name)).model_dump_json()

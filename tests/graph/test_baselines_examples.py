@@ -24,7 +24,7 @@ def by_stem(path: Path) -> str:
 
 def test_all_baselines_have_one():
     assert {path.stem for path in EXAMPLES} - OURS == {
-        "round_robin", "selector", "single_agent", "mad", "mad_judge", "reconcile"
+        "round_robin", "selector", "single_agent", "group_chat", "mad", "mad_judge", "reconcile"
     }  # fmt: skip
 
 

@@ -171,7 +171,7 @@ def test_the_conversation_of_minds_does_not_pass_for_a_baseline() -> None:
     from persimchat.graph import build_conversation
 
     settings = Settings(mode="debate", model="offline", baseline="mad")
-    with pytest.raises(InputError, match=r"holds no baseline \(setting baseline=mad\)"):
+    with pytest.raises(InputError, match=r"cannot run a baseline \(setting baseline=mad\)"):
         build_conversation().invoke({"topic": "Tea?", "participants": PEOPLE}, context=settings)
 
 

@@ -28,6 +28,8 @@ RUNS: dict[str, tuple[str, dict[str, Any]]] = {
     "discussion": ("run", {"analysis": True}),
     "debate": ("run", {"mode": "debate", "judge": "persona"}),
     "single_agent": ("baseline", {"baseline": "single_agent", "analysis": True}),
+    "group_chat": ("baseline", {"baseline": "group_chat", "analysis": True}),
+    "group_chat that debates": ("baseline", {"mode": "debate", "baseline": "group_chat", "max_messages": 6}),
     "mad": ("baseline", {"mode": "debate", "baseline": "mad", "rounds": 2, "max_messages": 6, "analysis": True}),
     "mad_judge": ("baseline", {"mode": "debate", "baseline": "mad_judge", "max_messages": 6, "analysis": True}),
     "reconcile": ("baseline", {"mode": "debate", "baseline": "reconcile", "max_messages": 6}),

@@ -25,7 +25,7 @@ SCHEMAS = {
     "analysis": "Score",
 }
 """Which judgement answers which task; those of the other tasks are made for the people of one conversation."""
-WORDS = ("utterance", "script")
+WORDS = ("utterance", "group_chat", "script")
 """Tasks that are answered in words and not in a schema."""
 DIMENSIONS = 64
 

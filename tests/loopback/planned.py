@@ -71,8 +71,8 @@ class Baseline:
         self.server, self.scripted = server, scripted
 
     def settings(self, baseline: str, **settings: Any) -> Settings:
-        """Settings of a run; the mode is that of the baseline."""
-        mode = "discussion" if baseline == "single_agent" else "debate"
+        """Settings of a run; the mode is that of the baseline, a discussion if it holds both."""
+        mode = "discussion" if baseline in ("single_agent", "group_chat") else "debate"
         return Settings(**{"model": self.server.model(), "mode": mode, "baseline": baseline, **settings})
 
     def hold(self, baseline: str, *, given: dict[str, Any] | None = None, **settings: Any) -> dict[str, Any]:

@@ -115,6 +115,7 @@ ANSWERS: dict[str, Script] = {
         "goals": [], "theme": "Find out about tea", "keywords": ["tea"], "importance": 6,
     },  # fmt: skip
     "utterance": "I like tea a lot.",
+    "group_chat": "I like tea a lot.",
     "hearing": _parts,
     "appraisal": _parts,
     "reaction": _parts,

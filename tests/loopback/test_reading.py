@@ -39,6 +39,7 @@ EVERY_KIND = {
     "a majority": {"mode": "debate", "answer_format": "choice", "choices": ["close it", "keep it open"]},
     "rounds": {"baseline": "reconcile", "mode": "debate", "answer_format": "yesno", "max_messages": 20},
     "two sides": {"baseline": "mad_judge", "mode": "debate", "max_messages": 20},
+    "a group chat": {"baseline": "group_chat", "mode": "debate", "max_messages": 6, "analysis": True},
     "a script": {"baseline": "single_agent", "max_messages": 12, "speech_register": "formal", "utterance_words": 12},
 }
 

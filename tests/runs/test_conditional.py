@@ -42,10 +42,10 @@ async def test_everybody_said_yes_with_conditions(tmp_path: Path) -> None:
     assert verdict["conditional"] == "nobody named them"
 
     text = (folder / "transcript.md").read_text(encoding="utf-8")
-    assert "**Conditions:** a yes with conditions" in text
+    assert "**Conditions:** nobody named them" in text
     assert all(f"- {name}: " in text for name in names)
     record = read_run(folder)
-    assert "<b>Conditions:</b> a yes with conditions" in report_html(record)
+    assert "<b>Conditions:</b> nobody named them" in report_html(record)
     *_, stopped = past_events(record)
     assert stopped.event == "stopped"
     assert stopped.conclusion is not None
@@ -65,7 +65,7 @@ async def test_conditions_of_some_are_theirs(tmp_path: Path) -> None:
         holders = [one["agent"] for one in stands if one["position"].endswith("a yes with conditions.")]
         if 0 < len(holders) < 3:
             found += 1
-            assert conclusion["conditional"] == f"a yes with conditions ({' and '.join(holders)})"
+            assert conclusion["conditional"] == f"nobody named them ({' and '.join(holders)})"
     assert found
 
 
@@ -81,6 +81,6 @@ async def test_votes_are_counted_with_their_conditions(baseline: str, tmp_path: 
     folder = await debate(tmp_path, 1, baseline=baseline)
     conclusion = run_json(folder)["conclusion"]
     assert conclusion["answer"] == "yes"
-    assert conclusion["conditional"] == "nobody named them"
+    assert conclusion["conditional"] == "a yes with conditions"
     positions = {one["agent"]: one["position"] for one in conclusion["positions"]}
     assert [positions[name] for name in conclusion["supporters"]] == ["yes (a yes with conditions)"] * 2

@@ -51,6 +51,14 @@ CASES: dict[str, tuple[int, dict[str, Any]]] = {
          "pattern": "selector"},
     ),
     "single_agent": (3, {"baseline": "single_agent", "max_messages": 8, "analysis": True}),
+    "group_chat": (3, {"baseline": "group_chat", "max_messages": 8, "analysis": True}),
+    "group_chat of two": (2, {"baseline": "group_chat", "max_messages": 6}),
+    "group_chat, everybody leaves": (
+        2, {"baseline": "group_chat", "max_messages": 8, "allow_repeated_speaker": True},
+    ),
+    "group_chat that debates": (
+        3, {"baseline": "group_chat", "mode": "debate", "answer_format": "yesno", "max_messages": 6, "judge_every": 2},
+    ),
     "mad": (3, {"baseline": "mad", "mode": "debate", "answer_format": "yesno", "max_messages": 9}),
     "mad_judge": (5, {"baseline": "mad_judge", "mode": "debate", "answer_format": "yesno", "max_messages": 20}),
     "reconcile": (6, {"baseline": "reconcile", "mode": "debate", "answer_format": "yesno", "max_messages": 18}),

@@ -28,6 +28,8 @@ RUNS: dict[str, dict[str, Any]] = {
     "analysed": {"analysis": True, "planning_and_reflection": False},
     "debate": {"mode": "debate", "judge": "persona", "analysis": True, "answer_format": "yesno"},
     "single_agent": {"baseline": "single_agent", "analysis": True},
+    "group_chat": {"baseline": "group_chat", "max_messages": 5, "analysis": True},
+    "group_chat that debates": {"mode": "debate", "baseline": "group_chat", "max_messages": 6, "analysis": True},
     "mad": {"mode": "debate", "baseline": "mad", "rounds": 2, "max_messages": 8, "analysis": True},
     "mad_judge": {"mode": "debate", "baseline": "mad_judge", "rounds": 3, "max_messages": 9, "analysis": True},
     "reconcile": {"mode": "debate", "baseline": "reconcile", "rounds": 2, "max_messages": 9},

@@ -244,7 +244,7 @@ def doing(board: Board) -> str:
     if board.speaking is not None:
         return t("chat.thinking", who=one_line(board.speaking.speaker)) if not board.words else ""
     if board.started is not None and board.started.baseline is not None:
-        return t("chat.baseline_working")
+        return t("chat.choosing" if board.started.baseline == "group_chat" else "chat.baseline_working")
     if not board.totals:
         return t("chat.waking")
     return t("chat.hearing") if board.heard < board.turn else t("chat.choosing")
