@@ -59,7 +59,8 @@ def test_the_example(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     assert {path.name: path.read_bytes() for path in (one / "tables").iterdir()} == before
     runs = {path.name for path in (one / "runs").iterdir()}
     assert runs == {row["cell"] for row in rows(one, "cells")}
-    assert main(["show", str(one / "runs" / min(runs))]) == 0
+    assert main(["show", f"{one}:{min(runs)[:6]}"]) == 0
+    assert main(["show", f"{one}:nothing"]) == 2
 
 
 @pytest.mark.proof
