@@ -14,11 +14,12 @@ from persimchat.experiments.admission import Admission
 from persimchat.experiments.needs import amounts, budget_of, summed
 from persimchat.experiments.place import Place
 from persimchat.experiments.plan import Plan, Planned, canonical
-from persimchat.runs.events import Stopped, Totals
+from persimchat.runs.events import Totals
 from persimchat.runs.reports.estimate import Estimate
 from persimchat.runs.run.resume import resume_run
 from persimchat.runs.run.simulation import check, run_simulation
 from persimchat.state.errors import InputError, MachineError, PerSimChatError
+from persimchat.state.settings import BUDGETS
 
 FIRST: Final = 8
 """Of so many first cells, more than half must not fail: a wrong key should cost seconds."""
@@ -167,7 +168,8 @@ class _Driver:
                     self.outcome.stopped = "the budget does not suffice for another cell"
                 break
             self.waiting.popleft()
-            own = budget if planned.settings.baseline is None else {}
+            # Those that are not limited now are named too: a cell that goes on may have had a budget before.
+            own = {name: budget.get(name) for name in BUDGETS} if planned.settings.baseline is None else {}
             self.running[asyncio.create_task(self._held(planned, own), name=f"cell {cell}")] = planned
             started = True
         return started
@@ -198,7 +200,7 @@ class _Driver:
         if self.ended <= FIRST and len(self.outcome.failed) > FIRST // 2:
             self.outcome.stopped = f"{len(self.outcome.failed)} of the first {self.ended} cells failed"
 
-    async def _held(self, planned: Planned, budget: Mapping[str, float]) -> str:
+    async def _held(self, planned: Planned, budget: Mapping[str, float | None]) -> str:
         """Hold a cell, and resume it while it fails and may be tried again; why it failed, or nothing."""
         why = ""
         for _ in range(self.limits.retries + 1):
@@ -214,8 +216,8 @@ class _Driver:
                 return ""
         return why
 
-    async def _attempt(self, planned: Planned, budget: Mapping[str, float]) -> Stopped | None:
-        """Begin a cell's run, or go on with it."""
+    async def _attempt(self, planned: Planned, budget: Mapping[str, float | None]) -> None:
+        """Begin a cell's run, or go on with it, to its end."""
         cell, place = planned.cell.id, self.place
         own: dict[str, Any] = dict(budget)
         folder = await asyncio.to_thread(place.named, cell)
@@ -228,11 +230,9 @@ class _Driver:
             place.tell("started", cell, run=run, resumed=False)
             settings = planned.settings.model_copy(update=own)
             events = run_simulation(planned.scenario, settings, out=place.runs, run=run)
-        last = None
         async with aclosing(events):
-            async for event in events:
-                last = event
-        return last if isinstance(last, Stopped) else None
+            async for _ in events:
+                pass
 
     def _progress(self) -> Progress:
         ended, left = self.ended, len(self.waiting) + len(self.running)

@@ -21,7 +21,11 @@ from loopback.server import LoopbackServer
 
 from persimchat.app.cli import main
 from persimchat.experiments import Experiment, run_experiment
+from persimchat.experiments.api import report_on
 from persimchat.experiments.place import Place
+from persimchat.experiments.plan import plan
+from persimchat.runs.result import collected
+from persimchat.runs.run.simulation import run_simulation
 from persimchat.state.errors import InputError
 
 Make = Callable[..., Experiment]
@@ -135,6 +139,25 @@ def test_a_budget_of_calls_holds(make: Make, tmp_path: Path, serving: Callable[.
     assert first.stopped == "the budget does not suffice for another cell"
     second = run_experiment(make(base=on(server), grid=grid), tmp_path).outcome
     assert second is not None and len(second.done) == 5
+
+
+@pytest.mark.proof
+def test_a_cell_that_used_up_its_budget_goes_on_with_more(make: Make, tmp_path: Path):
+    """Until then it is kept and listed, but not measured."""
+    wanted = make(grid={})
+    (planned,) = plan(wanted).cells
+    place = Place(tmp_path / "small")
+    settings = planned.settings.model_copy(update={"budget_calls": 12})
+    run = place.new_run(planned.cell.id)
+    asyncio.run(collected(run_simulation(planned.scenario, settings, out=place.runs, run=run)))
+    place.keep(plan(wanted))
+    before = report_on(wanted, place)
+    assert [row["status"] for row in before.rows("cells")] == ["budget"]
+    assert [row["missing"] for row in before.rows("measures")] == ["the conversation is not complete: budget"]
+    results = run_experiment(wanted, tmp_path)
+    assert results.outcome is not None and results.outcome.failed == {}
+    assert [row["status"] for row in results.rows("cells")] == ["done"]
+    assert results.outcome.made == results.outcome.spent.calls - 12
 
 
 @pytest.mark.proof
