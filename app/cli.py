@@ -12,6 +12,7 @@ from persimchat.app.commands import (
     diff,
     doctor,
     estimate,
+    evaluate,
     experiment,
     export,
     graph,
@@ -78,6 +79,7 @@ app.command(epilog=show.EXAMPLES)(show.show)
 app.add_typer(runs.runs, name="runs")
 app.command(epilog=export.EXAMPLES)(export.export)
 app.add_typer(experiment.experiment, name="experiment")
+app.add_typer(evaluate.evaluate, name="evaluate")
 app.command(epilog=serve.EXAMPLES)(serve.serve)
 app.command()(graph.graph)
 app.command(epilog=doctor.EXAMPLES)(doctor.doctor)

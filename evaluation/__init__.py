@@ -8,6 +8,8 @@ from persimchat.evaluation.conversations import (
     goodbye,
     greatest_share,
 )
+from persimchat.evaluation.dimensions import DIMENSIONS
+from persimchat.evaluation.evaluators import dimension
 from persimchat.evaluation.local import evaluate_locally, means, table
 from persimchat.evaluation.target import make_atarget, make_target
 from persimchat.evaluation.utterances import (
@@ -20,11 +22,13 @@ from persimchat.evaluation.utterances import (
 
 __all__ = [
     "CONVERSATION_EVALUATORS",
+    "DIMENSIONS",
     "UTTERANCE_EVALUATORS",
     "addressee_named",
     "balance",
     "consensus",
     "correct",
+    "dimension",
     "evaluate_locally",
     "goodbye",
     "greatest_share",

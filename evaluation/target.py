@@ -17,7 +17,10 @@ from persimchat.state.configuration import load_settings
 from persimchat.state.errors import InputError
 
 _INPUTS: Final = ("topic", "participants", "settings")
-TOLD: Final = ("mode", "pattern", "baseline", "max_messages", "utterance_words", "answer_format", "choices", "seed")
+TOLD: Final = (
+    "mode", "pattern", "baseline", "max_messages", "utterance_words", "answer_format", "choices", "seed",
+    "social_goals", "relationships",
+)  # fmt: skip
 """Settings in the outputs, for evaluators."""
 
 Target = Callable[[dict[str, Any]], dict[str, Any]]
@@ -34,7 +37,8 @@ def make_atarget(**defaults: Any) -> ATarget:
     Returns:
         A function of an example's inputs: `topic`; `participants`, as `persimchat.simulate` takes them (default: the
         shipped ones); `settings`. Its outputs: `transcript` (a text), `utterances` (as transcript.jsonl has them),
-        `participants` (names), `settings` (those that evaluators use), `stop_reason`, `conclusion`, `totals`, `run`.
+        `participants` (names), `scenario` (topic and participants in full), `settings` (those that evaluators use),
+        `stop_reason`, `conclusion`, `totals`, `run`.
     """
 
     async def conversation(inputs: dict[str, Any]) -> dict[str, Any]:
@@ -52,6 +56,7 @@ def make_atarget(**defaults: Any) -> ATarget:
             "transcript": result.transcript(),
             "utterances": [u.model_dump(mode="json", exclude={"version", "event"}) for u in result.utterances],
             "participants": [person.name for person in scenario.participants],
+            "scenario": scenario.model_dump(mode="json", by_alias=True, exclude={"settings"}),
             "settings": told,
             "stop_reason": result.stop_reason,
             "conclusion": result.conclusion.model_dump(mode="json") if result.conclusion else None,

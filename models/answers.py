@@ -35,13 +35,17 @@ class WrongAnswer(ValueError):
         problem: why it is unusable, in words for the model, which reads them when it is asked again.
         prose: whether it has no JSON at all, so that the model has ignored the form of answer.
         found: the object that did not fit the schema; None if there was none.
+        refused: whether the model, or its server's filter, refused to answer.
     """
 
-    def __init__(self, problem: str, *, prose: bool = False, found: dict[str, Any] | None = None) -> None:
+    def __init__(
+        self, problem: str, *, prose: bool = False, found: dict[str, Any] | None = None, refused: bool = False
+    ) -> None:
         super().__init__(problem)
         self.problem = problem
         self.prose = prose
         self.found = found
+        self.refused = refused
 
 
 def stop_problem(message: AIMessage) -> str | None:
@@ -57,6 +61,12 @@ def stop_problem(message: AIMessage) -> str | None:
     if reason in _FILTERED:
         return "the answer was stopped by the server's content filter"
     return "the model refused to answer" if reason == "refusal" else None
+
+
+def _is_refused(message: AIMessage) -> bool:
+    """Whether there is no answer because the model, or its server's filter, refused to give one."""
+    told = message.additional_kwargs.get("refusal") or _refusal_block(message)
+    return bool(told) or _stop_reason(message) in (*_FILTERED, "refusal")
 
 
 def was_cut(message: AIMessage) -> bool:
@@ -90,7 +100,7 @@ def read(message: AIMessage, schema: type[T]) -> T:
     """
     stopped = stop_problem(message)
     if stopped:
-        raise WrongAnswer(stopped)
+        raise WrongAnswer(stopped, refused=_is_refused(message))
     text = answer_text(message)
     if not text.strip():
         raise WrongAnswer("the answer was empty")

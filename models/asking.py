@@ -16,7 +16,6 @@ from persimchat.models import ladder
 from persimchat.models.answers import WrongAnswer, answer_text, read, stop_problem, was_cut
 from persimchat.models.exchange import Exchange, wording
 from persimchat.models.mending import mended, usable_parts
-from persimchat.models.profiles import profile_of
 from persimchat.models.schemas import prompt_schema
 from persimchat.prompts.fitting import Question
 from persimchat.state.errors import ModelError
@@ -34,6 +33,10 @@ _REMEDY: Final = "Try again, or choose a model that follows instructions better.
 
 class UselessAnswer(ModelError):
     """Both answers of a model to one question were unusable."""
+
+
+class RefusedAnswer(UselessAnswer):
+    """The model, or its server's filter, refused to answer a question, twice."""
 
 
 @dataclass(frozen=True)
@@ -210,7 +213,8 @@ def _read(message: AIMessage, schema: type[T]) -> T | WrongAnswer:
 
 
 def _useless(exchange: Exchange, wrong: WrongAnswer) -> ModelError:
-    return exchange.error(f"wrong answer twice: {wrong.problem}", remedy=_REMEDY, kind=UselessAnswer)
+    kind = RefusedAnswer if wrong.refused else UselessAnswer
+    return exchange.error(f"wrong answer twice: {wrong.problem}", remedy=_REMEDY, kind=kind)
 
 
 async def speak(
@@ -249,7 +253,7 @@ async def speak(
     exchange = Exchange.on_behalf(settings, agent, module, turn)
     question = Question.of(template, values)
     # The same seed and prompt would give the same answer again.
-    other = {"seed": settings.seed + 1} if _takes_seed(exchange) else {}
+    other = {"seed": settings.seed + 1} if exchange.takes_seed else {}
     again = f"{message_id}-again" if message_id else None
     cut = False
     unfinished: tuple[AIMessage, str, float] | None = None
@@ -270,10 +274,6 @@ async def speak(
 
 def _spoken(exchange: Exchange, message: AIMessage, text: str, seconds: float) -> Spoken:
     return Spoken(text, message.model_copy(update={"content": text}), seconds, exchange.call())
-
-
-def _takes_seed(exchange: Exchange) -> bool:
-    return profile_of(exchange.name).seed and "seed" not in ladder.refused_fields(exchange.name)
 
 
 def _with_correction(question: Question, answer: AIMessage, problem: str, schema: type[BaseModel]) -> Question:

@@ -52,6 +52,7 @@ class Exchange:
         tally: requests and tokens so far.
         answers: the number of answers that came from a record.
         took_s: seconds that the answers took, as the model reports them, else measured.
+        seed: the seed of its requests for structured answers, if it is not the settings'.
     """
 
     settings: Settings
@@ -62,11 +63,17 @@ class Exchange:
     tally: Tally = field(default_factory=Tally)
     answers: int = 0
     took_s: float = 0.0
+    seed: int | None = None
 
     @classmethod
     def on_behalf(cls, settings: Settings, agent: str, module: str, turn: int) -> Exchange:
         """An exchange with the model that the settings name for this agent and module."""
         return cls(settings, agent, module, turn, parse_model_name(model_name(settings, agent, module)))
+
+    @property
+    def takes_seed(self) -> bool:
+        """Whether the model's server takes a seed."""
+        return profile_of(self.name).seed and "seed" not in ladder.refused_fields(self.name)
 
     async def judge(
         self, asked: list[BaseMessage] | Question, schema: type[BaseModel], *, more_room: bool = False
@@ -104,6 +111,8 @@ class Exchange:
                 fitted = await fit(self, model, question, schema, behind=behind, more_room=more_room)
             sent = {*ladder.sent_with(model, self.name, form), *filter(None, [fitted.field])}
             more = fitted.arguments(model, more)
+            if self.seed is not None and self.takes_seed:
+                more = {**more, "seed": self.seed}
             config = self._config("nostream")
             try:
                 async with self._request(ledger, question.messages, fitted, tried, schema.__name__) as request:

@@ -37,6 +37,10 @@ class TransientModelError(ModelError):
     """A request failed for a reason that may pass: the server was busy, unreachable, too slow, or cut off."""
 
 
+class FilteredError(ModelError):
+    """The server's content filter refused a request."""
+
+
 class TooMuch(Exception):
     """A server sent more bytes than the limit of an answer.
 
@@ -65,6 +69,12 @@ def is_final(error: Exception) -> bool:
     return any(pattern.search(text) for pattern in (_QUOTA, _CONTEXT, _FILTERED))
 
 
+def _is_filtered(error: Exception) -> bool:
+    """Whether a content filter is the reason, by the order in which `_explained` looks for reasons."""
+    text = message_of(error)
+    return bool(_FILTERED.search(text)) and not (_QUOTA.search(text) or _CONTEXT.search(text))
+
+
 def is_too_long(error: Exception) -> bool:
     """Whether a server refused a prompt because it does not fit the model's context."""
     return status_of(error) in (None, 400, 413, 422, 500) and bool(_CONTEXT.search(message_of(error)))
@@ -81,7 +91,7 @@ def model_error(
         return error
     scrub(error)
     what, remedy, again = _explained(error, name, timeout_s)
-    kind = TransientModelError if again else ModelError
+    kind = FilteredError if _is_filtered(error) else TransientModelError if again else ModelError
     return kind(what, model=name.written, agent=agent, module=module, turn=turn, remedy=remedy)
 
 

@@ -99,7 +99,7 @@ def most_characters(tokens: int) -> int:
     return max(_LEAST_CHARACTERS, tokens * _CHARACTERS)
 
 
-WHOLE: Final = ("judge", "analysis")
+WHOLE: Final = ("judge", "analysis", "evaluation")
 """Modules that judge a conversation: their prompts are never shortened, because they would judge another one."""
 
 _LEAST_ROOM: Final = 16

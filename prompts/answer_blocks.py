@@ -24,7 +24,7 @@ def answers(given: Sequence[Utterance], name: str, sides: Mapping[str, str] | No
 
 
 def grouped_answers(given: Sequence[Utterance], tallies: Sequence[Tally], name: str) -> Block:
-    """The same in groups of equal answers, each headed by how many hold it; the groups in the order of the tallies."""
+    """The answers in groups of equal ones, each headed by its number of holders; in the order of the tallies."""
     by_agent = {utterance["speaker"]: utterance for utterance in given}
     items: list[Item] = []
     for tally in tallies:

@@ -140,7 +140,7 @@ def plan_and_identity(mind: Mind) -> Block:
 
 
 def scene(situation: Situation, name: str) -> Block:
-    """What stays the same in a run: topic, participants, the expected result, and the rules."""
+    """The constant part of the scene: topic, participants, the expected result, and the rules."""
     items = [
         Item("topic", {"text": situation["topic"]}, prunable=False),
         Item("present", {"others": [other for other in situation["present"] if other != name]}),
@@ -245,7 +245,7 @@ def heard(utterance: Utterance, name: str, present: Sequence[str] = ()) -> Block
     Args:
         utterance: as it was made; a whisper speaks to those who hear it.
         name: who hears it; empty for onlookers, who see all of it, however long it is.
-        present: all participants' names, to mark a speaker who is no participant: the moderator.
+        present: all participants' names, to mark a speaker who is not a participant: the moderator.
     """
     speaker = utterance["speaker"]
     addressees = utterance.get("heard_by") or utterance["addressees"]

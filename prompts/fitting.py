@@ -30,13 +30,13 @@ class Dropped(NamedTuple):
 
 @dataclass(frozen=True)
 class Question:
-    """What a model is asked.
+    """A request to a model.
 
     Attributes:
-        messages: all of it.
-        template: from which the first messages were rendered; empty if they cannot be shortened.
-        values: with which they were rendered.
-        said: added at the end: unusable answers, each with the reply to it.
+        messages: all messages.
+        template: the template of the first messages; empty if they cannot be shortened.
+        values: the values of the template.
+        said: messages at the end: unusable answers, each with the reply to it.
     """
 
     messages: list[BaseMessage]
@@ -50,20 +50,20 @@ class Question:
         return cls(render(template, **values), template, values)
 
     def followed(self, words: str, answer: str = "") -> Question:
-        """The same with an answer, if it is not empty, and the user's reply to it."""
+        """The question with an answer added, if it is not empty, and the user's reply to it."""
         added = (answer, words)
         return replace(self, messages=_with(self.messages, added), said=(*self.said, added))
 
     def whole(self) -> Question:
-        """The same, not to be shortened."""
+        """The question in a form that cannot be shortened."""
         return replace(self, template="")
 
     def shortened_to(self, tokens: int, *, behind: str = "") -> tuple[list[BaseMessage], Dropped]:
-        """The messages with as little left out as makes them fit, or with everything left out that can be.
+        """The messages without as few items as makes them fit, or, if they never fit, without all optional items.
 
         Args:
             tokens: the most tokens of the prompt, estimated.
-            behind: text that is added at the end of the messages.
+            behind: text at the end of the messages.
         """
         whole = self._without(Dropped(), behind)
         if not self.template or prompt_size(whole) <= tokens:
@@ -98,7 +98,7 @@ def prompt_size(messages: list[BaseMessage]) -> int:
 
 
 def followed_by(messages: list[BaseMessage], text: str) -> list[BaseMessage]:
-    """The messages with `text` said by the user at the end.
+    """The messages with `text` of the user at the end.
 
     If the last message is a user's, the text joins it: many local chat templates require that user and assistant take
     turns.

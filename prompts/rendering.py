@@ -1,8 +1,8 @@
 """Rendering templates to messages. Text from personas, people and models is data and cannot leave its delimiters.
 
-A template has two blocks, `system` and `user`. Values are inserted as they are, with three exceptions: anything
-that looks like one of the prompts' own tags loses its angle bracket, control characters are removed, and a value is
-never treated as template syntax.
+A template has two blocks, `system` and `user`. Values are inserted unchanged, with three exceptions: text that looks
+like one of the prompts' own tags loses its angle bracket, control characters are removed, and a value is never treated
+as template syntax.
 """
 
 from __future__ import annotations
@@ -48,10 +48,13 @@ TAGS: Final = (
     "record",
     "request",
     "others",
+    "transcript",
+    "first_conversation",
+    "second_conversation",
     "parts",
     "task",
 )
-"""The prompts' own delimiters. What looks like one of them inside data is defused by `neutralise`."""
+"""The prompts' own delimiters. `neutralise` defuses text in data that looks like one of them."""
 
 _TAG = re.compile(rf"<(?=\s*(?:/\s*)?(?:{'|'.join(TAGS)})\b)", re.IGNORECASE)
 
@@ -124,12 +127,12 @@ def _block(block: Block) -> Markup:
 
 @dataclass(frozen=True)
 class Source:
-    """What a message was rendered from.
+    """The source of a rendered message.
 
     Attributes:
         template: its name without ending.
-        blocks: those that the message shows, in its order.
-        values: what the template was given.
+        blocks: the blocks of the message, in its order.
+        values: the values of the template.
     """
 
     template: str
@@ -138,9 +141,9 @@ class Source:
 
 
 class RenderedMessage(HumanMessage):
-    """A user's message that knows what it was rendered from, for the offline model, which reads no text.
+    """A user message that keeps its template, blocks and values, for the offline model, which reads no text.
 
-    To all others it is a HumanMessage: what is sent, traced or written of it has its text alone.
+    To all other readers it is a HumanMessage: requests, traces and files contain only its text.
     """
 
     _source: Source | None = PrivateAttr(default=None)
@@ -154,7 +157,7 @@ class RenderedMessage(HumanMessage):
 
     @property
     def source(self) -> Source | None:
-        """What it was rendered from; None where the message was written out and read back."""
+        """Its source; None if the message was written out and read back."""
         return self._source
 
     @classmethod
@@ -168,7 +171,7 @@ def render(template: str, /, **values: Any) -> list[BaseMessage]:
 
     Args:
         template: its name without ending, for example "perception".
-        **values: what the template needs.
+        **values: the values of the template.
 
     Raises:
         PerSimChatError: the template cannot be filled in, for example because a value is missing.
@@ -191,7 +194,7 @@ def render(template: str, /, **values: Any) -> list[BaseMessage]:
 
 @cache
 def prompt_hash() -> str:
-    """A hash of all templates, 16 hexadecimal digits: two runs with the same hash were asked in the same words."""
+    """A hash of all templates, 16 hexadecimal digits: runs with the same hash have the same prompts."""
     digest = hashlib.sha256()
     for name, source in _SOURCES.items():
         digest.update(f"{name}\0{source}\0".encode())

@@ -1,4 +1,4 @@
-"""The public functions: run a conversation and get its result, or its events, in async and in ordinary code."""
+"""The public functions: run a conversation and get its result or its events, in async and in ordinary code."""
 
 from __future__ import annotations
 
@@ -57,17 +57,17 @@ def astream_events(
     """Run a conversation and yield its events (`persimchat.runs.events`) as they happen.
 
     Args:
-        topic: what it is about; or a `Scenario`; or the `Path` of a scenario file.
-        participants: names of shipped personas, paths of persona files, mappings or personas; or how many of the
-            shipped ones (default 4). Not used where `topic` is a scenario or a path.
-        settings: how it runs. Without them: defaults < the scenario's settings < `PERSIMCHAT_*` < `options`.
-        out: folder in which the run leaves a folder of its own; nothing is written without one.
-        control: what people do to the run while it goes on; without one, it stops at a person's turn.
+        topic: the topic, a `Scenario`, or the `Path` of a scenario file.
+        participants: names of shipped personas, paths of persona files, mappings or personas; or the number of
+            shipped personas (default 4). Ignored if `topic` is a scenario or a path.
+        settings: of the run. Without them: defaults < the scenario's settings < `PERSIMCHAT_*` < `options`.
+        out: folder in which to make the folder of the run; None: nothing is written.
+        control: lets people take part in the run; without one, it stops at a person's turn.
         **options: single settings (`max_messages=20`, `model="openai:gpt-4o-mini"`, `seed=1`, …).
 
     Raises:
-        InputError: at once, for a topic, participant or setting that is wrong.
-        ModelError: during iteration, where a model fails for good.
+        InputError: at once: the topic, a participant or a setting is invalid.
+        ModelError: during iteration: a model failed, and retries did not help.
     """
     scenario = _scenario(topic, participants)
     if settings is not None and not isinstance(settings, Settings):
@@ -114,22 +114,22 @@ def stream_events(
 
 
 async def aresume(folder: Path | str, *, control: Control | None = None, **changes: Any) -> Result:
-    """Go on with a run that was interrupted, failed or stopped, or beyond its end, to its end.
+    """Resume a run that was interrupted, failed or stopped, or continue it beyond its end, and run it to its end.
 
     Args:
-        folder: the run's.
-        control: what people do to the run.
-        **changes: settings that are to be others from now on (`max_messages=40`, `budget_calls=500`, `model=…`).
+        folder: the folder of the run.
+        control: lets people take part in the run.
+        **changes: settings that change from now on (`max_messages=40`, `budget_calls=500`, `model=…`).
 
     Raises:
-        InputError: the run cannot go on, and why.
-        ModelError: a model fails for good; the run can be resumed once more.
+        InputError: the run cannot be resumed; the message says why.
+        ModelError: a model failed, and retries did not help; the run can be resumed again.
     """
     return await collected(resume_run(Path(folder), changes=changes, control=control))
 
 
 def resume(folder: Path | str, *, control: Control | None = None, **changes: Any) -> Result:
-    """Go on with a run, from ordinary code or a notebook. Arguments as for `aresume`."""
+    """Resume a run, from ordinary code or a notebook. Arguments as for `aresume`."""
     return wait_for(aresume(folder, control=control, **changes))
 
 
@@ -142,19 +142,19 @@ async def abranch(
     control: Control | None = None,
     **changes: Any,
 ) -> Result:
-    """Make a new run that shares another's first utterances, and hold it to its end.
+    """Make a new run that shares the first utterances of another, and run it to its end.
 
     Args:
-        folder: the run's that is branched; it stays as it is.
-        turn: how many utterances they share.
-        say: who says what next, in place of what was said there.
-        out: folder in which the new run's own folder is made; beside the other one's where it is None.
-        control: what people do to the run.
-        **changes: settings that are to be others from there on.
+        folder: the folder of the run to branch; it is not changed.
+        turn: the number of shared utterances.
+        say: speaker and words of the next utterance.
+        out: folder in which to make the folder of the new run; None: beside the other run.
+        control: lets people take part in the run.
+        **changes: settings that change after the shared past.
 
     Raises:
-        InputError: the run cannot be branched there, and why.
-        ModelError: a model fails for good; the new run can be resumed.
+        InputError: the run cannot be branched there; the message says why.
+        ModelError: a model failed, and retries did not help; the new run can be resumed.
     """
     place = Path(out) if out is not None else None
     return await collected(branch_run(Path(folder), turn, changes=changes, say=say, out=place, control=control))

@@ -184,15 +184,15 @@ class Conversation(ConversationInput, total=False):
     turn: int
     """Utterances so far: the simulation's clock."""
     stop_reason: str
-    """Why the conversation ended; empty while it goes on."""
+    """Why the conversation ended; empty until then."""
     stop_source: str
-    """The rule that ended it: "message_limit", "closing", "judge", or the baseline's name; empty while it goes on."""
+    """The rule that ended it: "message_limit", "closing", "judge", or the baseline's name; empty until then."""
     stop_detail: str
-    """The rule's explanation, one sentence; empty while it goes on."""
+    """The rule's explanation, one sentence; empty until the end."""
     verdicts: Verdicts
     """The judge's verdicts, one per utterance judged (state/verdict.py)."""
     conclusion: Conclusion | None
-    """The conclusion of a debate; None while it goes on, and in discussions."""
+    """The conclusion of a debate; None until its end, and in discussions."""
     closing: str
     """Why it is time to take leave, "near_limit" or "low_needs"; empty while it is not."""
     closing_since: int

@@ -108,7 +108,7 @@ class MachineError(PerSimChatError):
         Args:
             folder: the run's folder.
         """
-        remedy = f"{self.remedy} Then go on with: persimchat resume {shlex.quote(str(folder))}"
+        remedy = f"{self.remedy} Then resume it: persimchat resume {shlex.quote(str(folder))}"
         return type(self)(self.what, where=self.where, remedy=remedy.strip())
 
 

@@ -49,19 +49,24 @@ Module = Literal[
     "analysis",
     "answering",
     "script",
+    "evaluation",
 ]
 """A module that asks a model, by the name used in settings, accounting and traces.
 
-"hearing", "appraisal" and "reaction" ask for several judgements in one answer (the setting `cognition`). The last five
+"hearing", "appraisal" and "reaction" ask for several judgements in one answer (the setting `cognition`). The last six
 are not part of an agent's mind: the judge of debates, the selector of speakers, the analysis of utterances, the
-answers of the debate baselines, and the script that the single_agent baseline writes.
+answers of the debate baselines, the script that the single_agent baseline writes, and the evaluation of conversations
+that are over.
 """
 
 MODULES: Final[tuple[Module, ...]] = get_args(Module)
 """All modules that ask a model."""
 
-OUTSIDE: Final[tuple[Module, ...]] = ("judge", "selector", "analysis", "answering", "script")
+OUTSIDE: Final[tuple[Module, ...]] = ("judge", "selector", "analysis", "answering", "script", "evaluation")
 """The modules that are not part of an agent's mind."""
+
+AFTERWARDS: Final[tuple[Module, ...]] = ("evaluation",)
+"""The modules that ask about conversations that are over; a conversation needs no model for them."""
 
 
 class RetrievalWeights(BaseModel):

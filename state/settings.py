@@ -25,7 +25,7 @@ from persimchat.state.setting_fields import (
     Mode,
     SettingFields,
 )
-from persimchat.state.setting_values import MODULES, OUTSIDE, Module, RetrievalWeights, no_switch
+from persimchat.state.setting_values import AFTERWARDS, MODULES, OUTSIDE, Module, RetrievalWeights, no_switch
 
 __all__ = [
     "ABOUT",
@@ -36,6 +36,7 @@ __all__ = [
     "FORMER_NAMES",
     "IN_ROUNDS",
     "MODES",
+    "AFTERWARDS",
     "MODULES",
     "OUTSIDE",
     "PART",

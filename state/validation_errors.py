@@ -94,7 +94,7 @@ def _worded(place: Location, error: ErrorDetails, model: type[BaseModel]) -> tup
         return f"{name} is missing", f"Give {phrase}{hint}."
     if error["type"] == "value_error":
         what, _, remedy = re.sub(r"; (\w)", lambda m: f". {m[1].upper()}", error["msg"][13:]).partition(". ")
-        return what, remedy or f"Give {phrase}{hint}."
+        return what, f"{remedy.rstrip('.')}." if remedy else f"Give {phrase}{hint}."
     message = _SUBJECT.sub(f"{name} should", error["msg"])
     if not message.startswith(name):
         message = f"{name}: {message}"

@@ -62,18 +62,19 @@ def export(
     """Write runs as tables for analysis: many runs into one set of tables, with a codebook of all columns.
 
     The tables are runs, utterances, minds, memories (recalled), verdicts, positions, scores and calls, and, if there
-    were any, silences and interventions.
+    were any, silences, interventions and judgements of evaluators.
     """
     if bom and form != "csv":
         raise InputError(
             f"--bom needs --format csv, not {form}", where="persimchat export", remedy="Leave one of them out."
         )
 
-    from persimchat.app.commands.finding import find_run
+    from persimchat.app.commands.finding import find_run, judgements_on
     from persimchat.runs.reports.export import export_runs
     from persimchat.runs.reports.words import count
 
-    done = export_runs([find_run(name, runs) for name in wanted], out, form, bom=bom, force=force, eyes=eyes)
+    folders = [find_run(name, runs) for name in wanted]
+    done = export_runs(folders, out, form, bom=bom, force=force, eyes=eyes, judged=judgements_on)
     for note in done.notes:
         warn(f"persimchat: note: {one_line(note)}")
     for table, path in done.files.items():

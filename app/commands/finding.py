@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from persimchat.state.errors import InputError, nearest_word
 from persimchat.state.plain_text import quoted
+
+if TYPE_CHECKING:
+    from persimchat.runs.folder.judgements import RecordedJudgement
+    from persimchat.runs.folder.reading import Record
 
 LATEST: Final = "latest"
 _MOST_NAMED: Final = 3
@@ -58,6 +62,22 @@ def find_run(wanted: str, out: Path) -> Path:
         where=str(out),
         remedy="Write more of the id.",
     )
+
+
+def judgements_on(record: Record) -> list[RecordedJudgement]:
+    """The evaluators' judgements in a run's folder that hold for its conversation as it is; others are stale.
+
+    Raises:
+        InputError: the file of judgements is damaged.
+    """
+    from persimchat.runs.folder.judgements import read_judgements
+
+    rows = read_judgements(record.path)
+    if not rows:
+        return []
+    from persimchat.evaluation.dimensions import current  # takes a second; most runs have no judgements
+
+    return current(record, rows)
 
 
 def _is_there(path: Path) -> bool:

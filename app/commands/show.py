@@ -55,7 +55,7 @@ def show(
         ),
     ] = OUT,
 ) -> None:
-    """Show a run: who spoke, how fast, how they felt, why it ended, what it cost.
+    """Show a run: who spoke, how fast, how they felt, why it ended, what it cost, how it was judged.
 
     The run may be interrupted, or still running.
     """
@@ -68,7 +68,7 @@ def show(
             remedy="Add --html, or leave it out.",
         )
 
-    from persimchat.app.commands.finding import find_run
+    from persimchat.app.commands.finding import find_run, judgements_on
     from persimchat.runs.folder.reading import read_run
 
     record = read_run(find_run(run, out))
@@ -83,14 +83,18 @@ def show(
     from persimchat.runs.reports.summary import summarise
 
     summary = summarise(record)
+    judged = judgements_on(record)
     if as_json:
         import json
 
-        say(json.dumps(summary.model_dump(mode="json"), ensure_ascii=False, indent=2))
+        data = summary.model_dump(mode="json")
+        if judged:
+            data["judgements"] = [row.model_dump(mode="json") for row in judged]
+        say(json.dumps(data, ensure_ascii=False, indent=2))
         return
 
     from persimchat.app.views.printing import print_all
     from persimchat.app.views.run_tables import Look
     from persimchat.app.views.show_view import shown
 
-    print_all(shown(summary, Look(terminal=on_terminal(), unicode=is_unicode())))
+    print_all(shown(summary, Look(terminal=on_terminal(), unicode=is_unicode()), judged))

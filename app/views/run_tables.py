@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
@@ -13,7 +14,8 @@ from rich.text import Text
 
 from persimchat.app.views.text import mood
 from persimchat.runs.events import Totals
-from persimchat.runs.reports.summary import SCORES, AgentSummary, Course, Summary, VerdictSummary
+from persimchat.runs.folder.judgements import RecordedJudgement
+from persimchat.runs.reports.summary import SCORES, AgentSummary, Course, Summary, VerdictSummary, mean
 from persimchat.runs.reports.words import cost, decimal, from_to, plain, seconds, spaced, trend, whole
 from persimchat.state.plain_text import one_line
 
@@ -83,7 +85,22 @@ class Look:
 
 
 _WORDS: Final = frozenset(
-    {"agent", "module", "feels at the end", "last answer", "verdict", "debate is", "answer", "what", "in a", "in b"}
+    {
+        "agent",
+        "module",
+        "feels at the end",
+        "last answer",
+        "verdict",
+        "debate is",
+        "answer",
+        "what",
+        "in a",
+        "in b",
+        "dimension",
+        "missing",
+        "scores",
+        "judge",
+    }
 )
 """Columns that hold words; the others hold figures, which are aligned right and never broken."""
 
@@ -169,6 +186,24 @@ def verdicts(summary: Summary, look: Look, most: int = 20) -> Table | None:
     title = "Verdicts" if len(shown) == len(summary.verdicts) else f"Verdicts, the last {most}"
     columns = ("after\nutterance", "verdict", "debate is", "agree", "answer")
     return table(look, title, columns, map(row, shown))
+
+
+def judgements(rows: Iterable[RecordedJudgement], look: Look) -> Table | None:
+    """The scores that evaluators gave the conversation; None if there are none."""
+    grouped: dict[tuple[str, str], list[RecordedJudgement]] = {}
+    for row in rows:
+        grouped.setdefault((row.dimension, row.judge), []).append(row)
+    if not grouped:
+        return None
+
+    def cells(dimension: str, judge: str, own: Sequence[RecordedJudgement]) -> list[str]:
+        scores = [row.score for row in own if row.score is not None]
+        why = Counter(row.missing for row in own if row.missing)
+        missing = ", ".join(f"{reason} {times}" for reason, times in why.items()) or "0"
+        return [dimension, decimal(mean(scores)), " ".join(f"{score:g}" for score in scores) or "–", missing, judge]
+
+    columns = ("dimension", "average", "scores", "missing", "judge")
+    return table(look, "Judged after it was over", columns, (cells(*of, own) for of, own in grouped.items()))
 
 
 def usage(what: str, rows: dict[str, Totals], look: Look) -> Table | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Final
 
 from rich.console import Group, RenderableType
@@ -12,6 +12,7 @@ from rich.text import Text
 from persimchat.app.views import run_tables as tables
 from persimchat.app.views.run_tables import Look
 from persimchat.app.views.text import used
+from persimchat.runs.folder.judgements import RecordedJudgement
 from persimchat.runs.folder.lines import CONDITION, DISCLAIMER
 from persimchat.runs.reports.summary import SCORES, Course, Summary
 from persimchat.runs.reports.words import (
@@ -34,8 +35,14 @@ _TREND = (
 )
 
 
-def shown(summary: Summary, look: Look) -> RenderableType:
-    """The text that `persimchat show` prints."""
+def shown(summary: Summary, look: Look, judged: Sequence[RecordedJudgement] = ()) -> RenderableType:
+    """The text that `persimchat show` prints.
+
+    Args:
+        summary: the run in numbers.
+        look: what standard output can show.
+        judged: the judgements of evaluators.
+    """
     facts = Table.grid(padding=(0, 2))
     facts.add_column(style="dim", no_wrap=True)
     facts.add_column(overflow="fold")
@@ -46,6 +53,7 @@ def shown(summary: Summary, look: Look) -> RenderableType:
         tables.minds(summary, look),
         tables.analysis(summary, look),
         tables.verdicts(summary, look),
+        tables.judgements(judged, look),
         tables.usage("module", summary.usage_by_module, look),
         tables.usage("agent", summary.usage_by_agent, look),
     ]

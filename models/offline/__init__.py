@@ -1,4 +1,4 @@
-"""The offline model: a small stochastic model of conversation, no language model."""
+"""The offline model: a small stochastic model of conversation, not a language model."""
 
 from persimchat.models.offline.chat_model import NOTICE, OfflineChatModel
 

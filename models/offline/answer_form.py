@@ -1,4 +1,4 @@
-"""The answer that a debate is to come to: free text, yes or no, a choice, a number."""
+"""The form of a debate's answer: free text, yes or no, a choice, a number."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ NUMBER: Final = re.compile(r"(?<![\w.])-?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?")
 
 @dataclass(frozen=True)
 class AnswerForm:
-    """What an answer has to look like; `choices` only where one of them is asked for."""
+    """The form of an answer; `choices` is empty unless the answer must be one of them."""
 
     kind: AnswerFormat = "free"
     choices: tuple[str, ...] = ()
 
 
 def spelled(value: float) -> str:
-    """A number as it stands in a sentence: "1,200", "0.25"."""
+    """A number in a sentence: "1,200", "0.25"."""
     return f"{int(value):,}" if value == int(value) else f"{value:g}"

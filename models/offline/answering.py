@@ -1,8 +1,8 @@
 """Answers of debates in rounds (baselines mad, mad_judge, reconcile), and the judge between two sides.
 
-Answers come from the same opinions as all else here: everybody starts at a point of their own and is moved by the
-answers of the last round that lie within their confidence bound. What is right this model cannot know: where a number,
-a choice or a yes or no is asked for, it says that it is guessing.
+Answers follow from the same opinions as all else in this model: each participant starts at an opinion of their own, and
+the answers of the last round within their confidence bound move it. This model cannot know the right answer: if the
+task asks for a number, a choice or a yes or no, it says that it is guessing.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ from persimchat.models.offline.utterance import reasons
 from persimchat.models.offline.words import count
 
 _WORDS: Final = 40
-"""Length of the reasons in words: more than an utterance, since all that is said of a round is said in it."""
+"""Length of the reasons in words: more than an utterance, since they hold all words of a round."""
 _APART: Final = 5
-"""Places in the decks between two who answer at the same time, so that they do not use the same phrases."""
+"""Places in the decks between two simultaneous answers, so that they do not use the same phrases."""
 
 
 def answering(prompt: Prompt, seed: int) -> dict[str, Any]:
-    """An answer in rounds: `reasoning`, `answer` and, where the task asks for it, `confidence`."""
+    """An answer in rounds: `reasoning`, `answer` and, if the task asks for it, `confidence`."""
     prompt.need_section(prompt.topic, "environment")
     prompt = replace(prompt, form=prompt.form or AnswerForm())
     topic = topic_of(prompt)
@@ -48,17 +48,17 @@ def answering(prompt: Prompt, seed: int) -> dict[str, Any]:
 
 
 def _answer(index: int, topic: Topic) -> str:
-    """A position as an answer: in the form asked for, else in the same sentence whoever gives it."""
+    """A position as an answer: in the required form, else in a sentence that is the same for all participants."""
     if topic.answers:
         return topic.answers[index]
     return filled(deck("debate", "answer")[0], {"answer": topic.positions[index]})
 
 
 def _index(answered: Answered, topic: Topic) -> int | None:
-    """The position that an answer of the last round stands for; None where it cannot be told."""
+    """The position of an answer of the last round; None if it cannot be determined."""
     if answered.answer in topic.answers and topic.kind != "polar":
         return topic.answers.index(answered.answer)
-    # A bare yes or no has two positions; the reasons tell which.
+    # A bare yes or no fits two positions; the reasons decide.
     told = position_in(answered.reasons, topic) if topic.kind == "polar" else position_in(answered.answer, topic)
     if told is not None and (topic.kind != "polar" or topic.answers[told] == answered.answer):
         return told
@@ -69,7 +69,7 @@ def _index(answered: Answered, topic: Topic) -> int | None:
 
 
 def _stance(prompt: Prompt, topic: Topic, seed: int) -> Stance:
-    """What somebody holds after the last round: what they answered themselves, moved by what the others did."""
+    """A participant's opinion after the last round: their own answer, moved by the others' answers."""
     temper = temper_of(prompt.traits, prompt.goals)
     n = len(topic.positions)
     opinion = starting_opinion(prompt, topic, seed)
@@ -88,7 +88,7 @@ def _stance(prompt: Prompt, topic: Topic, seed: int) -> Stance:
 
 
 def _another(theirs: str, mine: int, opinion: float, topic: Topic) -> int:
-    """One's own position where it gives another answer than theirs, else the nearest that does."""
+    """The participant's own position if its answer differs from theirs, else the nearest one whose answer does."""
     refused = _answer_in(theirs, topic)
     answers = topic.answers or topic.positions
     free = [i for i, answer in enumerate(answers) if answer != refused]
@@ -96,7 +96,7 @@ def _another(theirs: str, mine: int, opinion: float, topic: Topic) -> int:
 
 
 def _answer_in(text: str, topic: Topic) -> str:
-    """The answer that a side's words give; "" where none can be told."""
+    """The answer in a side's words; "" if none can be determined."""
     if text.strip() in topic.answers:
         return text.strip()
     index = position_in(text, topic)
@@ -104,11 +104,11 @@ def _answer_in(text: str, topic: Topic) -> str:
 
 
 def _reasoning(prompt: Prompt, held: Stance, topic: Topic, seed: int) -> str:
-    """What somebody says to the others: why they answer so, and that it is a guess where it can be no more."""
+    """A participant's words to the others: the reasons of their answer, and that it is a guess if it can be no more."""
     others = [Said(a.speaker, a.reasons) for a in prompt.answers if not a.own]
     own = [Said(a.speaker, a.reasons) for a in prompt.answers if a.own]
     rank = sorted(prompt.participants).index(prompt.name)
-    # Everybody of a round speaks at once, each to another one of the others.
+    # All participants of a round speak at once, each to a different one of the others.
     spoken_to = others[rank % len(others) :] + others[: rank % len(others)] if others else []
     shown = replace(prompt, recent=(*own, *spoken_to), register="neutral", words=_WORDS)
     scene = scene_of(shown, seed, ahead=_APART * rank)
@@ -124,7 +124,7 @@ def _reasoning(prompt: Prompt, held: Stance, topic: Topic, seed: int) -> str:
 
 
 def mad_judge(prompt: Prompt, seed: int) -> dict[str, Any]:
-    """`Decision`: as soon as both sides answer the same; after the last round, for the side that gave more reasons."""
+    """`Decision`: once both sides give the same answer; after the last round, for the side that gave more reasons."""
     prompt.need_section(prompt.answers, "answers")
     prompt = replace(prompt, form=prompt.form or AnswerForm())
     topic = topic_of(prompt)
@@ -149,11 +149,11 @@ def mad_judge(prompt: Prompt, seed: int) -> dict[str, Any]:
 
 
 def _given(answered: Answered, topic: Topic) -> str:
-    """An answer as it was given, or as the debate knows it where it is known."""
+    """An answer in the debate's own words if it is one of the debate's answers, else as given."""
     index = _index(answered, topic)
     return answered.answer if index is None or topic.answers else _answer(index, topic)
 
 
 def _weight(answered: Answered) -> float:
-    """How much of a case was made: words, and words that give reasons."""
+    """The size of a side's case: words, and words that give reasons."""
     return count(answered.reasons) + 5 * len(word_pattern("reasoned").findall(answered.reasons))

@@ -1,4 +1,4 @@
-"""The answers of the judging tasks: one function a task, each returning its schema's fields (state/judgement.py)."""
+"""The answers of the judging tasks: one function per task returns its schema's fields (state/judgement.py)."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from persimchat.models.offline.words import content_words, listed, short_name, w
 
 
 def keywords_of(text: str, prompt: Prompt, limit: int) -> list[str]:
-    """Content words that stand in a text, names of those present left out where other words remain."""
+    """Content words of a text, without the names of the participants if other words remain."""
     names = {part.casefold() for n in (prompt.name, *prompt.present) for part in n.split()}
     found = content_words(text, 40)
     return ([w for w in found if w.casefold() not in names] or found)[:limit]
 
 
 def perception(prompt: Prompt, seed: int) -> dict[str, Any]:
-    """`Percept`: who said what, for which position, asking whom."""
+    """`Percept`: who said what, for which position, and asked whom."""
     prompt.need_section(prompt.heard, "heard")
     heard = prompt.heard
     assert heard is not None
@@ -70,13 +70,13 @@ def _importance(a: Appraisal, prompt: Prompt) -> int:
 
 
 def focal_points(prompt: Prompt, seed: int) -> dict[str, Any]:
-    """`FocalPoints`: a question about the matter, one about the people, one about oneself."""
+    """`FocalPoints`: a question about the topic, one about the people, one about the agent itself."""
     prompt.need_section(prompt.heard or prompt.topic, "heard")
     return {"questions": thinking.questions(prompt, appraise(prompt, seed))}
 
 
 def memory_filtering(prompt: Prompt, seed: int) -> dict[str, Any]:
-    """`Consolidation`: kept where it matters and is new."""
+    """`Consolidation`: a memory is kept if it matters and is new."""
     prompt.need_section(prompt.leaving, "leaving_memory")
     leaving = prompt.leaving
     assert leaving is not None
@@ -107,7 +107,7 @@ def _feeling(prompt: Prompt, seed: int) -> dict[str, Any]:
 
 
 def action(prompt: Prompt, seed: int) -> dict[str, Any]:
-    """`Action`: plan where there is no plan or an answer is expected, reflect where there is much to digest."""
+    """`Action`: plan without a plan or if an answer is expected, reflect after much new content."""
     a = appraise(prompt, seed)
     fresh = [m for m in prompt.memories if m.kind == "perception"]
     reflections = sum(m.kind == "reflection" for m in prompt.memories)
@@ -133,13 +133,13 @@ def action(prompt: Prompt, seed: int) -> dict[str, Any]:
 
 
 def reflection(prompt: Prompt, seed: int) -> dict[str, Any]:
-    """`Reflection`: five insights, each resting on memories that are listed."""
+    """`Reflection`: five insights, each with memories of the list as evidence."""
     prompt.need_section([m for m in prompt.memories if m.number], "memories")
     return {"insights": thinking.insights(prompt, appraise(prompt, seed))}
 
 
 def planning(prompt: Prompt, seed: int) -> dict[str, Any]:
-    """`Plan`: every goal listed stays."""
+    """`Plan`: keeps every listed goal."""
     return thinking.plan(prompt, appraise(prompt, seed), seed)
 
 
@@ -150,7 +150,7 @@ def _openness(prompt: Prompt, seed: int) -> dict[str, Any]:
 
 
 def _parts(prompt: Prompt, seed: int) -> dict[str, Any]:
-    """Several judgements in one answer: those that the task names, each as it would be by itself."""
+    """Several judgements in one answer: those that the task names, each as in an answer of its own."""
     return {part: TASKS[part](prompt, seed) for part in prompt.parts}
 
 
@@ -178,4 +178,4 @@ TASKS: Final[dict[str, Callable[[Prompt, int], dict[str, Any]]]] = {
 """Every judging task by the name in its template."""
 
 OUTSIDE: Final = frozenset({"judge", "majority", "selector", "analysis", "mad_judge", "persona_generation"})
-"""Those that belong to no agent, so that their prompts need not say who is asked."""
+"""Tasks that belong to no agent, so that their prompts need not name one."""

@@ -1,8 +1,8 @@
-"""What an utterance means to somebody who hears it, and the need to talk that follows from it.
+"""Appraises an utterance for its hearer, and derives the need to talk.
 
-Events are appraised in the manner of appraisal theories of emotion: is it for or against what I hold, was it meant for
-me, how do I stand to the speaker, what do they feel. Need to talk and emotional state (`feeling.py`) are arithmetic on
-that; the coefficients are this model's own and were set by hand.
+It follows appraisal theories of emotion: is the utterance for or against my position, was it meant for me, what is my
+relationship to the speaker, what does the speaker feel. Need to talk and emotional state (`feeling.py`) are computed
+from these answers; the coefficients are this model's own and were set by hand.
 """
 
 from __future__ import annotations
@@ -25,19 +25,19 @@ _WEARIEST: Final = 5.0
 
 @dataclass(frozen=True)
 class Appraisal:
-    """What the words just heard are to the one who hears them.
+    """The appraisal of the last utterance by its hearer.
 
     Attributes:
-        facts: who hears.
+        facts: about the hearer.
         topic: analysed.
-        stance: what they hold.
-        theirs: index of the position the words speak for, None where none can be told.
-        own: they spoke themselves.
-        to_me: they were spoken to by name, or in a whisper.
-        asked: they were asked something.
-        agreement: from -1 (against what I hold, or told off) over 0 to 1 (for it).
-        valence: how they stand to the speaker, -1, 0 or 1.
-        heard: whether anything was heard at all.
+        stance: of the hearer.
+        theirs: index of the position that the words support, None if it cannot be determined.
+        own: the hearer spoke the words.
+        to_me: the words address the hearer by name or in a whisper.
+        asked: the words ask the hearer something.
+        agreement: from -1 (against the hearer's position, or a reproof) over 0 to 1 (for it).
+        valence: of the hearer's relationship to the speaker, -1, 0 or 1.
+        heard: whether there was an utterance.
         led: the speaker is the moderator, who takes no part.
     """
 
@@ -55,7 +55,7 @@ class Appraisal:
 
 
 def appraise(prompt: Prompt, seed: int) -> Appraisal:
-    """Appraise the words just heard."""
+    """Appraise the last utterance."""
     facts = facts_of(prompt)
     topic = topic_of(prompt)
     held = stance(prompt, topic, seed)
@@ -64,7 +64,7 @@ def appraise(prompt: Prompt, seed: int) -> Appraisal:
         return Appraisal(facts, topic, held, None, False, False, False, 0.0, 0, heard=False)
     led = prompt.leads(heard.speaker)
     theirs = None if led else position_in(heard.words, topic)
-    # A question asks everybody where it names nobody, and those whom it names where it does. A moderator's is meant.
+    # A question asks those whom it names, or all if it names nobody. A moderator's question asks its addressees.
     asked = "?" in heard.words and (heard.to_me or (led and heard.addressees == "everybody"))
     relation = prompt.relation_to(heard.speaker)
     return Appraisal(
@@ -96,7 +96,7 @@ def _agreement(words: str, theirs: int | None, held: Stance, topic: Topic, *, to
 
 
 def need_to_talk(prompt: Prompt, seed: int) -> tuple[int, str]:
-    """How much somebody wants to speak next, 0–10, and why (one sentence)."""
+    """The agent's need to talk, 0–10, and the reason (one sentence)."""
     a = appraise(prompt, seed)
     groups = a.facts.groups
     reasons = []
@@ -138,7 +138,7 @@ def need_to_talk(prompt: Prompt, seed: int) -> tuple[int, str]:
 
 
 def _need_to_leave(prompt: Prompt, a: Appraisal, seed: int) -> tuple[int, str]:
-    """While people take leave: those who have are done, the others still want to say goodbye."""
+    """Need to talk while agents take leave: those who have are done, the others still want to say goodbye."""
     name = short_name(prompt.name)
     told = [text for _, speaker, text in utterances_known(prompt) if speaker == prompt.name]
     if any("took leave" in text or word_pattern("leaving").search(text) for text in told):
@@ -149,7 +149,7 @@ def _need_to_leave(prompt: Prompt, a: Appraisal, seed: int) -> tuple[int, str]:
 
 
 def weariness(prompt: Prompt) -> float:
-    """How far a free discussion has been talked out, 0 to 5: it grows once everybody could have spoken three times."""
+    """How exhausted a discussion is, 0 to 5: grows after three times as many utterances as there are participants."""
     if prompt.form is not None:
         return 0.0
     rounds = prompt.turn / (len(prompt.present) + 1)
@@ -157,7 +157,7 @@ def weariness(prompt: Prompt) -> float:
 
 
 def _silence(prompt: Prompt, reasons: list[str]) -> float:
-    """More need for those who have had less than their share of the talk."""
+    """Raise the need of agents with less than their share of the utterances."""
     share = prompt.turn / (len(prompt.present) + 1)
     spoken = prompt.spoken
     if spoken is None:
@@ -169,7 +169,7 @@ def _silence(prompt: Prompt, reasons: list[str]) -> float:
 
 
 def _lateness(prompt: Prompt, reasons: list[str]) -> float:
-    """Less need towards the limit: most has been said."""
+    """Lower the need towards the message limit: most has been said."""
     if prompt.limit <= 0:
         return 0.0
     part = min(1.0, prompt.turn / prompt.limit)

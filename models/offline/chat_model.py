@@ -27,13 +27,13 @@ from persimchat.state.errors import ModelError, suggestion
 
 
 def script(prompt: Prompt, seed: int) -> str:
-    """The conversation: one utterance a line, the speaker's name, a colon, the words."""
+    """The conversation, one utterance per line: the speaker's name, a colon, the words."""
     people = prompt.people or ((replace(prompt, answers=()),) if prompt.name else ())
     prompt.need_section(people, "basic_information")
     prompt.need_section(prompt.topic, "environment")
     length = prompt.length
     names = [person.name for person in people]
-    # As many take leave as there are people, but no more than a quarter of all utterances.
+    # One leave-taking per participant, but at most a quarter of all utterances.
     leaving = min(len(names), length // 4) if prompt.takes_leave else 0
     said: list[Said] = []
     for turn in range(length):
@@ -60,7 +60,7 @@ def script(prompt: Prompt, seed: int) -> str:
 
 
 def _next(people: Sequence[Prompt], said: Sequence[Said], gone: set[str], prompt: Prompt, seed: int) -> Prompt:
-    """Who speaks next: whoever was spoken to, else whoever has waited long for their temper; nobody twice in a row."""
+    """The next speaker: the one addressed, else one who has waited long for their temper; nobody twice in a row."""
     last = said[-1] if said else None
     able = [p for p in people if p.name not in gone and not (last and p.name == last.speaker)]
     able = able or [p for p in people if not (last and p.name == last.speaker)] or list(people)
@@ -73,7 +73,7 @@ def _next(people: Sequence[Prompt], said: Sequence[Said], gone: set[str], prompt
         groups = facts_of(person).groups
         draw = generator(seed, "next", prompt.topic, len(said), person.name).random()
         asked = 6.0 * ("?" in last.words) if last and person.name in called else 0.0
-        # Before the others speak a third time, everybody has spoken.
+        # Everyone speaks once before anyone speaks a third time.
         due = 5.0 * (person in silent and len(said) >= len(people))
         temper = 0.8 * ("talkative" in groups) - 0.8 * ("reserved" in groups)
         return 0.6 * min(waited, 6) + asked + 1.5 * (person.name in called) + due + temper + 1.5 * draw
@@ -84,35 +84,35 @@ def _next(people: Sequence[Prompt], said: Sequence[Said], gone: set[str], prompt
 
 
 NOTICE: Final = "The offline model is no language model: it words set phrases by chance, persona and topic."
-"""What every reader of its output should be told."""
+"""The notice for every reader of its output."""
 
 _SPOKEN: Final = ("utterance", "group_chat")
 """The tasks that are answered with an utterance."""
 
 _TASK: Final = "<task name="
-"""So the task begins in the text of every prompt of this package."""
+"""The beginning of the task in the text of every prompt of this package."""
 _READING: Final = 8.0
 _WORDING: Final = 3.0
-"""Words a second, for the reported response time: people read about four and speak about two and a half."""
+"""Words per second, for the reported response time: people read about four and speak about two and a half."""
 
 
 class OfflineChatModel(BaseChatModel):
-    """A small stochastic model of conversation. It is no language model.
+    """A small stochastic model of conversation. It is not a language model.
 
-    It is given the messages that any other model would be given, and takes from them not the words but the blocks and
-    values that they were rendered from (`prompts/rendering.py`). It answers every task: judgements follow from persona,
-    emotions, relationships and bounded-confidence opinion dynamics (`opinion.py`), utterances are put together from
-    phrase material (the YAML files beside this one). It needs no network and no key, keeps no state, and gives the same
-    answer to the same messages and seed.
+    It gets the same messages as any other model, and reads not their words but the blocks and values from which they
+    were rendered (`prompts/rendering.py`). It answers every task: judgements follow from persona, emotions,
+    relationships and bounded-confidence opinion dynamics (`opinion.py`); utterances are assembled from phrase material
+    (the YAML files beside this one). It needs no network and no key, keeps no state, and gives the same answer to the
+    same messages and seed.
 
-    Text that was not rendered from this package's templates has no blocks: it is taken as a topic, and answered with an
-    utterance on it by nobody in particular.
+    Text that was not rendered from this package's templates has no blocks: the model takes it as a topic, and answers
+    with an utterance on it by an unnamed speaker.
 
-    It is for trying things out, for tests and for demonstrations. What it says is no evidence about people.
+    It is for experiments, tests and demonstrations. Its words are no evidence about people.
     """
 
     seed: int = 0
-    """All randomness comes from it and from what is in the messages."""
+    """All randomness comes from it and from the messages."""
     model_name: str = MODEL_NAME
 
     @property
@@ -127,14 +127,14 @@ class OfflineChatModel(BaseChatModel):
         """The answer's text: JSON for a judging task, plain text for an utterance or a script.
 
         Raises:
-            ModelError: there is no message of a user's, or one that is only the text of a prompt; the task is unknown,
-                or a section that it needs is missing.
+            ModelError: there is no user message, or it is only the text of a prompt; the task is unknown, or a section
+                that it needs is missing.
         """
         prompt = prompt_of(messages)
         return worded(scene_of(_on_text(messages), self.seed)) if prompt is None else self.answer_to(prompt)
 
     def answer_to(self, prompt: Prompt) -> str:
-        """The answer to what a prompt says.
+        """The answer to a prompt.
 
         Raises:
             ModelError: the task is unknown, or a section that it needs is missing.
@@ -159,7 +159,7 @@ class OfflineChatModel(BaseChatModel):
         read = "\n".join(str(m.text) for m in messages)
         given, made = estimated_tokens(read), estimated_tokens(text)
         usage = UsageMetadata(input_tokens=given, output_tokens=made, total_tokens=given + made)
-        # Most of a prompt is known from the last turn, so only a tenth of it counts as read.
+        # Most of a prompt is as in the last turn, so only a tenth of it counts as read.
         seconds = round(0.1 * len(read.split()) / _READING + len(text.split()) / _WORDING, 2)
         return usage, {"model_name": self.model_name, "estimated": True, "response_time_s": seconds}
 
@@ -222,10 +222,10 @@ class OfflineChatModel(BaseChatModel):
 
 
 def _on_text(messages: list[BaseMessage]) -> Prompt:
-    """A prompt for an utterance on the last text of a user's.
+    """A prompt for an utterance on the last text of a user message.
 
     Raises:
-        ModelError: there is none, or it is a prompt of this package that went through other hands as text.
+        ModelError: there is none, or it is a prompt of this package that was passed on as plain text.
     """
     text = next((str(m.text).strip() for m in reversed(messages) if m.type == "human"), "")
     if not text or _TASK in text:

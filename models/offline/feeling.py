@@ -1,8 +1,8 @@
-"""Feelings: how what an agent hears moves its emotional state, each agent by its own temper.
+"""Feelings: how utterances change an agent's emotional state, by the agent's own temper.
 
-A temper says what an agent feels where nothing happens, and what contradiction does to it: one is hurt by it, another
-angry, afraid or curious. It follows from the traits, the way of speaking and the description; where they say little,
-one is drawn from them. The coefficients are this model's own and were set by hand.
+A temper sets what an agent feels if nothing happens, and how it reacts to contradiction: one agent is hurt, another
+angry, afraid or curious. It follows from traits, speaking style and description; if these say little, it is drawn at
+random, seeded with them. The coefficients are this model's own and were set by hand.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from persimchat.models.offline.words import normalised, short_name
 from persimchat.state.emotion import EMOTIONS
 
 _REST: Final = {
-    # Trait group: how it shifts the state to which somebody returns.
+    # Trait group: how it shifts an agent's resting state.
     "cheerful": {"happiness": 1.8, "sadness": -0.5},
     "warm": {"happiness": 0.6, "sadness": 0.3},
     "funny": {"happiness": 0.4},
@@ -39,7 +39,7 @@ _REST: Final = {
     "learned": {"surprise": 0.2},
 }
 _TAKES: Final = {
-    # Trait group: what contradiction makes of somebody.
+    # Trait group: which emotions contradiction raises.
     "irritable": {"anger": 1.2, "disgust": 0.3},
     "stubborn": {"anger": 0.8},
     "blunt": {"anger": 0.3, "disgust": 0.6},
@@ -54,13 +54,13 @@ _TAKES: Final = {
     "talkative": {"anger": 0.3},
 }
 _SOFTENS: Final = {"calm": 0.6, "cheerful": 0.8, "funny": 0.85}
-"""Trait group: how much of a blow is left."""
+"""Trait group: the part of a contradiction that takes effect."""
 _TOLD: Final = ("cheerful", "gloomy", "irritable", "anxious")
-"""Groups that a description is believed to tell; words for the others stand in it for other things."""
+"""Groups that are recognised in a description; there, words for the other groups have other meanings."""
 _CONTENT: Final = 1.3
-"""Happiness of those of whom nothing is known, where nothing happens."""
+"""Resting happiness of agents about whom nothing is known."""
 _LEANING: Final = {"happiness": 0.25, "surprise": 0.15, "sadness": 0.2, "anger": 0.17, "fear": 0.14, "disgust": 0.09}
-"""How often people lean to an emotion for no reason that their profile tells."""
+"""Share of agents who lean to an emotion without a reason in their profile."""
 _LEANS: Final = 1.2
 
 
@@ -69,9 +69,9 @@ class Disposition:
     """A temper.
 
     Attributes:
-        rest: the emotional state where nothing happens, by emotion.
-        takes: what a full contradiction adds, by emotion.
-        spirits: what a full support adds to happiness.
+        rest: the resting emotional state, by emotion.
+        takes: what full contradiction adds, by emotion.
+        spirits: what full support adds to happiness.
     """
 
     rest: Mapping[str, float]
@@ -80,7 +80,7 @@ class Disposition:
 
 
 def disposition_of(prompt: Prompt) -> Disposition:
-    """The temper of the person of a prompt, without the topic."""
+    """The temper of a prompt's agent, apart from the topic."""
     facts = facts_of(prompt)
     told = {group for group in _TOLD if word_pattern(group).search(prompt.description)}
     return _disposition(prompt.name, prompt.description, frozenset(facts.groups | told), facts.child, facts.onlooker)
@@ -92,7 +92,7 @@ def _disposition(name: str, description: str, groups: frozenset[str], child: boo
     leaning = draw.choices(list(_LEANING), list(_LEANING.values()))[0]
     rest = {e: 0.5 * draw.random() + (_CONTENT if e == "happiness" else 0.0) for e in EMOTIONS}
     takes = dict.fromkeys(EMOTIONS, 0.0) | {"anger": 0.6, "sadness": 0.3}
-    # The less a profile tells, the more is left to the person.
+    # The less a profile says, the more is drawn at random.
     known = sum(group in _REST for group in groups) if not onlooker else 9
     rest[leaning] += _LEANS / (1 + 0.4 * known)
     takes["anger" if leaning == "happiness" else leaning] += 0.6 / (1 + 0.4 * known)
@@ -115,20 +115,20 @@ def _disposition(name: str, description: str, groups: frozenset[str], child: boo
 
 
 _RETURN: Final = 0.3
-"""Part of the way back to their temper that somebody goes between two utterances."""
+"""Part of the way back to the resting state between two utterances."""
 _FADES: Final = 0.5
-"""The same for surprise, which passes quickly."""
+"""The same part for surprise, which passes quickly."""
 _MOST: Final = 3.0
-"""Levels by which one utterance changes an emotion at most."""
+"""The most levels by which one utterance changes an emotion."""
 _NEWS: Final = (("hurtful", "sadness"), ("frightening", "fear"), ("surprising", "surprise"))
-"""Words in topics and utterances, and what they make people feel."""
+"""Words in topics and utterances, and the emotions that they raise."""
 
 
 def feeling(prompt: Prompt, seed: int) -> tuple[dict[str, int], str]:
-    """The new emotional state, and what changed and why (one sentence).
+    """The new emotional state, and the change with its reason (one sentence).
 
-    Before the conversation the state comes from the persona and the topic alone. Later it returns towards the persona's
-    own temper and is moved by the event; what an event asks for is approached, not reached at once.
+    Before the conversation, the state depends only on persona and topic. Later it returns towards the persona's own
+    temper, and the event moves it part of the way towards its target.
     """
     a = appraise(prompt, seed)
     temper = disposition_of(prompt)
@@ -152,13 +152,13 @@ def _of_topic(emotion: str, topic: str) -> float:
 
 
 def _stepped(value: float, draw: float) -> int:
-    """A level from 0 to 10; the fraction decides by chance, so that slow changes are not rounded away."""
+    """A level from 0 to 10; the fraction is the chance to round up, so that slow changes are not lost."""
     whole = int(value // 1)
     return max(0, min(10, whole + (draw < value - whole)))
 
 
 def _event(a: Appraisal, temper: Disposition, prompt: Prompt) -> dict[str, float]:
-    """What the words heard do to the six emotions."""
+    """The effect of the words on the six emotions."""
     event = dict.fromkeys(EMOTIONS, 0.0)
     heard = prompt.heard
     if heard is None or a.own:
@@ -174,7 +174,7 @@ def _event(a: Appraisal, temper: Disposition, prompt: Prompt) -> dict[str, float
         for emotion, level in temper.takes.items():
             event[emotion] += level * blow
         event["happiness"] -= 1.1 * blow
-        # From those whom one likes it hurts, from those whom one does not it angers.
+        # Contradiction by a friend hurts, by an opponent it angers.
         event["anger"] += 0.3 * blow * -a.valence
         event["sadness"] += 0.6 * blow * (a.valence > 0)
     if a.to_me:
@@ -191,9 +191,9 @@ def _event(a: Appraisal, temper: Disposition, prompt: Prompt) -> dict[str, float
         event["disgust"] += 0.8
         event["anger" if temper.takes["anger"] >= temper.takes["sadness"] else "sadness"] += 0.8
     event["surprise"] += 1.2 * (a.stance.mine != a.stance.before)
-    # A thought that is not remembered yet wakes those who are easily surprised.
+    # A new thought surprises agents who are easily surprised.
     event["surprise"] += 0.6 * temper.rest["surprise"] * _is_new(a, prompt)
-    # Talk in circles is borne by nobody gladly.
+    # Repetition lowers all agents' spirits.
     weary = weariness(prompt) / 5
     event["happiness"] -= 0.6 * weary
     event["disgust"] += weary * (0.2 + 0.5 * temper.takes["disgust"])
@@ -203,7 +203,7 @@ def _event(a: Appraisal, temper: Disposition, prompt: Prompt) -> dict[str, float
 
 
 def _is_new(a: Appraisal, prompt: Prompt) -> bool:
-    """Whether the words heard bring up something that nobody is remembered to have brought up."""
+    """Whether the words bring up something that no memory has."""
     gist = known_gist(prompt.heard.words, a.topic) if prompt.heard else ""
     return bool(gist) and not any(normalised(gist) in normalised(memory.theme) for memory in prompt.memories)
 

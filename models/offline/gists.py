@@ -1,4 +1,4 @@
-"""What an utterance brought up, as a phrase by which others can refer to it."""
+"""Finds the gist of an utterance: a phrase by which others can refer to it."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from persimchat.models.offline.words import normalised
 
 @lru_cache(maxsize=4096)
 def gist_of(text: str, topic: Topic) -> str:
-    """A noun phrase for what an utterance brought up, known from the phrase material; "" where it has none.
+    """A noun phrase for the content of an utterance, from the phrase material; "" if there is none.
 
-    Words of people and other models are not in the material: then a noun after an article, if one is easy to tell.
+    Words of people and other models are not in the material: then the phrase is a noun after an article, if any.
     """
     known = known_gist(text, topic)
     if known:
@@ -31,20 +31,20 @@ def gist_of(text: str, topic: Topic) -> str:
 
 @lru_cache(maxsize=256)
 def _position_words(topic: Topic) -> frozenset[str]:
-    """Words of the positions: who names a position brings nothing up yet."""
+    """Words of the positions: they do not count as new content."""
     return frozenset(word for label in topic.positions for word in normalised(label).split())
 
 
 @lru_cache(maxsize=4096)
 def known_gist(text: str, topic: Topic) -> str:
-    """As `gist_of`, for what is in the phrase material; "" for all else."""
+    """As `gist_of`, but only for words in the phrase material; "" for all others."""
     plain = f" {normalised(text)} "
     return next((gist for needle, gist in _gists(topic) if needle in plain), "")
 
 
 @lru_cache(maxsize=256)
 def _gists(topic: Topic) -> tuple[tuple[str, str], ...]:
-    # Of a point with slots, the longest stretch between them is known again, if it is long enough.
+    # A point with slots is recognised by its longest stretch between them, if that is long enough.
     pairs = [(p.text if "{" not in p.text else skeleton(p.text), p.gist) for p in topic.points if p.gist]
     found = [(f" {normalised(text)} ", gist) for text, gist in pairs if len(text.split()) > 2]
     return (*found, *_life_gists())

@@ -1,7 +1,7 @@
-"""Decks of phrases and the filling of their slots.
+"""Decks of phrases, and the filling of their slots.
 
-Everybody in a conversation walks the same decks, shuffled by seed and topic, and the turn is the place in the deck. So
-no phrase comes twice before its deck is used up, although nobody remembers what was drawn.
+All speakers of a conversation share the same decks, shuffled by seed and topic, and the turn is the place in the deck.
+So no phrase comes twice before its deck is used up, although no draw is recorded.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def slots(phrase: str) -> frozenset[str]:
 
 @lru_cache(maxsize=8192)
 def skeleton(phrase: str) -> str:
-    """The longest stretch of a phrase between its slots, in the form in which texts are compared."""
+    """The longest stretch of a phrase between its slots, normalised for comparison."""
     return max((normalised(piece) for piece in _SLOT.sub("\x00", phrase).split("\x00")), key=len, default="")
 
 
@@ -54,7 +54,7 @@ def filled(phrase: str, values: Mapping[str, str]) -> str:
 
 
 def for_register(phrase: str, register: str) -> str | None:
-    """The phrase without its register mark; None where it belongs to another register."""
+    """The phrase without its register mark; None if it belongs to another register."""
     mark = _REGISTERS.get(phrase[:2])
     if mark is None:
         return phrase
@@ -69,7 +69,7 @@ class Decks:
         seed: the model's seed.
         topic: the topic's text.
         register: "casual", "neutral" or "formal".
-        said: what was said lately, normalised; phrases found in it are passed over.
+        said: recent utterances, normalised; phrases found in them are skipped.
     """
 
     seed: int
@@ -83,13 +83,13 @@ class Decks:
         return len(fixed) < 4 or fixed not in self.said
 
     def order(self, deck: str, size: int, step: int) -> tuple[int, ...]:
-        """The order of a deck on the pass in which `step` falls, beginning at `step`."""
+        """The order of a deck on the pass that contains `step`, beginning at `step`."""
         shuffled = permutation(size, self.seed, self.topic, deck, step // size)
         start = step % size
         return shuffled[start:] + shuffled[:start]
 
     def candidates(self, deck: str, phrases: Sequence[str], step: int, values: Mapping[str, str]) -> list[str]:
-        """The phrases that can be used now, the one whose turn it is first, and those used lately last."""
+        """The usable phrases: the current one first, recently used ones last."""
         usable: list[str] = []
         stale: list[str] = []
         for index in self.order(deck, len(phrases), step) if phrases else ():
@@ -99,6 +99,6 @@ class Decks:
         return usable + stale
 
     def pick(self, deck: str, phrases: Sequence[str], step: int, values: Mapping[str, str]) -> str:
-        """The phrase whose turn it is, filled; "" where none of the deck can be used."""
+        """The current phrase, filled; "" if no phrase of the deck can be used."""
         found = self.candidates(deck, phrases, step, values)
         return filled(found[0], values) if found else ""

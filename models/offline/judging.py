@@ -1,8 +1,8 @@
-"""The judge of a debate: who holds what by their own words, whether that is a consensus, and what most hold.
+"""The judge of a debate: each participant's position by their own words, consensus, and the majority's answer.
 
-It reads positions as everybody else here does (`positions.py`), from the utterances that it is shown or, where it has a
-mind of its own, from what it remembers. Consensus takes that everybody has spoken, that all last spoke for the same
-answer, and that nobody's openness is low.
+It reads positions as the rest of this model does (`positions.py`), from the utterances in its prompt or, if it has a
+mind of its own, from its memories. Consensus requires that all participants have spoken, that all last spoke for the
+same answer, and that nobody's openness is low.
 """
 
 from __future__ import annotations
@@ -25,19 +25,19 @@ from persimchat.models.offline.topics import Topic, topic_of
 from persimchat.models.offline.words import content_words, listed, short_name
 
 READY: Final = 6
-"""Least openness with which somebody is taken to accept the common answer."""
+"""The least openness at which a participant counts as accepting the common answer."""
 _NEW: Final = 0.3
-"""Share of the later utterances that bring a new reason, below which the talk goes in circles."""
+"""If fewer of the later utterances than this share bring a new reason, the conversation is circling."""
 
 
 @dataclass(frozen=True)
 class Held:
-    """What a participant holds.
+    """The position of a participant.
 
     Attributes:
-        label: as it stands in sentences.
-        answer: in the form that the debate asks for; the label where any text will do.
-        before: the label of what they spoke for before that, empty where it is the same or nothing.
+        label: its words in a sentence.
+        answer: in the form of the debate's answer; the label if any text is allowed.
+        before: the label of their earlier position, empty if it is the same or there is none.
     """
 
     label: str
@@ -46,7 +46,7 @@ class Held:
 
 
 def holdings(prompt: Prompt, topic: Topic) -> dict[str, Held]:
-    """What everybody last spoke for, by name; those whose words tell nothing are left out."""
+    """The position that each participant last spoke for, by name; participants without one are left out."""
     found: dict[str, Held] = {}
     for told in timeline(prompt, topic):
         if told.speaker not in prompt.participants:
@@ -90,7 +90,7 @@ def judge(prompt: Prompt, seed: int) -> dict[str, Any]:
 
 
 def majority(prompt: Prompt, seed: int) -> dict[str, Any]:
-    """`Majority`: the answer with most holders; of equally many, the one whose holders are the more open."""
+    """`Majority`: the answer with the most holders; of equally many, the one whose holders are more open."""
     topic = _topic(prompt)
     held = holdings(prompt, topic)
     open_to = {m.name: m.openness if m.openness is not None else 5 for m in prompt.group}
@@ -115,9 +115,9 @@ def majority(prompt: Prompt, seed: int) -> dict[str, Any]:
 
 
 def conditions_of(prompt: Prompt, topic: Topic, held: dict[str, Held], answer: str) -> str:
-    """The conditions of a yes or no; empty where nobody holds it under conditions.
+    """The conditions of a yes or no; empty if nobody holds it under conditions.
 
-    Agents of this model say that they have conditions, and never which. Other answers are worded with their conditions.
+    Agents of this model say that they have conditions, but never which. Other answers include their conditions.
     """
     if topic.kind != "polar":
         return ""
@@ -128,12 +128,12 @@ def conditions_of(prompt: Prompt, topic: Topic, held: dict[str, Held], answer: s
 
 
 def is_conditional(position: str) -> bool:
-    """Whether a position is one under conditions ("a yes with conditions")."""
+    """Whether a position has conditions ("a yes with conditions")."""
     return re.search(r"\bconditions?\b", position) is not None
 
 
 def _guess(prompt: Prompt, topic: Topic, seed: int) -> dict[str, Any]:
-    """A majority has to be named though nobody's words tell one: a position by lot, called a guess."""
+    """The majority if no words show a position: one drawn at random, called a guess."""
     index = generator(seed, "guess", topic.text).randrange(len(topic.positions))
     most = max(prompt.group, key=lambda m: (m.spoken, m.openness or 0))
     answer = (topic.answers or topic.positions)[index]
@@ -153,7 +153,7 @@ def _topic(prompt: Prompt) -> Topic:
 def worded_answer(
     prompt: Prompt, topic: Topic, answer: str, held: dict[str, Held], seed: int, kind: str = "answer"
 ) -> str:
-    """An answer in the form asked for; where any text will do, a sentence with what its holders brought up for it."""
+    """An answer in the required form; if any text is allowed, a sentence with its holders' reasons."""
     if topic.answers:
         return answer
     named = [
@@ -161,7 +161,7 @@ def worded_answer(
         for _, speaker, text in utterances_known(prompt)
         if speaker in held and held[speaker].answer == answer and (gist := known_gist(text, topic))
     ]
-    # "On tea or coffee, the group settles on tea" says it twice.
+    # "On tea or coffee, the group settles on tea" would repeat itself.
     head = "" if answer in topic.head else topic.head
     values = {"head": head, "answer": answer, "point": listed(list(dict.fromkeys(named))[-2:])}
     phrases = deck("debate", "judge", kind if named else f"{kind}_plain")
@@ -170,7 +170,7 @@ def worded_answer(
 
 
 def progress(prompt: Prompt, topic: Topic) -> str:
-    """Whether the talk is "progressing" (somebody has moved, or its later half brings new reasons) or "circling"."""
+    """Whether the debate is "progressing" (a position changed, or its later half has new reasons) or "circling"."""
     said = utterances_known(prompt)
     half = len(said) // 2
     if half < 2:
@@ -186,7 +186,7 @@ def progress(prompt: Prompt, topic: Topic) -> str:
 
 
 def _is_reason(text: str, earlier: set[str], topic: Topic) -> bool:
-    """Whether words bring a reason on this very topic, or, where they are nobody's set phrases, anything new at all."""
+    """Whether words bring a reason on the topic, or, if they are not from the phrase material, anything new."""
     own = [p.gist for p in topic.points[: topic.tiers[0] + topic.tiers[1]]]
     gist = known_gist(text, topic) or next((g for g in own if g and f"brought up {g}" in text), "")
     if gist:
@@ -216,7 +216,7 @@ def _reasoning(
 
 
 def _holds(prompt: Prompt, topic: Topic, held: dict[str, Held], answers: Sequence[str]) -> str:
-    """Who holds which of the answers: "Eva and Bob for tea, Cleo for a yes with conditions"."""
+    """The holders of each answer: "Eva and Bob for tea, Cleo for a yes with conditions"."""
     holders: dict[str, list[str]] = {}
     for answer in answers:
         for m in prompt.group:
@@ -231,7 +231,7 @@ def _holds(prompt: Prompt, topic: Topic, held: dict[str, Held], answers: Sequenc
 
 
 def _called(answer: str, held: dict[str, Held], topic: Topic) -> str:
-    """An answer as it stands in a sentence: a yes or no as it is, all else as its holders call it."""
+    """An answer within a sentence: a yes or no unchanged, any other as its holders call it."""
     return answer if topic.kind == "polar" else next(h.label for h in held.values() if h.answer == answer)
 
 

@@ -1,4 +1,4 @@
-"""Taking leave: a last word on where one stands or what one takes along, and a goodbye. Nothing new, no question."""
+"""Taking leave: a last word on a position or on something to take along, and a goodbye; no reasons or questions."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from persimchat.models.offline.words import count
 
 
 def leave_taking(scene: Scene, answer: str, variant: int) -> list[str]:
-    """The sentences with which somebody takes leave.
+    """The sentences with which a speaker takes leave.
 
     Args:
         scene: of the speaker.
-        answer: what they owe to a question that was put to them; may be empty.
-        variant: which of several ways.
+        answer: their answer to a question; may be empty.
+        variant: number of the draft.
     """
     goodbye = _own_goodbye(scene, variant) if scene.chance("own goodbye") < 0.6 else ""
     goodbye = goodbye or _drawn(scene, "goodbye", variant)
     takes = _takes(scene, variant)
     stands = _drawn(scene, _words(scene), variant)
-    # Most say where they stand; some only what they take along.
+    # Most state their position; some only say what they take along.
     words = [takes] if takes and not answer and scene.chance("last word") < 0.35 else [stands]
     if takes and takes not in words and count(" ".join((answer, *words, goodbye, takes))) <= 1.15 * scene.target:
         words.append(takes)
@@ -48,7 +48,7 @@ def _words(scene: Scene) -> str:
 
 
 def _takes(scene: Scene, variant: int) -> str:
-    """What the speaker takes along: something that somebody else brought up lately."""
+    """What the speaker takes along: something that another speaker brought up lately."""
     everyone = (scene.prompt.name, *scene.prompt.present)
     heard = [
         (address(said.speaker, everyone), gist)
@@ -65,7 +65,7 @@ def _takes(scene: Scene, variant: int) -> str:
 
 
 def _own_goodbye(scene: Scene, variant: int) -> str:
-    """A goodbye that only somebody of this work, age or temper would say; "" for a child, whose are all its own."""
+    """A goodbye that fits the speaker's work, age or temper; "" for a child, who has a deck of its own."""
     facts = scene.facts
     if facts.child:
         return ""
@@ -86,7 +86,7 @@ def _own_goodbye(scene: Scene, variant: int) -> str:
 
 
 def _drawn(scene: Scene, kind: str, variant: int, **values: str) -> str:
-    """A phrase of a kind. Everybody has a stretch of each deck to themselves, so no two say the same."""
+    """A phrase of a kind. Each speaker has a stretch of each deck of their own, so no two use the same."""
     keys = ("child", kind) if scene.facts.child else (kind,)
     phrases = deck("leave", *keys)
     everyone = sorted((scene.prompt.name, *scene.prompt.present))
@@ -96,7 +96,7 @@ def _drawn(scene: Scene, kind: str, variant: int, **values: str) -> str:
 
 
 def _first_fresh(scene: Scene, phrases: Sequence[str], order: Sequence[int], variant: int, **values: str) -> str:
-    """The first phrase in an order that suits register and slots and was not said lately; "" where none does."""
+    """The first phrase that fits register and slots and was not said lately; "" if there is none."""
     known = {**scene.values, **values}
     turned = [phrases[i] for i in order]
     if scene.register == "formal":

@@ -1,8 +1,8 @@
 """The phrase material: YAML files beside this one, read once.
 
-A list of phrases is a block of lines. A line of a theme is `position | clause | gist`; a line of somebody's life is
-`sentence | gist`. A *clause* is a main clause that can stand alone or after "I'd say"; a *gist* is the noun phrase by
-which others refer to it later.
+A list of phrases is a block of lines. A line of a theme is `position | clause | gist`; a line from a persona's life
+is `sentence | gist`. A *clause* is a main clause that can stand alone or after "I'd say"; a *gist* is the noun phrase
+by which others refer to it later.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ class Point:
     """Something that can be said on a topic.
 
     Attributes:
-        tag: letter of the position it speaks for, "-" where it speaks for none.
+        tag: letter of the position that it supports, "-" if none.
         text: the clause.
-        gist: a noun phrase for it; empty where it has none.
+        gist: a noun phrase for it; empty if it has none.
     """
 
     tag: str
@@ -33,11 +33,11 @@ class Point:
 
 @dataclass(frozen=True)
 class Theme:
-    """What there is to say on a kind of topic.
+    """The phrase material for a kind of topic.
 
     Attributes:
         name: its key in the file.
-        head: what the talk is about, a phrase that fits after "about"; empty where the topic gives it.
+        head: the subject, a phrase that fits after "about"; empty if the topic supplies it.
         match: matches topics of this theme.
         positions: letter to noun phrase, in their order on the line of opinions.
         points: what can be said.

@@ -1,8 +1,8 @@
-"""Debates: how open an agent is to consensus, and what it says beside reasons.
+"""Debates: an agent's openness to consensus, and its words besides reasons.
 
-It follows from the same bounded confidence as the opinions themselves (`opinion.py`): what lies outside somebody's
-bound they would not accept, what lies within it they accept the more readily the nearer it is. The coefficients are
-this model's own and were set by hand.
+Openness follows from the same bounded confidence as the opinions (`opinion.py`): an agent does not accept a position
+outside its bound, and accepts one within it the more readily the nearer it is. The coefficients are this model's own
+and were set by hand.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def _phrase(scene: Scene, kind: str) -> str:
 
 
 def shift(scene: Scene) -> str:
-    """That the speaker holds something else now, to the one who brought them to it where that is the last speaker."""
+    """The speaker's words on a change of position, addressed to the last speaker if their words caused it."""
     if scene.stance.temper.adversarial or not scene.moved:
         return ""
     to_them = scene.values["theirs"] == scene.values["mine"] and scene.values["name"]
@@ -37,7 +37,7 @@ def shift(scene: Scene) -> str:
 
 
 def stand(scene: Scene) -> str:
-    """Where the speaker stands, in so many words: with everybody, near the last speaker, or on their own."""
+    """The speaker's position relative to the others: with all, near the last speaker, or alone."""
     if scene.moved and scene.asked and not scene.stance.temper.adversarial:
         return _phrase(scene, "moved")
     if scene.agreed and not scene.stance.temper.adversarial:
@@ -49,7 +49,7 @@ def stand(scene: Scene) -> str:
 
 
 def _out_of_reach(scene: Scene) -> bool:
-    """Whether most of the others stand farther away than the speaker listens."""
+    """Whether the positions of most others are outside the speaker's confidence bound."""
     if scene.stance.temper.adversarial:
         return True
     n = len(scene.topic.positions)
@@ -64,15 +64,15 @@ def names_mine(scene: Scene, text: str) -> bool:
 
 
 def wants_to_stand(scene: Scene, so_far: str) -> bool:
-    """Whether the speaker says where they stand, `so_far` being what they are about to say."""
+    """Whether the speaker adds their position to `so_far`, the words that they are about to say."""
     if names_mine(scene, so_far) and not (scene.moved and scene.asked):
         return False
-    # Whoever has not spoken for anything yet, or finds the others agreed, says it; else most of the time.
+    # A speaker who has not stated a position yet, or finds the others agreed, states it; else most of the time.
     return scene.stance.stated is None or scene.agreed or scene.moved or scene.chance("stand") < 0.6
 
 
 def question(scene: Scene) -> str:
-    """A question about the answer to somebody by name; "" where there is none to ask now."""
+    """A question about the answer to a named participant; "" if there is none to ask now."""
     everyone = (scene.prompt.name, *scene.prompt.present)
     last = scene.prompt.recent[-1].speaker if scene.prompt.recent else ""
     others = [n for n in scene.prompt.present if n != last and address(n, everyone)]
@@ -90,7 +90,7 @@ def question(scene: Scene) -> str:
 
 
 def reply(scene: Scene) -> str:
-    """An answer to a question of `question`; "" where something else was asked."""
+    """An answer to a question of `question`; "" if the question was another one."""
     for asked in read("debate")["questions"]:
         if asked["cue"] in scene.last_text.lower():
             kind = "same" if scene.values["theirs"] == scene.values["mine"] else "differ"
@@ -100,7 +100,7 @@ def reply(scene: Scene) -> str:
 
 @dataclass(frozen=True)
 class Heading:
-    """Where a group is heading: the position that most of the others spoke for, and how many of them did."""
+    """The group's leading position: the one that most of the others spoke for, and their number."""
 
     position: int
     holders: int
@@ -108,11 +108,11 @@ class Heading:
 
 
 def heading(held: Mapping[str, int], mine: Stance, positions: int) -> Heading | None:
-    """The group's heading as one of its members hears it; None where nobody else has spoken for anything.
+    """The group's leading position from one member's view; None if no other member has spoken for one.
 
     Args:
         held: the others' positions, by name.
-        mine: the member's own stance; of positions with equally many holders the nearest to it counts.
+        mine: the member's own stance; of positions with equally many holders, the nearest to it counts.
         positions: how many there are.
     """
     counts = Counter(held.values())
@@ -125,8 +125,8 @@ def heading(held: Mapping[str, int], mine: Stance, positions: int) -> Heading | 
 def openness_to(group: Heading | None, mine: Stance, positions: int) -> float:
     """Openness from 0 to 10, before mood and chance.
 
-    Holding what the group holds: 8 to 10. Within the bound: 4 to 7, more the nearer it is and the more hold it. Outside
-    the bound: 3 and less.
+    If the agent holds the group's position: 8 to 10. If that is within its bound: 4 to 7, more the nearer it is and the
+    more hold it. If it is outside the bound: 3 or less.
     """
     temper = mine.temper
     if temper.adversarial:
@@ -143,7 +143,7 @@ def openness_to(group: Heading | None, mine: Stance, positions: int) -> float:
 
 
 def openness(prompt: Prompt, seed: int) -> tuple[int, str]:
-    """How open the person of a prompt is to a common answer, 0–10, and why (one sentence)."""
+    """The openness of a prompt's agent to a common answer, 0–10, and the reason (one sentence)."""
     a = appraise(prompt, seed)
     n = len(a.topic.positions)
     held = {
@@ -154,7 +154,7 @@ def openness(prompt: Prompt, seed: int) -> tuple[int, str]:
     group = heading(held, a.stance, n)
     score = openness_to(group, a.stance, n)
     if not a.stance.temper.adversarial:
-        # What most hold is the less certain the fewer have been heard, and nobody turns round at one utterance.
+        # The fewer participants have spoken, the less certain is the group's position; one utterance changes nobody.
         known = len(held) / max(1, len(prompt.present))
         score = known * score + (1 - known) * openness_to(None, a.stance, n)
         if prompt.openness is not None and a.stance.mine == a.stance.earlier:

@@ -1,12 +1,12 @@
-"""What somebody holds, and how hearing others moves it: bounded confidence.
+"""The opinions of agents, and how hearing others moves them: bounded confidence.
 
-Positions on a topic lie on a line from 0 to 1. Everybody starts at a point of their own; hearing somebody else's
-position draws them towards it, but only where it is nearer than their *confidence bound*, by the *convergence rate*
-times the distance. So neighbours come together and strangers stay apart.
+Positions on a topic lie on a line from 0 to 1. Each agent starts at a point of its own; another's position moves it by
+the *convergence rate* times the distance, but only if that position is nearer than its *confidence bound*. So near
+opinions converge and distant ones stay apart.
 
 Sources: G. Deffuant, D. Neau, F. Amblard, G. Weisbuch (2000), Mixing beliefs among interacting agents, Advances in
 Complex Systems 3; R. Hegselmann, U. Krause (2002), Opinion dynamics and bounded confidence: models, analysis and
-simulation, JASSS 5(3). Here one listener at a time is updated by one speaker at a time, as in the former.
+simulation, JASSS 5(3). Here one speaker at a time updates one listener at a time, as in the former.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ from persimchat.models.offline.topics import Topic
 
 @dataclass(frozen=True)
 class Temper:
-    """How far and how fast somebody is moved.
+    """How far and how fast others move an agent's opinion.
 
     Attributes:
-        confidence_bound: greatest distance at which others are listened to, 0 (nobody) to 1 (everybody).
-        convergence_rate: part of the distance that is given way, 0 to 0.5.
-        adversarial: whether their goals are against the others; then they are never moved.
+        confidence_bound: greatest distance at which others have an effect, 0 (none have) to 1 (all have).
+        convergence_rate: part of the distance by which the opinion moves, 0 to 0.5.
+        adversarial: whether the agent's goals are against the others; then its opinion never moves.
     """
 
     confidence_bound: float = 0.4
@@ -39,7 +39,7 @@ class Temper:
 
 
 def temper_of(traits: Iterable[str], goals: Iterable[str]) -> Temper:
-    """Temper from traits and social goals: the stubborn listen to few, the open to many, adversaries to nobody."""
+    """Temper from traits and social goals: stubborn agents listen to few, open ones to many, adversaries to nobody."""
     character, aims = " ".join(traits), " ".join(goals)
     if word_pattern("adversarial").search(aims):
         return Temper(0.0, 0.0, adversarial=True)
@@ -54,7 +54,7 @@ def temper_of(traits: Iterable[str], goals: Iterable[str]) -> Temper:
 
 
 def updated(opinion: float, heard: float, temper: Temper) -> float:
-    """The opinion after hearing another's, both 0 to 1 (Deffuant et al. 2000, equation 1, for the listener alone)."""
+    """The opinion after hearing another, both 0 to 1 (Deffuant et al. 2000, equation 1, only for the listener)."""
     if abs(heard - opinion) > temper.confidence_bound:
         return opinion
     return opinion + temper.convergence_rate * (heard - opinion)
@@ -68,20 +68,20 @@ def moved(opinion: float, heard: Iterable[float], temper: Temper) -> float:
 
 
 def initial_opinion(seed: int, name: str, topic: str) -> float:
-    """What somebody holds before anything is said, 0 to 1."""
+    """An agent's opinion before the first utterance, 0 to 1."""
     return generator(seed, "opinion", name, topic).random()
 
 
 _HOLD: Final = 0.1
-"""Part of a share by which an opinion has to leave it before its holder says something else than before."""
+"""Part of a position's share of the line by which an opinion must leave the share before its holder says so."""
 SHIFT: Final = "no longer stand with"
-"""By these words a plan tells which position its maker has given up (`plan_shift` in thoughts.yaml)."""
+"""By these words a plan names the position that its maker has given up (`plan_shift` in thoughts.yaml)."""
 
 
 def starting_opinion(prompt: Prompt, topic: Topic, seed: int) -> float:
-    """Where somebody starts: at one of the positions that their goals or else their description name, or anywhere.
+    """An agent's initial opinion: at one of the positions that its goals, or else its description, name, or anywhere.
 
-    Goals and descriptions that name every position, or none, say nothing.
+    Goals and descriptions that name all positions, or none, have no effect.
     """
     anywhere = initial_opinion(seed, prompt.name, topic.text)
     for profile in (" ".join(prompt.goals), prompt.description):
@@ -93,16 +93,15 @@ def starting_opinion(prompt: Prompt, topic: Topic, seed: int) -> float:
 
 @dataclass(frozen=True)
 class Stance:
-    """What somebody holds on the topic now.
+    """An agent's current opinion on the topic.
 
     Attributes:
         opinion: 0 to 1.
-        mine: index of their position.
-        before: index of their position before the last utterance that they heard.
-        stated: index of the position for which they last spoke, or for which they have planned to; None where neither
-            is known.
-        temper: how far and how fast they are moved.
-        aloud: whether `stated` is known from their own words, and not from their plans alone.
+        mine: index of the agent's position.
+        before: index of its position before the last utterance that it heard.
+        stated: index of the position for which it last spoke, or planned to speak; None if neither is known.
+        temper: how far and how fast others move its opinion.
+        aloud: whether `stated` is known from its own words, and not only from its plans.
     """
 
     opinion: float
@@ -114,24 +113,23 @@ class Stance:
 
     @property
     def earlier(self) -> int:
-        """The position that they held before, if they have moved since they last spoke for one; else their own."""
+        """The earlier position, if the agent has moved since it last spoke for one; else its current one."""
         return self.before if self.stated is None else self.stated
 
 
 def kept(opinion: float, stated: int, positions: int) -> float:
-    """The opinion of somebody who spoke for a position: as it was, but within that position's share of the line.
+    """The opinion of an agent who spoke for a position: unchanged, but within that position's share of the line.
 
-    A mind that has forgotten what once moved it still knows what it has said.
+    A mind that has forgotten what moved it still knows its own words.
     """
     edge = 1e-6
     return min((stated + 1) / positions - edge, max(stated / positions + edge, opinion))
 
 
 def stance(prompt: Prompt, topic: Topic, seed: int) -> Stance:
-    """What the person of a prompt holds, from who they are, the topic, the seed and what they heard and said.
+    """The stance of a prompt's agent, from its persona, the topic, the seed, and what it heard and said.
 
-    What they took themselves to be when they last planned (their identity) names a position, too. It counts as said
-    just before the last utterances that the prompt shows.
+    The identity in its last plan names a position, too. It counts as said just before the prompt's last utterances.
     """
     temper = temper_of(prompt.traits, prompt.goals)
     n = len(topic.positions)
@@ -159,12 +157,12 @@ def stance(prompt: Prompt, topic: Topic, seed: int) -> Stance:
 
 
 def _spoke_for(position: int, prompt: Prompt, topic: Topic) -> bool:
-    """Whether the person of a prompt is known to have spoken for a position."""
+    """Whether the prompt shows that its agent has spoken for a position."""
     n = len(topic.positions)
     return any(t.speaker == prompt.name and nearest(t.place, n) == position for t in timeline(prompt, topic))
 
 
 def _barely_outside(opinion: float, stated: int, positions: int) -> bool:
-    """Whether an opinion has left the share of the position spoken for by so little that nobody would go back on it."""
+    """Whether an opinion has left the share of the stated position by too little for its holder to retract it."""
     low, high = stated / positions, (stated + 1) / positions
     return max(low - opinion, opinion - high) < _HOLD / positions

@@ -1,7 +1,7 @@
-"""The positions of a debate: those that its topic names ("X or Y?"), or that its answer's form allows.
+"""The positions of a debate: those that its topic names ("X or Y?"), or that the form of its answer allows.
 
-Where a number is asked for, this model cannot work it out. It puts up a few numbers for debate that are of the right
-kind: made of the numbers in the question, or drawn by the question's text alone.
+This model cannot compute a number that a debate asks for. It offers a few numbers of the right kind: derived from the
+numbers in the question, or drawn from the question's text alone.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ from persimchat.models.offline.words import gerund
 _SPEAKABLE: Final = re.compile(r"^[\w€$£°'’.,%+&/#-]*\w[\w€$£°'’.,%+&/#-]*(?: [\w€$£°'’.,%+&/#-]+){0,5}$")
 _ORDINALS: Final = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
 _COUNT: Final = 5
-"""Numbers put up for debate: near enough to each other for neighbours to come together."""
+"""Number of numbers in a debate: near enough to each other for neighbours to converge."""
 _WORDS: Final = ("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
 _RANGES: Final = (
-    # What is asked for, and between which numbers it usually lies.
+    # The quantity, and its usual range.
     (re.compile(r"\b(what|which) year\b|^when\b", re.IGNORECASE), 1500, 2020),
     (re.compile(r"per ?cent|%|\bpercentage\b|how likely|probab", re.IGNORECASE), 5, 95),
     (re.compile(r"how old|\bage\b", re.IGNORECASE), 8, 90),
@@ -40,10 +40,10 @@ class Sides:
     """The positions of a debate.
 
     Attributes:
-        kind: key of kinds.yaml that has what can be said for them.
-        labels: as they stand in sentences, in their order on the line of opinions.
-        answers: the answer that each of them is, in the form asked for.
-        letters: tags of the points that speak for each; empty where points name their position themselves.
+        kind: key of kinds.yaml with the points for them.
+        labels: their words in sentences, in their order on the line of opinions.
+        answers: each position as an answer in the required form.
+        letters: tags of the points that support each; empty if points name their position themselves.
     """
 
     kind: str
@@ -53,11 +53,11 @@ class Sides:
 
 
 def sides_of(topic: str, form: AnswerForm) -> Sides | None:
-    """The positions that a form of answer gives; None where the topic itself has to give them.
+    """The positions that a form of answer defines; None if the topic must define them.
 
     Args:
         topic: on one line.
-        form: the answer asked for.
+        form: of the answer.
     """
     if form.kind == "yesno":
         polar = themes("kinds")["polar"].positions
@@ -72,10 +72,10 @@ def sides_of(topic: str, form: AnswerForm) -> Sides | None:
 
 
 def _choice_labels(choices: tuple[str, ...]) -> tuple[str, ...]:
-    """Every choice as a phrase that fits into sentences and is told apart from the words around it."""
+    """Every choice as a phrase that fits into sentences and is distinct from the words around it."""
     labels = []
     for index, choice in enumerate(choices):
-        # Letters and numbers in front of a choice, as in "B) trams", are no part of it.
+        # Letters and numbers before a choice, as in "B) trams", are not part of it.
         text = re.sub(r"^\(?[A-Za-z0-9]\s?[).:]\s*(?=\w)", "", choice).strip(" .")
         if not _SPEAKABLE.match(text):
             text = re.split(r"[,;:(]| [–-] ", text)[0].strip()
@@ -121,7 +121,7 @@ def candidate_numbers(topic: str) -> tuple[float, ...]:
 
 
 def _rounded(value: float) -> float:
-    """A number with two digits that count: 1237 to 1200."""
+    """A number rounded to two significant digits: 1237 to 1200."""
     unit = 10 ** max(0, math.floor(math.log10(value)) - 1)
     return float(round(value / unit) * unit)
 
@@ -144,11 +144,11 @@ _NOUN: Final = r"(?:an?|the|our|more|new) [\w' -]{2,32}?"
 _NOUNS: Final = re.compile(rf"\b({_NOUN})(?:, ({_NOUN}))?,? or ({_NOUN})(?=[.,;:?!]|$| (?:in|for|on|at|with)\b)", re.I)
 _ARTICLES: Final = ("a", "an", "the", "our", "some", "more", "fewer", "less")
 UNCHANGED: Final = "leaving things alone"
-"""The alternative to a proposal that names none."""
+"""The alternative to a proposal without a named alternative."""
 
 
 def _clean(phrase: str, most: int = 5) -> str:
-    """A short, plain noun phrase, or "" where it is not one."""
+    """A short, plain noun phrase, or "" if the text is not one."""
     words = phrase.strip(" ?!.,;:\"'“”").split()
     while words and words[0].lower() in ("or", "and", "to", "is", "are", "either", "rather", "for", "of"):
         words = words[1:]
@@ -173,7 +173,7 @@ def _acting(rest: str) -> str:
 def named_options(text: str) -> tuple[str, ...]:
     """Two to four alternatives as noun phrases, in the order in which the topic names them.
 
-    Empty where the topic names none, or names them in words that could not be put into other sentences safely.
+    Empty if the topic names none, or in words that do not safely fit into other sentences.
     """
     sentences = re.split(r"(?<=[.!?])\s+", text)
     question = next((s for s in sentences if "?" in s), sentences[0]).strip()
@@ -203,7 +203,7 @@ def named_options(text: str) -> tuple[str, ...]:
 
 
 def _checked(options: tuple[str, ...]) -> tuple[str, ...]:
-    """The alternatives if all can be used; a capital that only the sentence's beginning gave goes."""
+    """The alternatives if all can be used, without a capital that is due only to the beginning of a sentence."""
     if not 2 <= len(options) <= 4 or not all(options) or len({o.casefold() for o in options}) < len(options):
         return ()
     if options[0][0].isupper() and all(o[0].islower() for o in options[1:]):

@@ -1,7 +1,7 @@
-"""What a persona's free-text profile says, in a form that sentences can use.
+"""Facts from a persona's free-text profile, in a form that sentences can use.
 
-Values are free text such as "retired train driver" or "married, two sons". A fact that cannot be put into a sentence
-safely is left out; unknown characteristics are ignored.
+Values are free text such as "retired train driver" or "married, two sons". A fact that does not safely fit into a
+sentence is left out; unknown characteristics are ignored.
 """
 
 from __future__ import annotations
@@ -22,18 +22,18 @@ _PLAIN: Final = re.compile(r"^[^\W\d_][\w'’.-]*(?: [\w'’.&-]+){0,4}$")
 
 @dataclass(frozen=True)
 class Facts:
-    """What is known of a persona.
+    """The facts about a persona.
 
     Attributes:
         name: in full.
         age: years, None where unknown.
         child: under 13.
         teen: 13 to 17.
-        as_noun: "a nurse", "an engineer"; empty where the occupation gives no such phrase.
-        retired: whether their work lies behind them.
+        as_noun: "a nurse", "an engineer"; empty if the occupation gives no such phrase.
+        retired: whether they have retired.
         domains: kinds of work (keys of `occupations` in life.yaml).
         hobbies: keys of `hobbies` in life.yaml.
-        pastime: a hobby as a phrase after "with", where no kind of hobby fits; else empty.
+        pastime: a hobby as a phrase after "with", if no kind of hobby fits; else empty.
         place: where they live, a phrase after "in"; else empty.
         family: keys of `family` in life.yaml.
         knowledge: 0 to 5.
@@ -95,7 +95,7 @@ def _family(values: str) -> tuple[str, ...]:
 
 
 def facts_of(prompt: Prompt) -> Facts:
-    """The facts that a prompt tells about the person it speaks as."""
+    """The facts in a prompt about its agent."""
     told = tuple(prompt.characteristics.items())
     return _facts(prompt.name, prompt.description, told, prompt.traits, prompt.style, prompt.knowledge)
 
@@ -109,7 +109,7 @@ def _facts(
     style: str,
     knowledge: int | None,
 ) -> Facts:
-    """The same, found once a person: their profile stands in every prompt."""
+    """`facts_of`, cached per persona: the profile is in every prompt."""
     c = dict(characteristics)
     found = re.search(r"\d{1,3}", c.get("age", ""))
     age = int(found.group()) if found else None
@@ -146,11 +146,11 @@ def _facts(
 
 
 def life_lines(facts: Facts, *conversation: object) -> tuple[str, ...]:
-    """What this person can tell from their life (`sentence | gist`), in an order of their own for each conversation.
+    """A persona's stories from life (`sentence | gist`), in an order of their own for each conversation.
 
     Args:
-        facts: who tells.
-        *conversation: what tells conversations apart, such as seed and topic.
+        facts: of the speaker.
+        *conversation: values that distinguish conversations, such as seed and topic.
     """
     close: list[str] = []
     far: list[str] = []
@@ -175,13 +175,13 @@ def life_lines(facts: Facts, *conversation: object) -> tuple[str, ...]:
         far += deck("life", "place") if facts.place else ()
         far += deck("life", "pastime") if facts.pastime else ()
         far += deck("life", "anybody")
-    # What only this person can tell comes before what anybody could: by it they are told apart.
+    # Stories of this persona alone come before general ones: they distinguish speakers.
     ordered = [close[i] for i in permutation(len(close), "close", facts.name, *conversation)]
     return (*ordered, *(far[i] for i in permutation(len(far), "far", facts.name, *conversation)))
 
 
 def address(name: str, present: tuple[str, ...]) -> str:
-    """How somebody is called to: by first name where it is theirs alone, else in full; "" where it cannot be said."""
+    """How to address a participant: by first name if it is unique, else in full; "" if it cannot be spoken."""
     cleaned = re.sub(r"[{}<>\[\]()|*_`#‹›\\\"]", "", name).strip(" .,:;!?-")
     words = cleaned.split()
     if not words:
@@ -190,7 +190,7 @@ def address(name: str, present: tuple[str, ...]) -> str:
     shared = sum(other.split()[0].casefold() == name.split()[0].casefold() for other in present if other.split())
     title = first.endswith(".") or first.casefold() in word_list("titles")
     spoken = cleaned if shared > 1 or title else first
-    # Combining marks are no letters to `re`, though names such as Adébáyọ̀ have them.
+    # To `re`, combining marks are not letters, though names such as Adébáyọ̀ have them.
     plain = "".join(c for c in unicodedata.normalize("NFKD", spoken) if not unicodedata.combining(c))
     speakable = len(spoken) <= 40 and re.fullmatch(r"[^\W\d_][\w'’. -]*", plain) is not None
     return spoken if speakable else ""

@@ -1,4 +1,4 @@
-"""Which position words speak for, and where it lies on the line of opinions."""
+"""Finds the position that words support, and its place on the line of opinions."""
 
 from __future__ import annotations
 
@@ -16,25 +16,25 @@ _CLAUSE_END: Final = re.compile(r"[!?;]|[.:,](?!\d)|(?<!\d)[.:,]")
 _NAMED: Final = 3.0
 _REFUSED: Final = -1.0
 _ARGUED: Final = 2.0
-"""What it counts that a position is named, named and refused, or that a point of its own is made."""
+"""Weights of naming a position, of refusing it, and of making one of its points."""
 
 
 def anchor(index: int, positions: int) -> float:
-    """Where a position lies on the line: the middle of its share."""
+    """The place of a position on the line: the middle of its share."""
     return (index + 0.5) / positions
 
 
 def nearest(opinion: float, positions: int) -> int:
-    """Index of the position that an opinion from 0 to 1 falls to."""
+    """Index of the position whose share contains an opinion from 0 to 1."""
     return min(positions - 1, max(0, int(opinion * positions)))
 
 
 @lru_cache(maxsize=8192)
 def position_in(text: str, topic: Topic) -> int | None:
-    """Index of the position that words speak for, None where none can be told.
+    """Index of the position that words support, None if it cannot be determined.
 
-    A position counts where it is named and not refused, and where a point of its own is made and not merely granted.
-    A refusal holds as far as the next comma: "not so sure about tea, I'd stay with coffee".
+    A position counts if it is named and not refused, and if one of its points is made and not merely conceded. A
+    refusal extends to the next comma: "not so sure about tea, I'd stay with coffee".
     """
     scores = [0.0] * len(topic.positions)
     labels = _labels(topic)
@@ -46,7 +46,7 @@ def position_in(text: str, topic: Topic) -> int | None:
             if at >= 0:
                 refused = word_list("refusals").intersection(words[:at].split()[-7:]) or dismissed
                 scores[index] += _REFUSED if refused else _NAMED
-                # A longer label may hold a shorter one: "more trams" is not "trams".
+                # A longer label may contain a shorter one: "more trams" is not "trams".
                 words = words.replace(label, " " + "- " * len(label.split()))
         if topic.kind == "polar" and not any(scores):
             _say_yes_or_no(words, scores)
@@ -61,16 +61,16 @@ def position_in(text: str, topic: Topic) -> int | None:
 
 
 def _say_yes_or_no(words: str, scores: list[float]) -> None:
-    """Count a bare yes or no that is an answer, and not a way to begin a sentence."""
+    """Count a bare yes or no that is an answer, not the beginning of a sentence."""
     found = word_pattern("answering").search(words)
     if found:
         scores[0 if found.group().split()[-1] == "yes" else -1] += _NAMED
 
 
 def place_in(text: str, topic: Topic) -> float | None:
-    """Where on the line of opinions, 0 to 1, words stand; None where none can be told.
+    """The place of words on the line of opinions, 0 to 1; None if it cannot be determined.
 
-    Numbers that nobody put up for debate lie between those that were.
+    Numbers that are not positions of the debate lie between those that are.
     """
     index = position_in(text, topic)
     if index is not None:
@@ -81,7 +81,7 @@ def place_in(text: str, topic: Topic) -> float | None:
 
 
 def _between(value: float, known: Sequence[float]) -> float:
-    """The place of a number among others, which are in ascending order."""
+    """The place of a number among others in ascending order."""
     n = len(known)
     above = next((i for i, other in enumerate(known) if value < other), n)
     if above in (0, n):
@@ -92,7 +92,7 @@ def _between(value: float, known: Sequence[float]) -> float:
 
 @lru_cache(maxsize=1024)
 def told_positions(profile: str, topic: Topic) -> tuple[int, ...]:
-    """Indices of the positions that a text names: a longer word of the label stands there, or its stem."""
+    """Indices of the positions that a text names, by a longer word of the label or its stem."""
     words = normalised(profile).split()
     return tuple(
         index
@@ -103,7 +103,7 @@ def told_positions(profile: str, topic: Topic) -> tuple[int, ...]:
 
 @lru_cache(maxsize=512)
 def _labels(topic: Topic) -> tuple[tuple[str, int], ...]:
-    """What each position is called, the longest first, in the form in which texts are compared."""
+    """The names of the positions, normalised for comparison, the longest first."""
     called = [(label, i) for i, label in enumerate(topic.positions)]
     if topic.kind == "choice":
         called += [(answer, i) for i, answer in enumerate(topic.answers) if len(normalised(answer)) > 3]

@@ -1,4 +1,4 @@
-"""A prompt as data: who is asked, what they know of the conversation and each other, and what is asked of them."""
+"""A prompt as data: the agent, its knowledge of the conversation and of the others, and the task."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ MODEL_NAME: Final = "offline"
 
 @dataclass(frozen=True)
 class Relation:
-    """How somebody stands to the person whose prompt this is; `valence` is -1, 0 or 1."""
+    """A participant's relationship to the prompt's agent; `valence` is -1, 0 or 1."""
 
     to: str
     role: str
@@ -25,7 +25,7 @@ class Relation:
 
 @dataclass(frozen=True)
 class MemoryLine:
-    """One memory as a prompt shows it; `number` is 0 where none is shown."""
+    """One memory in a prompt; `number` is 0 if the prompt shows none."""
 
     number: int
     kind: str
@@ -37,7 +37,7 @@ class MemoryLine:
 
 @dataclass(frozen=True)
 class Member:
-    """One participant as those who look on see them; need and openness are None where they are not shown."""
+    """One participant in an onlooker's view; need and openness are None if they are not shown."""
 
     name: str
     need: int | None
@@ -48,7 +48,7 @@ class Member:
 
 @dataclass(frozen=True)
 class Heard:
-    """The utterance just heard."""
+    """The last utterance."""
 
     speaker: str
     own: bool
@@ -61,7 +61,7 @@ class Heard:
 
 @dataclass(frozen=True)
 class Said:
-    """One of the last utterances; `emotion` is empty where the prompt does not tell it."""
+    """One of the last utterances; `emotion` is empty if the prompt does not show it."""
 
     speaker: str
     words: str
@@ -70,13 +70,13 @@ class Said:
 
     @property
     def felt(self) -> dict[str, int]:
-        """The speaker's emotions that the prompt tells."""
+        """The speaker's emotions in the prompt."""
         return dict(self.emotion)
 
 
 @dataclass(frozen=True)
 class Answered:
-    """One answer of the last round of a debate in rounds; `side` is empty where there are none, confidence None."""
+    """One answer of the last round; `side` is empty and `confidence` None if there is none."""
 
     speaker: str
     own: bool
@@ -88,25 +88,25 @@ class Answered:
 
 @dataclass(frozen=True)
 class Prompt:
-    """All that a prompt says. What it leaves out is empty, None or 0.
+    """The contents of a prompt. A field that the prompt lacks is empty, None or 0.
 
     Attributes:
-        task: what is asked for, by its name in `answers.TASKS`, "utterance", "group_chat" or "script".
-        name: who is asked; empty for those who take no part.
-        form: the answer that a debate is to come to; None in discussions.
-        avoid: what must not be said again.
+        task: its name in `answers.TASKS`, "utterance", "group_chat" or "script".
+        name: of the agent; empty for onlookers.
+        form: of the debate's answer; None in discussions.
+        avoid: words that must not be said again.
         answers: the last round of a debate in rounds.
-        people: those whom a script is to be written for, each as in a prompt of their own.
-        later: what was said after the task.
+        people: the participants of a script, each as in a prompt of their own.
+        later: text after the task.
         words: length of an utterance.
         opposes: the answer to speak against, in a debate between two sides.
-        confident: whether an answer is to say how sure it is.
-        last_round: whether the judge of two sides has to decide now.
-        candidates: who may be named as the next to speak.
-        parts: the judgements that one answer is to hold.
+        confident: whether an answer includes a confidence.
+        last_round: whether the judge of two sides must decide now.
+        candidates: the possible next speakers.
+        parts: the judgements of one answer.
         length: utterances of a script.
-        takes_leave: whether people take leave at the end of a script.
-        request: the person to invent; None for every other task.
+        takes_leave: whether participants take leave at the end of a script.
+        request: the person to invent; None for all other tasks.
     """
 
     task: str
@@ -154,7 +154,7 @@ class Prompt:
     request: Request | None = None
 
     def need_section(self, present: object, tag: str) -> None:
-        """Refuse a prompt that lacks what its task is about.
+        """Refuse a prompt that lacks a section that its task needs.
 
         Raises:
             ModelError: `present` is false.
@@ -169,15 +169,15 @@ class Prompt:
 
     @property
     def participants(self) -> tuple[str, ...]:
-        """Everybody who takes part: the person of the prompt, and those beside them; a judge takes no part."""
+        """All participants: the prompt's agent and the others; a judge takes no part."""
         if self.group:
             return tuple(member.name for member in self.group)
         return (self.name, *self.present) if self.name else self.present
 
     def leads(self, name: str) -> bool:
-        """Whether this is the moderator, who leads the conversation and takes no part in it."""
+        """Whether this is the name of the moderator, who leads the conversation and takes no part in it."""
         return name.startswith(MODERATOR) and name not in self.participants
 
     def relation_to(self, name: str) -> Relation | None:
-        """The relationship to `name`, if the prompt tells one."""
+        """The relationship to `name`, if the prompt shows one."""
         return next((r for r in self.relations if r.to == name), None)

@@ -1,4 +1,4 @@
-"""Randomness that depends on nothing but a seed and what is in the messages."""
+"""Randomness that depends only on a seed and the messages."""
 
 from __future__ import annotations
 

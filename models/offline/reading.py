@@ -1,6 +1,6 @@
-"""From what a prompt was rendered from to what this model works with: blocks and values in, a `Prompt` out.
+"""Converts the blocks and values of a rendered prompt to a `Prompt`.
 
-Only the blocks that the prompt shows are read, so this model knows no more than any other that is asked.
+It reads only the blocks that the prompt shows, so this model knows no more than any other.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ ROLES: Final = {
     "stepparent_stepchild": ("child", "stepparent"),
     "adoptive_parent_child": ("child", "parent"),
 }
-"""Of a relationship's type what the other is to me: where I am on its "from" side, and where I am on its "to" side."""
+"""By type of relationship, what the other is to me: if I am on its "from" side, and if I am on its "to" side."""
 _BAD: Final = frozenset({"rival", "enemy", "nuisance", "annoyed", "traitor", "betrayed"})
 _NEUTRAL: Final = frozenset({"stranger", "acquaintance", "follower", "leader", "subordinate", "superior", "stepparent"})
 
@@ -49,7 +49,7 @@ Values = Mapping[str, Any]
 
 
 def prompt_of(messages: Sequence[BaseMessage]) -> Prompt | None:
-    """What the last rendered message asks, with what was said after it; None where none was rendered."""
+    """The prompt of the last rendered message, with the text after it; None if no message was rendered."""
     for index in range(len(messages) - 1, -1, -1):
         message = messages[index]
         if isinstance(message, RenderedMessage) and message.source is not None:
@@ -105,7 +105,7 @@ def _prompt(source: Source, later: tuple[str, ...]) -> Prompt:
 
 
 def _items(blocks: Iterable[Block]) -> list[Item]:
-    """The items of all blocks; of those with the same name the last one's."""
+    """The items of all blocks; of blocks with the same name, those of the last."""
     return [item for block in {block.tag: block for block in blocks}.values() for item in block.items]
 
 
@@ -114,7 +114,7 @@ def _every(items: Iterable[Item], *kinds: str) -> Iterable[dict[str, Any]]:
 
 
 def _first(items: Iterable[Item], kind: str) -> dict[str, Any]:
-    """The values of the first item of a kind; none where there is no such item."""
+    """The values of the first item of a kind; empty if there is no such item."""
     return next(iter(_every(items, kind)), {})
 
 
@@ -127,7 +127,7 @@ def _texts(items: Iterable[Item], kind: str) -> tuple[str, ...]:
 
 
 def _person(items: Sequence[Item], others: Sequence[str]) -> dict[str, Any]:
-    """What the items about one person say, as fields of `Prompt`."""
+    """The items about one person, as fields of `Prompt`."""
     told = [as_relation(v) for v in _every(items, "relationship")]
     facts = {one_line(v["name"]).casefold(): one_line(v["value"]) for v in _every(items, "characteristic")}
     return {
@@ -145,7 +145,7 @@ def _person(items: Sequence[Item], others: Sequence[str]) -> dict[str, Any]:
 
 
 def _people(task: str, blocks: Sequence[Block], everybody: Sequence[str]) -> tuple[Prompt, ...]:
-    """Those whom a prompt describes one after the other: each one's blocks begin with basic_information."""
+    """The persons that a prompt describes in sequence: the blocks of each begin with basic_information."""
     people: list[list[Item]] = []
     for block in blocks:
         if block.tag == "basic_information":

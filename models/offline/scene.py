@@ -1,4 +1,4 @@
-"""A scene: where somebody stands when they are about to speak, all that the wording of an utterance depends on."""
+"""A scene: the speaker's situation, on which the wording of an utterance depends."""
 
 from __future__ import annotations
 
@@ -16,41 +16,41 @@ from persimchat.models.offline.topics import Topic
 from persimchat.models.offline.words import content_words, normalised
 
 _BLOCK: Final = 5
-"""Of every five utterances, two tell something from life, one where there is a task to work on or an answer to find; in
-an order drawn per conversation."""
+"""Of every five utterances, two tell a story from life, or one if the topic is a task or a debate; in an order drawn
+per conversation."""
 
 
 @dataclass(frozen=True)
 class Scene:
-    """All that decides an utterance.
+    """The situation that determines an utterance.
 
     Attributes:
         prompt: as read.
-        facts: who speaks.
+        facts: of the speaker.
         topic: analysed.
-        stance: what the speaker holds.
+        stance: of the speaker.
         decks: the conversation's phrases.
-        values: what fills the slots; "" where there is nothing.
+        values: values for the slots; "" if there is none.
         register: "casual", "neutral" or "formal".
         target: length in words.
         turn: utterances so far, the place in all decks.
-        step: `turn`, moved on where the same is asked again.
+        step: `turn`, moved on if the same prompt is repeated.
         spoken_before: the speaker's utterances so far.
         opening: nobody has spoken yet.
-        closing: the end is near, so this is the speaker's last word.
+        closing: the end is near, so these are the speaker's last words.
         asked: the last utterance asks this speaker something.
-        reaction: how the last speaker is taken up: agree, disagree, concede, build or answer.
+        reaction: to the last speaker: agree, disagree, concede, build or answer.
         led: the last utterance is the moderator's, who takes no part.
         confided: the last utterance was whispered.
-        moved: the speaker holds something else than when they last spoke.
+        moved: the speaker's position has changed since they last spoke.
         others_hold: the positions that the others last spoke for, by name.
-        mood: an emotion strong enough to be put into words now; empty otherwise.
-        short: nothing is added to what must be said.
-        asks: the utterance ends with a question to somebody.
-        other_spoke: the one who would be asked has spoken lately.
-        last_text: the last utterance of somebody else; empty where there is none.
+        mood: an emotion strong enough to be expressed now; empty otherwise.
+        short: the utterance has no optional parts.
+        asks: the utterance ends with a question to a participant.
+        other_spoke: the participant to be asked has spoken lately.
+        last_text: the last utterance of another speaker; empty if there is none.
         said_lately: utterances that must not be repeated.
-        remembered: what memories say of earlier utterances, normalised.
+        remembered: the themes of memories of earlier utterances, normalised.
     """
 
     prompt: Prompt
@@ -85,7 +85,7 @@ class Scene:
         return generator(self.decks.seed, self.topic.text, self.facts.name, self.step, about).random()
 
     def choose(self, about: str, choices: Sequence[str]) -> str:
-        """One of several for one decision of this utterance."""
+        """One of several options for one decision of this utterance."""
         return choices[int(self.chance(about) * len(choices))]
 
     def usable(self, point: Point) -> bool:
@@ -93,11 +93,11 @@ class Scene:
         return all(self.values.get(s) for s in slots(point.text))
 
     def untold(self, gist: str) -> bool:
-        """Whether nobody is remembered to have brought this up."""
+        """Whether no memory says that this was brought up."""
         return not gist or normalised(gist) not in self.remembered
 
     def recalls(self, sentence: str) -> bool:
-        """Whether a remembered utterance had most of a sentence's words among those that stood out."""
+        """Whether the standout words of a remembered utterance include most words of a sentence."""
         words = {word.casefold() for word in content_words(sentence, 20)}
         least = max(2, round(0.6 * len(words)))
         percepts = (m for m in self.prompt.memories if m.kind == "perception")
@@ -105,12 +105,12 @@ class Scene:
 
     @property
     def debate(self) -> bool:
-        """Whether the group is to agree on one answer."""
+        """Whether the conversation is a debate, which seeks one answer."""
         return self.prompt.form is not None
 
     @property
     def agreed(self) -> bool:
-        """Whether the others are known to hold what the speaker holds: nearly all of them, and none something else."""
+        """Whether nearly all others are known to hold the speaker's position, and none another."""
         held = list(self.others_hold.values())
         return len(held) >= 0.75 * len(self.prompt.present) > 0 and set(held) == {self.stance.mine}
 
@@ -121,7 +121,7 @@ class Scene:
 
     @property
     def point_step(self) -> int:
-        """How many points have been made in the conversation's turns before this one."""
+        """How many points were made in the turns before this one."""
         whole, rest = divmod(self.step, _BLOCK)
         lives = sum(self._is_life(whole * _BLOCK + i) for i in range(rest))
         return whole * (_BLOCK - self._life_turns) + rest - lives

@@ -1,9 +1,8 @@
-"""What an onlooker says of a conversation: scores of an utterance, and who speaks next.
+"""An onlooker's answers: scores of an utterance, and the next speaker.
 
-Scores are coherence, sentiment and engagement, 0–10 with one decimal, by counting. What is counted can be seen in the
-words: shared content words with topic and last utterances, names taken up, words of agreement and of hostility, the
-speaker's emotions, questions, reasons, examples from life. It is a rough measure, made to be cheap and repeatable, and
-no reader's judgement.
+Scores are coherence, sentiment and engagement, 0–10 with one decimal. They count visible features: content words shared
+with the topic and the last utterances, names, words of agreement and of hostility, the speaker's emotions, questions,
+reasons, examples from life. It is a rough measure, cheap and repeatable, not a reader's judgement.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ _PERSONAL: Final = re.compile(r"\b(I|I'(?:m|ve|d|ll)|my|me|we|our)\b")
 
 
 def analysis(prompt: Prompt, seed: int) -> dict[str, Any]:
-    """`Score` of the utterance heard."""
+    """`Score` of the last utterance."""
     prompt.need_section(prompt.heard, "heard")
     heard = prompt.heard
     assert heard is not None
@@ -50,7 +49,7 @@ def _stems(text: str) -> set[str]:
 
 
 def _coherence(heard: Heard, prompt: Prompt, topic: Topic) -> tuple[float, str]:
-    """From overlap with the topic and the last utterances; and what that comes down to, in words."""
+    """Coherence, from the overlap with the topic and the last utterances, and its reason in words."""
     words = _stems(heard.words)
     material = " ".join((topic.text, topic.head, *topic.positions))
     on_topic = len(words & _stems(material)) / max(1, min(4, len(words)))
@@ -74,7 +73,7 @@ def _coherence(heard: Heard, prompt: Prompt, topic: Topic) -> tuple[float, str]:
 
 
 def _sentiment(heard: Heard, prompt: Prompt, topic: Topic) -> float:
-    """From words of agreement, kindness, contradiction and hostility, and from what the speaker feels."""
+    """Sentiment, from words of agreement, kindness, contradiction and hostility, and the speaker's emotions."""
     mine = position_in(heard.words, topic)
     theirs = position_in(prompt.recent[-1].words, topic) if prompt.recent else None
     sides = 0.0 if mine is None or theirs is None else 0.7 if mine == theirs else -0.5
@@ -91,7 +90,7 @@ def _sentiment(heard: Heard, prompt: Prompt, topic: Topic) -> float:
 
 
 def _engagement(heard: Heard, prompt: Prompt, topic: Topic) -> float:
-    """From length, questions, reasons, people spoken to, a position taken, and what is told of oneself."""
+    """Engagement, from length, questions, reasons, people addressed, a stated position, and stories from life."""
     words = heard.words
     value = 1.6 + 2.6 * min(1.0, count(words) / 30)
     value += 0.9 * ("?" in words) + 0.45 * min(3, len(_PERSONAL.findall(words)))
@@ -122,5 +121,5 @@ def selector(prompt: Prompt, seed: int) -> dict[str, Any]:
 
 
 def _waits(member: Member) -> tuple[int, int]:
-    """Smaller for those who are more overdue."""
+    """The smaller, the more overdue a candidate is."""
     return member.last, member.spoken

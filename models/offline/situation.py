@@ -1,4 +1,4 @@
-"""The scene of a prompt: what a prompt comes to for the one who is about to speak."""
+"""Derives the scene of a prompt: the situation of its speaker."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def _target(prompt: Prompt, facts: Facts) -> int:
     if limit:
         words = min(words, int(limit.group(1)))
     factor = 0.8 if facts.brief or facts.child else 1.0
-    # Anger and grief make people short even when they do not say that they feel them.
+    # Anger and grief shorten utterances even if they are not expressed.
     if max(prompt.emotions.get("anger", 0), prompt.emotions.get("disgust", 0)) >= 6:
         factor *= 0.65
     elif prompt.emotions.get("sadness", 0) >= 6:
@@ -40,7 +40,7 @@ def _target(prompt: Prompt, facts: Facts) -> int:
 
 
 def _mood(prompt: Prompt, seed: int) -> str:
-    """The emotion that shows in words now: a strong one, and not every time."""
+    """The emotion that the words express: a strong one, and not every time."""
     if not prompt.emotions:
         return ""
     name = max(prompt.emotions, key=lambda e: prompt.emotions[e])
@@ -56,7 +56,7 @@ def scene_of(prompt: Prompt, seed: int, *, ahead: int = 0) -> Scene:
     Args:
         prompt: as read.
         seed: of the model.
-        ahead: how many places in all decks are left to others who speak at the same time.
+        ahead: number of places in all decks that are left to simultaneous speakers.
     """
     facts = facts_of(prompt)
     topic = topic_of(prompt)
@@ -74,14 +74,14 @@ def scene_of(prompt: Prompt, seed: int, *, ahead: int = 0) -> Scene:
     lately = (*(said.words for said in prompt.recent), *again)
     led = last is not None and prompt.leads(last.speaker)
     asked = last is not None and bool(values["name"]) and _asks(last.words, prompt.name, everyone)
-    # A moderator's question waits for an answer from whoever speaks next.
+    # The next speaker answers a moderator's question.
     asked = asked or (led and last is not None and "?" in last.words)
     opening = not prompt.recent and prompt.turn == 0 and last is None
     closing = prompt.closing and not opening
     step = prompt.turn + ahead + 7 * len(again)
     draw = generator(seed, prompt.topic, prompt.name, step, "asks").random()
     no_questions = any(re.search(r"\b(no|not|don't|never)\b.*\bquestions?\b", r, re.I) for r in prompt.rules)
-    # The longer a discussion goes on, the less is asked.
+    # The longer a discussion, the fewer questions.
     rounds = prompt.turn / len(everyone) if prompt.form is None else 0.0
     eager = (0.5 if "curious" in facts.groups else 0.3) * max(0.1, min(1.0, 1.5 - rounds / 10))
     asks = draw < eager and not no_questions and mood != "anger"
@@ -126,7 +126,7 @@ def _spoken(prompt: Prompt) -> int:
 
 
 def _asks(text: str, name: str, everyone: tuple[str, ...]) -> bool:
-    """Whether words ask somebody by name: in the question itself, or anywhere where the words end on one."""
+    """Whether words ask a participant by name: in the question itself, or anywhere if the words end with a question."""
     spoken = address(name, everyone)
     if not spoken or "?" not in text:
         return False
@@ -151,7 +151,7 @@ def _reaction(topic: Topic, held: Stance, values: dict[str, str], *, asked: bool
 
 
 def _called(prompt: Prompt, name: str, everyone: tuple[str, ...]) -> str:
-    """How the last speaker is called: as one calls one's mother or grandfather, else by name."""
+    """How to address the last speaker: as one addresses one's mother or grandfather, else by name."""
     relation = prompt.relation_to(name)
     if relation and relation.role in ("parent", "grandparent"):
         noted = re.findall(r"\w+", relation.note.casefold())
@@ -182,7 +182,7 @@ def _values(
     gist3 = gist_of(third.words, topic) if third else ""
     gist = gist_of(last.words, topic) if last else ""
     recent = [said.speaker for said in prompt.recent]
-    # Those who have been silent longest are asked first, and never the one who has just spoken.
+    # Asks the participants who have been silent longest first, and never the last speaker.
     askable = [p for p in prompt.present if not last or p != last.speaker] or list(prompt.present)
     silent = sorted(askable, key=lambda p: recent[::-1].index(p) if p in recent else 99, reverse=True)
     pool = silent[: max(1, (len(silent) + 1) // 2)]

@@ -1,4 +1,4 @@
-"""Questions, insights and plans in words: what somebody makes of what they remember and heard."""
+"""Words the questions, insights and plans of an agent, from its memories and the last utterance."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from persimchat.models.offline.words import content_words, short_name
 
 
 def _last_speaker(prompt: Prompt) -> tuple[str, str]:
-    """Who spoke last and what they said; ("", "") before anybody has."""
+    """The last speaker and their words; ("", "") before the first utterance."""
     if prompt.heard:
         return prompt.heard.speaker, prompt.heard.words
     return (prompt.recent[-1].speaker, prompt.recent[-1].words) if prompt.recent else ("", "")
@@ -43,7 +43,7 @@ def _slots(prompt: Prompt, a: Appraisal) -> dict[str, str]:
 
 
 def _phrase(kind: str, values: dict[str, str], *key: object, skip: Collection[str] = ()) -> str:
-    """A phrase of a kind whose slots all have a value; each kind has at least one that needs none but common ones."""
+    """A phrase of a kind whose slots all have a value; each kind has at least one with only common slots."""
     phrases = deck("thoughts", kind)
     usable = [
         phrases[i] for i in permutation(len(phrases), kind, *key) if all(values.get(s) for s in slots(phrases[i]))
@@ -56,7 +56,7 @@ def _pick(kind: str, values: dict[str, str], *key: object) -> str:
 
 
 def questions(prompt: Prompt, a: Appraisal) -> list[str]:
-    """Three different questions: the matter, the people, oneself."""
+    """Three different questions: about the topic, the people, the agent itself."""
     values = _slots(prompt, a)
     ending = "_judge" if a.facts.onlooker else ""
     return [
@@ -66,7 +66,7 @@ def questions(prompt: Prompt, a: Appraisal) -> list[str]:
 
 
 def insights(prompt: Prompt, a: Appraisal) -> list[dict[str, Any]]:
-    """Five insights: a person, another person or the talk, the topic, oneself, how it is going."""
+    """Five insights: on a person, another person or the conversation, the topic, the agent itself, the progress."""
     numbered = [m for m in prompt.memories if m.number]
     by_person = _memories_by_person(prompt, numbered)
     ranked = sorted(by_person, key=lambda n: -len(by_person[n]))[:2]
@@ -124,7 +124,7 @@ def _weight(evidence: Sequence[MemoryLine]) -> int:
 
 
 def plan(prompt: Prompt, a: Appraisal, seed: int) -> dict[str, Any]:
-    """A plan's fields; the goals listed are kept, five at most."""
+    """The fields of a plan; keeps the listed goals, at most five."""
     values = _slots(prompt, a)
     key = (seed, prompt.name, prompt.topic, prompt.turn)
     speaker, words = _last_speaker(prompt)
@@ -147,7 +147,7 @@ def plan(prompt: Prompt, a: Appraisal, seed: int) -> dict[str, Any]:
     if a.facts.onlooker:
         return _judges_plan(prompt, values, key)
     reaction = _pick("react_" + (kind if react else "none"), values, *key)
-    # An identity once found is kept, unless the own view has shifted since.
+    # The agent keeps its identity unless its position has changed since.
     keeps = prompt.identity and position_in(prompt.identity, a.topic) in (None, a.stance.mine)
     identity = prompt.identity[:900] if keeps else _pick("identity", {**values, "job": a.facts.as_noun}, *key)
     goals = list(dict.fromkeys(goal[:1000].strip() for goal in prompt.goals if goal.strip()))[:5]
@@ -170,7 +170,7 @@ def plan(prompt: Prompt, a: Appraisal, seed: int) -> dict[str, Any]:
 
 
 def _judges_plan(prompt: Prompt, values: dict[str, str], key: tuple[object, ...]) -> dict[str, Any]:
-    """The plan of somebody who listens and takes no part."""
+    """The plan of an onlooker."""
     theme = _pick("plan_judge", values, *key)
     return {
         "progress": _pick("progress_early" if len(prompt.recent) < 2 else "progress_judge", values, *key),

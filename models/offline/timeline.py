@@ -1,4 +1,4 @@
-"""Who spoke for what and when, as far as a prompt tells it: in what is remembered, just heard, or said last."""
+"""Who supported which position and when, from the memories and the last utterances of a prompt."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from persimchat.state.intervention import MODERATOR
 
 @dataclass(frozen=True)
 class Told:
-    """An utterance as far as it is known.
+    """An utterance, as far as the prompt shows it.
 
     Attributes:
         turn: its number.
-        speaker: who made it; empty where a memory does not say.
-        text: its words, or what is remembered of them.
-        place: where on the line of opinions it stands, 0 to 1.
+        speaker: its speaker; empty if a memory does not name them.
+        text: its words, or the memory of them.
+        place: its place on the line of opinions, 0 to 1.
     """
 
     turn: int
@@ -29,7 +29,7 @@ class Told:
 
 
 def utterances_known(prompt: Prompt) -> list[tuple[int, str, str]]:
-    """Turn, speaker and text of what was said, oldest first: word by word where that is known, else as remembered."""
+    """Turn, speaker and text of each utterance, oldest first: word by word if known, else as remembered."""
     names = (*prompt.participants, MODERATOR)
     known: dict[int, tuple[str, str]] = {}
     for memory in (*prompt.memories, *([prompt.stm] if prompt.stm else [])):
@@ -43,7 +43,7 @@ def utterances_known(prompt: Prompt) -> list[tuple[int, str, str]]:
 
 
 def timeline(prompt: Prompt, topic: Topic) -> list[Told]:
-    """Those utterances that tell a position, oldest first; a moderator asks about positions and holds none."""
+    """The utterances that state a position, oldest first; a moderator asks about positions and holds none."""
     return [
         Told(turn, speaker, text, place)
         for turn, speaker, text in utterances_known(prompt)
@@ -52,12 +52,12 @@ def timeline(prompt: Prompt, topic: Topic) -> list[Told]:
 
 
 def last_places(told: Sequence[Told]) -> dict[str, Told]:
-    """Where everybody stood when they last said so."""
+    """The place of each speaker's last stated position."""
     return {t.speaker: t for t in told if t.speaker}
 
 
 def _speaker(memory: MemoryLine, names: Sequence[str]) -> str:
-    """Who is remembered to have spoken: a theme begins with their name, or names nobody else."""
+    """The speaker of a remembered utterance: its theme begins with their name, or names nobody else."""
     for name in sorted(names, key=len, reverse=True):
         if memory.theme.startswith(name[:60].strip()):
             return name

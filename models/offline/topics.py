@@ -1,7 +1,7 @@
-"""What a topic is about: its kind, its positions, what can be said on it, and a short phrase for it.
+"""Analyses a topic: its kind, its positions, the points on it, and a short phrase for it.
 
-Topics are free text. Whatever is put into sentences later is either phrase material or a short phrase taken out of the
-topic under narrow conditions; a topic that fits none of them is called "this question".
+Topics are free text. Sentences use only phrase material, or a short phrase that is taken from the topic under narrow
+conditions; a topic that meets none of them is called "this question".
 """
 
 from __future__ import annotations
@@ -35,11 +35,11 @@ def _phrase(text: str, most: int) -> str:
 
 
 def extracted_head(text: str, kind: str) -> str:
-    """A phrase for the topic, or "" where none can be taken out of it safely.
+    """A phrase for the topic, or "" if none can safely be taken from it.
 
     Args:
         text: the topic on one line.
-        kind: how it is put (`topics.kind_of`).
+        kind: of the topic (`topics.kind_of`).
     """
     sentences = re.split(r"(?<=[.!?])\s+", text)
     sentence = next((s for s in sentences if "?" in s), sentences[0]).strip()
@@ -118,14 +118,14 @@ class Topic:
 
     Attributes:
         text: as given.
-        kind: how it is put ("howto", "fermi", "counterfactual", ...; "open" where nothing fits).
-        theme: name of the theme that supplied content, empty where none matched.
+        kind: its form ("howto", "fermi", "counterfactual", ...; "open" if none fits).
+        theme: name of the theme that supplied content, empty if none matched.
         head: a phrase that fits after "about".
         positions: noun phrases, two or more, in their order on the line of opinions.
-        points: what can be said, the most specific first; a point's tag is the index of its position, or "-".
+        points: the most specific first; the tag of a point is the index of its position, or "-".
         tiers: how many of `points` are of the theme itself, of the kind of topic, and general, in this order.
         child: whole sentences for a child.
-        answers: in debates whose answer has a form, the answer that each position is; else empty.
+        answers: in debates whose answer has a form, each position as an answer; else empty.
     """
 
     text: str
@@ -140,12 +140,12 @@ class Topic:
 
     @property
     def is_task(self) -> bool:
-        """Whether something is to be made or worked out, rather than talked over."""
+        """Whether the topic is a task to work out, not a subject to discuss."""
         return self.kind in TASK_KINDS
 
 
 def kind_of(text: str) -> str:
-    """How the topic is put; "open" where no form is recognised."""
+    """The form of the topic; "open" if none is recognised."""
     stripped = text.strip()
     for name, pattern in KINDS:
         if pattern.search(stripped) and (name not in _REFINED or _REFINED[name].search(stripped)):
@@ -162,7 +162,7 @@ def _best_theme(text: str, kind: str) -> Theme | None:
                 continue
             matches = {m.group().lower() for m in theme.match.finditer(text)}
             if matches:
-                # A scene made for this kind of topic goes before a subject that is merely mentioned.
+                # A scene for this kind of topic overrides a subject that is merely mentioned.
                 found.append((sum(map(len, matches)) + (100 if file == "scenes" else 0), name, theme))
     return max(found, key=lambda f: f[0])[2] if found else None
 
@@ -173,13 +173,13 @@ def _stems(phrase: str) -> set[str]:
 
 
 def _covers(theme: Theme, options: tuple[str, ...]) -> bool:
-    """Whether the theme's positions are the alternatives that the topic names, so that they need not be added."""
+    """Whether the theme's positions include the alternatives of the topic, so that they need not be added."""
     known = [p for p in theme.positions.values() if any(_stems(p) & _stems(o) for o in options)]
     return len(known) == len(options)
 
 
 def _is_on(theme: Theme, sides: Sides) -> bool:
-    """Whether a theme has anything to say in a debate between these sides.
+    """Whether a theme has points for a debate between these sides.
 
     "Which city should host the fair?" is not about town and country, and a sum with eggs in it not about healthy food.
     """
@@ -189,7 +189,7 @@ def _is_on(theme: Theme, sides: Sides) -> bool:
 
 
 def _touches(theme: Theme, options: tuple[str, ...]) -> bool:
-    """Whether a theme has anything to say on one of the alternatives."""
+    """Whether a theme has points on one of the alternatives."""
     material = " ".join((*theme.positions.values(), *(p.text for p in theme.points)))
     return any(_stems(option) & _stems(material) or theme.match.search(option) for option in options)
 
@@ -200,7 +200,7 @@ def _tag_by_words(text: str, options: tuple[str, ...]) -> str:
 
 
 def topic_of(prompt: Prompt) -> Topic:
-    """The topic of a prompt, analysed for the answer that a debate is to come to."""
+    """The topic of a prompt, analysed for the form of the debate's answer."""
     return analyse(prompt.topic, prompt.form)
 
 
@@ -210,7 +210,7 @@ def analyse(text: str, form: AnswerForm | None = None) -> Topic:
 
     Args:
         text: the topic; any text at all.
-        form: the answer that a debate is to come to; None in discussions.
+        form: of the debate's answer; None in discussions.
     """
     text = " ".join(text.split())
     kind = kind_of(text)
@@ -244,13 +244,13 @@ def analyse(text: str, form: AnswerForm | None = None) -> Topic:
         positions = tuple(source.positions.values())
         points = []
         for deck in (theme, common):
-            # A scene without positions of its own speaks for those of its kind.
+            # A scene without positions of its own supports those of its kind.
             ours = deck is source or (theme is not None and deck is theme and not theme.positions)
             points += _tagged(deck.points if deck else (), letters if ours else ())
         head = theme.head if theme else ""
     known = len(points)
     own = len(theme.points) if theme else 0
-    # General points speak for general positions, and for none where the topic has positions of its own.
+    # General points support general positions, and none if the topic has positions of its own.
     uses_general = positions == tuple(general.positions.values())
     points += _tagged(general.points, tuple(general.positions) if uses_general else ())
     child = (theme.child if theme else ()) + common.child + general.child
@@ -268,5 +268,5 @@ def analyse(text: str, form: AnswerForm | None = None) -> Topic:
 
 
 def _tagged(points: Sequence[Point], letters: tuple[str, ...]) -> list[Point]:
-    """Points whose letters have become indices of positions; those of other letters speak for none."""
+    """Points with indices of positions in place of letters; points with other letters support none."""
     return [Point(str(letters.index(p.tag)) if p.tag in letters else "-", p.text, p.gist) for p in points]

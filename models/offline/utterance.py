@@ -1,4 +1,4 @@
-"""Wording an utterance: taking up what was said, saying something on the topic or from one's life, leading on."""
+"""Words an utterance: a reaction to the last speaker, a point or a story from life, and a continuation."""
 
 from __future__ import annotations
 
@@ -56,14 +56,14 @@ def tidied(text: str) -> str:
 
 
 _CHOICE: Final = 2
-"""Points among which a speaker chooses: enough to find one to their mind, few enough to last a conversation."""
+"""Number of points from which a speaker chooses: enough to find a fitting one, few enough to last a conversation."""
 _AHEAD: Final = 19
 
 
 def points_in_order(scene: Scene) -> list[Point]:
-    """The points of the conversation's topic in its own order: those on the subject before the general ones.
+    """The points on the topic in the conversation's own order: specific ones before general ones.
 
-    The first few are kept for whoever opens the talk, because later speakers cannot know which of them was taken.
+    The first few are reserved for the first speaker, because later speakers cannot know which of them was used.
     """
     ordered: list[Point] = []
     begin = 0
@@ -76,43 +76,42 @@ def points_in_order(scene: Scene) -> list[Point]:
 
 
 def point_for(scene: Scene, variant: int) -> Point:
-    """The point whose turn it is: of the next two in the deck, the one that is more to the speaker's mind."""
+    """The next point: of the next two in the deck, the one that fits the speaker's position better."""
     ordered = points_in_order(scene)
-    # The later variants look far ahead, so as not to take what the next speakers are going to say.
+    # The later variants look far ahead, so that they do not use the next speakers' points.
     start = _CHOICE * scene.point_step + (0 if variant < 3 else _AHEAD + 3 * variant)
     turned = (ordered[(start + i) % len(ordered)] for i in range(len(ordered)))
     fresh = [p for p in turned if scene.usable(p) and scene.decks.fresh(p.text)] or ordered
     fresh = [p for p in fresh if scene.untold(p.gist)] or fresh
-    # Who opens the talk says what they think; later speakers take what comes.
+    # The first speaker states their own view; later speakers take the next point.
     some = fresh if scene.opening else fresh[:_CHOICE]
     liked = sorted(some, key=lambda p: foreignness(scene, p))
     return liked[1 if variant == 1 and len(liked) > 1 else 0]
 
 
 def foreignness(scene: Scene, point: Point) -> int:
-    """0 for a point for the speaker's own position, 1 for one that is for none, 2 for another's."""
+    """0 for a point that supports the speaker's position, 1 for one that supports none, 2 for another position."""
     return 1 if point.tag == "-" else 0 if int(point.tag) == scene.stance.mine else 2
 
 
 _CHILD_FIRST: Final = 3
-"""Of a child's sentences on a topic, the first few are on the topic itself."""
+"""Number of a child's sentences that are on the topic itself: the first ones."""
 _GOOD: Final = 0.12
-"""A draft as cheap as this is taken without looking for a better one."""
+"""A draft with this cost or less is accepted at once."""
 
 
 @dataclass(frozen=True)
 class Draft:
-    """One way to say it: the parts in order, and how good it is (lower is better)."""
+    """A draft: its parts in order, and its cost (lower is better)."""
 
     text: str
     cost: float
 
 
 def worded(scene: Scene) -> str:
-    """What the person of a scene says next: never empty, without their name in front, about as long as asked for.
+    """The speaker's next utterance: never empty, without their name in front, of about the requested length.
 
-    A few ways to say it are drawn up; the one that repeats least of what was said lately and comes nearest to the
-    length is taken.
+    Of a few drafts, it returns the one that repeats least of the recent utterances and comes nearest to the length.
     """
     best = _draft(scene, 0)
     for variant in range(1, 5):
@@ -123,14 +122,14 @@ def worded(scene: Scene) -> str:
 
 
 def reasons(scene: Scene, first: str, last: str) -> str:
-    """A reaction to the last speaker and reasons, between a sentence that comes first and one that comes last."""
+    """A reaction to the last speaker and reasons, between a first and a last sentence."""
     best, least = "", 10.0
     for variant in range(3):
         body, _, _ = _body(scene, variant)
         parts = [_reaction(scene) if scene.last_text and not scene.moved else "", first, body]
         more = [text for text in _further(scene, variant) if text not in parts]
         parts += more[:1] if count(" ".join(parts)) < 0.7 * scene.target else []
-        # Whoever has named their answer in their reasons need not end on it again.
+        # A speaker who has named their answer in their reasons need not repeat it at the end.
         settled = debating.names_mine(scene, " ".join(parts)) and not scene.moved
         text = spoken(parts if settled else [*parts, last], scene.register)
         repeated = max((overlap(text, said) for said in scene.said_lately), default=0.0) + 0.05 * variant
@@ -144,19 +143,19 @@ def _draft(scene: Scene, variant: int) -> Draft:
     text = spoken(parts, scene.register)
     repeated = max((overlap(text, said) for said in scene.said_lately), default=0.0)
     off = abs(count(text) - scene.target) / scene.target
-    # The later variants are fallbacks: they are taken only where they are clearly better.
+    # The later variants are fallbacks: they are used only if they are clearly better.
     return Draft(text, 4 * max(0.0, repeated - 0.15) + off + 0.12 * variant)
 
 
 def _parts(scene: Scene, variant: int) -> list[str]:
-    """The sentences of one draft. Variants differ in which optional parts they have and in what is told."""
+    """The sentences of one draft. Variants differ in their optional parts and stories."""
     if scene.closing:
         return leave_taking(scene, _reaction(scene) if scene.asked else "", variant)
     body, clause, follows = _body(scene, variant)
     if scene.opening:
         parts = [_opening(scene, body, clause)]
     else:
-        # Delight is said in place of a reaction, not before it.
+        # Delight replaces a reaction.
         silent = variant in (2, 4) or scene.mood == "happiness"
         owed = scene.asked or (scene.debate and scene.moved)
         start = "" if silent and not owed else _reaction(scene)
@@ -188,7 +187,7 @@ def _opening(scene: Scene, body: str, clause: str) -> str:
 
 
 def _with_stand(scene: Scene, parts: list[str]) -> list[str]:
-    """What is said in a debate, with where the speaker stands; other things give way where there is no room."""
+    """The parts of an utterance in a debate, with the speaker's position; drops other parts if there is no room."""
     if not debating.wants_to_stand(scene, " ".join(parts)):
         return parts
     stand = debating.stand(scene)
@@ -200,7 +199,7 @@ def _with_stand(scene: Scene, parts: list[str]) -> list[str]:
 
 
 def _reaction(scene: Scene) -> str:
-    """How the last speaker is taken up; "" now and then, because people do not always."""
+    """The reaction to the last speaker; "" now and then, because people do not always react."""
     values, child = scene.values, scene.facts.child
     if scene.debate and not scene.asked and (shifted := debating.shift(scene)):
         return shifted
@@ -226,7 +225,7 @@ def _reaction(scene: Scene) -> str:
 
 
 def _to_moderator(scene: Scene) -> str:
-    """An answer to the moderator's question, or a word that follows their lead; nothing that gives a whisper away."""
+    """An answer to the moderator's question, or words that follow their lead; never reveals a whisper."""
     unasked = ("confided" if scene.values["gist"] else "aside") if scene.confided else "follow"
     kind = "answer" if scene.asked else unasked
     return scene.decks.pick(f"moderator {kind}", deck("speech", "moderator", kind), scene.turn, scene.values)
@@ -238,7 +237,7 @@ def deck_of(block: str) -> tuple[str, ...]:
 
 
 def _body(scene: Scene, variant: int) -> tuple[str, str, bool]:
-    """What is said; the bare clause of it where it is one (an opening leads into it); whether my position follows."""
+    """The words; their bare clause, if they are one; whether the speaker's position follows."""
     if scene.facts.child:
         return _child_body(scene, variant), "", not scene.topic.is_task
     if scene.tells_life and not scene.opening and variant < 3:
@@ -249,7 +248,7 @@ def _body(scene: Scene, variant: int) -> tuple[str, str, bool]:
 
 
 def _life(scene: Scene, variant: int, *, extra: bool = False) -> str:
-    """Something from the speaker's life that was not told lately; what is told in passing comes from the list's end."""
+    """A story from the speaker's life that was not told lately; one told in passing comes from the end of the list."""
     lines = life_lines(scene.facts, scene.decks.seed, scene.topic.text)
     start = -2 - 2 * scene.spoken_before if extra else scene.spoken_before + 7 * variant
     order = [*lines[start % len(lines) :], *lines[: start % len(lines)]]
@@ -261,7 +260,7 @@ def _life(scene: Scene, variant: int, *, extra: bool = False) -> str:
 
 
 def _led(scene: Scene, sentence: str) -> str:
-    """A sentence from life, mostly with words that lead to it."""
+    """A story from life, mostly with words that introduce it."""
     if scene.asked or scene.chance("lead") < 0.35:
         return sentence
     lead = scene.decks.pick("lead", deck("speech", "lead"), scene.turn, scene.values)
@@ -270,7 +269,7 @@ def _led(scene: Scene, sentence: str) -> str:
 
 
 def _child_body(scene: Scene, variant: int) -> str:
-    """Something from a child's life, or on the topic: what is on this very topic before what fits any."""
+    """A story from a child's life, or a sentence on the topic: specific ones before general ones."""
     name = scene.facts.name
     if scene.tells_life and not scene.opening:
         pool: Sequence[str] = life_lines(scene.facts, scene.decks.seed, scene.topic.text)
@@ -299,7 +298,7 @@ def _framed(scene: Scene, point: Point, clause: str) -> str:
 
 
 def _extras(scene: Scene, variant: int, *, follows: bool) -> list[str]:
-    """What may follow, in order of preference: a conclusion, a question to somebody, a remark, a further point."""
+    """Possible continuations, in order of preference: a conclusion, a question to a participant, a remark, a point."""
     child = scene.facts.child
     values = scene.values
     if scene.short:
@@ -310,7 +309,7 @@ def _extras(scene: Scene, variant: int, *, follows: bool) -> list[str]:
     question = _question(scene)
     remark = _remark(scene)
     link = scene.decks.pick("link", deck("speech", "link"), scene.turn, values) if not child else remark
-    # A conclusion that the last speaker has just drawn is not drawn again; nor one that does not follow.
+    # Omits a conclusion that the last speaker has just drawn, or that does not follow.
     names_mine = normalised(values["mine"]) in normalised(scene.last_text)
     wants_tie = follows and not scene.debate and scene.chance("tie") < (0.25 if names_mine else 0.6)
     start = scene.chance("extras")
@@ -327,7 +326,7 @@ def _extras(scene: Scene, variant: int, *, follows: bool) -> list[str]:
 
 
 def _further(scene: Scene, variant: int) -> list[str]:
-    """More for a long utterance: further points and something from life."""
+    """More for a long utterance: further points and stories from life."""
     if scene.facts.child:
         more = [_child_body(scene, variant + 9 + 2 * i) for i in range(6)]
         return list(dict.fromkeys(more))
@@ -337,7 +336,7 @@ def _further(scene: Scene, variant: int) -> list[str]:
     start = 2 * scene.point_step + 21 + variant
     rest = [ordered[(start + 2 * i) % len(ordered)] for i in range(count_wanted)] if ordered else []
     texts = [capitalised(filled(p.text, scene.values)) + "." for p in rest if p is not used]
-    # From the far end of the list, so that it does not forestall what they tell next.
+    # From the far end of the list, so that the speaker's next story is still new.
     texts.insert(0, _life(scene, variant, extra=True))
     return list(dict.fromkeys(texts))
 
@@ -347,7 +346,7 @@ def _question(scene: Scene) -> str:
         return ""
     if scene.debate and not scene.facts.child and scene.chance("about the answer") < 0.6:
         return debating.question(scene)
-    # Some questions suit only those who have spoken, some only those who have not.
+    # Some questions suit only participants who have spoken, some only those who have not.
     who = "silent" if scene.other_spoke else "spoke"
     if scene.facts.child:
         asks = [q["ask"] for q in read("speech")["questions_child"] if q.get("who") != who]

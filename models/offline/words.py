@@ -12,7 +12,7 @@ from persimchat.state.normalise import folded
 from persimchat.state.speech import addressees
 
 _WORD: Final = re.compile(r"(?:[^\W_]|[\u0300-\u036f])+(?:['’-](?:[^\W_]|[\u0300-\u036f])+)*")
-"""A word; marks that stand for themselves (as in ọ̀) belong to it."""
+"""A word; separate combining marks (as in ọ̀) belong to it."""
 _NEGATED: Final = re.compile(r"\b(ca|wo|sha|\w+)n['’]t\b", re.IGNORECASE)
 _IRREGULAR: Final = {"ca": "cannot", "wo": "will not", "sha": "shall not"}
 _IS: Final = re.compile(r"\b(it|that|there|what|here|who|he|she|where|how|everything|nobody)['’]s\b", re.IGNORECASE)
@@ -47,14 +47,14 @@ def _expand_negation(found: re.Match[str]) -> str:
 
 @lru_cache(maxsize=16384)
 def normalised(text: str) -> str:
-    """Lower case, contractions expanded, single spaces and no punctuation: the form in which texts are compared."""
+    """Text for comparison: lower case, contractions expanded, single spaces, no punctuation."""
     return " ".join(re.findall(r"\w+", expanded(text).lower()))
 
 
 def content_words(text: str, limit: int = 8) -> list[str]:
-    """The words of a text that carry meaning, as they stand in it, each once, in their order.
+    """The content words of a text, unchanged, each once, in their order.
 
-    Where a text has no such word, any of its words; where it has none at all, its first characters.
+    If a text has no such word, any of its words; if it has no words, its first characters.
     """
     found = _WORD.findall(text)
     unique = dict.fromkeys(w for w in found if len(w) <= 40)
@@ -72,13 +72,13 @@ def content_words(text: str, limit: int = 8) -> list[str]:
 
 
 def four_grams(text: str) -> set[tuple[str, ...]]:
-    """The sets of four neighbouring words in a text, lower case."""
+    """The sequences of four neighbouring words in a text, lower case."""
     words = re.findall(r"\w+", text.lower())
     return {tuple(words[i : i + 4]) for i in range(len(words) - 3)}
 
 
 def overlap(first: str, second: str) -> float:
-    """Shared 4-grams of two texts as a part of the shorter one's, 0 to 1."""
+    """Shared 4-grams of two texts as a share of those of the shorter text, 0 to 1."""
     a, b = four_grams(first), four_grams(second)
     return len(a & b) / min(len(a), len(b)) if a and b else 0.0
 
@@ -109,22 +109,22 @@ def gerund(verb: str) -> str:
 
 
 def listed(items: Sequence[str]) -> str:
-    """Items as people enumerate them: "a", "a and b", "a, b and c"."""
+    """Items as an enumeration: "a", "a and b", "a, b and c"."""
     if len(items) < 2:
         return "".join(items)
     return f"{', '.join(items[:-1])} and {items[-1]}"
 
 
 def without_markup(text: str) -> str:
-    """Text without characters that have no place in speech."""
+    """Text without characters that do not belong in speech."""
     return re.sub(r"[{}<>\[\]|*_`#‹›\\]", "", text)
 
 
 def spoken_to(text: str, speaker: str, names: Sequence[str]) -> list[str]:
-    """Those of the names whom words speak to, as `state.speech.addressees` finds them; nobody without a letter."""
+    """The names that words address, as `state.speech.addressees` finds them; names without a letter are left out."""
     return addressees(text, speaker, [name for name in names if folded(name).strip()])
 
 
 def short_name(name: str, instead: str = "somebody") -> str:
-    """A name as it stands in a sentence: on one line, at most 60 characters; `instead` where there is none."""
+    """A name for use in a sentence: on one line, at most 60 characters; `instead` if it is empty."""
     return " ".join(name.split())[:60].strip() or instead

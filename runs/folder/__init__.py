@@ -1,1 +1,1 @@
-"""A run's folder: its files, what is written into them and read back, and the checkpoints beside them."""
+"""Run folders: writes and reads their files, and keeps the checkpoints beside them."""

@@ -1,6 +1,6 @@
-"""The requests of a run on disk: calls.jsonl, one line a request, and embeddings.jsonl, one line a text.
+"""The requests of a run on disk: calls.jsonl, one line per request, and embeddings.jsonl, one line per text.
 
-They are the run's accounts, also when it is resumed, and the record from which it is replayed.
+They are the run's accounts, also after it is resumed, and the record for a replay.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from pydantic import TypeAdapter
 from typing_extensions import TypedDict
 
 from persimchat.models.recording import Record, Row, from_record
-from persimchat.runs.folder.jsonl import DAMAGED, Line, checked, fitting, is_torn, json_lines
+from persimchat.runs.folder.jsonl import DAMAGED, Line, checked, fitting, json_lines, mend
 from persimchat.state.errors import InputError, MachineError
 
 CALLS, EMBEDDINGS = "calls.jsonl", "embeddings.jsonl"
 """Requests to models; texts that a server embedded."""
 
 _FLOAT: Final = 4
-"""Bytes of a vector's number."""
+"""Bytes per number of a vector."""
 
 
 class EmbeddedText(TypedDict):
@@ -36,13 +36,12 @@ class EmbeddedText(TypedDict):
 
 
 class CallsFile:
-    """Adds a run's requests to its files; what a killed process left of a line is taken away before the first of them.
+    """Appends the requests of a run to its files; first removes a line that a killed process left torn.
 
-    Each line is one write to the operating system, which takes some ten microseconds, so this is called in an event
-    loop too.
+    Each line is one write to the operating system, which takes about ten microseconds, so an event loop may call this.
 
     Args:
-        folder: the run's.
+        folder: the folder of the run.
 
     Raises:
         MachineError: calls.jsonl cannot be written.
@@ -56,14 +55,14 @@ class CallsFile:
         self._open(CALLS)
 
     def mend(self) -> None:
-        """Take away what a killed process left of a line.
+        """Remove a line that a killed process left torn.
 
         Raises:
             MachineError: a file cannot be written.
         """
         for name in (CALLS, EMBEDDINGS):
             try:
-                _mend(self._folder / name)
+                mend(self._folder / name)
             except OSError as error:
                 raise _unwritable(self._folder / name, error) from error
         self._mended = True
@@ -77,7 +76,7 @@ class CallsFile:
         self._line(CALLS, row.line())
 
     def embedding(self, text: str, vector: str) -> None:
-        """Write one embedded text; the file is made with the first one.
+        """Write one embedded text; the first one makes the file.
 
         Args:
             text: its digest.
@@ -89,7 +88,7 @@ class CallsFile:
         self._line(EMBEDDINGS, {"text": text, "vector": vector})
 
     def close(self) -> None:
-        """Close the files. What a request that was cancelled late has used is still written, to a file opened anew."""
+        """Close the files. The usage of a request that is cancelled later reopens the file."""
         self._closed = True
         while self._files:
             self._files.popitem()[1].close()
@@ -106,7 +105,7 @@ class CallsFile:
     def _line(self, name: str, value: Mapping[str, Any]) -> None:
         try:
             text = json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode()
-        except UnicodeEncodeError:  # an answer may hold what no encoding takes
+        except UnicodeEncodeError:  # an answer may hold characters that cannot be encoded
             text = json.dumps(value, separators=(",", ":")).encode()
         line = memoryview(text + b"\n")
         if not self._mended:
@@ -122,39 +121,39 @@ class CallsFile:
 
 
 def calls_in(folder: Path, lost: list[str] | None = None) -> Iterator[Row]:
-    """A run's requests in the order in which they ended, one by one; none where there is no file.
+    """The requests of a run in the order in which they ended, one by one; none if there is no file.
 
     Args:
-        folder: the run's.
-        lost: where it is to be told what could not be read, which is then left out.
+        folder: the folder of the run.
+        lost: if given, receives a note on each line that cannot be read, and the line is left out.
 
     Raises:
-        InputError: the file cannot be read, or, without `lost`, a line is damaged; file and line are named. A torn last
-            line is left out.
+        InputError: the file cannot be read, or, without `lost`, a line is damaged; the error names file and line. A
+            torn last line is left out.
     """
     return json_lines(folder / CALLS, _request, notes=lost, lenient=lost is not None)
 
 
 def read_vectors(folder: Path, lost: list[str] | None = None) -> dict[str, str]:
-    """What a server embedded for a run: a text's digest → its vector, as recorded; see `calls_in`."""
+    """The texts that a server embedded for a run: digest → vector, as recorded; see `calls_in`."""
     embedded = json_lines(folder / EMBEDDINGS, _embedded, notes=lost, lenient=lost is not None)
     return {line["text"]: line["vector"] for line in embedded}
 
 
 def read_calls(folder: Path) -> list[Row]:
-    """All of a run's requests; see `calls_in`."""
+    """All requests of a run; see `calls_in`."""
     return list(calls_in(folder))
 
 
 class Answers(Record):
-    """The answers of a run, to be given to a `Ledger` that replays it."""
+    """The answers of a run, for a `Ledger` that replays it."""
 
     @classmethod
     def read(cls, folder: Path) -> Answers:
-        """Read them from a run's folder. It reads whole files: in an event loop call it in a thread.
+        """Read them from the folder of a run. It reads whole files: in an event loop, call it in a thread.
 
         Raises:
-            InputError: a file is damaged; file and line are named.
+            InputError: a file is damaged; the error names file and line.
         """
         return cls(calls_in(folder), read_vectors(folder))
 
@@ -165,7 +164,7 @@ def _adapter(kind: Any) -> TypeAdapter[Any]:
 
 
 def _request(line: Line) -> Row:
-    """A line of calls.jsonl, with an answer that can be given again and figures in their ranges."""
+    """A line of calls.jsonl, checked: its answer can be repeated, and its figures are in their ranges."""
     row = checked(Row, line.value, line.where)
     if row.answer is not None:
         fitting(_answer, row.answer, f"{line.where}, field answer")
@@ -176,7 +175,7 @@ def _answer(answer: dict[str, Any]) -> None:
     try:
         from_record(answer)
     except TypeError as error:
-        raise InputError(f"this is no message: {error}", remedy=DAMAGED) from error
+        raise InputError(f"this is not a message: {error}", remedy=DAMAGED) from error
 
 
 def _embedded(line: Line) -> EmbeddedText:
@@ -186,26 +185,8 @@ def _embedded(line: Line) -> EmbeddedText:
         if len(b64decode(embedded["vector"], validate=True)) % _FLOAT:
             raise ValueError("a number is cut off")
     except ValueError as error:
-        raise InputError(f"this is no vector: {error}", where=line.where, remedy=DAMAGED) from error
+        raise InputError(f"this is not a vector: {error}", where=line.where, remedy=DAMAGED) from error
     return embedded
-
-
-def _mend(path: Path) -> None:
-    """Take a line away that was torn when it was written, so that the next one begins on a line of its own."""
-    try:
-        file = path.open("r+b")
-    except FileNotFoundError:
-        return
-    with file:
-        whole, last = 0, b""
-        for line in file:
-            whole, last = whole + len(last), line
-        if not last or last.endswith(b"\n"):
-            return
-        if is_torn(last):
-            file.truncate(whole)
-        else:
-            file.write(b"\n")
 
 
 def _unwritable(path: Path, error: OSError) -> MachineError:

@@ -1,12 +1,11 @@
-"""Checkpoints in a file: LangGraph's SQLite saver, which keeps less, and notices what is damaged.
+"""Checkpoints in a file: LangGraph's SQLite saver, extended to keep less and to detect damage.
 
-Every row has a seal, a checksum of what says where its value belongs; values have checksums of their own. SQLite's own
-check finds keys that do not agree with their index, and broken pages. What values have in common is kept in
-dictionaries, each in the transaction of the checkpoint with which it was made (`runs/folder/checkpoint_values.py`).
+Every row has a seal, a checksum of its key columns; values have checksums of their own. SQLite's own check finds keys
+that differ from their index, and broken pages. Values are compressed with dictionaries, each kept in the transaction of
+the checkpoint with which it was made (`runs/folder/checkpoint_values.py`).
 
-A step's tasks are kept for as long as they may have to be done again. Once the checkpoint after it is there, what they
-were given is dropped, by far the most of a checkpoint. What was said, felt and spent is left: from it, the states of
-all turns are made again.
+The tasks of a step are kept as long as they may have to be repeated. Once the next checkpoint exists, their input, by
+far the largest part of a checkpoint, is dropped. The channels remain: from them, the states of all turns are restored.
 """
 
 from __future__ import annotations
@@ -39,14 +38,14 @@ from persimchat.runs.folder.checkpoint_values import Dictionaries, Serializer, d
 from persimchat.state.errors import InputError
 
 _TASKS: Final = "__pregel_tasks"
-"""LangGraph's channel of the tasks that come next, each with all that it is given."""
+"""LangGraph's channel of the next tasks, each with its input."""
 _NEXT: Final = "branch:to:"
-"""The beginning of the names of its channels that say which nodes come next."""
+"""Prefix of LangGraph's channels that trigger the next nodes."""
 
 _CHECKPOINTS: Final = ("thread_id", "checkpoint_ns", "checkpoint_id", "parent_checkpoint_id", "type", "metadata")
 _WRITES: Final = ("thread_id", "checkpoint_ns", "checkpoint_id", "task_id", "task_path", "idx", "channel", "type")
 _SEALED: Final = {"checkpoints": _CHECKPOINTS, "writes": _WRITES}
-"""By table, the columns that a seal is made of: all but the value."""
+"""By table, the columns that a seal covers: all but the value."""
 
 _DICTIONARIES: Final = "CREATE TABLE IF NOT EXISTS dictionaries (number INTEGER PRIMARY KEY, value BLOB NOT NULL)"
 _NEW_FILE: Final = """
@@ -66,12 +65,12 @@ _NEW_FILE: Final = """
         PRIMARY KEY (thread_id, checkpoint_ns, checkpoint_id, task_id, idx)
     ) WITHOUT ROWID;
 """
-"""LangGraph's table of writes without an index beside it; nothing changes in a file that has one."""
+"""LangGraph's table of writes, but without a separate index; a file that has the table is not changed."""
 _EVERY, _FIRST = 32, 4
-"""A dictionary is made with every so manieth checkpoint; the first one sooner."""
+"""Number of checkpoints after which a new dictionary is made; the first one is made sooner."""
 
 _PARTS: Final = frozenset({"v", "id", "channel_values", "channel_versions", "versions_seen"})
-"""What every checkpoint has."""
+"""Fields of every checkpoint."""
 
 _PUT: Final = f"INSERT OR REPLACE INTO checkpoints ({', '.join(_CHECKPOINTS)}, checkpoint, seal) VALUES (?{', ?' * 7})"
 _WRITE: Final = f"INTO writes ({', '.join(_WRITES)}, value, seal) VALUES (?{', ?' * 9})"
@@ -79,7 +78,7 @@ _IN: Final = "thread_id = ? AND checkpoint_ns = ?"
 _OF: Final = f"{_IN} AND checkpoint_id = ?"
 
 _CHANGES: Final = "counters_since_delta_snapshot"
-"""What LangGraph says beside a checkpoint of the channels of changes that it does not hold whole."""
+"""LangGraph's metadata on the delta channels that a checkpoint does not hold whole."""
 _ANCESTORS: Final = f"""
     WITH RECURSIVE found(own, parent, about, row) AS (
         SELECT checkpoint_id, parent_checkpoint_id, metadata, rowid FROM checkpoints WHERE {_OF}
@@ -96,7 +95,7 @@ _WRITTEN: Final = f"""
 
 
 class FileSaver(AsyncSqliteSaver):
-    """Keeps a run's checkpoints.
+    """Keeps the checkpoints of a run.
 
     Args:
         connection: to the file.
@@ -107,13 +106,13 @@ class FileSaver(AsyncSqliteSaver):
         super().__init__(connection, serde=serializer)
         self._serializer = serializer
         self._over: dict[tuple[str, str], tuple[str, tuple[Any, ...]]] = {}
-        """By thread and namespace, the newest checkpoint's id, and its row as it is to be once its step is over."""
+        """By thread and namespace: the id of the newest checkpoint, and its smaller row for when its step is over."""
         self._until_dictionary = _FIRST
         self._within: set[tuple[str, str]] = set()
-        """Threads and namespaces of graphs within the conversation that have checkpoints: of steps that failed."""
+        """Threads and namespaces of nested graphs that have checkpoints, because a step of theirs failed."""
 
     async def setup(self) -> None:
-        """Make the tables where they are missing."""
+        """Create missing tables."""
         if self.is_setup:
             return
         await self.conn.executescript(_NEW_FILE)
@@ -133,9 +132,9 @@ class FileSaver(AsyncSqliteSaver):
             self._within = {(thread, namespace) async for thread, namespace in found}
 
     async def aget_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
-        """A checkpoint; the newest one where none is named.
+        """A checkpoint; the newest one if no id is given.
 
-        Every mind's step looks for one of its own, and has none unless it failed: for that, no file is read.
+        Each step of a mind asks for a checkpoint of its own, and has one only if it failed: else no file is read.
         """
         place = config["configurable"]
         namespace = place.get("checkpoint_ns", "")
@@ -147,9 +146,9 @@ class FileSaver(AsyncSqliteSaver):
         return found
 
     async def channels(self, thread: str) -> AsyncIterator[tuple[str, dict[str, Any] | None]]:
-        """The ids and channels of a conversation's checkpoints, the newest first; None for those that are damaged.
+        """The ids and channels of a conversation's checkpoints, the newest first; None for damaged ones.
 
-        What tasks have done since is not read.
+        Pending writes are not read.
         """
         query = f"SELECT checkpoint_id, type, checkpoint FROM checkpoints WHERE {_IN} ORDER BY checkpoint_id DESC"
         async with self.lock, self.conn.execute(query, (thread, "")) as rows:
@@ -164,12 +163,12 @@ class FileSaver(AsyncSqliteSaver):
     async def aget_delta_channel_history(
         self, *, config: RunnableConfig, channels: Sequence[str]
     ) -> Mapping[str, DeltaChannelHistory]:
-        """What channels of changes are made of: how they were last kept whole, and what was written to them since.
+        """The parts of delta channels: their last whole value, and the writes since.
 
-        Of the checkpoints in between no value is read: what stands beside each says which channels it does not hold.
+        Reads no values of the checkpoints in between: the metadata of each says which channels it does not hold whole.
         """
         place = config["configurable"]
-        if not place.get("checkpoint_id"):  # of the newest one
+        if not place.get("checkpoint_id"):  # the newest one
             return await super().aget_delta_channel_history(config=config, channels=channels)
         thread, namespace = str(place["thread_id"]), place.get("checkpoint_ns", "")
         found: dict[str, DeltaChannelHistory] = {}
@@ -191,11 +190,11 @@ class FileSaver(AsyncSqliteSaver):
     async def _chains(
         self, thread: str, namespace: str, checkpoint: str, channels: Sequence[str]
     ) -> tuple[dict[str, list[str]], dict[str, Any]]:
-        """By channel, the ancestors back to one that holds it whole, the nearest first; and what that one holds."""
+        """By channel: the ancestors back to one that holds it whole, the nearest first, and its value there."""
         chains: dict[str, list[str]] = {channel: [] for channel in channels}
         seeds: dict[str, Any] = {}
         async with self.conn.execute(_ANCESTORS, (thread, namespace, checkpoint, thread, namespace)) as rows:
-            await rows.fetchone()  # the checkpoint itself, whose writes are not its own
+            await rows.fetchone()  # skip the checkpoint itself: its writes belong to the next one
             walked: set[str] = set()
             async for own, about, row in rows:
                 wanted = [channel for channel in channels if channel not in seeds]
@@ -215,9 +214,9 @@ class FileSaver(AsyncSqliteSaver):
         return chains, seeds
 
     def _check(self, kept: Any) -> None:
-        """Refuse what is no checkpoint: bytes of earlier versions, which have no checksum, may mean anything."""
+        """Refuse a value that is not a checkpoint: bytes of earlier versions, without checksum, may mean anything."""
         if not isinstance(kept, dict) or not kept.keys() >= _PARTS or not isinstance(kept["channel_values"], dict):
-            raise damaged("a value is no checkpoint", self._serializer.where)
+            raise damaged("a value is not a checkpoint", self._serializer.where)
 
     async def aput(
         self,
@@ -226,7 +225,7 @@ class FileSaver(AsyncSqliteSaver):
         metadata: CheckpointMetadata,
         new_versions: ChannelVersions,
     ) -> RunnableConfig:
-        """Keep a checkpoint, and in the same transaction less of the one before it."""
+        """Keep a checkpoint, and reduce the one before it in the same transaction."""
         place = config["configurable"]
         thread, namespace, parent = str(place["thread_id"]), place["checkpoint_ns"], place.get("checkpoint_id")
         about = json.dumps(get_checkpoint_metadata(config, metadata), ensure_ascii=False).encode("utf-8", "ignore")
@@ -238,7 +237,7 @@ class FileSaver(AsyncSqliteSaver):
 
         whole, known = row(checkpoint), self._over.get((thread, namespace))
         async with self.lock:
-            # Made where nobody else makes one: minds that fail keep checkpoints of their own at the same time.
+            # Made under the lock: minds that fail keep checkpoints of their own at the same time.
             self._until_dictionary -= 1
             dictionary = self._serializer.new_dictionary() if self._until_dictionary <= 0 else None
             if dictionary is not None:
@@ -269,7 +268,7 @@ class FileSaver(AsyncSqliteSaver):
     async def aput_writes(
         self, config: RunnableConfig, writes: Sequence[tuple[str, Any]], task_id: str, task_path: str = ""
     ) -> None:
-        """Keep what a task has done, before its step is over."""
+        """Keep the writes of a task before its step is over."""
         place = config["configurable"]
         at = (str(place["thread_id"]), str(place["checkpoint_ns"]), str(place["checkpoint_id"]), task_id, task_path)
         rows = []
@@ -284,24 +283,24 @@ class FileSaver(AsyncSqliteSaver):
 
 
 def check_file(path: Path, wait: float) -> None:
-    """Look through a file before a run goes on with it; one that is missing is made. Blocks.
+    """Check a file before a run continues with it; create it if it is missing. Blocks.
 
     Args:
         path: the file.
-        wait: seconds for a locked one to become free.
+        wait: seconds to wait for a locked file.
 
     Raises:
-        InputError: it is empty, or something in it is damaged; values are looked at only when they are read.
-        sqlite3.DatabaseError: it cannot be opened, or is no database.
+        InputError: it is empty or damaged; values are checked only when they are read.
+        sqlite3.DatabaseError: it cannot be opened, or is not a database.
     """
     if path.exists() and not path.stat().st_size:
         raise InputError(
             "the run's checkpoints are empty: it was stopped before its first one, or they are damaged",
             where=str(path),
-            remedy="Begin the run anew, or take the file from a backup.",
+            remedy="Begin the run anew, or restore the file from a backup.",
         )
     with closing(sqlite3.connect(path, timeout=wait)) as connection:
-        connection.text_factory = bytes  # what is damaged need not be text
+        connection.text_factory = bytes  # damaged values need not be text
         try:
             made = connection.execute("SELECT name, sql FROM sqlite_master").fetchall()
             tables = {name.decode() for name, sql in made if sql is None or sql.decode()}
@@ -322,9 +321,9 @@ def _check_rows(connection: sqlite3.Connection, table: str, where: str) -> None:
     rows = connection.execute(f"SELECT {columns}, typeof({value}), {'seal' if sealed else 'NULL'} FROM {table}")
     for *keys, _, seal in rows:
         if seal is not None and seal != _seal(keys):
-            raise damaged("a row does not agree with its checksum", where)
+            raise damaged("a row does not match its checksum", where)
         if seal is None and table == "checkpoints" and not _is_object(keys[-1]):  # of an earlier version
-            raise damaged("what is kept beside a checkpoint cannot be read", where)
+            raise damaged("the metadata of a checkpoint cannot be read", where)
 
 
 def _is_object(kept: Any) -> bool:
@@ -335,10 +334,10 @@ def _is_object(kept: Any) -> bool:
 
 
 def _put_in_order(connection: sqlite3.Connection, where: str) -> None:
-    """Give the checkpoint that was made last the greatest id of its thread, where it has not.
+    """Give the last checkpoint of each thread the greatest id, if it has a smaller one.
 
-    Earlier versions left it below others where the clock had gone back, and then what it holds would be lost. What its
-    tasks had done already is dropped, as it goes by the old id; they are done again.
+    Earlier versions gave it a smaller id after the clock had been set back; then its contents would be lost. Its
+    pending writes have the old id: they are dropped, and their tasks are repeated.
     """
     serializer = Serializer(where, Dictionaries())
     if connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'dictionaries'").fetchone():
@@ -366,7 +365,7 @@ def _put_in_order(connection: sqlite3.Connection, where: str) -> None:
 
 
 def _without_tasks(checkpoint: Checkpoint) -> Checkpoint | None:
-    """A checkpoint of a step that is over: its tasks' names without what they were given; None where there are none."""
+    """The checkpoint of a finished step: the names of its tasks without their input; None if it has no tasks."""
     tasks = checkpoint["channel_values"].get(_TASKS)
     if not tasks:
         return None

@@ -1,8 +1,8 @@
-"""How a checkpoint's values are kept: compressed, with a checksum, so that what is damaged is never taken for whole.
+"""Serialises the values of checkpoints: compressed, with a checksum that detects damage.
 
-A value's type says so: `d:msgpack` is compressed with a dictionary of the file (`runs/folder/checkpoint_values.py`),
-`z:msgpack` without one, `c:msgpack` is as it was; four bytes of checksum come first. Values of earlier versions have
-neither, and can be read.
+The type of a value names its form: `d:msgpack` is compressed with a dictionary of the file, `z:msgpack` without one,
+`c:msgpack` is not compressed; four bytes of checksum come first. Values of earlier versions have neither, and can still
+be read.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _MOST: Final = 160_000
 """Bytes of a dictionary."""
 _LEVEL, _LEVEL_OF_DICTIONARIES = 3, 9
 _NUMBER: Final = 4
-"""Bytes of a dictionary's number."""
+"""Bytes of the number of a dictionary."""
 
 
 class Dictionaries:
@@ -36,20 +36,20 @@ class Dictionaries:
         self._lock = threading.Lock()
 
     def add(self, number: int, kept: bytes) -> None:
-        """Take in a dictionary of the file; values are compressed with the one of the greatest number."""
+        """Add a dictionary of the file; the one of the greatest number compresses new values."""
         with self._lock:
             self._kept[number] = kept
             if number == max(self._kept):
                 self._newest = None
 
     def made(self) -> tuple[int, bytes]:
-        """A new dictionary out of what was packed last: its number, and as it is to be kept; it is not used yet."""
+        """Make a dictionary from the values packed last; returns its number and bytes, and does not use it yet."""
         with self._lock:
             content = b"".join(self._seen)[-_MOST:]
             return max(self._kept, default=0) + 1, zstandard.compress(content, _LEVEL_OF_DICTIONARIES)
 
     def pack(self, data: bytes) -> bytes | None:
-        """A value compressed with the newest dictionary, whose number comes first; None where there is none yet."""
+        """A value compressed with the newest dictionary, after the dictionary's number; None if there is none yet."""
         with self._lock:
             self._seen.append(data)
             self._bytes += len(data)
@@ -65,11 +65,11 @@ class Dictionaries:
             return number.to_bytes(_NUMBER, "big") + compressor.compress(data)
 
     def unpack(self, packed: bytes) -> bytes:
-        """What was packed.
+        """Decompress a packed value.
 
         Raises:
-            KeyError: its dictionary is not there.
-            zstandard.ZstdError: it, or its dictionary, is damaged.
+            KeyError: its dictionary is missing.
+            zstandard.ZstdError: it or its dictionary is damaged.
         """
         with self._lock:
             number = int.from_bytes(packed[:_NUMBER], "big")
@@ -86,19 +86,19 @@ _SHARED, _PACKED, _PLAIN = "d:", "z:", "c:"
 _DICTIONARY: Final = "dictionary"
 """Type of a dictionary."""
 _WORTH: Final = 200
-"""Bytes from which on compressing a value pays."""
+"""Size in bytes from which compression pays."""
 _SUM: Final = 4
 """Bytes of a checksum."""
 
 
 class Serializer(JsonPlusSerializer):
-    """Plain values and LangChain's messages are all that our channels hold; nothing else is made from stored bytes.
+    """Serialises plain values and LangChain's messages, all that channels hold; stored bytes become nothing else.
 
-    A failed step leaves its error beside them, of which the text is kept.
+    Of the error of a failed step, it keeps the text.
 
     Args:
         where: the file or the server, for errors.
-        dictionaries: of the file, if it keeps any.
+        dictionaries: of the file, if it has any.
     """
 
     def __init__(self, where: str, dictionaries: Dictionaries | None = None) -> None:
@@ -135,16 +135,16 @@ class Serializer(JsonPlusSerializer):
             return super().loads_typed((kind, kept))
         except InputError:
             raise
-        except Exception as error:  # whatever bytes that mean nothing lead to
+        except Exception as error:  # meaningless bytes may raise any error
             raise damaged(f"a value cannot be read ({type(error).__name__})", self.where) from error
 
     def new_dictionary(self) -> tuple[int, bytes]:
-        """A dictionary's number and bytes, to be kept in the file; `know` has it used."""
+        """The number and bytes of a new dictionary, to keep in the file; `know` puts it to use."""
         number, kept = (self._dictionaries or Dictionaries()).made()
         return number, _checksum(f"{_DICTIONARY} {number}", kept) + kept
 
     def know(self, number: int, kept: bytes) -> None:
-        """Use a dictionary that the file keeps.
+        """Use a dictionary of the file.
 
         Raises:
             InputError: it is damaged.
@@ -153,28 +153,28 @@ class Serializer(JsonPlusSerializer):
             self._dictionaries.add(number, self._whole(f"{_DICTIONARY} {number}", kept))
 
     def _whole(self, kind: str, kept: bytes) -> bytes:
-        """The bytes behind a checksum.
+        """The bytes after a checksum.
 
         Raises:
-            InputError: they do not agree with it.
+            InputError: they do not match it.
         """
         own, rest = kept[:_SUM], kept[_SUM:]
         if own != _checksum(kind, rest):
-            raise damaged("a value does not agree with its checksum", self.where)
+            raise damaged("a value does not match its checksum", self.where)
         return rest
 
 
 def damaged(how: str, where: str) -> InputError:
-    """The error that tells of damaged checkpoints.
+    """The error that reports damaged checkpoints.
 
     Args:
-        how: what is wrong with them, a clause.
+        how: the fault, as a clause.
         where: the file or the server.
     """
     return InputError(
         f"the run's checkpoints are damaged: {how}",
         where=where,
-        remedy="Take them from a backup. The run can be shown and exported, but not go on; its files are as they were.",
+        remedy="Restore them from a backup. The run can be shown and exported, but not resumed; its files are whole.",
     )
 
 

@@ -1,6 +1,6 @@
 """Where LangGraph keeps a run's checkpoints: SQLite in the run's folder, this process's memory, or PostgreSQL.
 
-Savers are imported where they are asked for: PostgreSQL's is an extra, and nobody waits for what they do not use.
+A saver is imported when a run asks for it: PostgreSQL's is an extra, and unused imports would cost time.
 """
 
 from __future__ import annotations
@@ -21,23 +21,23 @@ if TYPE_CHECKING:
     from langgraph.checkpoint.base import BaseCheckpointSaver
 
 CHECKPOINTS: Final = "checkpoint.sqlite"
-"""The file in a run's folder."""
+"""The file of checkpoints in the folder of a run."""
 
 RUN, MEMORY = "run", "memory"
 _SCHEMES: Final = ("postgresql", "postgres")
 _FORMS: Final = "Use run, memory, or postgresql://user@host/database."
 _SECRETS: Final = ("password", "sslpassword", "passfile", "sslkey")
-"""Parameters of a PostgreSQL address that nobody else is to see."""
+"""Secret parameters of a PostgreSQL address."""
 _WAIT_S: Final = 10
-"""Seconds that a server has to answer in, and a locked database to become free."""
+"""Seconds to wait for a server's answer, and for a locked database."""
 
 
 def check_location(location: str) -> None:
-    """Look at the setting `checkpoints` before a run begins; connects to nothing.
+    """Check the setting `checkpoints` before a run begins, without a connection.
 
     Raises:
-        InputError: it is neither `run`, nor `memory`, nor an address of a PostgreSQL server.
-        MissingExtraError: it asks for PostgreSQL, and the extra is not installed.
+        InputError: it is not `run`, `memory` or the address of a PostgreSQL server.
+        MissingExtraError: it names a PostgreSQL server, and the extra is not installed.
     """
     if location in (RUN, MEMORY):
         return
@@ -59,13 +59,13 @@ def check_location(location: str) -> None:
 
 
 def is_server(location: str) -> bool:
-    """Whether checkpoints are kept by a PostgreSQL server."""
+    """Whether a PostgreSQL server keeps the checkpoints."""
     scheme, separator, _ = location.partition("://")
     return bool(separator) and scheme.lower() in _SCHEMES
 
 
 def without_password(location: str) -> str:
-    """The setting as it may be written down: a server's address without its password; user and database stay."""
+    """The setting without the password of a server's address; user and database stay."""
     if not is_server(location):
         return location
     if not _is_readable(location):
@@ -77,7 +77,7 @@ def without_password(location: str) -> str:
 
 
 def _is_readable(location: str) -> bool:
-    """Whether an address has its parts where they look: PostgreSQL takes #, ? and / in passwords as they are."""
+    """Whether the parts of an address are where they seem to be: PostgreSQL takes #, ? and / in passwords literally."""
     try:
         parts = urlsplit(location)
         parse_qsl(parts.query, keep_blank_values=True)
@@ -89,16 +89,16 @@ def _is_readable(location: str) -> bool:
 
 @asynccontextmanager
 async def opened(location: str, folder: Path | None) -> AsyncIterator[BaseCheckpointSaver[str] | None]:
-    """A saver for as long as a run needs it.
+    """Open a saver, and close it afterwards.
 
     Args:
         location: the setting `checkpoints`: `run`, `memory`, or `postgresql://…`.
-        folder: the run's; with `run`, there is no saver (None) where there is no folder.
+        folder: the folder of the run; with `run` and no folder, the saver is None.
 
     Raises:
-        InputError: the location is none, the server does not answer, or the file is no database.
-        MissingExtraError: PostgreSQL is asked for, and the extra is not installed.
-        MachineError: while the run went on, checkpoints could not be written or read any more.
+        InputError: the location is invalid, the server does not answer, or the file is not a database.
+        MissingExtraError: the location is a PostgreSQL server, and the extra is not installed.
+        MachineError: checkpoints could not be written or read during the run.
     """
     check_location(location)
     if location == MEMORY:
@@ -125,7 +125,7 @@ async def _file(path: Path) -> AsyncIterator[BaseCheckpointSaver[str]]:
     from persimchat.runs.folder.checkpoint_values import Dictionaries, Serializer, damaged
 
     try:
-        # By itself: aiosqlite's thread outlives a connection that could not be made.
+        # Opened first with sqlite3: aiosqlite's thread outlives a connection that failed.
         await asyncio.to_thread(check_file, path, _WAIT_S)
     except sqlite3.DatabaseError as error:
         raise InputError(
@@ -137,16 +137,16 @@ async def _file(path: Path) -> AsyncIterator[BaseCheckpointSaver[str]]:
         async with aiosqlite.connect(path, timeout=_WAIT_S) as connection:
             saver = FileSaver(connection, Serializer(str(path), Dictionaries()))
             await saver.setup()  # with a write-ahead log
-            # Safe whenever the process is killed; only a power failure can cost the last checkpoints.
+            # A kill loses nothing; only a power failure can lose the last checkpoints.
             await connection.execute("PRAGMA synchronous=NORMAL")
             try:
                 yield saver
             finally:
-                # A cancelled step may have left a write open, and another may be writing yet; a connection that is
-                # closed in the middle of one keeps the database locked while its cursor lives.
+                # A cancelled step may have left a write open, or still be writing; a connection that is closed
+                # during a write keeps the database locked as long as its cursor lives.
                 async with saver.lock:
                     await connection.rollback()
-                    if connection.total_changes:  # what steps that are over took stays within the pages
+                    if connection.total_changes:  # data of finished steps remains in free pages
                         with suppress(sqlite3.Error):
                             await connection.execute("VACUUM")
                     await connection.close()
@@ -195,5 +195,5 @@ async def _server(location: str) -> AsyncIterator[BaseCheckpointSaver[str]]:
 
 
 def _told(error: Exception, location: str) -> str:
-    """What PostgreSQL says, on one line and without the address, which holds the password."""
+    """PostgreSQL's message on one line, without the address, which holds the password."""
     return short(str(error).replace(location, without_password(location)))

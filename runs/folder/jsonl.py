@@ -1,8 +1,8 @@
-"""A run's files, read back: JSON and JSON Lines, with one rule for what a kill, a disk or a hand has done to them.
+"""Reads JSON and JSON Lines of a run's files, with one rule for damage by a kill, a disk or an editor.
 
-A last line without its end that is no JSON was cut off when it was written: it is left out, and told. Any other line
-that is not as it should be is an error that names file, line and field; for a reader that can do without, it is left
-out and told as well. Lines with nothing on them say nothing.
+A last line that has no line end and is not JSON was cut off while it was written: it is left out, with a note. Any
+other invalid line is an error that names file, line and field; a lenient reader leaves it out, with a note. Blank lines
+are ignored.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ Model = TypeVar("Model", bound=BaseModel)
 DAMAGED: Final = "The file is damaged; take it from a backup, or run the conversation again."
 _MOST_SHOWN: Final = 60
 _MOST_DIGITS: Final = 20
-"""Of a whole number of 64 bits, its sign included."""
+"""Most characters of an integer of 64 bits, its sign included."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,8 +33,8 @@ class Line:
 
     Attributes:
         where: file and line, for an error.
-        row: its bytes, with their end.
-        value: what it holds.
+        row: its bytes, with the line end.
+        value: its parsed value.
     """
 
     where: str
@@ -45,13 +45,13 @@ class Line:
 def json_lines(
     path: Path, check: Callable[[Line], T], *, notes: list[str] | None = None, lenient: bool = False
 ) -> Iterator[T]:
-    """The lines of a file one by one; none where there is no file. Blocks.
+    """The lines of a file one by one; none if there is no file. Blocks.
 
     Args:
         path: the file.
-        check: makes of a line what it should be; raises InputError where it is not.
-        notes: what the reader should know; added to at the end of the file.
-        lenient: whether damaged lines are left out, and told in the notes.
+        check: converts a line; raises InputError if it is invalid.
+        notes: receives remarks for the reader at the end of the file.
+        lenient: whether to leave damaged lines out, with a note.
 
     Raises:
         InputError: the file cannot be read, or, unless `lenient`, a line is damaged.
@@ -73,7 +73,7 @@ def checked_rows(
     notes: list[str] | None = None,
     lenient: bool = False,
 ) -> Iterator[T]:
-    """The same of a file that has been read: `rows` are its lines with their ends."""
+    """`read_lines` for a file that is already read: `rows` are its lines with their ends."""
     first = damaged = 0
     torn = False
     for number, row in enumerate(rows, start=1):
@@ -96,15 +96,15 @@ def checked_rows(
 
 
 def parsed(data: bytes, where: str, *, whole_number: Callable[[str], int] = int) -> Any:
-    """What JSON says.
+    """Parse JSON.
 
     Args:
         data: the bytes.
         where: the file, for the error.
-        whole_number: makes a number of its digits; raises ValueError where there is none.
+        whole_number: converts the digits of an integer; raises ValueError if it refuses them.
 
     Raises:
-        InputError: it is no JSON, or nested too deeply.
+        InputError: it is not JSON, or nested too deeply.
     """
     try:
         return json.loads(data.decode("utf-8-sig"), parse_int=whole_number)
@@ -113,14 +113,14 @@ def parsed(data: bytes, where: str, *, whole_number: Callable[[str], int] = int)
 
 
 def _kept(digits: str) -> int:
-    """A number that checkpoints, into which lines go again, can keep."""
+    """An integer that fits into checkpoints, because values of lines return there."""
     if len(digits) > _MOST_DIGITS or not -(2**63) <= (number := int(digits)) < 2**63:
         raise ValueError("a whole number of more than 64 bits")
     return number
 
 
 def is_torn(row: bytes) -> bool:
-    """Whether a line was cut off when it was written, or is still being written: it has no end, and is no JSON."""
+    """Whether a line was cut off or is still being written: it has no line end and is not JSON."""
     if row.endswith(b"\n"):
         return False
     try:
@@ -130,22 +130,44 @@ def is_torn(row: bytes) -> bool:
     return False
 
 
+def mend(path: Path) -> None:
+    """Take a line away that was torn when it was written, so that the next one begins on a line of its own.
+
+    Raises:
+        OSError: the file cannot be written.
+    """
+    try:
+        file = path.open("r+b")
+    except FileNotFoundError:
+        return
+    with file:
+        whole, last = 0, b""
+        for line in file:
+            whole, last = whole + len(last), line
+        if not last or last.endswith(b"\n"):
+            return
+        if is_torn(last):
+            file.truncate(whole)
+        else:
+            file.write(b"\n")
+
+
 def checked(kind: type[Model], value: Any, where: str) -> Model:
-    """A recorded value as what it should be.
+    """A recorded value, validated.
 
     Args:
-        kind: what it should be.
-        value: as JSON has it.
+        kind: its type.
+        value: as parsed from JSON.
         where: file and line, for the error.
 
     Raises:
-        InputError: it does not fit; file, line and field are named.
+        InputError: it is invalid; the error names file, line and field.
     """
     return fitting(kind.model_validate, value, where)
 
 
 def fitting(validate: Callable[[Any], T], value: Any, where: str) -> T:
-    """The same by any validator of pydantic's."""
+    """`fitting` with any validator of pydantic."""
     try:
         return validate(value)
     except RecursionError as error:
@@ -162,7 +184,7 @@ def fitting(validate: Callable[[Any], T], value: Any, where: str) -> T:
 
 
 def unreadable(path: Path, error: OSError) -> InputError:
-    """That a file cannot be read."""
+    """The error for a file that cannot be read."""
     return InputError(
-        f"cannot be read: {error.strerror}", where=str(path), remedy="Check the file's kind and permissions."
+        f"cannot be read: {error.strerror}", where=str(path), remedy="Check that it is a file and that you may read it."
     )

@@ -1,6 +1,6 @@
-"""The lines of a run's files: what stands in them, as pure functions of what happened.
+"""The lines of a run's files, as pure functions of its records.
 
-Writing a run and rebuilding it share them, so that a rebuilt file is equal to the byte to one that was never torn.
+Writer and rebuilder share them, so a rebuilt file equals one that was never torn byte for byte.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ DISCLAIMER: Final = (
 )
 
 _NO_CONSENSUS: Final = {"mad_judge": "The judge's decision", "reconcile": "The weighted vote"}
-"""What stands for the answer without consensus, by who says so; elsewhere it is the majority's position."""
+"""Heading of an answer without consensus, by who gave it; otherwise it is the majority's position."""
 
 CONDITION: Final = "Conditions"
-"""What stands in front of a conclusion's conditions."""
+"""Heading of a conclusion's conditions."""
 
 _SILENT: Final = {
     "speak": "is silent",
@@ -33,17 +33,17 @@ _SILENT: Final = {
     "hear": "did not hear this",
     "think": "had no thoughts meanwhile",
 }
-"""What is said of an agent whose model failed, by step."""
+"""Words about an agent whose model failed, by step."""
 
 _EDITED: Final = {"branch": "words put in for a branch", "moderator": "words put in by the moderator"}
-"""Whose words an utterance has that are not its speaker's, by its `edited_by`."""
+"""Note on an utterance whose words are not the speaker's own, by its `edited_by`."""
 
 PASSED: Final = "passed"
-"""Why a person is silent who does not want to speak."""
+"""Reason of the silence of a person who passes."""
 
 
 class RecordedIntervention(Stored):
-    """One line of control.jsonl: what somebody did to the conversation, with whatever belongs to it."""
+    """One line of control.jsonl: an intervention with its details."""
 
     model_config = ConfigDict(frozen=True, extra="allow")
 
@@ -52,18 +52,18 @@ class RecordedIntervention(Stored):
 
     @property
     def more(self) -> dict[str, Any]:
-        """Everything in it beside turn and deed."""
+        """Its details: all fields but `turn` and `do`."""
         return dict(self.model_extra or {})
 
 
 def data_line(record: BaseModel) -> str:
     """One line of transcript.jsonl (an `Uttered`), verdicts.jsonl, analysis.jsonl or silences.jsonl."""
-    absent = isinstance(record, Uttered)  # what an utterance does not have is left out
+    absent = isinstance(record, Uttered)  # omits the fields that an utterance does not have
     return _json(record.model_dump(exclude={"event", "version"}, exclude_none=absent))
 
 
 def control_line(record: Mapping[str, Any]) -> str:
-    """One line of control.jsonl: `turn` (utterances so far), `do`, and what belongs to it."""
+    """One line of control.jsonl: `turn` (utterances so far), `do`, and the details."""
     return _json(record)
 
 
@@ -72,12 +72,12 @@ def _json(value: Mapping[str, Any]) -> str:
 
 
 def head(topic: str, participants: Iterable[str]) -> str:
-    """What transcript.md begins with."""
+    """The head of transcript.md."""
     return f"# {text(' '.join(topic.split()))}\n\n{text(', '.join(participants))}\n\n> {DISCLAIMER}\n\n"
 
 
 def spoken(uttered: Uttered) -> str:
-    """An utterance in transcript.md; of a whisper, who hears it; whether somebody put the words in."""
+    """An utterance in transcript.md, with the hearers of a whisper, and a note if the words are not the speaker's."""
     whispered = "" if uttered.heard_by is None else f"*(to {_listed(uttered.heard_by)} only)* "
     put_in = edited(uttered.edited_by)
     marked = f"*({text(put_in)})* " if put_in else ""
@@ -85,12 +85,12 @@ def spoken(uttered: Uttered) -> str:
 
 
 def edited(by: str | None) -> str:
-    """That an utterance's words are not its speaker's own, by its `edited_by`; empty where they are."""
+    """The note that an utterance's words are not its speaker's own, by its `edited_by`; empty if they are."""
     return "" if by is None else _EDITED.get(by, f"words put in by {by}")
 
 
 def silence(silenced: Silenced) -> str:
-    """In transcript.md, that somebody was silent, and why."""
+    """A silence and its reason in transcript.md."""
     if silenced.why == PASSED:
         return f"*{text(silenced.agent)} passes.*\n\n"
     why = text(" ".join(silenced.why.split()))
@@ -98,12 +98,12 @@ def silence(silenced: Silenced) -> str:
 
 
 def new_topic(topic: str) -> str:
-    """In transcript.md, that the conversation turns to another topic."""
+    """A change of topic in transcript.md."""
     return f"*The topic is now: {text(' '.join(topic.split()))}*\n\n"
 
 
 def conclusion(came_to: Concluded) -> str:
-    """In transcript.md, what a debate came to."""
+    """The conclusion of a debate in transcript.md."""
     heading = conclusion_heading(came_to.consensus, came_to.by)
     holders = ", ".join(map(text, came_to.supporters))
     said = f"**{heading}:** {text(came_to.answer)}" + (f" (held by {holders})" if holders else "") + "\n\n"
@@ -124,17 +124,17 @@ def last_words(why: str) -> str:
 
 
 def conclusion_heading(consensus: bool, by: str) -> str:
-    """What stands in front of a debate's answer.
+    """The heading of a debate's answer.
 
     Args:
-        consensus: whether everybody agrees.
-        by: who says so (`Conclusion.by`).
+        consensus: whether all participants agree.
+        by: who drew the conclusion (`Conclusion.by`).
     """
     return "Consensus" if consensus else "No consensus. " + _NO_CONSENSUS.get(by, "The majority's position")
 
 
 def text(given: str) -> str:
-    """Text as Markdown shows it word by word: nothing in it is markup, also not what stands at the start of a line."""
+    """Text escaped for Markdown: nothing in it is markup, not even at the start of a line."""
     escaped = re.sub(r"([\\`*_\[\]<>#|~])", r"\\\1", clean(given))
     return re.sub(r"^([^\S\n]*\d*)([-=+.)])", r"\1\\\2", escaped, flags=re.MULTILINE)
 
@@ -145,36 +145,36 @@ def _listed(names: list[str]) -> str:
 
 
 class Asides:
-    """What stands between the utterances of transcript.md, held back until its place is certain.
+    """Holds back the lines between the utterances of transcript.md until their place is certain.
 
-    Several things may happen between two utterances, in one step or in another. So that their order does not depend on
-    when each was told, it is fixed: after an utterance what was not heard of it or thought meanwhile, then new topics,
-    then who did not make the next one.
+    Several things may happen between two utterances, in different steps. Their order is fixed, so it does not depend on
+    when they are reported: after an utterance, the agents that did not hear it or had no thoughts meanwhile; then new
+    topics; then the agents that failed to make the next utterance.
     """
 
     def __init__(self) -> None:
         self._waiting: list[tuple[int, int, str]] = []
 
     def silence(self, silenced: Silenced) -> None:
-        """Somebody was silent."""
+        """Add a silence."""
         rank = -1 if silenced.step == "speak" else 1
         self._waiting.append((silenced.turn, rank, silence(silenced)))
 
     def control(self, record: Mapping[str, Any]) -> None:
-        """Somebody did something to the conversation; only a new topic is told to the reader."""
+        """Add an intervention; the transcript shows only new topics."""
         if record.get("do") == "topic":
             self._waiting.append((record["turn"], 2, new_topic(str(record["topic"]))))
 
     def before(self, turn: int) -> list[str]:
-        """What stands before this utterance and has not been given out yet."""
+        """The lines before this utterance that were not returned yet."""
         return self._taken((turn, 0))
 
     def rest(self) -> list[str]:
-        """All that has not been given out yet."""
+        """All lines that were not returned yet."""
         return self._taken(None)
 
     def _taken(self, upto: tuple[int, int] | None) -> list[str]:
-        ordered = sorted(self._waiting, key=lambda aside: aside[:2])  # stable: what is alike stays in order
+        ordered = sorted(self._waiting, key=lambda aside: aside[:2])  # stable: equal keys keep their order
         taken = [aside for aside in ordered if upto is None or aside[:2] < upto]
         self._waiting = ordered[len(taken) :]
         return [line for _, _, line in taken]

@@ -1,4 +1,4 @@
-"""The runs of a folder: listed from what their run.json says, and deleted with their memories."""
+"""Lists the runs of a folder from their run.json, and deletes runs with their memories."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ from persimchat.state.normalise import folded
 from persimchat.state.settings import Settings
 
 UNFINISHED: Final = "unfinished"
-"""What stands for the ending of a run that has none: it is still going on, or was killed."""
+"""The ending of a run that has none: it is still running, or was killed."""
 
 
 class ListedRun(BaseModel):
-    """One run in short."""
+    """Summary of one run."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -44,7 +44,7 @@ class ListedRun(BaseModel):
     utterances: int = Field(description="whole lines of the transcript")
     ended: str = Field(description="why it ended (stop_reason), or unfinished")
     cost_usd: float | None = Field(description="null where it is not known")
-    active: bool = Field(description="somebody works on it just now")
+    active: bool = Field(description="a process is working on it")
     branch_of: str | None = Field(default=None, description="the run whose past it shares; null where it is no branch")
 
 
@@ -54,7 +54,7 @@ class Listing:
 
     Attributes:
         runs: the latest first.
-        unread: what is wrong with folders that have a run.json which cannot be read, a sentence each.
+        unread: the faults of folders whose run.json cannot be read, a sentence each.
     """
 
     runs: list[ListedRun]
@@ -62,10 +62,10 @@ class Listing:
 
 
 def list_runs(out: Path) -> Listing:
-    """The runs in a folder; what has no run.json is none, and is left out.
+    """The runs in a folder; a folder without run.json is not a run.
 
     Args:
-        out: the folder that holds runs; there are none where it is missing.
+        out: the folder of runs; if it is missing, there are none.
 
     Raises:
         InputError: the folder cannot be read.
@@ -93,11 +93,11 @@ def list_runs(out: Path) -> Listing:
 def matching(
     runs: Iterable[ListedRun], *, text: str = "", mode: str | None = None, ended: str | None = None
 ) -> list[ListedRun]:
-    """Those runs that fit everything that is asked for.
+    """The runs that match all criteria.
 
     Args:
-        runs: to choose from.
-        text: words that all stand in id, topic, participants or model; case and diacritics do not count.
+        runs: the runs to choose from.
+        text: words that must all occur in id, topic, participants or model; case and diacritics do not count.
         mode: discussion or debate.
         ended: a stop_reason, or `UNFINISHED`.
     """
@@ -140,14 +140,14 @@ def _lines(path: Path) -> int:
 
 @dataclass(frozen=True)
 class Deletable:
-    """A run that may be deleted.
+    """A run that can be deleted.
 
     Attributes:
         folder: its folder.
         manifest: its run.json.
-        store: where Chroma holds its memories beside the folder; None where there are none that are to go with it.
-        checkpoints: the server that holds its checkpoints; None where they go with the folder.
-        kept: why memories are left, in a sentence; empty where none are.
+        store: where Chroma holds memories outside the folder that are deleted too; None if there are none.
+        checkpoints: the server that holds its checkpoints; None if they are in the folder.
+        kept: why memories are kept, in a sentence; empty if none are.
     """
 
     folder: Path
@@ -158,15 +158,15 @@ class Deletable:
 
 
 def deletable(folder: Path, *, keep_memories: bool = False) -> Deletable:
-    """Look at a run before it is deleted; changes nothing.
+    """Check a run before it is deleted; changes nothing.
 
     Args:
-        folder: the run's.
-        keep_memories: whether what Chroma holds is left.
+        folder: the folder of the run.
+        keep_memories: whether to keep the memories in Chroma.
 
     Raises:
-        InputError: this is no run's folder, somebody works on it, something else would go with it, or its memories are
-            not to be found.
+        InputError: this is not a run's folder, the run is in progress, something else would be deleted with it, or its
+            memories cannot be found.
     """
     manifest = read_manifest(folder)
     check_free(folder)
@@ -177,7 +177,7 @@ def deletable(folder: Path, *, keep_memories: bool = False) -> Deletable:
             f"this is not a run's folder: it has no {TRANSCRIPT}", where=str(folder), remedy="Delete it by hand."
         )
     if Path.cwd().is_relative_to(folder.resolve()):
-        raise InputError("this is the folder you are in", where=str(folder), remedy="Go to another one first.")
+        raise InputError("this is the folder you are in", where=str(folder), remedy="Change to another folder first.")
     inside = next((path for path in sorted(folder.rglob("run.json")) if path.parent != folder), None)
     if inside is not None:
         raise InputError("there is another run in this folder", where=str(inside.parent), remedy="Move it away first.")
@@ -189,11 +189,11 @@ def deletable(folder: Path, *, keep_memories: bool = False) -> Deletable:
         kept = [] if store in (EPHEMERAL, RUN) else [f"Its memories in {store} are kept: they are {copy.name}'s too."]
         kept += [f"Its checkpoints in {checkpoints} are kept: they are {copy.name}'s too."] if checkpoints else []
         return Deletable(folder, manifest, None, " ".join(kept))
-    if store in (EPHEMERAL, RUN):  # RUN: they lie in the folder, and go with it
+    if store in (EPHEMERAL, RUN):  # RUN: they are in the folder, and are deleted with it
         return Deletable(folder, manifest, None, "", checkpoints)
     if keep_memories:
         return Deletable(folder, manifest, None, f"Its memories in {store} are kept.", checkpoints)
-    # A store that is not there would be made by looking into it.
+    # Opening a store that does not exist would make it.
     if "://" not in store and not (Path(store).expanduser() / "chroma.sqlite3").is_file():
         raise InputError(
             "the run's memories are not where it kept them",
@@ -204,27 +204,27 @@ def deletable(folder: Path, *, keep_memories: bool = False) -> Deletable:
 
 
 def _copy(folder: Path, run: str) -> Path | None:
-    """Another folder beside this one that says it is the same run."""
+    """Another folder beside this one with the id of the same run."""
     for other in sorted(folder.resolve().parent.iterdir()):
         if other != folder.resolve() and (other / "run.json").is_file():
             try:
                 same = read_manifest(other).run == run
             except InputError:
-                continue  # whose it is cannot be read; it is not this run's copy
+                continue  # its run.json cannot be read, so it is not a copy of this run
             if same:
                 return other
     return None
 
 
 async def delete_run(found: Deletable) -> str:
-    """Delete a run: first its memories and checkpoints, then its folder, so that what failed can be tried again.
+    """Delete a run: first its memories and checkpoints, then its folder, so that a failure can be tried again.
 
     Returns:
-        What is left of it beside `found.kept`, in a sentence: checkpoints on a server that cannot be used just now.
-        Empty where nothing is.
+        What remains besides `found.kept`, in a sentence: checkpoints on a server that cannot be used now. Empty if
+        nothing remains.
 
     Raises:
-        InputError: somebody works on it, the store cannot be used, or the folder cannot be deleted.
+        InputError: the run is in progress, the store cannot be used, or the folder cannot be deleted.
         PerSimChatError: the store failed.
     """
     await asyncio.to_thread(check_free, found.folder)
@@ -250,12 +250,12 @@ async def _forget_checkpoints(found: Deletable) -> str:
 def _remove(folder: Path) -> None:
     going = folder.with_name(f".{folder.name[:200]}.{secrets.token_hex(4)}.deleted")
     try:
-        folder.rename(going)  # at once, so that nobody finds half of a run
+        folder.rename(going)  # in one step, so that no reader finds half of a run
         (going / "run.json").unlink()
         shutil.rmtree(going)
     except OSError as error:
         raise InputError(
             f"the folder cannot be deleted: {error.strerror}",
             where=str(error.filename or folder),
-            remedy="Check permissions, and delete what is left by hand.",
+            remedy="Check permissions, and delete the rest by hand.",
         ) from error

@@ -1,7 +1,7 @@
-"""One process, and one holder in it, works on a run: a lock in the run's folder, which goes with its process.
+"""The lock of a run: one process, and one holder in it, works on a run. The lock ends with its process.
 
-The lock is the operating system's, on `run.lock`; a killed process holds none. `run.pid` only says who holds it, and
-counts for nothing while the lock is free.
+It is a lock of the operating system on `run.lock`, which a killed process releases. `run.pid` only names the holder,
+and means nothing while the lock is free.
 """
 
 from __future__ import annotations
@@ -17,21 +17,21 @@ from filelock import FileLock, Timeout
 from persimchat.state.errors import InputError
 
 LOCK, PID = "run.lock", "run.pid"
-"""The files of a run that is, or was, worked on."""
+"""The files of the lock; they remain after the run."""
 
 _PATIENCE_S: Final = 0.5
-"""So long the lock is waited for: somebody else may be looking whether it is held (`holder`)."""
+"""Seconds to wait for the lock: another process may hold it for a moment to test it (`holder`)."""
 
 
 @contextmanager
 def held(folder: Path) -> Iterator[None]:
-    """Hold a run while the body runs.
+    """Hold the lock of a run while the body runs.
 
     Args:
         folder: the run's.
 
     Raises:
-        InputError: somebody else holds it, in another process or in this one, or the folder cannot be written.
+        InputError: another process, or another task of this one, holds it; or the folder cannot be written.
     """
     lock = _lock(folder)
     try:
@@ -44,7 +44,7 @@ def held(folder: Path) -> Iterator[None]:
         ) from error
     note = folder / PID
     try:
-        with suppress(OSError):  # it is for people; whoever finds it empty is told of another process
+        with suppress(OSError):  # for people; if it is empty, the error says "another process"
             note.write_text(f"{os.getpid()}\n", encoding="utf-8")
         yield
     finally:
@@ -54,7 +54,7 @@ def held(folder: Path) -> Iterator[None]:
 
 
 def is_held(folder: Path) -> bool:
-    """Whether somebody works on a run just now; in a folder that cannot be written, whether its notes say so."""
+    """Whether a run is in progress; in a folder that cannot be written, what `run.pid` says."""
     if not (folder / LOCK).is_file():
         return False
     lock = _lock(folder)
@@ -69,22 +69,22 @@ def is_held(folder: Path) -> bool:
 
 
 def check_free(folder: Path) -> None:
-    """Refuse a run that somebody works on.
+    """Refuse a run that is in progress.
 
     Raises:
-        InputError: somebody does.
+        InputError: it is.
     """
     if is_held(folder):
         raise _busy(folder)
 
 
 def holder(folder: Path) -> int | None:
-    """The id of the process that works on a run just now; None where nobody does, or it has not said yet."""
+    """The id of the process that works on a run; None if there is none, or it has not written its id yet."""
     return _noted(folder) if is_held(folder) else None
 
 
 def _lock(folder: Path) -> FileLock:
-    # Not thread-local: an event loop may take it in one thread and let it go in another.
+    # Not thread-local: an event loop may acquire it in one thread and release it in another.
     return FileLock(folder / LOCK, thread_local=False)
 
 

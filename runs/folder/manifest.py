@@ -1,7 +1,7 @@
 """run.json: everything needed to understand and repeat a run (specification, *What a run leaves behind*).
 
-`Manifest` writes it and reads it. What older versions did not write has a default that says so (None, or empty); what
-newer ones add is kept as it is. So a run that goes on changes nothing in its run.json but what has changed.
+`Manifest` writes and reads it. A field that older versions did not write has a default (None or empty); fields of newer
+versions are kept. So resuming a run changes only those fields of its run.json that differ.
 """
 
 from __future__ import annotations
@@ -25,18 +25,18 @@ from persimchat.state.errors import InputError
 from persimchat.state.plain_text import without_credentials
 from persimchat.state.scenario import Scenario
 from persimchat.state.setting import with_current_names
-from persimchat.state.settings import FORMER_NAMES, MODULES, OUTSIDE, Settings
+from persimchat.state.settings import AFTERWARDS, FORMER_NAMES, MODULES, OUTSIDE, Settings
 
 RUN_FORMAT: Final = 2
 """Version of the run folder's files."""
 STATE_VERSION: Final = 2
-"""Version of what a run's checkpoints hold (state/conversation.py)."""
+"""Version of the state in checkpoints (state/conversation.py)."""
 STATE_VERSIONS: Final = (1, STATE_VERSION)
-"""Versions from which a run goes on (graph/earlier.py)."""
+"""Versions of the state from which a run can continue (graph/earlier.py)."""
 
 _PACKAGES: Final = ("persimchat", "langgraph", "langchain-core", "langchain-openai", "chromadb", "openai", "numpy")
 _OPEN_END: Final = {"ended": None, "stop_reason": None, "stop_source": "", "detail": "", "conclusion": None}
-"""What is said of the end of a run that has not ended."""
+"""Fields on the end of a run, of one that has not ended."""
 
 
 def _without_secrets(value: Any) -> Any:
@@ -50,20 +50,20 @@ def _without_secrets(value: Any) -> Any:
 
 
 def versions() -> dict[str, str]:
-    """Of Python and of the packages on which a run's course rests, as they are now."""
+    """The installed versions of Python and of the packages that determine the course of a run."""
     return {"python": platform.python_version(), **{name: version(name) for name in _PACKAGES}}
 
 
 def public(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Settings, or some of them, as they may be written down: without passwords and credentials in addresses."""
+    """Settings without the passwords and credentials of addresses, for run.json."""
     shown: dict[str, Any] = _without_secrets(dict(settings))
     if isinstance(place := settings.get("checkpoints"), str):
-        shown["checkpoints"] = without_password(place)  # user and database stay: whoever resumes needs them
+        shown["checkpoints"] = without_password(place)  # user and database stay: resuming needs them
     return shown
 
 
 class Participant(Stored):
-    """Who took part."""
+    """A participant."""
 
     model_config = ConfigDict(frozen=True, extra="allow")
 
@@ -73,7 +73,7 @@ class Participant(Stored):
 
 
 class RecordedScenario(Kept):
-    """What a run was about; what is not named here is kept as it is."""
+    """The scenario of a run; other fields are kept unchanged."""
 
     model_config = ConfigDict(frozen=True, extra="allow")
 
@@ -82,7 +82,7 @@ class RecordedScenario(Kept):
 
 
 class RecordedSettings(Kept):
-    """How a run was made; the settings that are not named here are kept as they are."""
+    """The settings of a run; other fields are kept unchanged."""
 
     model_config = ConfigDict(frozen=True, extra="allow")
 
@@ -94,37 +94,37 @@ class RecordedSettings(Kept):
 
 
 class JudgementCounts(Stored):
-    """How often a module of minds was asked for a judgement, and how they came out."""
+    """How often a module of minds was asked for a judgement, and with what results."""
 
     asked: Count = Field(description="judgements asked for")
-    valid: Count = Field(default=0, description="right at first try")
-    again: Count = Field(default=0, description="right when it was asked for again")
-    corrected: Count = Field(default=0, description="a number was moved into its range, or a list put right")
-    failed: Count = Field(default=0, description="of no use twice, so that things stayed as they were")
+    valid: Count = Field(default=0, description="valid at the first try")
+    again: Count = Field(default=0, description="valid at the second try")
+    corrected: Count = Field(default=0, description="a number was moved into its range, or a list was corrected")
+    failed: Count = Field(default=0, description="invalid twice, so the value stayed as it was")
 
 
 class Branch(Kept):
-    """Where a run has its past from."""
+    """The origin of a branch."""
 
     of: str
     turn: Turn
     why: str = ""
     """"branch" or "regenerate"."""
     changed: Any = None
-    """Settings, or whatever else is not as it was."""
+    """What the branch changed: settings, or the words that were put in."""
 
 
 class Resumed(Stored):
-    """When a run was taken up again after it had stopped."""
+    """An occasion on which a run was resumed."""
 
     at: str = ""
     turn: Turn | None = None
     changed: dict[str, Any] = {}
-    """Settings that are no longer as they were, with their new values."""
+    """The changed settings with their new values."""
     before: dict[str, Any] = Field(default={}, exclude=True)
-    """Their old values."""
+    """The old values of the changed settings."""
     reopened: bool = Field(default=False, exclude=True)
-    """Whether it went on as it was beyond an end that its own rules had found."""
+    """Whether it continued unchanged beyond an end by its own rules."""
 
 
 class Manifest(AsGiven):
@@ -154,16 +154,16 @@ class Manifest(AsGiven):
     prompt_hash: str = ""
     versions: dict[str, str] = {}
     corrections: Any = {}
-    """How often what was put right in an utterance; never read."""
+    """How often an utterance was corrected, by kind of correction; never read."""
     silences: Count = 0
-    """How often somebody was silent for a turn."""
+    """Number of silences of agents, one per turn and agent."""
     usage: Usage = Usage()
     judgements: dict[str, JudgementCounts] = {}
-    """By module, how the judgements of minds came out; not there where there are none."""
+    """By module, the results of the judgements of minds; absent if there are none."""
 
     @classmethod
     def up_to_date(cls, value: Any) -> Any:
-        """What run.json says, with the settings by their current names; anything else as it is."""
+        """The contents of run.json, with current names of settings; anything else unchanged."""
         found = _with_current_names(value, "settings")
         if isinstance(found, dict) and isinstance(found.get("resumed"), list):
             found["resumed"] = [_with_current_names(entry, "changed", "before") for entry in found["resumed"]]
@@ -175,14 +175,14 @@ class Manifest(AsGiven):
     def begun(
         cls, run: str, scenario: Scenario, settings: Settings, started: str, *, branch: Branch | None = None
     ) -> Self:
-        """What is known of a run when it begins.
+        """The manifest of a run that begins.
 
         Args:
             run: its id.
-            scenario: who talks about what.
-            settings: how.
-            started: when, ISO 8601.
-            branch: of a run that shares another's past: where it has it from.
+            scenario: topic and participants.
+            settings: of the run.
+            started: time of its beginning, ISO 8601.
+            branch: the origin of a branch.
         """
         models = {
             participant.name: {
@@ -190,7 +190,7 @@ class Manifest(AsGiven):
             }
             for participant in scenario.participants
         }
-        outside = {module: settings.model_for("", module) for module in OUTSIDE}
+        outside = {module: settings.model_for("", module) for module in OUTSIDE if module not in AFTERWARDS}
         given = {
             "format": RUN_FORMAT,
             "state_version": STATE_VERSION,
@@ -215,21 +215,21 @@ class Manifest(AsGiven):
         return cls.model_validate(given)
 
     def with_values(self, **values: Any) -> Self:
-        """The same with other values, as JSON has them; all else stays as it was given."""
+        """A copy with changed values, as in JSON; all other values stay."""
         return self.model_validate({**self.given, **values})
 
     def going_on(
         self, *, at: str, turn: int, settings: Settings, changed: Mapping[str, Any], silences: int, reopened: bool
     ) -> Self:
-        """Of a run that goes on: it has not ended, and says that it was resumed.
+        """The manifest of a resumed run: it has not ended, and has a new entry in `resumed`.
 
         Args:
-            at: when, ISO 8601.
+            at: time of resuming, ISO 8601.
             turn: utterances so far.
-            settings: with which it goes on.
-            changed: those of the settings that are not as they were, with their new values.
-            silences: how often somebody was silent so far.
-            reopened: whether it goes on as it was beyond an end that its own rules had found.
+            settings: with which it continues.
+            changed: the changed settings with their new values.
+            silences: number of silences so far.
+            reopened: whether it continues unchanged beyond an end by its own rules.
         """
         before = {name: self.settings.given.get(name) for name in changed}
         again = {"at": at, "turn": turn, "changed": public(changed), "before": before}
@@ -250,14 +250,14 @@ class Manifest(AsGiven):
         silences: int,
         judgements: Mapping[str, Mapping[str, int]],
     ) -> Self:
-        """Of a run while it goes on, after every turn: a killed run has told what it used.
+        """The manifest after a turn of a run in progress: so a killed run has its usage on disk.
 
         Args:
             turn: utterances so far.
-            rows: what was used so far, as accounting rows.
-            corrections: how often what was put right in an utterance.
-            silences: how often somebody was silent for a turn.
-            judgements: by module, how the judgements of minds came out (`outcomes.by_module`).
+            rows: the usage so far, as accounting rows.
+            corrections: how often an utterance was corrected, by kind of correction.
+            silences: number of silences so far.
+            judgements: by module, the results of the judgements of minds (`outcomes.by_module`).
         """
         judged = {"judgements": {name: dict(row) for name, row in judgements.items()}} if judgements else {}
         return self.with_values(
@@ -269,11 +269,11 @@ class Manifest(AsGiven):
         )
 
     def over(self, ended: str, stopped: Stopped) -> Self:
-        """Of a run that is over, whose progress is in it already.
+        """The manifest of a run that is over; its progress is already in it.
 
         Args:
-            ended: when, ISO 8601.
-            stopped: the run's last event.
+            ended: time of its end, ISO 8601.
+            stopped: its last event.
         """
         return self.with_values(
             ended=ended,
@@ -284,7 +284,7 @@ class Manifest(AsGiven):
         )
 
     def check_complete(self, where: str) -> None:
-        """Refuse a run.json that does not say all that a run needs to go on.
+        """Refuse a run.json that lacks a field that resuming needs.
 
         Args:
             where: the file, for the error.
@@ -293,7 +293,7 @@ class Manifest(AsGiven):
             InputError: something is missing, or null.
         """
         if missing := [key for key in _Needed.model_fields if key not in self.given]:
-            raise InputError(f"{missing[0]} is missing", where=where, remedy="Take the file from a backup.")
+            raise InputError(f"{missing[0]} is missing", where=where, remedy="Restore the file from a backup.")
         checked(_Needed, self.given, where)
 
     def written(self) -> bytes:
@@ -302,17 +302,17 @@ class Manifest(AsGiven):
 
     @property
     def names(self) -> list[str]:
-        """The participants, in order of listing."""
+        """The names of the participants, in order."""
         return [participant.name for participant in self.scenario.participants]
 
     @property
     def people(self) -> list[str]:
-        """Those of the participants who are people."""
+        """The names of the participants who are people."""
         return [participant.name for participant in self.scenario.participants if participant.human]
 
 
 def _with_current_names(value: Any, *keys: str) -> Any:
-    """A mapping with the settings under these keys by their current names; anything else as it is."""
+    """A mapping in which the settings under these keys have their current names; anything else unchanged."""
     if not isinstance(value, dict):
         return value
     named = {
@@ -324,9 +324,9 @@ def _with_current_names(value: Any, *keys: str) -> Any:
 
 
 def _no_path(run: str) -> str:
-    """A run's id, which is a folder's name where the run is made again."""
+    """The id of a run, which names the folder of its replay."""
     if run in ("", ".", "..") or set(run) & {"/", "\\", "\0"}:
-        raise ValueError("this is no run's id")
+        raise ValueError("this is not a run's id")
     return run
 
 
@@ -343,7 +343,7 @@ class _NeededBranch(BaseModel):
 
 
 class _Needed(BaseModel):
-    """What may be neither absent nor null where a run goes on, though a run without it can be shown."""
+    """Fields that resuming needs; a run without them can still be shown."""
 
     run: Annotated[str, Field(max_length=200), AfterValidator(_no_path)]
     state_version: Annotated[int, Field(strict=True)]

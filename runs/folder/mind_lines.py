@@ -1,8 +1,8 @@
-"""A line of minds.jsonl: a mind's record with what it recalled in short, and the same filled in again.
+"""Lines of minds.jsonl: shortens the recalled memories of a mind's record, and fills them in again.
 
-Much is recalled at every turn, and mostly the same. What a memory says stands once an agent in the file, with a number,
-under `memories` of the line in which it is recalled first; under `recalled`, a memory is a list of `COLUMNS`. Lines of
-earlier versions have whole objects there, and stay as they are when they are read.
+A mind recalls many memories at every turn, mostly the same. The text of a memory stands once per agent in the file,
+with a number, under `memories` of the line in which it is recalled first; under `recalled`, a memory is a list of
+`COLUMNS`. Lines of earlier versions have whole objects there; reading does not change them.
 """
 
 from __future__ import annotations
@@ -17,17 +17,17 @@ from persimchat.runs.folder.jsonl import DAMAGED, Line, json_lines
 from persimchat.state.errors import InputError
 
 COLUMNS: Final = ("focal_point", "score", "recency", "importance", "relevance", "emotional", "stm_relevance")
-"""What stands of a memory under `recalled`, in this order, behind its number."""
+"""Columns of a memory under `recalled`, in this order, after its number."""
 
 SAID: Final = ("id", "kind", "turn", "theme")
-"""What stands of it under `memories`, behind its number."""
+"""Columns of a memory under `memories`, after its number."""
 
 _DECIMALS: Final = 3
-"""Of scores, which explain and are computed with no more."""
+"""Digits of scores, which only explain and are not used in computations."""
 
 
 class MindLines:
-    """The lines of one file, written or read in order from its beginning; it knows which memories the file tells of."""
+    """The lines of one file, written or read in order from its beginning; remembers which memories the file has."""
 
     def __init__(self) -> None:
         self._said: dict[str, dict[int, tuple[Any, ...]]] = {}
@@ -35,7 +35,7 @@ class MindLines:
 
     @classmethod
     def after(cls, path: Path) -> Self:
-        """For the lines that come after those of a file; of none where there is no file. Blocks.
+        """For lines to append to a file, which may be missing. Blocks.
 
         Raises:
             InputError: the file cannot be read.
@@ -74,7 +74,7 @@ class MindLines:
         return replace(line, value=self.filled(line.value, line.where))
 
     def learn(self, value: Any) -> None:
-        """Take in what a line tells of memories."""
+        """Remember the memories of a line."""
         told = value.get("memories") if isinstance(value, dict) else None
         for memory in told if isinstance(told, list) else ():
             if isinstance(memory, dict) and isinstance(number := memory.get("number"), int):
@@ -83,14 +83,14 @@ class MindLines:
                 self._numbers.setdefault(str(value.get("agent")), {})[str(said[0])] = number
 
     def filled(self, value: Any, where: str) -> Any:
-        """A line's value with whole memories; what is no such line stays as it is, for whoever checks it.
+        """The value of a line with whole memories; an invalid line stays unchanged, for validation to refuse.
 
         Args:
-            value: as JSON has it; not changed.
+            value: as parsed from JSON; not changed.
             where: file and line, for an error.
 
         Raises:
-            InputError: neither it nor a line before tells of a memory that it recalls.
+            InputError: it recalls a memory that neither it nor an earlier line has.
         """
         if not isinstance(value, dict) or not isinstance(value.get("recalled"), list):
             return value
@@ -101,7 +101,7 @@ class MindLines:
                 continue
             if row[0] not in known:
                 raise InputError(
-                    f"no line before says what memory {row[0]} is",
+                    f"no earlier line has memory {row[0]}",
                     where=f"{where}, field recalled.{place}",
                     remedy=DAMAGED,
                 )

@@ -1,4 +1,4 @@
-"""One agent's mind after an utterance: one line of minds.jsonl, and what the events `mind` and `judge_mind` carry."""
+"""The mind of one agent after an utterance: a line of minds.jsonl, and the events `mind` and `judge_mind`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from persimchat.state.emotion import Level
 WHOLE_ONLY: Final = frozenset(
     {"percept", "focal_points", "recalled", "memories", "need_reasoning", "openness_reasoning", "action"}
 )
-"""Fields that are left out where a mind is not read whole: most of a run."""
+"""Fields that are omitted unless a mind is read whole: most of a run."""
 
 _MAPPING: Final = WithJsonSchema({"additionalProperties": True, "type": "object"})
 
@@ -21,7 +21,7 @@ class _Part(AsGiven):
     """A part of a mind; programs may read it as a mapping."""
 
     def __getitem__(self, name: str) -> Any:
-        """What was given under a name."""
+        """The original value under a name."""
         return self.given[name]
 
 
@@ -40,10 +40,10 @@ class Thought(_Part):
         id: of a memory; empty for a plan.
         kind: of a memory; empty for a plan.
         keywords: and standout words.
-        evidence: ids of the memories that an insight rests on.
+        evidence: ids of the memories that support an insight.
         identity: of a plan: who the agent is.
-        progress: a plan's view of where the conversation stands.
-        react: whether a plan says to react to what was said.
+        progress: of a plan: the agent's view of the conversation so far.
+        react: of a plan: whether to react to the utterance.
         reaction: of a plan: how.
         goals: of a plan.
     """
@@ -71,7 +71,7 @@ class RecalledMemory(BaseModel):
     kind: str
     turn: int = Field(description="when it was made")
     theme: str
-    focal_point: int = Field(description="index of the focal point that called it up best")
+    focal_point: int = Field(description="index of the focal point that recalled it best")
     score: float
     recency: float
     importance: float
@@ -81,7 +81,7 @@ class RecalledMemory(BaseModel):
 
 
 class MindRecord(Stored):
-    """One agent's mind after it has heard an utterance: one line of minds.jsonl."""
+    """The mind of one agent after it has heard an utterance: one line of minds.jsonl."""
 
     turn: Turn = Field(description="utterances so far; 0 before the first")
     agent: str
@@ -106,16 +106,16 @@ class MindRecord(Stored):
     listened: bool | None = Field(
         default=None,
         exclude_if=is_none,
-        description="whether its model was asked about the utterance; where false, it remembers the words; left out "
-        "while all are asked (the setting `listeners`)",
+        description="whether its model was asked about the utterance; if false, it remembers only the words; left out "
+        "if all are asked (the setting `listeners`)",
     )
     failed: list[str] = Field(
         default=[],
         exclude_if=is_empty,
-        description="modules whose answers were of no use twice, so that things stayed as they were; left out if none",
+        description="modules whose answers were invalid twice, so their values stayed as they were; left out if none",
     )
     corrected: list[str] = Field(
         default=[],
         exclude_if=is_empty,
-        description="modules of which a number was moved into its range, or a list put right; left out if none",
+        description="modules of which a number was moved into its range, or a list was corrected; left out if none",
     )

@@ -1,4 +1,4 @@
-"""The past of a run as events: what is on disk, in the order in which somebody would have seen it happen."""
+"""The past of a run as events, read from disk, in the order in which they happened."""
 
 from __future__ import annotations
 
@@ -31,34 +31,34 @@ Line = TypeVar("Line", Uttered, Silenced, Analysed, Judged, MindRecord)
 Kept = TypeVar("Kept", Analysed, MindRecord)
 
 UNKNOWN: Final = Totals(calls=0, input_tokens=0, output_tokens=0, estimated=True, cost_usd=None)
-"""The totals of a past `turn_ended`: a folder does not say what had been used at each turn."""
+"""The totals of a past `turn_ended`: a folder does not hold the usage at each turn."""
 
 _OWN_ENDS: Final = frozenset({"message_limit", "consensus", "closed", "budget"})
-"""Reasons to stop with which the last turn was ended as well."""
+"""Reasons to stop that also ended the last turn."""
 
 
 def past_events(record: Record, *, upto: int | None = None) -> Iterator[Event]:
-    """The events of a run that is on disk, however it ended, without `speaking` and `token`.
+    """The events of a run on disk, with any ending, without `speaking` and `token`.
 
-    They are equal to those that were seen while it ran, but for what a folder does not know:
+    They equal the events of the running conversation, except for what a folder does not hold:
 
     - `started`: `turn` is the number of utterances that follow; `notice` is empty.
     - `turn_ended`: `totals` are `UNKNOWN`.
-    - `stopped`: `folder` is where it is now; credentials in names of models are left out of `usage`.
-    - `topic` stands at the turn at which it was asked for; what was asked for before it may have moved that on.
+    - `stopped`: `folder` is its current place; credentials in names of models are left out of `usage`.
+    - `topic` has the turn of the request, though an earlier request may have delayed it.
     - `asked`, `hand`, `paused` and `continued` are left out.
-    - A run that was killed or stopped just between two steps may have a `turn_ended` more or less at its end.
+    - A run that was killed or stopped between two steps may have one `turn_ended` more or less at its end.
 
-    The files are read as the events are taken, line by line, so a long run takes little memory. Reading blocks: in an
-    event loop, take them in a thread (`await asyncio.to_thread(list, past_events(record))`).
+    The files are read line by line with the events, so a long run needs little memory. Reading blocks: in an event
+    loop, read in a thread (`await asyncio.to_thread(list, past_events(record))`).
 
     Args:
         record: the run, from `read_run`.
-        upto: only what came up to the end of this turn, and no `stopped`; None for everything, with `stopped` where the
-            run has ended. After the last turn there may be those who were silent when they were to speak next.
+        upto: only the events up to the end of this turn, without `stopped`; None: all events, with `stopped` if the run
+            has ended. After the last turn, silences of agents that failed to speak next may follow.
 
     Raises:
-        InputError: while the events are taken: a file is damaged.
+        InputError: during iteration: a file is damaged.
     """
     last = record.utterances[-1].turn if record.utterances else 0
     end = last if upto is None else min(upto, last)
@@ -87,10 +87,10 @@ def _started(record: Record, end: int) -> Started:
 
 
 def stopped_event(folder: Path) -> Stopped:
-    """The last event of a run that has ended, from its folder.
+    """The last event of an ended run, from its folder.
 
     Raises:
-        InputError: this is no run's folder, it is damaged, or its run has not ended.
+        InputError: this is not a run's folder, it is damaged, or its run has not ended.
     """
     about = read_manifest(folder)
     given = {
@@ -108,7 +108,7 @@ def stopped_event(folder: Path) -> Stopped:
 
 
 def _turns(record: Record, started: Started, end: int, last: int) -> Iterator[Event]:
-    """Between `started` and `stopped`: a conversation of minds."""
+    """The events of a conversation of minds between `started` and `stopped`."""
     path = record.path
     said, silences = _Lines(record.utterances), _Lines(record.silences)
     scores, verdicts = _Lines(_read(path / ANALYSIS, Analysed)), _Lines(record.verdicts)
@@ -118,7 +118,7 @@ def _turns(record: Record, started: Started, end: int, last: int) -> Iterator[Ev
     for turn in range(end + 1):
         if turn:
             silent = list(silences.upto(turn))
-            # All think beside the first who is to speak. Where that one fails, the utterance comes only afterwards.
+            # All think while the first speaker is asked. If that one fails, the utterance comes only afterwards.
             before = [one for one in silent if one.step != "hear"] if any(one.step == "speak" for one in silent) else []
             yield from chain(before, said.upto(turn), (one for one in silent if one not in before))
             yield from chain(scores.upto(turn), verdicts.upto(turn))
@@ -153,7 +153,7 @@ def _topics(record: Record, first: str) -> dict[int, list[TopicChanged]]:
 
 
 def _rounds(record: Record, started: Started, end: int) -> Iterator[Event]:
-    """Between `started` and `stopped`: a baseline. A round is analysed beside what opens the next one.
+    """The events of a baseline between `started` and `stopped`. A round is analysed during the start of the next.
 
     In a group chat, every utterance is a round of its own.
     """
@@ -174,7 +174,7 @@ def _rounds(record: Record, started: Started, end: int) -> Iterator[Event]:
 
 
 def _read(path: Path, kind: type[Kept]) -> Iterator[Kept]:
-    """A file's lines, one by one; none where it is missing."""
+    """The lines of a file, one by one; none if it is missing."""
     told = MindLines()
     if not path.is_file():
         return iter(())
@@ -182,14 +182,14 @@ def _read(path: Path, kind: type[Kept]) -> Iterator[Kept]:
 
 
 class _Lines(Generic[Line]):
-    """Records in order of turns, taken as far as a turn, and then further."""
+    """Yields records in order of turns, up to one turn at a time."""
 
     def __init__(self, lines: Iterable[Line]) -> None:
         self._lines: Iterator[Line] = iter(lines)
         self._next: Line | None = None
 
     def upto(self, turn: int) -> Iterator[Line]:
-        """Those up to a turn that were not taken yet."""
+        """The records up to a turn that were not yielded yet."""
         while True:
             if self._next is None:
                 self._next = next(self._lines, None)

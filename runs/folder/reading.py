@@ -1,8 +1,7 @@
-"""Reading a run's folder back: every line checked, whatever version of the folder, however the run ended.
+"""Reads the folder of a run and checks every line, for any version of the folder and any ending.
 
-A run that was killed may have left its last line torn; such a line is left out, and `notes` says so. Everything else
-that is not as it should be is an error that names file, line and field; but for the requests, of which what can be read
-is taken (`runs/folder/jsonl.py`).
+A killed run may leave a torn last line, which is left out with a note. Any other invalid line is an error that names
+file, line and field, except in the file of requests, whose damaged lines are left out (`runs/folder/jsonl.py`).
 """
 
 from __future__ import annotations
@@ -47,19 +46,19 @@ _turn: Final = attrgetter("turn")
 
 @dataclass(frozen=True)
 class Record:
-    """A run as its folder tells it.
+    """A run as read from its folder.
 
     Attributes:
         path: the folder.
         manifest: run.json.
         utterances: in order of turns.
-        minds: in the order in which they were written; empty where the run had no minds.
-        judge_minds: of a judge that has a mind of its own.
+        minds: in the order of the file; empty if the run had no minds.
+        judge_minds: of a persona judge.
         verdicts: of a debate's judge, in order of turns.
         scores: of the analysis, in order of turns.
         silences: of agents whose models failed and of people who passed, in order of turns.
-        interventions: what people did to the conversation, in order of turns.
-        calls: the file of single requests, for `calls_of`; None where there is none (format 1).
+        interventions: by people, in order of turns.
+        calls: the file of single requests, for `calls_of`; None if there is none (format 1).
         notes: what was left out or is missing, one sentence each.
     """
 
@@ -77,14 +76,14 @@ class Record:
 
 
 def read_run(path: Path, *, whole: bool = False) -> Record:
-    """Read a run's folder.
+    """Read the folder of a run.
 
     Args:
         path: the folder.
-        whole: whether minds are read with what they recalled and why they felt so, too, which is most of a run.
+        whole: whether to read minds with their recalled memories and reasons of feelings, which are most of a run.
 
     Raises:
-        InputError: it is no run's folder, a file is missing or damaged, or another version wrote it.
+        InputError: it is not a run's folder, a file is missing or damaged, or an unknown version wrote it.
     """
     _check_folder(path)
     notes: list[str] = []
@@ -96,7 +95,7 @@ def read_run(path: Path, *, whole: bool = False) -> Record:
         )
     minds = _lines(path / MINDS, MindRecord, notes, _minds(whole))
     if minds is None:
-        notes.append(f"{MINDS} is missing: nothing is known of emotions, needs and thoughts between utterances.")
+        notes.append(f"{MINDS} is missing: emotions, needs and thoughts between utterances are unknown.")
     return Record(
         path,
         manifest,
@@ -113,9 +112,9 @@ def read_run(path: Path, *, whole: bool = False) -> Record:
 
 
 def calls_of(record: Record) -> Iterator[Row]:
-    """The requests to models one by one, in the order in which they were written; never all of them in memory.
+    """The requests to models one by one, in the order of the file; never holds all of them in memory.
 
-    A damaged line is left out, which the record's notes say: a run's accounts are not what was said in it.
+    A damaged line is left out, with a note in the record: accounts matter less than the conversation.
 
     Raises:
         InputError: the file cannot be read.
@@ -125,7 +124,7 @@ def calls_of(record: Record) -> Iterator[Row]:
 
 
 def calls_in_file(path: Path, notes: list[str] | None = None) -> Iterator[Row]:
-    """The requests of a file of calls, as `calls_of` gives them; `notes` says at the end what was left out.
+    """The requests of a file of calls, as in `calls_of`; `notes` receives at the end what was left out.
 
     Raises:
         InputError: it cannot be read.
@@ -134,7 +133,7 @@ def calls_in_file(path: Path, notes: list[str] | None = None) -> Iterator[Row]:
 
 
 def _calls(path: Path, notes: list[str]) -> Path | None:
-    """The file of single requests, looked through for damaged lines; None where there is no such file."""
+    """The file of single requests, checked for damaged lines; None if there is no such file."""
     if not os.path.lexists(path):
         return None
     for _ in calls_in_file(path, notes):
@@ -156,10 +155,10 @@ def _check_folder(path: Path) -> None:
 
 
 def read_manifest(folder: Path) -> Manifest:
-    """A run's run.json alone.
+    """Read only run.json of a run.
 
     Raises:
-        InputError: this is no run's folder, or run.json is damaged or of another version.
+        InputError: this is not a run's folder, or run.json is damaged or of an unknown version.
     """
     path = folder / MANIFEST
     data = _bytes(path)
@@ -175,7 +174,7 @@ def read_manifest(folder: Path) -> Manifest:
         made = value.get("versions")
         by = made.get("persimchat") if isinstance(made, dict) else None
         raise InputError(
-            f"format {quoted(form, _MOST_SHOWN)} of a run's folder is not known here, only 1 to {RUN_FORMAT}",
+            f"format {quoted(form, _MOST_SHOWN)} of a run's folder is unknown; this PerSimChat reads 1 to {RUN_FORMAT}",
             where=f"{path}, field format",
             remedy=f"Read it with the version of PerSimChat that wrote it{f' ({quoted(by, 20)})' if by else ''}.",
         )
@@ -183,7 +182,7 @@ def read_manifest(folder: Path) -> Manifest:
 
 
 def _bytes(path: Path) -> bytes | None:
-    """A file's bytes; None where there is no such file."""
+    """The bytes of a file; None if there is no such file."""
     try:
         return path.read_bytes()
     except (FileNotFoundError, NotADirectoryError):
@@ -193,16 +192,16 @@ def _bytes(path: Path) -> bytes | None:
 
 
 def _scores(path: Path, notes: list[str]) -> list[Analysed]:
-    """What was scored; how much was not, goes into `notes`."""
+    """The lines with a score; `notes` receives the number of lines without."""
     every = _lines(path, Analysed, notes) or []
     scored = [score for score in every if score.is_scored]
     if len(scored) < len(every):
-        notes.append(f"{len(every) - len(scored)} of {len(every)} lines of {path.name} say that there is no score.")
+        notes.append(f"{len(every) - len(scored)} of {len(every)} lines of {path.name} have no score.")
     return scored
 
 
 def _minds(whole: bool) -> Callable[[JsonLine], JsonLine]:
-    """How the lines of a file of minds are read."""
+    """The reader of the lines of a file of minds."""
 
     def short(line: JsonLine) -> JsonLine:
         if not isinstance(line.value, dict):
@@ -215,13 +214,13 @@ def _minds(whole: bool) -> Callable[[JsonLine], JsonLine]:
 def _lines(
     path: Path, kind: type[Line], notes: list[str], read: Callable[[JsonLine], JsonLine] | None = None
 ) -> list[Line] | None:
-    """The lines of a JSON Lines file; None where there is no such file. A torn last line goes into `notes`.
+    """The lines of a JSON Lines file; None if there is no such file. `notes` receives a torn last line.
 
     Args:
         path: the file.
-        kind: what a line holds.
-        notes: what the reader should know; added to.
-        read: makes of a line what is checked; nothing is changed where it is None.
+        kind: the type of a line.
+        notes: receives remarks for the reader.
+        read: converts a line before validation; None: no conversion.
     """
     if not os.path.lexists(path):
         return None

@@ -1,7 +1,7 @@
-"""Putting a run's files right before it goes on: what a kill tore or left out is made again from the run's state.
+"""Repairs the files of a run before it is resumed: restores torn or missing lines from the run's state.
 
 The state is the truth: LangGraph keeps it in one transaction, while a file may end in the middle of a line, or be one
-utterance ahead or behind. A rebuilt file is equal to the byte to that of a run nobody interrupted.
+utterance ahead or behind. A rebuilt file equals that of an uninterrupted run byte for byte.
 """
 
 from __future__ import annotations
@@ -36,21 +36,21 @@ from persimchat.state.errors import InputError
 T = TypeVar("T")
 
 _LOST: Final = "transcript.lost.jsonl"
-"""A transcript that was further than the checkpoints."""
+"""The file for a transcript that has more utterances than the checkpoints."""
 _ALWAYS: Final = (TRANSCRIPT, READABLE, MINDS)
-"""Files that are there even where nothing stands in them."""
+"""Files that exist even if they are empty."""
 
 
 @dataclass(frozen=True)
 class Rebuilt:
-    """What is still to be done after a run's files have been put right.
+    """What remains to do after the repair of a run's files.
 
     Attributes:
-        minds: turns that minds.jsonl lacks, from 0; whoever knows the states of then gives them to `add_minds`.
-        judge_minds: the same of judge_mind.jsonl.
+        minds: turns that minds.jsonl lacks, from 0; `add_minds` writes them from the states of these turns.
+        judge_minds: turns that judge_mind.jsonl lacks.
         asides: for `RunFolder.reopened`.
-        silences: how often somebody was silent so far.
-        lost: what the user is to be told of utterances that no checkpoint knows; empty where there are none.
+        silences: number of silences so far.
+        lost: the message to the user about utterances that no checkpoint has; empty if there are none.
     """
 
     minds: list[int]
@@ -63,15 +63,15 @@ class Rebuilt:
 def rebuild(
     folder: Path, manifest: Manifest, state: Mapping[str, Any], complete: int, *, earlier: bool = False
 ) -> Rebuilt:
-    """Make a run's files say what its state says; those that do already are left as they are. Blocks.
+    """Make the files of a run agree with its state; files that already agree are not touched. Blocks.
 
     Args:
         folder: the run's.
         manifest: its run.json.
-        state: the conversation's channels, as its last checkpoint has them.
-        complete: its last turn that everybody has heard, -1 where nobody has awoken (`history.complete_turn`).
-        earlier: whether the state is an earlier version's, which goes on from its last whole turn: the file of a killed
-            run is then not ahead of the state by the way, and an utterance that is made again is set aside.
+        state: the channels of the last checkpoint.
+        complete: the last turn that all agents have heard; -1 before they have awoken (`history.complete_turn`).
+        earlier: whether the state is of an earlier version and so continues from its last whole turn: then no utterance
+            of the file may be ahead of the state, and an utterance that is made again is set aside.
 
     Raises:
         InputError: a file cannot be read or written.
@@ -80,7 +80,7 @@ def rebuild(
         return _rebuilt(folder, manifest, state, complete, earlier)
     except OSError as error:
         raise InputError(
-            f"the run's files cannot be put right: {error.strerror}",
+            f"the run's files cannot be repaired: {error.strerror}",
             where=str(error.filename or folder),
             remedy="Check free space and permissions.",
         ) from error
@@ -121,11 +121,11 @@ def _rebuilt(folder: Path, manifest: Manifest, state: Mapping[str, Any], complet
 
 
 def add_minds(folder: Path, records: Sequence[MindRecord], *, judge: bool = False) -> None:
-    """Write the records of turns that `rebuild` found lacking, each in its place. Blocks.
+    """Write the records of turns that `rebuild` found missing, each in its place. Blocks.
 
     Args:
         folder: the run's.
-        records: those of whole turns, in order of listing.
+        records: those of whole turns, in the order of the participants.
         judge: whether they are of the judge's mind.
 
     Raises:
@@ -143,23 +143,23 @@ def add_minds(folder: Path, records: Sequence[MindRecord], *, judge: bool = Fals
         _put(path, "".join(_lines_of(turns)))
     except OSError as error:
         raise InputError(
-            f"the run's minds cannot be put right: {error.strerror}",
+            f"the run's minds cannot be repaired: {error.strerror}",
             where=str(path),
             remedy="Check free space and permissions.",
         ) from error
 
 
 def _put(path: Path, text: str, *, ahead: int | None = None) -> str:
-    """Have a file say this; no file where it would be empty and not every run has it.
+    """Write a file; an empty one is removed unless every run has it.
 
     Args:
         path: the file.
-        text: what it is to say.
-        ahead: of a transcript: how many utterances more it may have where only its process was killed. One that has
-            more is set aside first.
+        text: its new contents.
+        ahead: of a transcript: the number of additional utterances that a kill can explain. A transcript that has more
+            is set aside first.
 
     Returns:
-        What is to be told of utterances that are made again; empty where there are none.
+        The message about utterances that are made again; empty if there are none.
     """
     data, told = text.encode(), ""
     old = path.read_bytes() if path.is_file() else None
@@ -174,7 +174,7 @@ def _put(path: Path, text: str, *, ahead: int | None = None) -> str:
 
 
 def _set_aside(path: Path, old: bytes, said: int, ahead: int) -> str:
-    """Keep a transcript whose last utterances no checkpoint knows, as after a power failure, before it is rebuilt."""
+    """Keep a copy of a transcript whose last utterances no checkpoint has, as after a power failure."""
 
     def turn(line: Line) -> int:
         return checked(Uttered, line.value, line.where).turn
@@ -189,12 +189,12 @@ def _set_aside(path: Path, old: bytes, said: int, ahead: int) -> str:
 
 
 def _whole(path: Path, check: Callable[[Line], T]) -> Iterator[T]:
-    """The lines of a file that are whole; what is damaged is left out, and so is what is no file."""
+    """The valid lines of a file; empty if it is not a file."""
     return json_lines(path, check, lenient=True) if path.is_file() else iter(())
 
 
 def _minds_of(path: Path) -> Iterator[tuple[MindRecord, dict[str, Any]]]:
-    """The minds of a file, each also with all that a newer version may have written."""
+    """The minds of a file, each with the fields of newer versions."""
     lines = MindLines()
 
     def mind(line: Line) -> tuple[MindRecord, dict[str, Any]]:
@@ -214,7 +214,7 @@ def _lines_of(turns: Mapping[int, Iterable[Mapping[str, Any]]]) -> Iterator[str]
 def _minds(
     path: Path, minds: Mapping[str, Mapping[str, Any]], complete: int
 ) -> tuple[dict[int, list[dict[str, Any]]], list[int]]:
-    """The minds of whole turns by turn, as far as the state goes, and the turns that are lacking."""
+    """The minds of whole turns by turn, up to the state's turn, and the turns that are missing."""
     names = [name for name, mind in minds.items() if mind.get("emotion")]
     turns: dict[int, list[tuple[str, dict[str, Any]]]] = {}
     for mind, value in _minds_of(path) if names else ():
@@ -230,9 +230,9 @@ def _minds(
 
 
 def _silences(written: Iterable[Silenced], state: Mapping[str, Any], said: int) -> list[Silenced]:
-    """Who was silent: what was written, as far as the state goes, and what the minds say of their last silence.
+    """The silences: those on file, up to the state's turn, and the last silence that each mind holds.
 
-    Where nobody could awaken or hear the last utterance, all try again, and nobody was silent.
+    If no mind could awaken or hear the last utterance, all try again, and there is no silence.
     """
     deaf = nobody_took_part(dict(state))
     known = [

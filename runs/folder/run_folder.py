@@ -1,7 +1,7 @@
-"""A run on disk: `run.json`, `transcript.jsonl`, `minds.jsonl`, `transcript.md`; flushed as it happens.
+"""Writes a run to disk: `run.json`, `transcript.jsonl`, `minds.jsonl`, `transcript.md`; flushes every line.
 
 Debates also leave `verdicts.jsonl`, the persona judge `judge_mind.jsonl`, the analysis `analysis.jsonl`, agents whose
-model failed `silences.jsonl`, and people who took part `control.jsonl`. `lines.py` says what is in them.
+model failed `silences.jsonl`, and people who took part `control.jsonl`. `lines.py` makes their lines.
 """
 
 from __future__ import annotations
@@ -37,13 +37,13 @@ MANIFEST = "run.json"
 TRANSCRIPT, MINDS, READABLE = "transcript.jsonl", "minds.jsonl", "transcript.md"
 VERDICTS, JUDGE_MIND, ANALYSIS = "verdicts.jsonl", "judge_mind.jsonl", "analysis.jsonl"
 SILENCES, CONTROL = "silences.jsonl", "control.jsonl"
-"""The files of a run beside run.json."""
+"""The files of a run besides run.json."""
 
 MEMORIES = "memory"
-"""The folder of a run's memories, where they are kept with it (store=run)."""
+"""The folder of a run's memories with store=run."""
 
 _FILES: Final = (TRANSCRIPT, MINDS, READABLE)
-"""Those that every run has."""
+"""The files that every run has."""
 
 
 def new_run_id(topic: str, now: datetime) -> str:
@@ -53,10 +53,10 @@ def new_run_id(topic: str, now: datetime) -> str:
 
 
 class RunFolder:
-    """Writes what a run leaves behind. Every method raises `MachineError` where that cannot be written any more.
+    """Writes the files of a run. Every method raises `MachineError` if a file cannot be written any more.
 
     Args:
-        out: the folder that holds runs; made where it is missing.
+        out: the folder of runs; made if it is missing.
         run: the run's id, the name of its own folder.
 
     Raises:
@@ -85,11 +85,11 @@ class RunFolder:
 
     @classmethod
     def reopened(cls, path: Path, asides: Asides | None = None) -> Self:
-        """The folder of a run that goes on; its files have been put right (`runs/folder/rebuild.py`).
+        """Reopen the folder of a run that continues, after its repair (`runs/folder/rebuild.py`).
 
         Args:
             path: the run's own folder.
-            asides: what still has to be written to transcript.md, as rebuilding gives it back.
+            asides: lines that transcript.md still lacks, as `rebuild` returns them.
 
         Raises:
             MachineError: the files cannot be written.
@@ -111,7 +111,7 @@ class RunFolder:
         return (self.path / name).open("a", encoding="utf-8", newline="\n")
 
     def _write(self, name: str, text: str) -> None:
-        """Write to one of the run's files; one that not every run has is made with its first line."""
+        """Write to one of the run's files; the first line makes a file that not every run has."""
         with _writing(self.path / name):
             if name not in self._files:
                 self._files[name] = self._open(name)
@@ -119,7 +119,7 @@ class RunFolder:
             self._files[name].flush()
 
     def begin(self, manifest: Manifest) -> None:
-        """Write run.json as far as it is known, and the head of the readable transcript.
+        """Write the first run.json and the head of the readable transcript.
 
         Raises:
             InputError: they cannot be written.
@@ -137,7 +137,7 @@ class RunFolder:
             write_whole(self.path / MANIFEST, data)
 
     def utterance(self, uttered: Uttered) -> None:
-        """Write one utterance, and to the readable transcript what happened since the one before."""
+        """Write one utterance; in the readable transcript, also the events since the one before."""
         self._write(TRANSCRIPT, data_line(uttered))
         self._write(READABLE, "".join([*self._asides.before(uttered.turn), spoken(uttered)]))
 
@@ -158,25 +158,25 @@ class RunFolder:
         self._write(ANALYSIS, data_line(analysed))
 
     def silence(self, silenced: Silenced) -> None:
-        """Write that somebody is silent; the readable transcript says so before the next utterance."""
+        """Write a silence; the readable transcript has it before the next utterance."""
         self._write(SILENCES, data_line(silenced))
         self._asides.silence(silenced)
 
     def control(self, record: Mapping[str, Any]) -> None:
-        """Write what somebody did to the conversation.
+        """Write an intervention.
 
         Args:
-            record: `turn` (utterances made when it took effect), `do`, and what belongs to it (state/intervention.py).
+            record: `turn` (utterances before it took effect), `do`, and its details (state/intervention.py).
         """
         self._write(CONTROL, control_line(record))
         self._asides.control(record)
 
     def end(self, manifest: Manifest, why: str) -> None:
-        """Write run.json for good, what a debate came to, and why the conversation ended; closes the files."""
+        """Write the last run.json, the conclusion of a debate and the reason of the end; close the files."""
         came_to = manifest.conclusion
         end = [*self._asides.rest(), conclusion(came_to) if came_to else "", last_words(why)]
         try:
-            if not self._ended:  # else run.json could not be written the first time
+            if not self._ended:  # else the first run.json could not be written
                 self._write(READABLE, "".join(end))
             self._ended = True
             self.manifest(manifest)
@@ -184,23 +184,23 @@ class RunFolder:
             self.close()
 
     def close(self) -> None:
-        """Close the files; a folder that was ended is closed."""
+        """Close the files; does nothing after `end`."""
         for file in self._files.values():
-            with suppress(OSError):  # what could not be written was told when it was to be written
+            with suppress(OSError):  # a failed write has raised its error already
                 file.close()
         self._files.clear()
 
     def discard(self) -> None:
-        """Close the files and take the folder away: of a run that has not begun, nothing is left."""
+        """Close the files and delete the folder: a run that has not begun leaves nothing."""
         self.close()
         shutil.rmtree(self.path, ignore_errors=True)
 
 
 def check_out(out: Path) -> None:
-    """Refuse a folder of runs in which none could be made; makes nothing that stays.
+    """Refuse a folder of runs that cannot be written; leaves nothing behind.
 
     Raises:
-        InputError: there is something else in its place, or nobody may write there.
+        InputError: something else is in its place, or it cannot be written.
     """
     place = out.absolute()
     while not os.path.lexists(place):
@@ -228,12 +228,12 @@ def _writing(path: Path) -> Iterator[None]:
 
 
 def head_of(manifest: Manifest) -> str:
-    """What a run's transcript.md begins with."""
+    """The head of a run's transcript.md."""
     return head(manifest.scenario.topic, manifest.names)
 
 
 def write_whole(path: Path, data: bytes) -> None:
-    """Write a file whole or not at all: whoever reads it, also after a kill, finds the old bytes or the new ones."""
+    """Write a file whole or not at all: a reader finds the old bytes or the new ones, even after a kill."""
     temporary = path.with_name(f"{path.name}.partial")
     try:
         with temporary.open("wb") as file:
@@ -248,5 +248,5 @@ def write_whole(path: Path, data: bytes) -> None:
 
 
 def now() -> datetime:
-    """The time, for people only: nothing in a simulation depends on it."""
+    """The current time, for people only: no simulation depends on it."""
     return datetime.now(UTC)

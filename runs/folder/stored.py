@@ -1,4 +1,4 @@
-"""What the records in a run's files have in common: the ranges of their figures, and how older files are read."""
+"""The base of the records in a run's files: ranges of figures, and how older files are read."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from persimchat.state.emotion import Level
 Count = Annotated[int, Field(ge=0)]
 Turn = Annotated[int, Field(ge=0, le=10_000_000)]
 Spoken = Annotated[int, Field(ge=1, le=10_000_000)]
-"""Number of an utterance."""
+"""The number of an utterance."""
 Seconds = Annotated[float, Field(ge=0, le=1e9, allow_inf_nan=False)]
 Points = Annotated[float, Field(ge=0, le=10, allow_inf_nan=False)]
 Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
@@ -31,25 +31,25 @@ def _known(value: Any) -> Any:
 
 
 Levels = Annotated[dict[str, Level], BeforeValidator(_known)]
-"""Levels by name; those that are null are left out."""
+"""Levels by name; null ones are left out."""
 Counts = Annotated[dict[str, Count], BeforeValidator(_known)]
-"""Figures by name; those that are null are left out."""
+"""Figures by name; null ones are left out."""
 
 
 def is_empty(value: object) -> bool:
-    """For `exclude_if`: a field that is left out where nothing is in it."""
+    """For `exclude_if`: leaves an empty field out."""
     return not value
 
 
 def is_none(value: object) -> bool:
-    """For `exclude_if`: a field that is left out where it is null."""
+    """For `exclude_if`: leaves a null field out."""
     return value is None
 
 
 class Stored(BaseModel):
-    """Base of what is read from a run's files: null, and what an older version did not write, is the field's default.
+    """Base of the records in a run's files: a field that is null or missing, as in older files, has its default.
 
-    What newer versions add is ignored.
+    Fields of newer versions are ignored.
     """
 
     model_config = ConfigDict(frozen=True, extra="ignore")
@@ -61,7 +61,7 @@ class Stored(BaseModel):
 
 
 class Kept(Stored):
-    """A record that also keeps the mapping that it was made from, with whatever else a newer version has put there."""
+    """A record that also keeps the mapping from which it was made, with fields of newer versions."""
 
     _given: dict[str, Any] = PrivateAttr(default_factory=dict)
 
@@ -76,17 +76,17 @@ class Kept(Stored):
 
     @classmethod
     def up_to_date(cls, value: Any) -> Any:
-        """What an earlier version wrote as this one would write it; anything else as it is."""
+        """Migrate the value of an earlier version; anything else stays unchanged."""
         return value
 
     @property
     def given(self) -> dict[str, Any]:
-        """The mapping, in its own order; not to be changed."""
+        """The mapping, in its own order; do not change it."""
         return self._given
 
 
 class AsGiven(Kept):
-    """A record that is read as far as it is known here, and written as it was given."""
+    """A record that reads its known fields, and is written as it was given."""
 
     @model_serializer(mode="plain")
     def _written(self) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""What a run has used: the rows of its accounting, and sums over them."""
+"""The usage of a run: accounting rows, and sums over them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from persimchat.runs.folder.stored import Count, Stored, is_empty
 
 
 class Totals(BaseModel):
-    """What a run has used so far."""
+    """The usage of a run so far."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -22,7 +22,7 @@ class Totals(BaseModel):
     output_tokens: int = 0
     cached_tokens: int = Field(
         default=0,
-        description="of `input_tokens` those that servers took from their caches; not there where there were none",
+        description="the part of `input_tokens` that servers took from their caches; left out if there were none",
         exclude_if=is_empty,
     )
     estimated: bool = Field(default=False, description="true where some of the token counts are estimates")
@@ -30,7 +30,7 @@ class Totals(BaseModel):
 
 
 class UsageRow(BaseModel):
-    """What one module used for one agent with one model."""
+    """The usage of one module for one agent with one model."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
@@ -46,7 +46,7 @@ class UsageRow(BaseModel):
 
 
 class Usage(Stored):
-    """What a run used, in run.json; empty while it goes on."""
+    """The usage of a run, in run.json; empty while it runs."""
 
     total: Totals | None = None
     by_module: dict[str, Totals] = {}
@@ -55,7 +55,7 @@ class Usage(Stored):
 
 
 def totals(rows: Iterable[dict[str, Any]]) -> Totals:
-    """The sum of accounting rows; the cost is unknown (None) as soon as one part of it is."""
+    """The sum of accounting rows; the cost is unknown (None) if the cost of one row is."""
     return Totals.model_validate(reduce(summed, rows, Totals().model_dump()))
 
 
@@ -68,7 +68,7 @@ def totals_by(rows: Iterable[dict[str, Any]], field: str) -> dict[str, Totals]:
 
 
 def usage_of(rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """What run.json says of what a run has used, from its accounting rows."""
+    """The usage for run.json, from accounting rows."""
     return {
         "total": totals(rows).model_dump(),
         "by_module": {name: row.model_dump() for name, row in totals_by(rows, "module").items()},

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -13,6 +13,7 @@ from typing import Final
 
 from persimchat.personas.names import full_name
 from persimchat.runs.events import Uttered
+from persimchat.runs.folder.judgements import RecordedJudgement, read_judgements
 from persimchat.runs.folder.lines import RecordedIntervention
 from persimchat.runs.folder.manifest import Manifest, Participant, RecordedScenario, RecordedSettings
 from persimchat.runs.folder.reading import Record, read_run
@@ -134,6 +135,7 @@ def export_runs(
     bom: bool = False,
     force: bool = False,
     eyes: str | None = None,
+    judged: Callable[[Record], Sequence[RecordedJudgement]] = lambda record: read_judgements(record.path),
 ) -> Exported:
     """Write runs as tables, one file per table, and a codebook. Tables of `RARE` are left out if they have no rows.
 
@@ -144,6 +146,7 @@ def export_runs(
         bom: csv: begin files with a byte order mark, for Excel.
         force: whether existing files are replaced.
         eyes: a participant; the tables then have only what they may have seen. None for everything.
+        judged: the judgements on a run's conversation; all that its folder has by default.
 
     Raises:
         InputError: a run cannot be read or is given twice, or the files cannot be written; then none is left.
@@ -155,7 +158,7 @@ def export_runs(
     names = {table: name for table, name in every.items() if eyes is None or table in SEEN}
     try:
         with _staged(out) as stage:
-            counts, notes = _write(folders, stage, names, form, bom=bom, eyes=eyes)
+            counts, notes = _write(folders, stage, names, form, bom=bom, eyes=eyes, judged=judged)
             names = {table: name for table, name in names.items() if counts[table] or table not in RARE}
             counts = {table: counts[table] for table in names}
             text = codebook.codebook(form, names, counts, notes, eyes=eyes)
@@ -184,7 +187,14 @@ def _check(out: Path, names: Sequence[str], *, force: bool) -> None:
 
 
 def _write(
-    folders: Sequence[Path], stage: Path, names: dict[str, str], form: str, *, bom: bool, eyes: str | None
+    folders: Sequence[Path],
+    stage: Path,
+    names: dict[str, str],
+    form: str,
+    *,
+    bom: bool,
+    eyes: str | None,
+    judged: Callable[[Record], Sequence[RecordedJudgement]],
 ) -> tuple[dict[str, int], list[str]]:
     """Write all tables; rows of each table, and notes."""
     counts, notes = dict.fromkeys(names, 0), []
@@ -211,7 +221,7 @@ def _write(
                 unknown = eyes is None and record.calls is None and not record.manifest.usage.rows
                 calls = " It has no calls." if unknown else ""
                 notes.append(f"{run}: No ending is recorded; it is still running, or was killed.{calls}")
-            for table, row in rows_of(record):
+            for table, row in rows_of(record, judged(record) if eyes is None else ()):
                 writers[table].write(row)
                 counts[table] += 1
     return counts, notes

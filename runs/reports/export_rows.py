@@ -7,35 +7,39 @@ from typing import Any
 
 from persimchat.runs.events import Standing
 from persimchat.runs.folder.jsonl import checked
+from persimchat.runs.folder.judgements import RecordedJudgement
 from persimchat.runs.folder.manifest import JudgementCounts
 from persimchat.runs.folder.mind_record import MindRecord
 from persimchat.runs.folder.reading import Record, calls_of
-from persimchat.runs.reports.export_tables import TABLES, Row
+from persimchat.runs.reports.export_tables import TABLES, JudgementRow, Row
 from persimchat.runs.reports.summary import count_words
 from persimchat.state.emotion import EMOTIONS
 
 
-def rows_of(record: Record) -> Iterator[tuple[str, Row]]:
+def rows_of(record: Record, judgements: Sequence[RecordedJudgement] = ()) -> Iterator[tuple[str, Row]]:
     """The rows of a run: table's name and row. Within a table they are in order of turns.
 
     Args:
         record: read with whole minds.
+        judgements: of evaluators, about its conversation.
 
     Raises:
         InputError: a record in the run's folder does not fit; names the place.
     """
     about = _about(record)
-    for table, number, values in _values(record):
+    for table, number, values in _values(record, judgements):
         row = {**about, **values}
         yield table, checked(TABLES[table], row, f"{record.path}, table {table}, row {number}")
 
 
-def _values(record: Record) -> Iterator[tuple[str, int, dict[str, Any]]]:
+def _values(record: Record, judgements: Sequence[RecordedJudgement]) -> Iterator[tuple[str, int, dict[str, Any]]]:
     counts = dict.fromkeys(TABLES, 0)
     for part in (_run, _utterances, _minds, _verdicts, _scores, _calls, _silences, _interventions):
         for table, values in part(record):
             counts[table] += 1
             yield table, counts[table], values
+    for number, row in enumerate(judgements, start=1):
+        yield "judgements", number, _judged(row)
 
 
 def _about(record: Record) -> dict[str, Any]:
@@ -93,6 +97,11 @@ def _judgements(counts: Collection[JudgementCounts]) -> dict[str, int | None]:
     parts = {"": "asked", "_first_try": "valid", "_corrected": "corrected", "_failed": "failed"}
     sums = {part: sum(getattr(row, part) for row in counts) if counts else None for part in parts.values()}
     return {f"judgements{of}": sums[part] for of, part in parts.items()}
+
+
+def _judged(row: RecordedJudgement) -> dict[str, Any]:
+    values = row.model_dump(include=JudgementRow.model_fields.keys() - Row.model_fields.keys())
+    return {**values, "evaluator": row.judge}
 
 
 def _emotions(emotion: Mapping[str, int]) -> dict[str, int | None]:

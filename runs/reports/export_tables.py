@@ -275,6 +275,23 @@ class SilenceRow(Row):
     why: str | None = _column("the model's error; passed for a person who passed")
 
 
+class JudgementRow(Row):
+    """One row per answer of an evaluator about the conversation, asked after it was over."""
+
+    measure: str = _column("kind of question: dimension")
+    dimension: str = _column("key of the dimension, such as BEL; docs/evaluation.md defines them")
+    evaluator: str = _column("the model that judged")
+    repeat: int = _column("number of the independent answer; the first is 1", "number")
+    score: Finite | None = _column("0 to 10, for REL −5 to 5; empty if it is missing", "points")
+    missing: str | None = _column("why there is no score: unparseable, refused or too long; empty if there is one")
+    reasoning: str | None = _column("why, in the model's words")
+    request: str = _column("digest of the question: equal for equal conversations and wording")
+    calls: Count = _column("requests made", "requests")
+    input_tokens: Count = _column("tokens read", "tokens")
+    output_tokens: Count = _column("tokens written", "tokens")
+    cost_usd: Seconds | None = _column("cost; empty if the model's price is not known", "USD")
+
+
 class InterventionRow(Row):
     """One row per intervention of a person, the moderator or a program."""
 
@@ -297,8 +314,9 @@ TABLES: Final[dict[str, type[Row]]] = {
     "calls": CallRow,
     "silences": SilenceRow,
     "interventions": InterventionRow,
+    "judgements": JudgementRow,
 }
 """All tables by name, in the order in which they are explained."""
 
-RARE: Final = ("silences", "interventions")
+RARE: Final = ("silences", "interventions", "judgements")
 """Tables that are written only if they have rows; most runs have none."""

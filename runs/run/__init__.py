@@ -1,1 +1,1 @@
-"""Running: a new run, a run that goes on, a branch and a replay, from the graph's stream to events and files."""
+"""Runs, resumes, branches and replays a conversation: turns the graph's stream into events and files."""

@@ -1,4 +1,4 @@
-"""Branching: a new run that shares another's past up to a turn, with memories as they were, and goes on by itself."""
+"""Branching: a new run that shares the past of another up to a turn, with its memories, and continues by itself."""
 
 from __future__ import annotations
 
@@ -44,14 +44,14 @@ from persimchat.state.normalise import visible_form
 from persimchat.state.settings import ABOUT, Settings
 
 _STAYS: Final = frozenset(name for name, about in ABOUT.items() if about.changes == "never")
-"""Settings on which the shared past rests, so that a branch cannot have others."""
+"""Settings on which the shared past depends, so a branch cannot change them."""
 
 _COPIED: Final = (MINDS, JUDGE_MIND, SILENCES)
-"""Files of which a branch keeps the lines of its past."""
+"""Files from which a branch copies the lines of its past."""
 
 
 Wish = tuple[dict[str, Any], list[dict[str, Any]]]
-"""What is otherwise in a branch beside its settings, and the interventions with which it begins."""
+"""What a branch changes besides settings, and the interventions with which it begins."""
 
 
 def branch_run(
@@ -64,21 +64,21 @@ def branch_run(
     run: str | None = None,
     control: Control | None = None,
 ) -> AsyncGenerator[Event, None]:
-    """Make a new run that shares a run's first utterances, and go on with it; its past comes first.
+    """Make a new run that shares the first utterances of another, and continue it; the events of its past come first.
 
     Args:
-        folder: the run's that is branched; it stays as it is.
-        turn: how many utterances they share, from 0.
-        changes: settings that are to be others from there on.
-        say: who says what next, in place of what was said there; a participant's name, or "Moderator".
-        out: folder in which the new run's own folder is made; beside the other run's where it is None.
-        run: the new run's id; made from time and topic where it is None.
-        control: what people do to the run.
+        folder: the folder of the run to branch; it is not changed.
+        turn: the number of shared utterances, from 0.
+        changes: settings that change after the shared past.
+        say: speaker and words of the next utterance; the speaker is a participant's name, or "Moderator".
+        out: folder in which to make the folder of the new run; None: beside the other run.
+        run: the id of the new run; None: made from time and topic.
+        control: lets people take part in the run.
 
     Raises:
-        InputError: before the first event, for a folder that is no run's, a run that kept no checkpoints or is held by
-            another process, a turn beyond its end, or changes and words that are wrong.
-        PerSimChatError: after the `stopped` event that tells of it.
+        InputError: before the first event: the folder is not a run's; the run kept no checkpoints, or another process
+            is working on it; the turn is beyond its end; changes or words are invalid.
+        PerSimChatError: after the `stopped` event that reports it.
     """
     return events_of(_branched(folder, turn, "branch", partial(_said, say=say), changes or {}, out, run, control))
 
@@ -92,10 +92,10 @@ def regenerate_run(
     run: str | None = None,
     control: Control | None = None,
 ) -> AsyncGenerator[Event, None]:
-    """Have utterance `turn` made once more by the same speaker, in other words, in a new run that goes on from there.
+    """Have the same speaker word utterance `turn` anew, in a new run that continues from there.
 
     Args:
-        folder: the run's.
+        folder: the folder of the run.
         turn: number of the utterance, from 1.
         changes: as for `branch_run`.
         out: as for `branch_run`.
@@ -103,15 +103,15 @@ def regenerate_run(
         control: as for `branch_run`.
 
     Raises:
-        InputError: as `branch_run`; also where a person or the moderator made the utterance.
-        PerSimChatError: after the `stopped` event that tells of it.
+        InputError: as `branch_run`; also if a person or the moderator made the utterance.
+        PerSimChatError: after the `stopped` event that reports it.
     """
     wish = partial(_made_again, folder=folder, turn=turn)
     return events_of(_branched(folder, turn - 1, "regenerate", wish, changes or {}, out, run, control))
 
 
 def _said(manifest: Manifest, *, say: tuple[str, str] | None) -> Wish:
-    """A branch in which the conversation goes on by itself, or somebody says something first."""
+    """The wish of a branch that continues by itself, or begins with the given words."""
     if say is None:
         return {}, []
     moderator = visible_form(say[0]) == visible_form(moderator_name(manifest.names))
@@ -121,7 +121,7 @@ def _said(manifest: Manifest, *, say: tuple[str, str] | None) -> Wish:
 
 
 def _made_again(manifest: Manifest, *, folder: Path, turn: int) -> Wish:
-    """A branch in which an utterance is made again, in other words. Blocks."""
+    """The wish of a branch in which the speaker of an utterance words it anew. Blocks."""
     utterances = read_run(folder).utterances
     said = next((utterance for utterance in utterances if utterance.turn == turn), None)
     if said is None:
@@ -133,7 +133,7 @@ def _made_again(manifest: Manifest, *, folder: Path, turn: int) -> Wish:
         )
     if said.speaker not in set(manifest.names) - set(manifest.people) or said.heard_by is not None:
         raise InputError(
-            f"utterance {turn} is {said.speaker}'s own, and no model makes it again",
+            f"utterance {turn} is {said.speaker}'s own; no model can make it again",
             where=str(folder),
             remedy=f'Say something else there: persimchat branch {manifest.run} --at {turn - 1} --say "…: …"',
         )
@@ -151,7 +151,7 @@ async def _branched(
     run: str | None,
     control: Control | None,
 ) -> AsyncIterator[Run]:
-    """Check and prepare a branch; `wish` says what is otherwise and what is to happen first."""
+    """Check and prepare a branch; `wish` returns what it changes and what happens first."""
     manifest = await asyncio.to_thread(manifest_of, source)
     otherwise, wanted = await asyncio.to_thread(wish, manifest)
     check_memories(manifest, source)
@@ -163,7 +163,7 @@ async def _branched(
     own = manifest.branch
     if own and turn < own.turn:
         raise InputError(
-            f"the run begins after utterance {own.turn}; what came before it shares with {own.of}",
+            f"the run begins after utterance {own.turn}; it shares the utterances before that with {own.of}",
             where=f"run {manifest.run}",
             remedy=f"Branch {own.of} instead.",
         )
@@ -197,16 +197,16 @@ async def go_on_from(
     *,
     replay: Replaying | None = None,
 ) -> AsyncIterator[Run]:
-    """Begin a run in the middle; its past comes first.
+    """Begin a run in the middle of a conversation; the events of its past come first.
 
     Args:
-        state: the conversation as it begins.
-        folder: the run's, `prepared`.
-        asides: what is still to be written to transcript.md.
+        state: the conversation at its beginning.
+        folder: the folder of the run, as `prepared` made it.
+        asides: lines that transcript.md still lacks.
         manifest: its run.json.
-        settings: how it goes on.
-        control: what people do to the run.
-        replay: a record out of which the models' answers come.
+        settings: its settings.
+        control: lets people take part in the run.
+        replay: the record from which the models' answers come.
 
     Raises:
         PerSimChatError: as `branch_run`.
@@ -226,21 +226,21 @@ async def prepared(
     state: Mapping[str, Any],
     settings: Settings,
 ) -> tuple[Path, Asides]:
-    """Make the folder of a run that begins in another one's middle, with the files and the memories of its past.
+    """Make the folder of a run that begins in the middle of another, with the files and memories of its past.
 
     Args:
-        origin: what the other run works with.
-        source: its folder.
-        out: where the folder is made.
-        manifest: the new run's run.json.
-        state: the conversation as it begins.
-        settings: the new run's.
+        origin: the resources of the other run.
+        source: the folder of the other run.
+        out: where to make the new folder.
+        manifest: run.json of the new run.
+        state: the conversation at the beginning of the new run.
+        settings: of the new run.
 
     Returns:
-        The folder, and what is still to be written to transcript.md.
+        The folder, and the lines that transcript.md still lacks.
 
     Raises:
-        InputError: the folder cannot be made, or memories are nowhere to be found; no folder is left then.
+        InputError: the folder cannot be made, or memories cannot be found; then no folder is left.
     """
     run, theirs = manifest.run, origin.config["configurable"]["thread_id"]
     folder = await asyncio.to_thread(_new_folder, out, run, manifest)
@@ -259,7 +259,7 @@ async def prepared(
 def _check_changes(changed: Mapping[str, Any], settings: Settings, source: Path) -> None:
     if settings.baseline is not None:
         raise InputError(
-            f"baseline={settings.baseline} answers in rounds, and cannot be taken up in the middle",
+            f"a run of baseline={settings.baseline} cannot be branched",
             where=str(source),
             remedy="Start a new run.",
         )
@@ -275,9 +275,9 @@ def _check_changes(changed: Mapping[str, Any], settings: Settings, source: Path)
 def _check_limit(turn: int, settings: Settings, source: Path) -> None:
     if turn >= settings.max_messages:
         raise InputError(
-            f"after {turn} utterances there is no room for more: the message limit is {settings.max_messages}",
+            f"there can be no utterance after turn {turn}: the message limit is {settings.max_messages}",
             where=str(source),
-            remedy="Choose an earlier turn, or a higher --messages.",
+            remedy="Choose an earlier turn or a higher --messages.",
         )
 
 
@@ -302,7 +302,7 @@ def _copy_files(source: Path, folder: Path) -> None:
 
 
 def _state_of(snapshot: StateSnapshot, run: str, wanted: Sequence[Mapping[str, Any]], changed: Any) -> dict[str, Any]:
-    """The conversation as it stood, as the beginning of another run."""
+    """The state of a conversation, as the beginning of another run."""
     state = {name: value for name, value in snapshot.values.items() if name != "usage"}
     state |= {**NO_END, "simulation": run, "interventions": list(wanted)}
     if changed.keys() & {"max_messages", "closing"}:
@@ -311,10 +311,10 @@ def _state_of(snapshot: StateSnapshot, run: str, wanted: Sequence[Mapping[str, A
 
 
 def _copy_memories(origin: RunResources, state: Mapping[str, Any], source: str, run: str, location: str) -> None:
-    """Give everybody the memories that they had. Blocks.
+    """Copy the memories of all agents. Blocks.
 
     Raises:
-        InputError: some are nowhere to be found, or a store cannot be used.
+        InputError: some cannot be found, or a store cannot be used.
     """
     settings = origin.settings
     with held_store(settings.store) as theirs, held_store(location) as ours:
@@ -326,5 +326,5 @@ def _copy_memories(origin: RunResources, state: Mapping[str, Any], source: str, 
                 raise InputError(
                     f"{len(lost)} memories of {mind['name']} cannot be found",
                     where=f"store {settings.store}",
-                    remedy="An ephemeral store does not outlive its process: only runs with their own can be branched.",
+                    remedy="An ephemeral store ends with its process: branch only runs that keep their memories.",
                 )

@@ -1,4 +1,4 @@
-"""What resuming and branching have in common: a run's scenario and settings as its folder says, and its past."""
+"""Shared by resuming and branching: reads the scenario, the settings and the past of a run from its folder."""
 
 from __future__ import annotations
 
@@ -24,20 +24,20 @@ from persimchat.state.scenario import Scenario
 from persimchat.state.settings import Settings
 
 NO_END: Final = {"stop_reason": "", "stop_source": "", "stop_detail": "", "conclusion": None, "streaks": None}
-"""The channels of a conversation that has not ended; modules that failed get another chance."""
+"""Channel values of a conversation that has not ended; modules that failed are asked again."""
 NO_LEAVE: Final = {"closing": "", "closing_since": 0}
-"""Those of one in which nobody takes leave."""
+"""Channel values of a conversation in which nobody takes leave."""
 
 
 _FIRST_KEPT: Final = 2
-"""The first format of a run's folder with checkpoints."""
+"""The first format of run folders with checkpoints."""
 
 
 def manifest_of(folder: Path) -> Manifest:
-    """A run's run.json, of a run that can go on. Blocks.
+    """Read run.json of a run that can continue. Blocks.
 
     Raises:
-        InputError: this is no run's folder, or one of a version from which nothing goes on, or it kept no checkpoints.
+        InputError: this is not a run's folder, its version cannot be resumed, or it kept no checkpoints.
     """
     manifest = read_manifest(folder)
     if manifest.format >= _FIRST_KEPT:
@@ -45,22 +45,20 @@ def manifest_of(folder: Path) -> Manifest:
     by = f"PerSimChat {manifest.versions.get('persimchat', 'of another version')}"
     if manifest.format < _FIRST_KEPT:
         raise InputError(
-            f"the run was made by {by}, which kept no checkpoints: it can be shown and exported, but not go on",
+            f"the run was made by {by}, which kept no checkpoints: it can be shown and exported, but not resumed",
             where=str(folder),
             remedy="Start a new run with its scenario and settings.",
         )
     if manifest.state_version not in STATE_VERSIONS:
         raise InputError(
-            f"the run's state has version {manifest.state_version}, and only {STATE_VERSION} is known here",
+            f"the run's state has version {manifest.state_version}; this PerSimChat knows only {STATE_VERSION}",
             where=str(folder),
-            remedy=f"Go on with the version that made it: {by}.",
+            remedy=f"Use the version that made it: {by}.",
         )
     kept = manifest.settings.given.get("checkpoints")
     if kept == "memory" or (kept == "run" and has_begun(folder, manifest) and not (folder / CHECKPOINTS).is_file()):
         raise InputError(
-            "the run kept no checkpoints that outlived its process"
-            if kept == "memory"
-            else "the run's checkpoints are gone",
+            "the run's checkpoints ended with its process" if kept == "memory" else "the run's checkpoints are gone",
             where=str(folder),
             remedy="Start a new run with its scenario and settings.",
         )
@@ -68,27 +66,27 @@ def manifest_of(folder: Path) -> Manifest:
 
 
 def has_begun(folder: Path, manifest: Manifest) -> bool:
-    """Whether anything was said; a run that was killed before it kept anything begins once more."""
+    """Whether the run has utterances; one that was killed before it kept any begins again."""
     transcript = folder / TRANSCRIPT
     return bool(manifest.turn) or (transcript.is_file() and transcript.stat().st_size > 0)
 
 
 def check_memories(manifest: Manifest, folder: Path) -> None:
-    """Refuse to go on with a run whose memories are gone.
+    """Refuse to continue a run whose memories are gone.
 
     Raises:
-        InputError: they were kept by its process alone.
+        InputError: only its process kept them.
     """
     if manifest.settings.given.get("store") == EPHEMERAL:
         raise InputError(
-            "the run's memories did not outlive its process (store=ephemeral)",
+            "the run's memories ended with its process (store=ephemeral)",
             where=str(folder),
             remedy="Start a new run with its scenario and settings.",
         )
 
 
 def scenario_of(manifest: Manifest, folder: Path) -> Scenario:
-    """The scenario of a run that goes on.
+    """The scenario of a run that continues.
 
     Raises:
         InputError: it does not fit this version.
@@ -101,17 +99,17 @@ def scenario_of(manifest: Manifest, folder: Path) -> Scenario:
         raise InputError(
             f"the run's scenario does not fit this version: {first['msg']}",
             where=f"{folder / MANIFEST}, field scenario.{field}",
-            remedy="Go on with the version that made it.",
+            remedy="Use the version that made it.",
         ) from None
 
 
 def settings_of(manifest: Manifest, changes: Mapping[str, Any]) -> Settings:
-    """The settings with which a run goes on: as they were, then what is changed.
+    """The settings with which a run continues: its own, overridden by the changes.
 
     A password that run.json does not hold is taken from the environment (`PERSIMCHAT_CHECKPOINTS`).
 
     Raises:
-        InputError: a change is wrong, or they do not fit this version.
+        InputError: a change is invalid, or the settings do not fit this version.
     """
     recorded = dict(manifest.settings.given)
     server = recorded.get("checkpoints", "")
@@ -124,9 +122,9 @@ def settings_of(manifest: Manifest, changes: Mapping[str, Any]) -> Settings:
 
 
 def changed_settings(manifest: Manifest, settings: Settings) -> dict[str, Any]:
-    """Those settings that are not as run.json says, with their new values.
+    """The settings that differ from run.json, with their new values.
 
-    A setting that run.json does not name yet had, in effect, its default.
+    A setting that run.json does not name had its default.
     """
     before = {**Settings().model_dump(mode="json"), **manifest.settings.given}
     return {
@@ -137,11 +135,11 @@ def changed_settings(manifest: Manifest, settings: Settings) -> dict[str, Any]:
 
 
 async def past_of(folder: Path, *, notice: str = "") -> list[Event]:
-    """A run's past as events, without `stopped`.
+    """The past of a run as events, without `stopped`.
 
     Args:
-        folder: the run's.
-        notice: what `started` says to people.
+        folder: the folder of the run.
+        notice: the notice of `started`, for people.
     """
 
     def read() -> list[Event]:

@@ -1,4 +1,4 @@
-"""The states that a run has passed through, out of its checkpoints: as everything stood after a given utterance."""
+"""Reads the states of a run from its checkpoints: the whole conversation after a given utterance."""
 
 from __future__ import annotations
 
@@ -20,48 +20,48 @@ Graph = CompiledStateGraph[Any, Any, Any, Any]
 
 
 def is_between(snapshot: StateSnapshot) -> bool:
-    """Whether the last utterance has been heard by everybody, and what comes next is an utterance, or the end."""
+    """Whether all agents have heard the last utterance, and an utterance or the end comes next."""
     return phases.between_utterances(_nodes(snapshot)) and "turn" in snapshot.values
 
 
 def is_whole(snapshot: StateSnapshot) -> bool:
-    """Whether a run can go on from a state without what was being done then: the turn is over, or has not begun."""
+    """Whether a run can continue from a state without its pending tasks: the turn is over, or has not begun."""
     nodes = _nodes(snapshot)
     ended = phases.ending_turn(nodes) and complete_turn(snapshot) == snapshot.values.get("turn")
     return ended or is_between(snapshot)
 
 
 def complete_turn(snapshot: StateSnapshot) -> int:
-    """The last utterance of a state that everybody has heard; 0 when all have awoken, -1 before that."""
+    """The last utterance of a state that all agents have heard; 0 when all have awoken, -1 before that."""
     nodes = _nodes(snapshot)
     if phases.awakening(nodes) or "turn" not in snapshot.values:
         return -1
     turn = int(snapshot.values["turn"])
     if phases.ending_turn(nodes) and turn and snapshot.values.get("checked") == turn:
-        return turn  # the turn had ended, and people have intervened
+        return turn  # the turn had ended, and people intervened
     return turn - 1 if phases.hearing(nodes) else turn
 
 
 def _nodes(snapshot: StateSnapshot) -> set[str]:
-    """What the next step does, or is doing: `snapshot.next` leaves out tasks that a killed step had done already."""
+    """The nodes of the next or current step, also those that a killed step had done: `snapshot.next` omits these."""
     return {task.name for task in snapshot.tasks}
 
 
 async def brought_up(graph: Graph, config: RunnableConfig) -> bool:
-    """Have a thread that an earlier version kept go on from its last whole turn, with a state of this version.
+    """Have a thread of an earlier version continue from its last whole turn, with a state of this version.
 
-    What was being done after that turn is done again: its steps were those of the other version.
+    Work after that turn is done again, because the other version had other steps.
 
     Args:
         graph: the conversation, compiled with the checkpointer that holds the thread.
         config: with the `thread_id`.
 
     Returns:
-        Whether there is such a turn; everybody's awakening counts as one.
+        Whether there is such a turn; the awakening of all agents counts as one.
     """
     saver, thread = _thread(graph, config)
     reading = reader(saver)
-    # To its end before anything else is asked: a saver is locked for as long as it lists.
+    # Exhaust the list before other queries: a saver is locked while it lists.
     for checkpoint in [found async for found, _ in _channels(saver, thread)]:
         at: RunnableConfig = {"configurable": {**thread, "checkpoint_id": checkpoint}}
         snapshot = await reading.aget_state(at)
@@ -81,12 +81,12 @@ def _thread(graph: Graph, config: RunnableConfig) -> tuple[BaseCheckpointSaver[A
 
 
 async def state_at(graph: Graph, config: RunnableConfig, turn: int) -> StateSnapshot:
-    """The newest state of a thread in which so many utterances were made and heard and another may follow.
+    """The newest state of a thread in which `turn` utterances were made and heard and another may follow.
 
     Args:
         graph: compiled with the checkpointer that holds the thread.
         config: with the `thread_id`.
-        turn: utterances, from 0.
+        turn: number of utterances, from 0.
 
     Raises:
         InputError: there is no such state.
@@ -97,20 +97,20 @@ async def state_at(graph: Graph, config: RunnableConfig, turn: int) -> StateSnap
 async def states_at(
     graph: Graph, config: RunnableConfig, turns: Collection[int], *, first: bool = False
 ) -> dict[int, StateSnapshot]:
-    """The same for several numbers of utterances, in one walk, whatever version kept them.
+    """`state_at` for several numbers of utterances, in one walk; the thread may be of any version.
 
     Args:
         graph: compiled with the checkpointer that holds the thread.
         config: with the `thread_id`.
         turns: numbers of utterances, from 0.
-        first: the first such state of each, as it was when the turn ended; between that and the newest, somebody may
-            have failed to speak, or people have done something.
+        first: return the first such state of each number, as the turn ended, not the newest; between the two, an
+            agent may have failed to speak, or people may have intervened.
 
     Returns:
         The states by number of utterances, in ascending order.
 
     Raises:
-        InputError: there is no such state for one of the numbers, or it may be one that is damaged.
+        InputError: one of the numbers has no such state, or the state may be damaged.
     """
     saver, thread = _thread(graph, config)
     reading = reader(saver)
@@ -129,10 +129,10 @@ async def states_at(
 
 
 async def _by_turn(saver: BaseCheckpointSaver[Any], thread: dict[str, str], last: int) -> dict[int, list[str]]:
-    """The ids of a thread's checkpoints by number of utterances, the newest first.
+    """The ids of the checkpoints of a thread by number of utterances, the newest first.
 
-    One that is damaged stands at every number that it may have, by those of its neighbours, or by `last` where there is
-    no newer one: whoever needs none of them is not held up.
+    A damaged checkpoint is listed at every number that it may have, judging by its neighbours, or by `last` if there is
+    no newer one: it raises an error only if one of these numbers is asked for.
     """
     candidates: dict[int, list[str]] = {}
     unread: list[str] = []
@@ -142,7 +142,7 @@ async def _by_turn(saver: BaseCheckpointSaver[Any], thread: dict[str, str], last
             candidates.setdefault(turn, []).extend(unread)
         unread.clear()
 
-    # To its end before anything else is asked: a saver is locked for as long as it lists.
+    # Exhaust the list before other queries: a saver is locked while it lists.
     async for checkpoint, channels in _channels(saver, thread):
         if channels is None:
             unread.append(checkpoint)
@@ -157,7 +157,7 @@ async def _by_turn(saver: BaseCheckpointSaver[Any], thread: dict[str, str], last
 async def _channels(
     saver: BaseCheckpointSaver[Any], thread: dict[str, str]
 ) -> AsyncIterator[tuple[str, dict[str, Any] | None]]:
-    from persimchat.runs.folder.checkpoint_file import FileSaver  # asked for where there is one: it needs a driver
+    from persimchat.runs.folder.checkpoint_file import FileSaver  # imported only for files: it needs a driver
 
     if isinstance(saver, FileSaver):
         async for listed in saver.channels(thread["thread_id"]):
@@ -169,12 +169,12 @@ async def _channels(
 
 def _no_turn(turn: int, run: str, last: int | None) -> InputError:
     if last is None:
-        return InputError("nothing is kept of this run's states", where=f"run {run}", remedy="Start a new run.")
+        return InputError("no states of this run are kept", where=f"run {run}", remedy="Start a new run.")
     if 0 <= turn <= last:
         return InputError(
-            f"the run cannot be taken up after utterance {turn}",
+            f"the run cannot continue after utterance {turn}",
             where=f"run {run}",
-            remedy="It was interrupted there, or several were made at once. Choose another turn.",
+            remedy="It was interrupted there, or several utterances were made at once. Choose another turn.",
         )
     said = "1 utterance" if last == 1 else f"{last} utterances"
     return InputError(

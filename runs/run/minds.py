@@ -1,4 +1,4 @@
-"""What a run says of minds: one record an agent and turn, from the state of then and the memories recalled."""
+"""The records of minds: one per agent and turn, from the state of that turn and the recalled memories."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ from persimchat.state.visibility import is_heard
 
 
 async def mind_record(simulation: str, turn: int, mind: Mind, settings: Settings, *, heard: bool = True) -> MindRecord:
-    """The record of one mind after it has heard utterance `turn`, with the texts of what it recalled.
+    """The record of one mind after it has heard utterance `turn`, with the texts of the recalled memories.
 
     Args:
         simulation: the run's id.
         turn: utterances so far.
-        mind: as it is now.
+        mind: in its current state.
         settings: of the simulation.
-        heard: whether it has heard the utterance; a whisper to others is not heard, nor is anything by a failing model.
+        heard: whether it has heard the utterance; false for a whisper to others, and if its model failed.
     """
     listened = was_asked(mind, turn)
-    recalled = mind["recalled"] if listened is not False else []  # what is in mind still was recalled before
+    recalled = mind["recalled"] if listened is not False else []  # `mind["recalled"]` is from an earlier turn
     found = await memories_of(settings, simulation, mind["name"], [r["id"] for r in recalled], mind["unsaved"])
     weak: Weak | None = mind.get("weak")
     weak = weak if weak and weak["turn"] == turn else None
@@ -64,12 +64,12 @@ async def mind_record(simulation: str, turn: int, mind: Mind, settings: Settings
 
 
 async def mind_records(state: dict[str, Any], settings: Settings, *, judge: bool = False) -> list[MindRecord]:
-    """The records of all minds that have awoken, in order of listing.
+    """The records of all awake minds, in the order of the participants.
 
     Args:
         state: the conversation.
         settings: of the simulation.
-        judge: the persona judge's mind in place of the participants'.
+        judge: the mind of the persona judge, in place of the participants.
     """
     own = judge_mind(state)
     listed = ([own] if own else []) if judge else list(participants(state).values())
@@ -89,16 +89,16 @@ async def mind_records(state: dict[str, Any], settings: Settings, *, judge: bool
 
 
 async def complete_minds(folder: Path, place: RunResources, rebuilt: Rebuilt, *, since: int = 0) -> list[int]:
-    """Write what minds.jsonl and judge_mind.jsonl lack, from the states of then.
+    """Write the records that minds.jsonl and judge_mind.jsonl lack, from the states of their turns.
 
     Args:
-        folder: the run's.
-        place: what holds the states.
-        rebuilt: what is lacking.
-        since: the first turn of which there is a state: a branch has none of the past that it shares.
+        folder: the folder of the run.
+        place: the resources that hold the states.
+        rebuilt: the records that are missing.
+        since: the first turn with a state: a branch has none of its shared past.
 
     Returns:
-        The turns that stay lacking.
+        The turns that are still missing.
     """
     every = {False: rebuilt.minds, True: rebuilt.judge_minds}
     lacking = {judge: [turn for turn in missing if turn >= since] for judge, missing in every.items()}
@@ -116,8 +116,8 @@ async def complete_minds(folder: Path, place: RunResources, rebuilt: Rebuilt, *,
 
 
 def remembered(mind: Mapping[str, Any]) -> list[str]:
-    """Ids of the memories that a mind needs to go on: those alive, and those recalled last.
+    """Ids of the memories that a mind needs to continue: those alive, and those recalled last.
 
-    What was recalled is shown in the next prompts, though it may have been forgotten since.
+    The next prompts show recalled memories even if the mind has forgotten them since.
     """
     return list(dict.fromkeys([*mind["alive"], *(recalled["id"] for recalled in mind["recalled"])]))

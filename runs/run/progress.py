@@ -1,4 +1,4 @@
-"""How far a run has come: the graph's stream becomes events, and lines of the run's folder."""
+"""The progress of a run: turns the graph's stream into events and into lines of the run's folder."""
 
 from __future__ import annotations
 
@@ -44,21 +44,21 @@ Result = TypeVar("Result")
 
 
 class Progress:
-    """How far a run has come.
+    """The progress of a run.
 
     Args:
-        place: what the run works with.
-        manifest: run.json as the run began, or was resumed.
-        folder: where the run is kept; None where it is not.
-        state: the conversation as it stands, of a run that goes on.
-        complete: the last turn that everybody has heard, -1 before they have awoken.
+        place: the resources of the run.
+        manifest: run.json when the run began or was resumed.
+        folder: where the run is kept; None: nowhere.
+        state: the conversation so far, if the run continues one.
+        complete: the last turn that all agents have heard; -1 before they have awoken.
 
     Attributes:
-        last: the conversation's channels, as the last superstep left them.
+        last: the channels after the last superstep.
         turn: utterances so far.
         complete: as above.
-        turn_over: whether what was taken last has ended a turn after which another may follow.
-        asked: what people are asked, when the graph waits for them.
+        turn_over: whether the last part ended a turn after which another may follow.
+        asked: the questions to people for which the graph waits.
         halted: whether the graph has stopped between two turns.
     """
 
@@ -89,11 +89,11 @@ class Progress:
         self._writes: list[Callable[[], None]] = []
 
     def stream(self, given: Any, config: RunnableConfig, *, by_turns: bool) -> AsyncGenerator[tuple[str, Any], None]:
-        """Have the graph go on, to its end or until it waits; each part of what it tells is to be taken.
+        """Run the graph to its end or until it waits; the caller takes each part of its stream.
 
         Args:
-            given: what the graph is given; None to go on from its last checkpoint.
-            config: of what it does next.
+            given: the graph's input; None: continue from its last checkpoint.
+            config: of the next steps.
             by_turns: whether the graph stops after every turn.
         """
         self.asked, self.halted = [], False
@@ -104,12 +104,12 @@ class Progress:
             context=self._place.settings,
             stream_mode=["messages", "updates", "values", "custom"],
             durability="sync" if self._place.resumable else None,
-            interrupt_after=[phases.TURN_END] if by_turns else None,  # each turn is told as one run
+            interrupt_after=[phases.TURN_END] if by_turns else None,  # each turn is traced as one run
         )  # type: ignore[assignment]
         return cast(AsyncGenerator[tuple[str, Any], None], stream)
 
     async def take(self, mode: str, payload: Any) -> list[Event]:
-        """The events of one part of the graph's stream; what a superstep leaves in the folder is written."""
+        """The events of one part of the graph's stream; writes what a superstep adds to the folder."""
         self.turn_over = False
         if mode == "messages":
             return self._words(*payload)
@@ -129,7 +129,7 @@ class Progress:
         return []
 
     def manifest(self, used: Sequence[dict[str, Any]]) -> Manifest:
-        """What run.json says now.
+        """The current contents of run.json.
 
         Args:
             used: the accounting rows.
@@ -143,17 +143,17 @@ class Progress:
         )
 
     def write(self) -> None:
-        """Write what the folder lacks; it is written at the end of every superstep, in a thread."""
+        """Write what the folder lacks, in a thread; called at the end of every superstep."""
         writes, self._writes = self._writes, []
         for write in writes:
             write()
 
     def _words(self, message: Any, metadata: Mapping[str, Any]) -> list[Event]:
-        """A piece of an utterance as its model gives it; nothing of what else models say."""
+        """A piece of an utterance from its model; none of other modules' answers."""
         spoken = isinstance(message, AIMessageChunk) and metadata.get("langgraph_node") == phases.SPEAK
         if self._speaking is None or not spoken:
             return []
-        # After first words that were of no use, the model is asked again.
+        # After invalid first words, the model is asked again.
         events: list[Event] = [self._speaking] if self._streamed and message.id != self._streamed else []
         self._streamed = message.id
         if message.text:
@@ -161,14 +161,14 @@ class Progress:
         return events
 
     async def _superstep(self, nodes: set[str], state: dict[str, Any]) -> list[Event]:
-        """The events of a superstep that is over: which nodes ran, and the state that they left."""
+        """The events of a finished superstep, from the nodes that ran and the state that they left."""
         before, self.last = self.last, state
         events: list[Event] = [self._uttered(utterance) for utterance in self._new_utterances(state)]
         request, self._place.ledger.shortened = self._place.ledger.shortened, None
         if request is not None:
             events.append(_shortened(request))
         if phases.may_silence(nodes) and not (phases.may_meet_again(nodes) and nobody_took_part(state)):
-            events += self._silenced(state)  # where nobody has awoken or heard, all try again or the run ends
+            events += self._silenced(state)  # if no mind has awoken or heard, all try again or the run ends
         if phases.INTERVENE in nodes:
             events += _intervened(before, state, self.turn)
         if phases.ANALYSE in nodes:
@@ -193,7 +193,7 @@ class Progress:
         return events
 
     def _new_utterances(self, state: dict[str, Any]) -> list[Utterance]:
-        """Those that the superstep has brought: none, one, or as many as a baseline's round has."""
+        """The utterances of the superstep: none, one, or as many as a round of a baseline has."""
         said: list[Utterance] = []
         for message in reversed(state.get("messages", [])):
             found = utterances([message])
@@ -248,18 +248,18 @@ class Progress:
 
 
 def _silences(state: Mapping[str, Any]) -> list[tuple[str, int, str, str]]:
-    """Who is silent since when, at what and why."""
+    """The silences of agents: since when, at which step and why."""
     minds = state.get("agents", {})
     silent = {name: mind["silent"] for name, mind in minds.items() if mind.get("silent")}
     return [(name, found["turn"], found["step"], found["why"]) for name, found in silent.items()]
 
 
 def _intervened(before: Mapping[str, Any], state: Mapping[str, Any], turn: int) -> list[Event]:
-    """The events of an intervention: another topic, hands that were raised or lowered.
+    """The events of an intervention: a new topic, raised or lowered hands.
 
     Args:
-        before: the state that it found.
-        state: the state that it left.
+        before: the state before it.
+        state: the state after it.
         turn: utterances so far.
     """
     events: list[Event] = []
@@ -272,7 +272,7 @@ def _intervened(before: Mapping[str, Any], state: Mapping[str, Any], turn: int) 
 
 
 def _shortened(request: Request) -> Shortened:
-    """That a prompt did not fit its model's context, and what was left out of it."""
+    """The event of a prompt that exceeded its model's context, and what was omitted from it."""
     memories, said = request.dropped
     return Shortened(
         turn=request.turn,
@@ -286,7 +286,7 @@ def _shortened(request: Request) -> Shortened:
 
 
 async def in_thread(work: Callable[..., Result], *given: object) -> Result:
-    """Do blocking work in a thread; a cancelled caller waits for its end, so nobody writes beside it."""
+    """Do blocking work in a thread. A cancelled caller waits for its end, so no other write runs beside it."""
     task = asyncio.ensure_future(asyncio.to_thread(work, *given))
     try:
         return await asyncio.shield(task)

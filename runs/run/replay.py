@@ -1,4 +1,4 @@
-"""Replaying a run out of its record: the same conversation without a call, a key or a network, and where it differs."""
+"""Replays a run from its record, without calls, keys or a network, and reports where it differs."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from persimchat.state.settings import Settings
 
 
 class RecordedControl(Control):
-    """Does what a run's control.jsonl says, at the turns at which it was done.
+    """Repeats the interventions of control.jsonl, each at its turn.
 
     Args:
         records: its lines, in order.
@@ -51,24 +51,24 @@ class RecordedControl(Control):
             self._answers[key] = {k: v for k, v in rest.items() if k not in ("turn", "do", "agent", "what")}  # type: ignore[assignment]
 
     def leave_out(self, waiting: Iterable[Mapping[str, Any]]) -> None:
-        """Do not do once more what stands in the conversation already, waiting to be carried out."""
+        """Skip the interventions that are already waiting in the conversation's state."""
         for asked in waiting:
             same = next((done for done in self._done if asked.items() <= done.items()), None)
             if same is not None:
                 self._done.remove(same)
 
     def wanted(self, turn: int) -> bool:
-        """Whether anything was done after so many utterances that was not done again yet."""
+        """Whether interventions after this many utterances are still to be repeated."""
         return any(record["turn"] == turn for record in self._done)
 
     def take(self, turn: int) -> list[dict[str, Any]]:
-        """What was done then."""
+        """The interventions after this many utterances."""
         now = [record for record in self._done if record["turn"] == turn]
         self._done = [record for record in self._done if record["turn"] != turn]
         return [{key: value for key, value in record.items() if key != "turn"} for record in now]
 
     def ask(self, agent: str, what: str, turn: int) -> None:
-        """A person was asked then, and answers as they did; where they did not, the replay stops as the run did."""
+        """Answer for the person as recorded; without a recorded answer, the replay stops as the run did."""
         super().ask(agent, what, turn)
         found = self._answers.get((turn, agent, what))
         self._answer = person_answer(dict(found), what, self._present) if found is not None else None
@@ -80,33 +80,33 @@ class RecordedControl(Control):
 
 
 _OWN: Final = {"checkpoints": "run", "store": "run"}
-"""A replay keeps everything in its own folder, wherever the run kept it."""
+"""A replay keeps everything in its own folder, even if the run kept it elsewhere."""
 
 
 class Replay:
-    """A run's replay.
+    """The replay of a run.
 
     Args:
-        folder: the run's; it stays as it is.
-        out: where the replay's own folder is made; it is thrown away where this is None.
+        folder: the folder of the run; it is not changed.
+        out: where to make the folder of the replay; None: it is deleted afterwards.
     """
 
     def __init__(self, folder: Path, out: Path | None = None) -> None:
         self._folder, self._out = folder, out
         self.comparison: Comparison | None = None
-        """How the replay differs from the run, once its events are over."""
+        """How the replay differs from the run; set after the last event."""
 
     async def events(self) -> AsyncGenerator[Event, None]:
         """The replay's events, to its end.
 
         Raises:
-            InputError: before the first event, for a folder that is no run's, or a run that kept no record.
-            PerSimChatError: after the `stopped` event that tells of it.
+            InputError: before the first event: the folder is not a run's, or the run kept no record.
+            PerSimChatError: after the `stopped` event that reports it.
         """
         manifest = await asyncio.to_thread(manifest_of, self._folder)
         if not (self._folder / CALLS).is_file():
             raise InputError(
-                "the run has no record of its models' answers", where=str(self._folder / CALLS), remedy="Run it again."
+                "the run kept no record of its models' answers", where=str(self._folder / CALLS), remedy="Run it again."
             )
         replay = Replaying(await asyncio.to_thread(Answers.read, self._folder))
         with TemporaryDirectory(prefix="persimchat-replay-", ignore_cleanup_errors=True) as temporary:
@@ -116,7 +116,7 @@ class Replay:
                 async with aclosing(self._parts(manifest, out, replay)) as events:
                     async for event in events:
                         yield event
-            except ModelError as error:  # as the run's did, or in the course of a replay that differs
+            except ModelError as error:  # the run failed alike, or the replay differs
                 failed = error
             prompts = {found for ledger in replay.ledgers for found in ledger.differences}
             self.comparison = await asyncio.to_thread(
@@ -126,7 +126,7 @@ class Replay:
                 raise failed
 
     async def _parts(self, manifest: Manifest, out: Path, replay: Replaying) -> AsyncGenerator[Event, None]:
-        """The run's parts one after the other; there are several where it was resumed with other settings."""
+        """Run the parts one after the other; a run that was resumed with other settings has several."""
         control = RecordedControl(await asyncio.to_thread(_deeds, self._folder / CONTROL, manifest))
         for number, (settings, until) in enumerate(parts_of(manifest)):
             if number:
@@ -164,7 +164,7 @@ class Replay:
         control: RecordedControl,
         replay: Replaying,
     ) -> AsyncIterator[Run]:
-        """From where the run parted from the one of which it is a branch."""
+        """Begin where the branch left the run whose past it shares."""
         scenario, turn = scenario_of(manifest, self._folder), branch.turn
         async with open_resources(manifest.run, settings_of(manifest, {}), self._folder) as origin:
             states = await states_at(origin.graph, origin.config, {turn}, first=True)
@@ -178,7 +178,7 @@ class Replay:
 
 
 def _deeds(path: Path, manifest: Manifest) -> list[dict[str, Any]]:
-    """What people did, as control.jsonl has it. Blocks.
+    """The interventions of people, from control.jsonl. Blocks.
 
     Raises:
         InputError: the file is damaged.
@@ -191,7 +191,7 @@ def _deeds(path: Path, manifest: Manifest) -> list[dict[str, Any]]:
             if done.do != "answer":
                 intervention(rest, manifest.names, manifest.people)
             elif not all(isinstance(rest.get(key), str) for key in ("agent", "what")):
-                raise InputError("it is not said who was asked for what")
+                raise InputError("the person or the question is missing")
         except InputError as error:
             raise InputError(error.what, where=line.where, remedy=DAMAGED) from error
         return {"turn": done.turn, **rest}
@@ -200,9 +200,9 @@ def _deeds(path: Path, manifest: Manifest) -> list[dict[str, Any]]:
 
 
 def parts_of(manifest: Manifest) -> list[tuple[Settings, int | None]]:
-    """The settings of a run's parts, each with the number of utterances after which the next one begins.
+    """The settings of each part of a run, each with the number of utterances after which the next part begins.
 
-    A run has one part, and one more for every time that it was resumed with other settings or beyond its end.
+    A run has one part, and one more for each time it was resumed with other settings or beyond its end.
 
     Args:
         manifest: its run.json.

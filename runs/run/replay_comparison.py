@@ -1,4 +1,4 @@
-"""How a replay differs from its run: file by file, and where prompts and versions are others now."""
+"""Compares a replay with its run: file by file, prompts, and versions of packages."""
 
 from __future__ import annotations
 
@@ -29,17 +29,17 @@ _COMPARED: Final = (TRANSCRIPT, MINDS, VERDICTS, JUDGE_MIND, ANALYSIS, SILENCES,
 
 @dataclass(frozen=True)
 class Comparison:
-    """What a replay has shown.
+    """The result of a replay.
 
     Attributes:
-        whole: whether the run had come to its end; of one that had not, what there is of it is compared.
-        utterances: that the run has.
-        minds: records of minds that the run has.
-        calls: recorded answers that stood for calls.
-        parts: where files part, one sentence a file; none where they are the same, byte for byte.
-        prompts: questions that are others now than those that were answered: turn, agent, module.
-        versions: of packages that are others now: name → (then, now).
-        other_prompts: whether the templates of prompts are others now.
+        whole: whether the run had ended; if not, the comparison covers what the run has.
+        utterances: number of utterances of the run.
+        minds: number of mind records of the run.
+        calls: number of recorded answers that replaced calls.
+        parts: where files first differ, one sentence per file; empty if all are equal byte for byte.
+        prompts: prompts that differ from the recorded ones: turn, agent, module.
+        versions: packages whose version differs: name → (then, now).
+        other_prompts: whether the prompt templates differ.
     """
 
     whole: bool
@@ -53,18 +53,18 @@ class Comparison:
 
     @property
     def same(self) -> bool:
-        """Whether the replay is the run, byte for byte."""
+        """Whether the replay equals the run byte for byte."""
         return not self.parts
 
 
 def compared(run: Path, replay: Path, manifest: Manifest, prompts: Iterable[tuple[int, str, str]]) -> Comparison:
-    """Compare a replay's folder with the run's. Blocks.
+    """Compare the folder of a replay with the folder of its run. Blocks.
 
     Args:
-        run: the run's folder.
-        replay: the replay's.
-        manifest: the run's run.json.
-        prompts: questions that were others than those that were answered.
+        run: the folder of the run.
+        replay: the folder of the replay.
+        manifest: run.json of the run.
+        prompts: prompts that differed from the recorded ones.
 
     Raises:
         InputError: calls.jsonl is damaged.
@@ -86,12 +86,12 @@ def compared(run: Path, replay: Path, manifest: Manifest, prompts: Iterable[tupl
 
 
 def _lines(path: Path) -> list[bytes]:
-    """A file's whole lines; none where there is no file."""
+    """The whole lines of a file; empty if there is no file."""
     return path.read_bytes().split(b"\n")[:-1] if path.is_file() else []
 
 
 def _minds(path: Path) -> list[bytes]:
-    """The lines of a file of minds, each with all that it says of what was recalled, whatever version wrote it."""
+    """The lines of a file of minds, each with its whole recalled memories, from any version."""
     told, found = MindLines(), []
     for row in _lines(path):
         try:
@@ -103,15 +103,15 @@ def _minds(path: Path) -> list[bytes]:
 
 
 def _part(then: Path, now: Path, whole: bool) -> str:
-    """Where two files part, in a sentence; empty where they do not.
+    """Where two files first differ, in a sentence; empty if they are equal.
 
-    Of a run that had not come to its end, the replay may be ahead or behind by what was under way.
+    If the run had not ended, its replay may be ahead or behind by the work that was in progress.
     """
     content = _minds if then.name in (MINDS, JUDGE_MIND) else _lines
     old, new = content(then), content(now)
     if not whole:
         if then.name == READABLE:
-            return ""  # the same words as in transcript.jsonl, and an end of its own
+            return ""  # the words of transcript.jsonl, with another ending
         shorter = min(len(old), len(new))
         old, new = old[:shorter], new[:shorter]
     for number, (one, other) in enumerate(zip(old, new, strict=False), start=1):
@@ -123,13 +123,13 @@ def _part(then: Path, now: Path, whole: bool) -> str:
 
 
 def _what(one: bytes, other: bytes) -> str:
-    """Turn, agent and fields of two lines that differ, as far as they tell."""
+    """Turn, agent and fields in which two lines differ, if they can be read."""
     try:
         then, now = parsed(one, ""), parsed(other, "")
     except InputError:
-        return " is another one"
+        return " differs"
     if not (isinstance(then, dict) and isinstance(now, dict)):
-        return " is another one"
+        return " differs"
     fields = sorted(name for name in then.keys() | now.keys() if then.get(name) != now.get(name))
     fields = [name for name in fields if name != "memories"] or ["recalled"]
     who = f" of {then.get('agent') or then.get('speaker')}" if then.get("agent") or then.get("speaker") else ""

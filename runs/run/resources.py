@@ -1,4 +1,4 @@
-"""Where a run is worked on: its lock, its checkpoints, its memories and its ledger, open for as long as it goes on."""
+"""The resources of a run, open while it runs: its lock, its checkpoints, its memories and its ledger."""
 
 from __future__ import annotations
 
@@ -31,17 +31,17 @@ from persimchat.state.settings import Settings
 
 @dataclass
 class RunResources:
-    """What a run works with.
+    """The resources of a run.
 
     Attributes:
         graph: the compiled graph with the run's checkpointer, if it has one.
         config: of the run's thread.
-        settings: as the graph is given them: the store is where the memories are.
+        settings: as the graph gets them: `store` is where the memories are.
         ledger: of the run's requests.
-        resumable: whether the run has a checkpointer, so that it can be stopped between two steps and go on.
-        traced: whether LangSmith is told of it.
+        resumable: whether the run has a checkpointer, so it can stop between two steps and continue.
+        traced: whether LangSmith traces it.
         lost: what could not be read of the run's accounts, a sentence each.
-        begun: whether the run has begun: what stops it before that has changed nothing.
+        begun: whether the run has begun: a failure before that has changed nothing.
     """
 
     graph: CompiledStateGraph[Any, Any, Any, Any]
@@ -56,11 +56,11 @@ class RunResources:
 
 @dataclass(frozen=True)
 class Replaying:
-    """A run that is made again out of a record.
+    """A run that is replayed from a record.
 
     Attributes:
         answers: the record.
-        ledgers: of the parts of the run that were made again, in order; added to.
+        ledgers: of the replayed parts of the run, in order; the replay appends to it.
     """
 
     answers: Answers
@@ -68,7 +68,7 @@ class Replaying:
 
 
 def store_of(settings: Settings, folder: Path | None) -> str:
-    """Where a run's memories are: the setting, with the run's own folder in the place of `run`."""
+    """Where the memories of a run are: the setting, with the folder of the run in place of `run`."""
     return str(folder / MEMORIES) if folder is not None and settings.store == RUN else settings.store
 
 
@@ -82,20 +82,20 @@ async def open_resources(
     earlier: bool = False,
     replay: Replaying | None = None,
 ) -> AsyncIterator[RunResources]:
-    """Open what a run works with, and close it afterwards.
+    """Open the resources of a run, and close them afterwards.
 
     Args:
-        run: the run's id, and its thread's.
+        run: the id of the run and of its thread.
         settings: of the simulation.
-        folder: the run's own; None where nothing is kept.
-        attended: whether people may take part, for which a run without a folder keeps checkpoints in memory, as a
-            traced one does, which stops at every turn.
-        earlier: whether the run's requests so far count: it goes on.
-        replay: a record out of which the models' answers come.
+        folder: the folder of the run; None if it has none.
+        attended: whether people may take part. If so, or if the run is traced and so stops at every turn, a run
+            without a folder keeps checkpoints in memory.
+        earlier: whether the run's earlier requests count, because it continues.
+        replay: the record from which the models' answers come.
 
     Raises:
-        InputError: the run is being worked on by somebody else, or checkpoints or memories cannot be used.
-        MachineError: the run had begun, and the machine has stopped it; how it goes on is said.
+        InputError: another holder is working on the run, or checkpoints or memories cannot be used.
+        MachineError: the machine stopped the run after it had begun; the error says how to resume it.
     """
     place: RunResources | None = None
     try:
@@ -120,7 +120,7 @@ async def _opened(
     earlier: bool,
     replay: Replaying | None,
 ) -> RunResources:
-    """The same, closed with the stack."""
+    """`open_resources`, closed with the stack."""
     if folder is not None:
         await asyncio.to_thread(stack.enter_context, held(folder))
     saver = await stack.enter_async_context(checkpoints_in(settings.checkpoints, folder))
@@ -130,7 +130,7 @@ async def _opened(
     used = settings.model_copy(update={"store": store_of(settings, folder)})
     await asyncio.to_thread(stack.enter_context, held_store(used.store))
     if (folder is None and not is_server(settings.checkpoints)) or resolved(used.store) == EPHEMERAL:
-        stack.push_async_callback(asyncio.to_thread, let_go, used.store, run)  # nobody can go on with it
+        stack.push_async_callback(asyncio.to_thread, let_go, used.store, run)  # no later process can resume it
     else:
         stack.callback(discard, run)
     lost: list[str] = []

@@ -1,4 +1,4 @@
-"""Resuming a run that was interrupted, failed, killed or stopped, or that is to go on beyond its end."""
+"""Resumes a run that was interrupted, failed, killed or stopped, or continues one beyond its end."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ from persimchat.state.errors import InputError
 from persimchat.state.settings import ABOUT, BUDGETS, Settings
 
 MAY_CHANGE: Final = frozenset(name for name, about in ABOUT.items() if about.changes == "resume")
-"""Settings with which the same run may go on: how far, by whose answers, at what cost. Others make another run."""
+"""Settings that may change when a run is resumed: its length, its models, its budget. Others need a branch."""
 
 _OPEN_END: Final = {**NO_END, **NO_LEAVE, "quiet": 0}
 
@@ -46,17 +46,17 @@ _OPEN_END: Final = {**NO_END, **NO_LEAVE, "quiet": 0}
 def resume_run(
     folder: Path, *, changes: Mapping[str, Any] | None = None, control: Control | None = None
 ) -> AsyncGenerator[Event, None]:
-    """Go on with a run from its last checkpoint; its past comes first.
+    """Continue a run from its last checkpoint; the events of its past come first.
 
     Args:
-        folder: the run's.
-        changes: settings that are to be others from now on, of `MAY_CHANGE`.
-        control: what people do to the run; without one, it stops at a person's turn.
+        folder: the folder of the run.
+        changes: settings that change from now on, of `MAY_CHANGE`.
+        control: lets people take part in the run; without one, it stops at a person's turn.
 
     Raises:
-        InputError: before the first event, for a folder that is no run's or is held by another process, a run that
-            cannot go on or has come to its end, and changes that are wrong.
-        PerSimChatError: after the `stopped` event that tells of it.
+        InputError: before the first event: the folder is not a run's, or another process is working on it; the run
+            has ended or cannot be resumed; a change is invalid.
+        PerSimChatError: after the `stopped` event that reports it.
     """
     return events_of(_checked(folder, dict(changes or {}), control))
 
@@ -83,36 +83,36 @@ async def go_on(
     replay: Replaying | None = None,
     tell_past: bool = True,
 ) -> AsyncIterator[Run]:
-    """Go on with a run for which everything was checked.
+    """Continue a run after all checks.
 
     Args:
-        folder: the run's.
+        folder: the folder of the run.
         manifest: its run.json.
-        settings: with which it goes on.
-        control: what people do to the run.
-        replay: a record out of which the models' answers come.
-        tell_past: whether the run's past comes first.
+        settings: with which it continues.
+        control: lets people take part in the run.
+        replay: the record from which the models' answers come.
+        tell_past: whether the events of its past come first.
 
     Raises:
-        InputError: before the first event: the run has come to its end, or is held by another process.
+        InputError: before the first event: the run has ended, or another process is working on it.
         PerSimChatError: as `resume_run`.
     """
     changed = changed_settings(manifest, settings)
     async with open_resources(manifest.run, settings, folder, attended=True, earlier=True, replay=replay) as place:
-        again = await asyncio.to_thread(manifest_of, folder)  # now that nobody else works on it
+        again = await asyncio.to_thread(manifest_of, folder)  # the lock is held now
         if (again.settings, again.resumed) != (manifest.settings, manifest.resumed):
-            raise InputError("the run has gone on meanwhile", where=str(folder), remedy="Try again.")
+            raise InputError("another process has continued the run meanwhile", where=str(folder), remedy="Try again.")
         manifest = again
         earlier = settings.baseline is None and manifest.state_version != STATE_VERSION
         known = not earlier or await brought_up(place.graph, place.config)
         snapshot = await place.graph.aget_state(place.config)
-        if snapshot.created_at is not None:  # by its id: as the step began, without what was done of it
+        if snapshot.created_at is not None:  # by its id: the state at the beginning of the step
             snapshot = await place.graph.aget_state(snapshot.config)
         state, given, reopened = dict(snapshot.values) if known else {}, None, False
-        if snapshot.created_at is None or not known:  # killed before anything was kept from which it could go on
+        if snapshot.created_at is None or not known:  # killed before its first checkpoint
             await asyncio.to_thread(_check_unbegun, folder, manifest)
             given = input_of(scenario_of(manifest, folder), manifest.run)
-        # Where run.json does not know of the end, the run was killed at it, and is to be ended properly.
+        # If run.json has no end, the run was killed at its end, which is now written.
         elif reopened := not snapshot.next and bool(changed or replay or manifest.stop_reason == state["stop_reason"]):
             await _reopen(place, state, settings, folder)
             state |= _OPEN_END
@@ -136,16 +136,16 @@ async def go_on(
 
 
 def _check_unbegun(folder: Path, manifest: Manifest) -> None:
-    """Refuse to begin a run once more of which something is known that its checkpoints do not know. Blocks."""
+    """Refuse to begin a run again if its files hold what its checkpoints lack. Blocks."""
     if has_begun(folder, manifest):
         raise InputError(
-            "the checkpoints know nothing of this run",
+            "the checkpoints hold nothing of this run",
             where=str(folder),
-            remedy="Put back those with which it was made; without them it can be shown, but not go on.",
+            remedy="Restore the checkpoints with which it was made; without them it can be shown, but not resumed.",
         )
     if manifest.branch:
         raise InputError(
-            "the run was killed before it had taken over its past",
+            "the run was killed before its past was copied",
             where=str(folder),
             remedy=f"Branch {manifest.branch.of} again.",
         )
@@ -155,7 +155,7 @@ def _check_changes(manifest: Manifest, changed: Mapping[str, Any], folder: Path)
     others = sorted(changed.keys() - MAY_CHANGE)
     if others:
         raise InputError(
-            f"with another {others[0]} it would be another run",
+            f"{others[0]} cannot change when a run is resumed",
             where=str(folder),
             remedy=f"Branch it: persimchat branch {manifest.run} --at TURN --set {others[0]}=…",
         )
@@ -168,12 +168,12 @@ def _check_changes(manifest: Manifest, changed: Mapping[str, Any], folder: Path)
 
 
 def _lost(place: RunResources, manifest: Manifest, gone: Collection[int]) -> str:
-    """What is not known any more of a run's past, for people; empty where all is known.
+    """What is lost of a run's past, for people; empty if nothing is.
 
     Args:
-        place: where the run goes on.
-        manifest: the run's run.json, which says how many requests were made.
-        gone: turns of which minds are lacking.
+        place: the resources of the run.
+        manifest: its run.json, with the number of requests.
+        gone: turns whose minds are missing.
     """
     lost = list(place.lost)
     known, total = sum(row["calls"] for row in place.ledger.rows()), manifest.usage.total
@@ -181,34 +181,34 @@ def _lost(place: RunResources, manifest: Manifest, gone: Collection[int]) -> str
     if known < made:
         lost.append(f"{CALLS} holds {known} of {made} requests.")
     if lost:
-        lost.append("What was used before is known in part: budgets count what is known, and a replay may be refused.")
+        lost.append("Earlier usage is known only in part: budgets count the known part, and a replay may be refused.")
     if gone:
         lost.append(f"Minds of {len(gone)} turns of the past that the branch shares are lost; the other run has them.")
     return " ".join(lost)
 
 
 async def _check_remembered(place: RunResources, state: Mapping[str, Any]) -> None:
-    """Refuse to go on where somebody's memories are gone, before anything is written."""
+    """Refuse to continue if memories of an agent are gone, before anything is written."""
     for mind in state.get("agents", {}).values():
         await memories_of(place.settings, state["simulation"], mind["name"], remembered(mind), mind["unsaved"])
 
 
 async def _reopen(place: RunResources, state: dict[str, Any], settings: Settings, folder: Path) -> None:
-    """Let a conversation that has come to its end go on, where its rules allow that with these settings."""
+    """Reopen a conversation that has ended, if its rules allow that with these settings."""
     if settings.baseline is not None:
         raise InputError(
-            "the run has come to its end, and a baseline does not go on",
+            "the run has ended, and a baseline cannot continue",
             where=str(folder),
             remedy="Start a new run.",
         )
     found = ending({**state, **_OPEN_END}, settings)  # type: ignore[typeddict-item]
     if found is not None:
         raise InputError(
-            f"the run has come to its end: {found.detail.rstrip('.')}",
+            f"the run has ended: {found.detail.rstrip('.')}",
             where=str(folder),
             remedy="Branch it at an earlier turn."
             if found.reason == "consensus"
-            else "Let it go on with a higher --messages, or branch it at an earlier turn.",
+            else "Raise --messages, or branch it at an earlier turn.",
         )
-    # The end is looked for once more, and is not there.
+    # The end check runs again and finds no end.
     await place.graph.aupdate_state(place.config, _OPEN_END, as_node=phases.OUTSIDE)

@@ -1,6 +1,6 @@
 """A run in progress, from its first event to its end.
 
-Beginning, resuming, branching and replaying each check and prepare a run; `events_of` follows all of them.
+Beginning, resuming, branching and replaying each check and prepare a run; `events_of` yields the events of all.
 """
 
 from __future__ import annotations
@@ -32,23 +32,23 @@ _WHY: Final = {
     "stopped": "The conversation was stopped before its end.",
     "error": "The conversation ended with an error.",
 }
-"""What the transcript says where no rule of the conversation's own has ended it."""
+"""The transcript's last words if no rule of the conversation ended it."""
 
 _UNWORDED: Final = "None was left to word the majority's position."
 
 
 class Run:
-    """One run in progress; its resources are open.
+    """A run in progress; its resources are open.
 
     Args:
-        place: what it works with.
-        manifest: run.json as far as it is known.
-        folder: where it is kept; None where it is not.
-        control: what people do to it; None where nobody is there.
-        given: what the graph is given; None to go on from its last checkpoint.
+        place: its resources.
+        manifest: run.json so far.
+        folder: where it is kept; None: nowhere.
+        control: lets people take part; None if no person attends.
+        given: the graph's input; None: continue from its last checkpoint.
         first: the events that come first.
-        state: the conversation as it stands, of a run that goes on.
-        complete: the last turn that everybody has heard, -1 before they have awoken.
+        state: the conversation so far, if the run continues one.
+        complete: the last turn that all agents have heard; -1 before they have awoken.
     """
 
     def __init__(
@@ -72,14 +72,14 @@ class Run:
 
     @property
     def begun(self) -> bool:
-        """Whether it has had its first event."""
+        """Whether its first event was yielded."""
         return self._place.begun
 
     async def events(self) -> AsyncGenerator[Event, None]:
-        """Its events, to its end; to be taken once.
+        """Its events, to its end; call it once.
 
         Raises:
-            PerSimChatError: after the `stopped` event that tells of it.
+            PerSimChatError: after the `stopped` event that reports it.
         """
         self._place.begun = True
         try:
@@ -102,7 +102,7 @@ class Run:
                 end = ("stopped", "record", f"The record has no answer for {missing.where or 'a text'}.")
             stopped = await self._end(*end, weak)
         except OSError as error:
-            failure = MachineError.caused_by(error, "the run cannot go on", "")
+            failure = MachineError.caused_by(error, "the run cannot continue", "")
             yield await self._end("error", "error", str(failure), failure)
             raise failure from error
         except PerSimChatError as error:
@@ -111,7 +111,7 @@ class Run:
         except Exception as error:
             yield await self._end("error", "error", redact(f"{type(error).__name__}: {error}"), error)
             raise
-        except BaseException:  # cancelled, or the consumer has gone: nobody is there to yield to
+        except BaseException:  # cancelled, or the consumer is gone: nothing can be yielded any more
             self._finish(self._stopped("stopped", "user", ""))
             await self._trace.end({"reason": "stopped", "source": "user"})
             raise
@@ -120,7 +120,7 @@ class Run:
             raise weak
 
     async def _conversation(self) -> AsyncGenerator[Event, None]:
-        """Everything between `started` and `stopped`; people are asked, and what they want is carried out."""
+        """The events between `started` and `stopped`; asks people and carries out their interventions."""
         progress, given = self._progress, self._given
         while True:
             turned = False
@@ -147,7 +147,7 @@ class Run:
                 if not answers:
                     wanted = self._place.resumable and self._control.wanted(progress.turn)
                     if wanted and not self._control.stopped:
-                        await self._intervene()  # what was asked for meanwhile waits for whoever resumes the run
+                        await self._intervene()  # requests of the meantime wait in the state until the run is resumed
                     return
                 given = Command(resume=answers)
             elif progress.halted and await self._goes_on():
@@ -156,12 +156,12 @@ class Run:
                 return
 
     async def _goes_on(self) -> bool:
-        """Whether the graph has something left to do where it was stopped: after its end, at most a conclusion."""
+        """Whether the stopped graph has work left: after its end, at most a conclusion."""
         ended = self._progress.last.get("stop_reason")
         return not ended or bool((await self._place.graph.aget_state(self._place.config)).next)
 
     async def _config(self) -> RunnableConfig:
-        """The graph's configuration for what it does next."""
+        """The graph's configuration for its next steps."""
         progress = self._progress
         turn = progress.turn if progress.turn > progress.complete else progress.turn + 1
         name = "conclusion" if progress.last.get("stop_reason") else ""
@@ -174,7 +174,7 @@ class Run:
             yield Continued(turn=self._progress.turn)
 
     async def _intervene(self) -> None:
-        """Hand what people want to the conversation, between two turns."""
+        """Pass the interventions of people to the conversation, between two turns."""
         last = self._progress.last
         waiting = [*last.get("interventions", []), *self._control.take(self._progress.turn)]
         update = {"interventions": waiting}
@@ -182,7 +182,7 @@ class Run:
         self._progress.last = {**last, **update}
 
     async def _ask(self, question: Any, answers: dict[str, Any]) -> AsyncGenerator[Event, None]:
-        """Ask a person; their answer goes into `answers` under the question's id. Nothing does where nobody answers."""
+        """Ask a person; an answer goes into `answers` under the question's id."""
         asked = Asked.model_validate(question.value)
         self._control.ask(asked.agent, asked.what, asked.turn)
         yield asked
@@ -192,13 +192,13 @@ class Run:
         answers[question.id] = answer
 
     def _left(self) -> tuple[str, str]:
-        """Who has stopped the run where no rule has, and in which words."""
+        """Who stopped the run if no rule did, and the words for it."""
         if self._control.stopped:
             return "moderator", "The moderator ended the conversation."
         return "person", "A person was asked, and nobody was there to answer."
 
     def _out_of_budget(self, spent: BudgetExhausted) -> tuple[StopReason | None, str, str]:
-        """The end of a run whose budget is used up; where it had come to its end, only its conclusion is missing."""
+        """The end of a run whose budget is used up; if it had ended, only its conclusion is missing."""
         last = self._progress.last
         if last.get("stop_reason"):
             return last["stop_reason"], spent.budget, f"{last['stop_detail']} {_UNWORDED}"
@@ -208,7 +208,7 @@ class Run:
         self, reason: StopReason | None, source: str, detail: str, error: Exception | None = None
     ) -> Stopped:
         try:
-            await self._place.ledger.settled()  # requests that were given up have told what they took
+            await self._place.ledger.settled()  # cancelled requests have reported their usage
         finally:
             stopped = self._stopped(reason, source, detail)
             try:
@@ -216,7 +216,7 @@ class Run:
             except MachineError:
                 if error is None:
                     raise
-                # The run ends with an error as it is, and resuming it writes what is missing now.
+                # The run already ends with an error; resuming it writes what is missing now.
         told = {"reason", "source", "detail", "conclusion", "totals"}
         await self._trace.end(stopped.model_dump(include=told), error)
         return stopped
@@ -225,9 +225,9 @@ class Run:
         """The last event.
 
         Args:
-            reason: why the run is over where it was not the conversation's own end.
-            source: whose doing that was.
-            detail: of that, one line.
+            reason: why the run stopped, if the conversation did not end by itself.
+            source: who or what stopped it.
+            detail: one line about it.
         """
         usage, last = self._place.ledger.rows(), self._progress.last
         own = reason is None
@@ -245,7 +245,7 @@ class Run:
         )
 
     def _finish(self, stopped: Stopped) -> None:
-        """Write what is known, for good."""
+        """Write the end of the run."""
         self._control.end()
         self._progress.write()
         if self._folder is not None:
@@ -254,14 +254,14 @@ class Run:
 
 
 async def events_of(opening: AbstractAsyncContextManager[Run]) -> AsyncGenerator[Event, None]:
-    """The events of a run, to its end; whatever it works with is opened before the first and closed after the last.
+    """The events of a run, to its end; its resources open before the first event and close after the last.
 
     Args:
         opening: makes the run.
 
     Raises:
         InputError: before the first event: the run cannot be made.
-        PerSimChatError: after the `stopped` event that tells of it.
+        PerSimChatError: after the `stopped` event that reports it.
     """
     async with opening as run, aclosing(run.events()) as events:
         async for event in events:
@@ -269,12 +269,12 @@ async def events_of(opening: AbstractAsyncContextManager[Run]) -> AsyncGenerator
 
 
 def _too_weak(state: Mapping[str, Any], settings: Settings, run: str) -> ModelError | None:
-    """The error with which a conversation has stopped by itself: answers that are of no use to anybody.
+    """The error with which a conversation stopped by itself: every answer of a model was invalid.
 
     Args:
-        state: as the conversation has left it.
+        state: the last state of the conversation.
         settings: of the simulation.
-        run: its id, for the command with which it goes on.
+        run: its id, for the command that resumes it.
     """
     module = hopeless(state.get("streaks") or {}) if state.get("stop_reason") == "error" else None
     if module is None:

@@ -1,4 +1,4 @@
-"""Beginning a run: from a scenario and settings, which are checked, to its events."""
+"""Begins a run: checks scenario and settings, and yields its events."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from persimchat.runs.run.resources import Replaying, open_resources
 from persimchat.runs.run.run import Run, events_of
 from persimchat.state.errors import InputError, PerSimChatError
 from persimchat.state.scenario import Scenario
-from persimchat.state.settings import MODULES, Settings
+from persimchat.state.settings import AFTERWARDS, MODULES, Settings
 from persimchat.state.voting import rounds_of
 
 
@@ -40,15 +40,15 @@ def run_simulation(
     """Run a simulation and yield its events.
 
     Args:
-        scenario: who talks about what.
-        settings: how; where they name no model, the default one is taken and the `started` event says so.
-        out: folder in which the run's own folder is made; nothing is written where it is None.
-        run: the run's id; made from time and topic where it is None.
-        control: what people do to the run; without one, a run stops at a person's turn.
+        scenario: topic and participants.
+        settings: of the run; if they name no model, the run uses the default one and the `started` event says so.
+        out: folder in which to make the folder of the run; None: nothing is written.
+        run: the id of the run; None: made from time and topic.
+        control: lets people take part; without one, a run stops at a person's turn.
 
     Raises:
-        InputError: before the first event, for models, embeddings, stores and folders that cannot be used.
-        PerSimChatError: after the `stopped` event that tells of it; what was said so far is on disk. A consumer that
+        InputError: before the first event: a model, an embedding, a store or a folder cannot be used.
+        PerSimChatError: after the `stopped` event that reports it; the utterances so far are on disk. A consumer that
             closes the stream or is cancelled stops the run, which then counts as `stopped`.
     """
     return events_of(_checked(scenario, settings, out, run, control))
@@ -79,15 +79,15 @@ async def begin_run(
     *,
     replay: Replaying | None = None,
 ) -> AsyncIterator[Run]:
-    """Begin a run for which everything was checked.
+    """Begin a run after all checks.
 
     Args:
-        first: its first event, which has its id.
-        scenario: who talks about what.
-        settings: how.
-        folder: the run's own, empty; None where nothing is kept.
-        control: what people do to the run.
-        replay: a record out of which the models' answers come.
+        first: its first event, with its id.
+        scenario: topic and participants.
+        settings: of the run.
+        folder: the folder of the run, empty; None: nothing is kept.
+        control: lets people take part in the run.
+        replay: the record from which the models' answers come.
 
     Raises:
         PerSimChatError: as `run_simulation`.
@@ -97,7 +97,7 @@ async def begin_run(
     path = folder.path if folder else None
     run: Run | None = None
     try:
-        if folder:  # first of all, so that it is a run's folder whatever happens
+        if folder:  # first of all: even after a failure it is a run's folder
             await asyncio.to_thread(folder.begin, manifest)
         async with open_resources(first.run, settings, path, attended=attended, replay=replay) as place:
             run = Run(place, manifest, folder, control, given=input_of(scenario, first.run), first=[first])
@@ -109,7 +109,7 @@ async def begin_run(
 
 
 def input_of(scenario: Scenario, run: str) -> dict[str, Any]:
-    """What the graph is given to begin a run."""
+    """The graph's input at the beginning of a run."""
     return {**scenario.model_dump(by_alias=True, exclude={"settings"}), "simulation": run}
 
 
@@ -131,22 +131,22 @@ def started(run: str, scenario: Scenario, settings: Settings, *, notice: str = "
 
 
 async def check(scenario: Scenario, settings: Settings) -> None:
-    """Refuse a run that cannot work. No request is made to a model.
+    """Refuse a run that cannot work. Sends no request to a model.
 
     Raises:
-        InputError: the message limit leaves no room for what is to be held; a model or an embedding is unknown or lacks
-            its key or package; the store cannot be opened; checkpoints can be kept nowhere.
+        InputError: the message limit is too low for the rounds of a baseline; a model or an embedding is unknown or
+            lacks its key or package; the store cannot be opened; the place for checkpoints is invalid.
     """
     refuse_people_in_baseline(scenario, settings)
     if settings.baseline in ("mad", "mad_judge", "reconcile"):
         rounds_of(len(scenario.participants), settings)
     names = ["", *(participant.name for participant in scenario.participants)]
-    models = {settings.model_for(name, module) for name in names for module in MODULES}
+    models = {settings.model_for(name, module) for name in names for module in MODULES if module not in AFTERWARDS}
     for model in sorted(model for model in models if model):
         await ready_model(model, settings)
         if settings.budget_usd is not None and cost_usd(parse_model_name(model), 1, 1, settings.prices) is None:
             raise InputError(
-                f"budget_usd is set, and the price of {model} is not known",
+                f"budget_usd is set, but the price of {model} is unknown",
                 remedy=f"Set prices={{'{model}': [USD per million tokens in, out]}}, or budget_tokens.",
             )
     await asyncio.to_thread(embedding, settings.embedding, settings)

@@ -1,7 +1,7 @@
-"""What LangSmith is told of a run: one readable tree, a turn at a time. Nothing where tracing is off.
+"""Traces a run in LangSmith as one readable tree, turn by turn. Does nothing if tracing is off.
 
-LangChain traces whatever runs under its callbacks by itself. Here a run gets the root under which its turns stand, in
-as many traces as LangSmith's limit asks for.
+LangChain itself traces all runs under its callbacks. This module adds the root above the turns of a run, in as many
+traces as LangSmith's limit needs.
 """
 
 from __future__ import annotations
@@ -22,19 +22,19 @@ from persimchat.graph.redacting import redact_told
 from persimchat.runs.folder.manifest import Manifest
 
 TRACE_CAP: Final = 25_000
-"""Runs that LangSmith takes in one trace (https://docs.langchain.com/langsmith/administration-overview)."""
+"""The most runs in one trace of LangSmith (https://docs.langchain.com/langsmith/administration-overview)."""
 RUNS_OF_A_MIND: Final = 56
-"""Runs of one mind in a turn, at the most: hearing has 19 and thinking 8, and each of the up to eight requests among
-them may be made four times (a form that is refused, an answer that has to be repaired, a server that is busy)."""
+"""The most runs of one mind in a turn: hearing has 19 and thinking 8, and each of the up to eight requests among
+them may be made four times (a refused form, an answer that needs repair, a busy server)."""
 RUNS_OF_A_TURN: Final = 40
-"""Runs of a turn beside those of minds: the turn itself, speaking, publishing, judging, analysis, the end check."""
+"""Runs of a turn besides those of minds: the turn itself, speaking, publishing, judging, analysis, the end check."""
 
 
 def turns_in_a_trace(minds: int) -> int:
-    """How many turns of a conversation one trace can hold, however often requests have to be made again.
+    """How many turns of a conversation fit into one trace, even if all requests are repeated.
 
     Args:
-        minds: that hear an utterance: participants, and the judge who has a mind.
+        minds: the number of minds that hear an utterance: participants and a persona judge.
 
     Returns:
         At least 1.
@@ -43,12 +43,12 @@ def turns_in_a_trace(minds: int) -> int:
 
 
 def traced() -> bool:
-    """Whether runs are told to LangSmith, by the environment or by the calling code's `tracing_context`."""
+    """Whether LangSmith traces runs, by the environment or by the caller's `tracing_context`."""
     return tracing_is_enabled() is True  # "local" would be: traced, but sent nowhere
 
 
 def settings_hash(settings: Mapping[str, Any]) -> str:
-    """16 hexadecimal digits that are the same for the same settings, wherever the run is kept.
+    """16 hexadecimal digits that are equal for equal settings; the run's location does not count.
 
     Args:
         settings: as run.json has them.
@@ -58,15 +58,15 @@ def settings_hash(settings: Mapping[str, Any]) -> str:
 
 
 class Trace:
-    """What is told of one run in progress.
+    """The trace of one run in progress.
 
     Args:
-        manifest: run.json as far as it is known.
-        on: whether it is told at all. A run inside another graph's node or another chain's step is told as LangChain
-            tells its own: it may not be stopped between turns, because its interrupts would be that graph's.
+        manifest: run.json so far.
+        on: whether to trace it. LangChain itself traces a run inside a node of another graph or a step of another
+            chain: such a run may not stop between turns, because its interrupts would be those of the outer graph.
 
     Attributes:
-        on: whether the graph is to stop after every turn, and `config` and `end` do anything.
+        on: whether the graph stops after every turn; if not, `config` and `end` do nothing.
     """
 
     def __init__(self, manifest: Manifest, *, on: bool) -> None:
@@ -92,12 +92,12 @@ class Trace:
         self._seen: set[str] = set()
 
     async def config(self, given: RunnableConfig, turn: int, name: str = "") -> RunnableConfig:
-        """The graph's configuration for what it does next, which is told as one run.
+        """The graph's configuration for its next steps, which are traced as one run.
 
         Args:
-            given: the run's.
+            given: of the run.
             turn: number of the utterance that is made and heard in it.
-            name: of the step, where it is no turn.
+            name: of the step, if it is not a turn.
         """
         if not self.on:
             return given
@@ -111,11 +111,11 @@ class Trace:
         return {**given, "callbacks": self._root.get_child(), "run_name": name, "metadata": metadata}
 
     async def end(self, outputs: Mapping[str, Any], error: BaseException | None = None) -> None:
-        """The run is over.
+        """End the trace.
 
         Args:
-            outputs: what it came to.
-            error: with which it ended, if it did.
+            outputs: the results of the run.
+            error: the error with which the run ended, if any.
         """
         if self._root is None:
             return

@@ -2,14 +2,14 @@
 
 The public API is small:
 
-- `simulate()` and `asimulate()` run a conversation and give a `Result`;
-- `astream_events()` and `stream_events()` yield its events as they happen; a `Control` steers it meanwhile;
-- `resume()` and `branch()` (and `aresume()`, `abranch()`) go on with a run that was kept;
-- `build_conversation()` gives the LangGraph graph, to embed it in another one, and `conversation_node()` a node that
-  fits it to that one's state; `as_tool()` lets an agent ask a focus group;
+- `simulate()` and `asimulate()` run a conversation and return a `Result`;
+- `astream_events()` and `stream_events()` yield its events as they happen; a `Control` lets people take part;
+- `resume()` and `branch()` (and `aresume()`, `abranch()`) continue a run that was kept;
+- `build_conversation()` returns the LangGraph graph, to embed it in another one, and `conversation_node()` a node that
+  adapts it to the state of that graph; `as_tool()` lets an agent ask a focus group;
 - `Settings`, `Persona`, `Scenario`, `load_scenario()`; errors derive from `PerSimChatError`.
 
-Simulated people are not people: what they say is no evidence of what real people would say.
+Simulated people are not people: their words are no evidence of what real people would say.
 """
 
 from __future__ import annotations

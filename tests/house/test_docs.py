@@ -84,7 +84,7 @@ def test_the_document_on_runs_says_what_may_change(root: Path):
     resuming = text[text.index("**What may change**") : text.index("**Which ends")]
     assert [name for name in MAY_CHANGE - {*BUDGETS, "checkpoints"} if f"`{name}`" not in resuming] == []
     assert set(re.findall(r"`([a-z_]+)`", resuming)) <= MAY_CHANGE
-    branching = text[text.index("Those on which the shared past rests") : text.index("A branch is a whole run")]
+    branching = text[text.index("Those on which the shared past depends") : text.index("A branch is a whole run")]
     assert set(re.findall(r"`([a-z_]+)`", branching)) == branch._STAYS
 
 

@@ -39,7 +39,7 @@ SHORT = ("PERSIMCHAT_MAX_MESSAGES", "3")
 """How long a conversation is where a command does not say it: shorter than a reader's."""
 ENDLESS = ("serve",)
 """Commands that do not end by themselves: their options are read, no more."""
-LOOKS_BACK = ("show", "runs", "export", "resume", "branch", "regenerate", "replay", "diff")
+LOOKS_BACK = ("show", "runs", "export", "resume", "branch", "regenerate", "replay", "diff", "evaluate")
 """Commands that need a run."""
 PREPARED = (
     "run Cocoa? -n 2 --messages 1 --quiet",

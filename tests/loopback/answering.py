@@ -23,8 +23,12 @@ SCHEMAS = {
     "reflection": "Reflection",
     "planning": "Plan",
     "analysis": "Score",
+    "dimension": "DimensionScore",
+    "pair": "PairScores",
 }
 """Which judgement answers which task; those of the other tasks are made for the people of one conversation."""
+EVALUATED = ("dimension", "pair")
+"""Tasks that the offline model refuses; any valid answer serves."""
 WORDS = ("utterance", "group_chat", "script")
 """Tasks that are answered in words and not in a schema."""
 DIMENSIONS = 64
@@ -140,7 +144,7 @@ def natural_answer(body: dict[str, Any]) -> dict[str, Any] | str:
 
     messages = convert_to_messages(body.get("messages", []))
     name = next((m for message in reversed(messages) for m in TASK.findall(str(message.text))), None)
-    if name is None:
+    if name is None or name in EVALUATED:
         return fitting(schema_of(body), random.Random(_digest(body)))
     text = OfflineChatModel(seed=body.get("seed") or 0).answer_to(read_prompt(messages))
     return text if name in WORDS else json.loads(text)
@@ -157,9 +161,10 @@ def schema_of(body: dict[str, Any]) -> dict[str, Any]:
     if task and task.group(1) in SCHEMAS:
         from langchain_core.utils.json_schema import dereference_refs
 
-        from persimchat.state import judgement
+        from persimchat.state import assessment, judgement
 
-        return dereference_refs(getattr(judgement, SCHEMAS[task.group(1)]).model_json_schema())
+        room = assessment if task.group(1) in EVALUATED else judgement
+        return dereference_refs(getattr(room, SCHEMAS[task.group(1)]).model_json_schema())
     return json.JSONDecoder().raw_decode(text, text.index("{"))[0]
 
 

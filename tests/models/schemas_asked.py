@@ -7,7 +7,7 @@ from pydantic import BaseModel
 from persimchat.nodes.selector import selection_schema
 from persimchat.personas.conversion.reading import ReadPeople
 from persimchat.personas.generation.generation import CHARACTERISTICS, answer_schema
-from persimchat.state import judgement
+from persimchat.state import assessment, judgement
 from persimchat.state.answer_format import AnswerFormat
 from persimchat.state.answering import answering_schema
 from persimchat.state.decision import decision_schema
@@ -43,6 +43,9 @@ def asked() -> dict[str, type[BaseModel]]:
             judgement.Reflection,
             judgement.Plan,
             judgement.Score,
+            assessment.DimensionScore,
+            assessment.ChangeScore,
+            assessment.PairScores,
             ReadPeople,
         )
     }

@@ -22,7 +22,7 @@ import pytest
 
 from persimchat.models.asking import Answer, UselessAnswer, ask
 from persimchat.models.exchange import Exchange
-from persimchat.models.local import getting, server
+from persimchat.models.local import server
 from persimchat.models.local.files import Stored
 from persimchat.models.registry import close_models, ready_model
 from persimchat.state.errors import InputError, ModelError
@@ -43,21 +43,6 @@ settings: {max_messages: 2, cognition: compact, planning_and_reflection: false, 
 """
 """A judge who is wrong twice ends a run, and SmolLM2 lists one of two people twice, so the offline model judges."""
 QUESTION: dict[str, Any] = {"agent": "Ann", "module": "need_to_talk", "turn": 0, "schema": "{}"}
-
-
-@pytest.fixture(scope="module")
-def models(root: Path) -> Path:
-    return root / "build/models"
-
-
-@pytest.fixture(scope="module")
-def smollm2(models: Path) -> Stored:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("PERSIMCHAT_MODELS", str(models))
-        try:
-            return getting.get("smollm2")[0]
-        except ModelError as error:
-            pytest.skip(f"SmolLM2 cannot be had here: {error}")
 
 
 @pytest.fixture(autouse=True)

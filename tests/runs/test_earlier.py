@@ -70,7 +70,7 @@ async def test_a_killed_run_goes_on_as_if_nothing_had_happened(runs: Path, caplo
 async def test_a_run_that_came_to_its_end_is_read_and_goes_on_beyond_it(runs: Path) -> None:
     record = read_run(runs / "whole")
     assert (len(record.utterances), len(record.judge_minds)) == (4, 5)
-    with pytest.raises(InputError, match="come to its end"):
+    with pytest.raises(InputError, match="the run has ended"):
         [event async for event in resume_run(runs / "whole")]
     events = [event async for event in resume_run(runs / "whole", changes={"max_messages": 5})]
     assert [e.turn for e in events if e.event == "utterance"] == [1, 2, 3, 4, 5]
@@ -94,5 +94,7 @@ async def test_a_run_is_replayed(runs: Path) -> None:
 async def test_an_unknown_version_is_refused(runs: Path) -> None:
     changed = {**run_json(runs / "killed"), "state_version": STATE_VERSION + 1}
     (runs / "killed" / "run.json").write_text(json.dumps(changed), encoding="utf-8")
-    with pytest.raises(InputError, match=f"has version {STATE_VERSION + 1}, and only {STATE_VERSION} is known here"):
+    with pytest.raises(
+        InputError, match=f"has version {STATE_VERSION + 1}; this PerSimChat knows only {STATE_VERSION}"
+    ):
         [event async for event in resume_run(runs / "killed")]

@@ -113,7 +113,7 @@ async def test_a_turn_that_is_not_there(tmp_path: Path, simulation: str, turn: i
 async def test_a_thread_that_is_not_there(tmp_path: Path) -> None:
     async with opened("run", tmp_path) as saver:
         graph = graph_for(Settings(model="offline"), saver)
-        with pytest.raises(InputError, match="nothing is kept"):
+        with pytest.raises(InputError, match="no states of this run are kept"):
             await state_at(graph, {"configurable": {"thread_id": "nowhere"}}, 0)
 
 
@@ -121,7 +121,7 @@ async def test_a_baseline_goes_in_whole_rounds(tmp_path: Path, simulation: str) 
     more = {"mode": "debate", "baseline": "mad", "rounds": 2}
     async with conversation(tmp_path, simulation, **more) as (graph, config, _):
         assert len((await state_at(graph, config, 3)).values["messages"]) == 3
-        with pytest.raises(InputError, match="cannot be taken up after utterance 2|there is no turn"):
+        with pytest.raises(InputError, match="cannot continue after utterance 2|there is no turn"):
             await state_at(graph, config, 2)
 
 

@@ -39,7 +39,7 @@ def begun(out: Path, **settings: object) -> AsyncGenerator[Event, None]:
 async def failed(events: AsyncGenerator[Event, None], at: Callable[[Event], bool], harm: Callable[[], None]) -> Stopped:
     """The end of a run that is harmed while it goes on."""
     told: list[Event] = []
-    with pytest.raises(MachineError, match=r"Then go on with: persimchat resume \S+") as caught:
+    with pytest.raises(MachineError, match=r"Then resume it: persimchat resume \S+") as caught:
         async for event in events:
             told.append(event)
             if at(event):
@@ -121,7 +121,7 @@ async def test_damaged_requests_hold_up_no_run_and_are_told(tmp_path: Path) -> N
     assert f"2 lines are left out, the first is line 2. calls.jsonl holds {len(rows) - 2} of {len(rows)} requests" in (
         events[0].notice
     )
-    assert "budgets count what is known" in events[0].notice
+    assert "budgets count the known part" in events[0].notice
     assert isinstance(events[-1], Stopped)
     assert events[-1].turn == 4
     with pytest.raises(InputError, match=r"calls\.jsonl, line 2"):

@@ -93,7 +93,7 @@ DAMAGES: dict[str, tuple[Callable[[Path], Any], tuple[str, ...]]] = {
     "scenario of another version": (lambda folder: change(folder, scenario={"topic": ""}), ()),
     "checkpoints in memory": (
         lambda folder: change(folder, settings={"model": "offline", "checkpoints": "memory"}),
-        ("kept no checkpoints that outlived",),
+        ("checkpoints ended with its process",),
     ),
 }
 
@@ -130,20 +130,20 @@ async def test_a_run_that_a_live_process_works_on(folder: Path) -> None:
 
 
 async def test_the_end_is_the_end(folder: Path) -> None:
-    await refused(folder, "has come to its end", "limit of 4 utterances", "--messages")
-    await refused(folder, "has come to its end", max_messages=3)
+    await refused(folder, "the run has ended", "limit of 4 utterances", "--messages")
+    await refused(folder, "the run has ended", max_messages=3)
 
 
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
-        ({"pattern": "round_robin"}, ("another pattern", "branch")),
-        ({"embedding": "minilm"}, ("another embedding",)),
+        ({"pattern": "round_robin"}, ("pattern cannot change", "branch")),
+        ({"embedding": "minilm"}, ("embedding cannot change",)),
         ({"max_messages": 0}, ("max_messages",)),
         ({"wigs": 3}, ("wigs",)),
         ({"model": "ofline"}, ("ofline",)),
         ({"agent_models": {"Nobody": "offline"}}, ("Nobody",)),
-        ({"pattern": "round_robin", "max_messages": 6}, ("another pattern",)),
+        ({"pattern": "round_robin", "max_messages": 6}, ("pattern cannot change",)),
     ],
 )
 async def test_settings_that_may_not_change_or_are_wrong(
@@ -178,8 +178,8 @@ async def test_a_run_of_a_version_that_knew_fewer_settings_goes_on(folder: Path)
     events = await resume(folder, max_messages=5)
     assert isinstance(events[-1], Stopped)
     assert events[-1].reason == "message_limit"
-    await refused(folder, "another cognition", max_messages=6, cognition="lean")
-    await refused(folder, "another listeners", max_messages=6, listeners=2)
+    await refused(folder, "cognition cannot change", max_messages=6, cognition="lean")
+    await refused(folder, "listeners cannot change", max_messages=6, listeners=2)
 
 
 @pytest.mark.proof

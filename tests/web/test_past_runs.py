@@ -101,7 +101,7 @@ async def test_what_cannot_be_read_is_told(user: User, web: WebContext):
     ]
     await user.should_see("1 folder cannot be read")
     user.find("1 folder cannot be read").elements.pop().set_value(True)
-    await user.should_see("format 99 of a run's folder is not known here")
+    await user.should_see("format 99 of a run's folder is unknown")
 
 
 async def test_deleting_asks_and_takes_everything(user: User, web: WebContext):

@@ -1,0 +1,169 @@
+"""What the commands that ask a judge have in common: the judge, what it will cost, somebody's consent, the asking."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Protocol
+
+import typer
+
+from persimchat.app.commands.request import settings_of
+from persimchat.app.commands.wanted import Wanted
+from persimchat.app.output import Interrupted, on_terminal, warn
+from persimchat.evaluation.judging import MODULE, Asked, Asking, Cost, Judge, Part, judge_all
+from persimchat.evaluation.statistics.library import stats
+from persimchat.models.registry import close_models
+from persimchat.runs.reports.words import count
+from persimchat.state.errors import InputError
+
+
+def judge_of(
+    by: str | None,
+    settings_file: Path | None,
+    assignments: list[str] | None,
+    budget_calls: int | None,
+    budget_tokens: int | None,
+    budget_usd: float | None,
+) -> Judge:
+    """The judge that --by names, or the setting module_models.
+
+    Raises:
+        InputError: no model is named, it cannot judge, or a setting is wrong.
+        MissingExtraError: scipy is not installed, without which nothing could be said of the scores.
+    """
+    stats()
+    budgets = {"budget_calls": budget_calls, "budget_tokens": budget_tokens, "budget_usd": budget_usd}
+    named = {f"module_models.{MODULE}": by, **budgets}
+    return Judge(settings_of(Wanted(arguments=named, settings=settings_file, assignments=assignments)))
+
+
+def made(folder: Path) -> Path:
+    """A folder, made if it is missing.
+
+    Raises:
+        InputError: it cannot be made.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(
+            f"the folder cannot be made: {error.strerror}", where=str(folder), remedy="Choose another with --out."
+        ) from error
+    return folder
+
+
+class _Unit(Protocol):
+    @property
+    def asked(self) -> Asked:
+        """The question."""
+
+
+class Questions(Part, Protocol):
+    """Questions with the answers that they have so far."""
+
+    @property
+    def units(self) -> Sequence[_Unit]:
+        """All questions."""
+
+    def rows(self) -> Any:
+        """The answers."""
+
+    def left(self, judge: str, rows: Any) -> Sequence[_Unit]:
+        """The questions without an answer."""
+
+
+class Plan:
+    """Questions to a judge, and what they will cost.
+
+    Attributes:
+        judge: who is asked.
+        already: questions that have an answer.
+        asked: questions that have none.
+        answered: those of them that have one now.
+
+    Args:
+        judge: who is asked.
+        parts: the questions, by the file of their answers.
+        what: what they are about, in words.
+    """
+
+    def __init__(self, judge: Judge, parts: Sequence[Questions], what: str) -> None:
+        self.judge, self._parts, self._what = judge, parts, what
+        self._left = [(part, part.left(judge.name, part.rows())) for part in parts]
+        self.asked = sum(len(left) for _, left in self._left)
+        self.answered = 0
+        self.already = sum(len(part.units) for part in parts) - self.asked
+        self.cost: Cost = judge.cost_of(unit.asked for _, left in self._left for unit in left)
+
+    def carry_out(self, *, yes: bool) -> list[str]:
+        """Say what it will cost, let somebody agree if that is needed, and ask.
+
+        Returns:
+            What a reader must know: that a budget ended it.
+
+        Raises:
+            InputError: somebody has to agree, and there is no terminal; or the model cannot be asked.
+            Interrupted: somebody did not agree.
+            ModelError, MachineError: the judge failed, or an answer could not be written; what was answered is kept.
+        """
+        warn(f"persimchat: {self._in_words()}")
+        if not self.asked:
+            return []
+        if self.cost.must_be_agreed and not yes:
+            self._agree()
+        with _progress(self.asked) as told:
+
+            def count_one() -> None:
+                self.answered += 1
+                told()
+
+            asking = asyncio.run(self._ask(count_one))
+        if not asking.exhausted:
+            return []
+        return [f"{asking.exhausted} The same command with a higher budget asks what is left."]
+
+    async def _ask(self, told: Callable[[], None]) -> Asking:
+        try:
+            return await judge_all(self.judge, [part for part, left in self._left if left], told=told)
+        finally:
+            await close_models()
+
+    def _in_words(self) -> str:
+        questions = count(self.asked + self.already, "question")
+        before = f", {self.already:,} answered before" if self.already else ""
+        head = f"{self._what}, {questions}{before}."
+        if not self.asked:
+            return f"{head} Nothing is asked."
+        cost, usd = self.cost, self.cost.cost_usd
+        price = "price unknown" if usd is None else f"about ${usd:,.2f}" if usd else "without a price"
+        tokens = f"about {cost.input_tokens:,} tokens in and {cost.output_tokens:,} out"
+        return f"{head} {count(cost.calls, 'call')} to {self.judge.name}, {tokens}, {price}."
+
+    def _agree(self) -> None:
+        if sys.stdin is None or not sys.stdin.isatty():
+            raise InputError(
+                "there is no terminal on which to agree to these calls",
+                where="persimchat evaluate",
+                remedy="Add --yes, or set a budget and add --yes.",
+            )
+        if not typer.confirm("Start?", err=True):
+            raise Interrupted
+
+
+@contextmanager
+def _progress(questions: int) -> Iterator[Callable[[], None]]:
+    """Show on a terminal how many questions have an answer."""
+    if not on_terminal():
+        yield lambda: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemainingColumn
+
+    columns = (BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("", total=questions)
+        yield lambda: bar.advance(task)

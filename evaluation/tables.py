@@ -1,0 +1,65 @@
+"""Tables of measures as CSV files, for analysis elsewhere."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Final
+
+from persimchat.evaluation.pair_results import PairsResult
+from persimchat.evaluation.scores import Value
+from persimchat.runs.reports.cells import guarded
+from persimchat.state.errors import InputError
+
+MEASURES: Final = "measures.csv"
+PAIRS: Final = "pairs.csv"
+
+
+def write_measures(folder: Path, values: Iterable[Value], judge: str) -> Path:
+    """Write one row a conversation and dimension: run, unit, measure, value, missing, judge, scores."""
+    rows = [
+        [one.run, "run", one.dimension, one.value, _reasons(one.missing, applies=one.applies), judge, len(one.scores)]
+        for one in values
+    ]
+    return _write(folder / MEASURES, ["run", "unit", "measure", "value", "missing", "judge", "scores"], rows)
+
+
+def write_pairs(folder: Path, result: PairsResult, judge: str) -> Path:
+    """Write one row a pair; `pair` is the run of side A, by which labels of people name it."""
+    columns = ["pair", "b", "verdict", "missing", "score_a", "score_b", "a_first", "b_first", "position", "conflict"]
+    rows = []
+    for one in result.pairs:
+        v = one.verdict
+        scores = [None if score is None else round(float(score), 4) for score in (v.score_a, v.score_b, v.position)]
+        rows.append(
+            [one.pair.a.run, one.pair.b.run, v.outcome, v.missing, *scores[:2], *v.alone, scores[2], v.conflict]
+            + [None if v.bpde is None else round(v.bpde, 4), v.n, _reasons(one.missing), judge]
+        )
+    return _write(folder / PAIRS, [*columns, "bpde", "answers", "answers_missing", "judge"], rows)
+
+
+def _reasons(missing: Mapping[str, int], *, applies: bool = True) -> str:
+    """Why scores are missing: "unparseable 2, refused 1"; empty if none are."""
+    return ", ".join(f"{why} {n}" for why, n in sorted(missing.items())) if applies else "does not apply"
+
+
+def _write(path: Path, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> Path:
+    """Write a table, whole or not at all.
+
+    Raises:
+        InputError: the file cannot be written.
+    """
+    new = path.with_name(f".{path.name}.new")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with new.open("w", encoding="utf-8", newline="") as file:
+            table = csv.writer(file, lineterminator="\n")
+            table.writerow(columns)
+            table.writerows([guarded(value) for value in row] for row in rows)
+        new.replace(path)
+    except OSError as error:
+        raise InputError(
+            f"the table cannot be written: {error.strerror}", where=str(path), remedy="Choose another with --out."
+        ) from error
+    return path

@@ -1,0 +1,46 @@
+"""What evaluators answer about a recorded conversation: the reasons first, then a score within strict bounds.
+
+The model reads docstrings and field descriptions as part of the JSON schema. A score out of its bounds is asked for
+again and never moved into them.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import AfterValidator, BeforeValidator, Field
+
+from persimchat.state.emotion import Level
+from persimchat.state.judgement import Explanation, Judgement
+from persimchat.state.setting_values import no_switch
+
+# The bounds come before the validator; after it, JSON schemas would not have them under their names.
+Change = Annotated[int, Field(ge=-5, le=5), BeforeValidator(lambda value: no_switch(value, "a score"))]
+Rating = Annotated[
+    float,
+    Field(ge=1, le=10, allow_inf_nan=False),
+    BeforeValidator(lambda value: no_switch(value, "a score")),
+    AfterValidator(lambda value: round(value, 1)),
+]
+
+
+class DimensionScore(Judgement):
+    """How a conversation does on one dimension."""
+
+    reasoning: Explanation = Field(description="what in the conversation speaks for a high and for a low score")
+    score: Level = Field(description="a whole number, 0 to 10")
+
+
+class ChangeScore(Judgement):
+    """How a conversation has changed something, for the worse or the better."""
+
+    reasoning: Explanation = Field(description="what in the conversation speaks for a change, and in which direction")
+    score: Change = Field(description="a whole number, -5 to 5; 0 is no change")
+
+
+class PairScores(Judgement):
+    """How two conversations do beside each other."""
+
+    reasoning: Explanation = Field(description="what speaks for and against each of the two conversations")
+    first: Rating = Field(description="the score of the first conversation, 1 to 10")
+    second: Rating = Field(description="the score of the second conversation, 1 to 10")

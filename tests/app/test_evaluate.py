@@ -1,0 +1,354 @@
+"""`persimchat evaluate`: a judge on loopback, whose answers are planned, rates runs on disk."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from loopback.answering import Fault, Reply
+from loopback.server import LoopbackServer
+from run_folders import write_steered
+
+from evaluation.judging import REASON, TIES, Planned, dimension_in, first_words, run_about, topic_in
+from persimchat.evaluation import judging
+from persimchat.runs.folder.judgements import JUDGEMENTS, read_judgements
+
+Run = Callable[..., Any]
+Serve = Callable[..., LoopbackServer]
+RUNS = Path("conversations")
+TIED = {"scenario": {"relationships": TIES}}
+
+
+def topics(number: int) -> list[str]:
+    return [f"Topic {n}?" for n in range(number)]
+
+
+def data(command: Run, *arguments: str) -> dict[str, Any]:
+    """What a command says with --json."""
+    done = command("evaluate", *arguments, "--json")
+    assert done.code == 0, done.err
+    found: dict[str, Any] = json.loads(done.out)
+    return found
+
+
+def row_of(found: dict[str, Any], key: str) -> dict[str, Any]:
+    (row,) = [row for row in found["dimensions"] if row["key"] == key]
+    return row  # type: ignore[no-any-return]
+
+
+def test_means_spreads_and_intervals(command: Run, serve: Serve) -> None:
+    folders = [str(run_about(RUNS, topic)) for topic in topics(4)]
+    bel = dict(zip(topics(4), (6, 7, 8, 9), strict=True))
+    judge = Planned(lambda body: bel[topic_in(body)] if dimension_in(body) == "believability" else 5)
+    found = data(command, "dimensions", *folders, "--by", serve(judge).model(), "--only", "BEL,CRE")
+    row = row_of(found, "BEL")
+    assert (row["mean"], row["n"], row["missing"], judge.asked) == (7.5, 4, {}, 8)
+    assert row["sd"] == pytest.approx(1.2910, abs=5e-5)
+    assert (row["interval"]["low"], row["interval"]["high"]) == pytest.approx((5.446, 9.554), abs=5e-4)
+    assert row_of(found, "CRE")["sd"] == 0
+    assert any("Only 4 tasks" in note for note in found["notes"])
+    assert [one["value"] for one in found["conversations"] if one["dimension"] == "BEL"] == [6, 7, 8, 9]
+
+
+def test_a_score_out_of_range_is_asked_for_again_then_missing(command: Run, serve: Serve) -> None:
+    folder = run_about(RUNS, **TIED)
+    judge = Planned(lambda body: -6 if dimension_in(body) == "relationship" else 3)
+    found = data(command, "dimensions", str(folder), "--by", serve(judge).model(), "--only", "REL")
+    assert (row_of(found, "REL")["mean"], row_of(found, "REL")["missing"]) == (None, {"unparseable": 1})
+    assert judge.asked == 2
+    assert "greater than or equal to -5" in str(judge.bodies[1]["messages"])
+    judge.score = lambda _: -5
+    (folder / JUDGEMENTS).unlink()
+    found = data(command, "dimensions", str(folder), "--by", serve(judge).model(), "--only", "REL")
+    assert row_of(found, "REL")["mean"] == -5
+
+
+def test_refusals_count_apart(command: Run, serve: Serve) -> None:
+    folder = run_about(RUNS)
+    filtered = Fault(400, {"error": {"message": "stopped", "code": "content_filter"}})
+    answers = {"credibility": Reply(None, refusal="I cannot rate this."), "believability": filtered}
+    judge = Planned(lambda body: answers.get(dimension_in(body), 8))
+    found = data(command, "dimensions", str(folder), "--by", serve(judge).model(), "--only", "BEL,CRE,TTF")
+    assert {row["key"]: row["missing"] for row in found["dimensions"]} == {
+        "BEL": {"refused": 1}, "CRE": {"refused": 1}, "TTF": {},
+    }  # fmt: skip
+
+
+def test_each_repeat_has_a_seed_and_what_is_there_is_not_asked_again(command: Run, serve: Serve) -> None:
+    folder = run_about(RUNS)
+    judge = Planned()
+    server = serve(judge)
+    asked = ("dimensions", str(folder), "--by", server.model(), "--only", "BEL,TTF")
+    assert data(command, *asked, "--repeats", "2")["asked"] == 4
+    assert len({body["seed"] for body in judge.bodies}) == 4
+    found = data(command, *asked, "--repeats", "3")
+    assert (found["asked"], found["already"], judge.asked) == (2, 4, 6)
+    seeds = [body["seed"] for body in judge.bodies]
+    (folder / JUDGEMENTS).unlink()
+    data(command, *asked, "--repeats", "3")
+    assert sorted(seeds) == sorted(body["seed"] for body in judge.bodies[6:])
+    assert [row.reasoning for row in read_judgements(folder)] == [REASON] * 6
+
+
+def test_what_failed_is_not_recorded_and_the_same_command_goes_on(command: Run, serve: Serve) -> None:
+    folders = [str(run_about(RUNS, topic)) for topic in topics(3)]
+    wrong = {"now": True}
+
+    def score(body: dict[str, Any]) -> Any:
+        return Fault(401, {"error": {"message": "no"}}) if wrong["now"] and topic_in(body) == "Topic 2?" else 7
+
+    judge = Planned(score)
+    asked = ("dimensions", *folders, "--by", serve(judge).model(), "--only", "BEL", "--set", "concurrent=false")
+    done = command("evaluate", *asked)
+    assert done.code == 3
+    assert "does not accept the key" in done.err
+    wrong["now"] = False
+    before = judge.asked
+    found = data(command, *asked)
+    assert found["already"] + found["asked"] == 3
+    assert judge.asked - before == found["asked"] < 3
+    assert row_of(found, "BEL")["n"] == 3
+
+
+def test_a_budget_ends_it_and_a_higher_one_goes_on(command: Run, serve: Serve) -> None:
+    folders = [str(run_about(RUNS, topic)) for topic in topics(6)]
+    judge = Planned()
+    asked = ("dimensions", *folders, "--by", serve(judge).model(), "--only", "BEL")
+    found = data(command, *asked, "--budget-calls", "4")
+    assert (judge.asked, found["asked"], row_of(found, "BEL")["n"]) == (4, 4, 4)
+    assert row_of(found, "BEL")["missing"] == {"not asked": 2}
+    assert any("budget of 4 calls" in note for note in found["notes"])
+    assert row_of(data(command, *asked), "BEL")["n"] == 6
+    assert judge.asked == 6
+
+
+def test_too_long_a_conversation_is_missing_and_never_shortened(command: Run, serve: Serve) -> None:
+    folder = run_about(RUNS, text="word " * 3000)
+    judge = Planned()
+    asked = ("dimensions", str(folder), "--by", serve(judge).model(), "--only", "BEL")
+    found = data(command, *asked, "--set", "context_tokens=2000")
+    assert (row_of(found, "BEL")["missing"], judge.asked) == ({"too long": 1}, 0)
+    assert row_of(data(command, *asked, "--set", "context_tokens=100000"), "BEL")["mean"] == 7
+
+
+def test_show_and_export_tell_what_a_folder_has(command: Run, serve: Serve) -> None:
+    folder = run_about(RUNS)
+    asked = ("dimensions", str(folder), "--by", serve(Planned()).model(), "--only", "BEL,SER", "--repeats", "2")
+    assert "believability" in command("evaluate", *asked).out
+    shown = command("show", str(folder)).out
+    assert "Judged after it was over" in shown
+    assert len(json.loads(command("show", str(folder), "--json").out)["judgements"]) == 4
+    assert command("export", str(folder), "--out", "tables").code == 0
+    table = Path("tables/judgements.csv").read_text(encoding="utf-8").splitlines()
+    assert len(table) == 5
+    assert command("export", str(folder), "--for", "Eva", "--out", "eva").code == 0
+    assert not Path("eva/judgements.csv").exists()
+    stale = (folder / JUDGEMENTS).read_text(encoding="utf-8").replace('"request":"', '"request":"0')
+    (folder / JUDGEMENTS).write_text(stale, encoding="utf-8")
+    assert "Judged" not in command("show", str(folder)).out
+
+
+def test_the_table_of_a_terminal_and_the_file(command: Run, serve: Serve) -> None:
+    folders = [str(run_about(RUNS, topic)) for topic in topics(2)]
+    judge = Planned(lambda body: 6 if topic_in(body) == "Topic 0?" else 9)
+    done = command("evaluate", "dimensions", *folders, "--by", serve(judge).model(), "--only", "BEL", "--out", "r")
+    assert "BEL believability" in done.out
+    assert "7.50 ± 2.12" in done.out
+    assert "2 conversations, 2 questions. 2 calls to test-model@" in done.err
+    assert "price unknown" in done.err
+    lines = Path("r/measures.csv").read_text(encoding="utf-8").splitlines()
+    assert lines[1].startswith("topic-0,run,BEL,6")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ((), ("no judge is named", "--by")),
+        (("--by", "offline"), ("offline model cannot judge", "--by")),
+        (("--by", "any@http://127.0.0.1:9/v1", "--budget-usd", "1"), ("price of", "is not known", "prices")),
+        (("--by", "openai:gpt-4o"), ("OPENAI_API_KEY",)),
+        (("--by", "any@http://127.0.0.1:9/v1", "--only", "BEI"), ("'BEI'", "'BEL'")),
+        (("--by", "any@http://127.0.0.1:9/v1", "--only", ","), ("no dimension",)),
+        (("--by", "any@http://127.0.0.1:9/v1", "--repeats", "0"), ("too small", "--repeats", "1 or more")),
+        (("--by", "any@http://127.0.0.1:9/v1", "--budget-calls", "0"), ("budget_calls",)),
+    ],
+)
+def test_bad_input(command: Run, arguments: tuple[str, ...], words: tuple[str, ...]) -> None:
+    folder = run_about(RUNS)
+    done = command("evaluate", "dimensions", str(folder), *arguments, "--yes")
+    assert done.code == 2
+    last = done.err.strip().splitlines()[-1]
+    assert [word for word in words if word not in last] == [], last
+    assert not (folder / JUDGEMENTS).exists()
+
+
+def test_without_a_measure_it_says_which_there_are(command: Run) -> None:
+    done = command("evaluate")
+    assert done.code == 0
+    assert "dimensions" in done.out
+    assert "pairs" in done.out
+
+
+def test_words_of_people_need_consent(command: Run, serve: Serve) -> None:
+    judge = Planned()
+    asked = ("dimensions", str(write_steered(RUNS)), "--by", serve(judge).model(), "--only", "BEL")
+    assert "--with-people" in command("evaluate", *asked).error
+    assert judge.asked == 0
+    assert data(command, *asked, "--with-people")["asked"] == 1
+
+
+def test_priced_calls_are_agreed_to_first(command: Run, serve: Serve) -> None:
+    judge = Planned()
+    server = serve(judge)
+    priced = ("--set", f'prices={{"{server.model()}": [1, 2]}}')
+    asked = ("dimensions", str(run_about(RUNS)), "--by", server.model(), "--only", "BEL", *priced)
+    done = command("evaluate", *asked)
+    assert (done.code, judge.asked) == (2, 0)
+    assert "--yes" in done.err.splitlines()[-1]
+    assert data(command, *asked, "--yes")["asked"] == 1
+    assert command("evaluate", *asked).code == 0  # nothing is left to pay for
+
+
+def test_many_calls_are_agreed_to_first(
+    command: Run, serve: Serve, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    judge = Planned()
+    asked = ("dimensions", str(run_about(RUNS)), "--by", serve(judge).model(), "--only", "BEL,CRE", "--repeats", "501")
+    done = command("evaluate", *asked)
+    assert done.code == 2
+    assert "1,002 calls" in done.err
+    monkeypatch.setattr("sys.stdin.isatty", lambda: True, raising=False)
+    monkeypatch.setattr("typer.confirm", lambda *_, **__: False)
+    assert command("evaluate", *asked).code == 130
+    assert judge.asked == 0
+
+
+def test_limits_hold_and_a_failing_server_is_asked_again(
+    command: Run, serve: Serve, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(judging, "TRANSIENT", judging.TRANSIENT._replace(initial_interval=0.001, max_interval=0.002))
+    folders = [str(run_about(RUNS, topic)) for topic in topics(4)]
+    calls = iter(range(1000))
+    judge = Planned(lambda _: Fault(503) if next(calls) < 3 else 7)
+    server = serve(judge, delay_s=0.02)
+    asked = ("dimensions", *folders, "--by", server.model(), "--only", "BEL,CRE,TTF", "--set", "max_concurrency=3")
+    found = data(command, *asked)
+    assert [row["n"] for row in found["dimensions"]] == [4, 4, 4]
+    assert [row["missing"] for row in found["dimensions"]] == [{}, {}, {}]
+    assert (judge.asked, server.most_at_once) == (15, 3)
+
+
+def two_groups(number: int) -> list[str]:
+    """Options for runs on so many topics on both sides."""
+    for topic in topics(number):
+        run_about(RUNS / "a", topic, f"a-{topic[-2]}", text="Alpha. I like tea.")
+        run_about(RUNS / "b", topic, f"b-{topic[-2]}", text="Beta. I like tea.")
+    return two_groups_again()
+
+
+def two_groups_again() -> list[str]:
+    """The same for the runs that are there."""
+    sides = {side: sorted(str(path) for path in (RUNS / side).iterdir()) for side in "ab"}
+    return ["pairs", "--a", *sides["a"], "--b", *sides["b"]]
+
+
+def test_a_judge_that_favours_the_first_place(command: Run, serve: Serve) -> None:
+    judge = Planned(pair=lambda _: (8, 6))
+    by = ("--by", serve(judge).model())
+    found = data(command, *two_groups(6), *by)
+    assert (found["win"], found["tie"], found["loss"], judge.asked) == (0, 6, 0, 36)
+    assert (found["conflicts"]["value"], found["position"]["value"]) == (1, 2)
+    assert len({body["seed"] for body in judge.bodies}) == 36
+    alone = data(command, *two_groups_again(), *by, "--no-swap")
+    assert (alone["win"], alone["asked"], judge.asked) == (6, 0, 36)
+
+
+def test_a_judge_that_prefers_the_longer_text(command: Run, serve: Serve) -> None:
+    for n, topic in enumerate(topics(6)):
+        run_about(RUNS / "a", topic, f"a-{n}", text="So. " * (1 + 3 * n))
+        run_about(RUNS / "b", topic, f"b-{n}", text="So. " * 9)
+
+    def by_length(body: dict[str, Any]) -> tuple[float, float]:
+        lengths = [len(first_words(body, tag)) for tag in ("first_conversation", "second_conversation")]
+        return tuple(min(10, max(1, 5 + (own - sum(lengths) / 2) / 40)) for own in lengths)  # type: ignore[return-value]
+
+    found = data(command, *two_groups_again(), "--by", serve(Planned(pair=by_length)).model(), "-k", "1")
+    assert found["length"]["value"] == pytest.approx(1)
+    assert any("rise with the length" in note for note in found["notes"])
+    assert any(note.startswith("Words an utterance: A ") for note in found["notes"])
+
+
+def test_nonsense_is_counted_and_never_imputed(command: Run, serve: Serve) -> None:
+    served = {"n": 0}
+
+    def pair(body: dict[str, Any]) -> Any:
+        served["n"] += "could not be used" not in str(body["messages"][-1])
+        return "nonsense" if served["n"] % 5 == 0 else (8, 6)
+
+    judge = Planned(pair=pair)
+    done = data(command, *two_groups(5), "--by", serve(judge).model(), "-k", "2", "--set", "concurrent=false")
+    assert done["answers_missing"] == {"unparseable": 4}  # every fifth of 20
+    assert judge.asked == 24
+
+
+def test_the_verdicts_in_words_with_labels_of_people(command: Run, serve: Serve, write: Callable[..., Path]) -> None:
+    def pair(body: dict[str, Any]) -> tuple[int, int]:
+        return (9, 4) if "Alpha" in first_words(body, "first_conversation") else (4, 9)
+
+    labels = write("human.csv", "pair,verdict\na-0,win\na-1,loss\n")
+    asked = [*two_groups(2), "--by", serve(Planned(pair=pair)).model(), "-k", "1", "--first", "2"]
+    done = command("evaluate", *asked, "--labels", str(labels))
+    assert done.code == 0
+    assert "2 won, 0 tied, 0 lost" in done.out
+    assert "same verdict 0.50" in done.out
+    one_order = command("evaluate", *asked, "--labels", str(labels), "--no-swap")
+    assert "same verdict 0.50" in one_order.out
+    assert "position effect" not in one_order.out
+    command("evaluate", *asked)
+    table = Path("results/pairs/pairs.csv").read_text(encoding="utf-8").splitlines()
+    assert table[1].startswith("a-0,b-0,win,,9.0,4.0,win,win,0.0,false")
+
+
+def test_bad_pairs(command: Run, write: Callable[..., Path]) -> None:
+    two_groups(2)
+    by = ("--by", "any@http://127.0.0.1:9/v1")
+    error = command("evaluate", "pairs", "--a", str(RUNS / "a/a-0"), "--b", str(RUNS / "b/b-1"), *by).error
+    assert "a-0" in error
+    assert "-k" in command("evaluate", "pairs", "--a", "x", "--b", "y", *by, "-k", "0").error
+    labels = write("human.csv", "pair,verdict\nwho,win\n")
+    done = command("evaluate", *two_groups_again(), *by, "--labels", str(labels))
+    assert "line 2" in done.error
+    assert "offline" in command("evaluate", *two_groups_again(), "--by", "offline").error
+
+
+@pytest.mark.proof
+def test_killed_at_any_moment_it_asks_only_what_is_missing(
+    command: Run, serve: Serve, process: Callable[..., Any]
+) -> None:
+    folders = [run_about(RUNS, topic) for topic in topics(8)]
+    judge = Planned()
+    asked = ("dimensions", *map(str, folders), "--by", serve(judge, delay_s=0.05).model(), "--repeats", "2")
+    total = 8 * 8 * 2
+    for kept in (3, 20, 50):
+        child = process("evaluate", *asked)
+        while child.poll() is None and sum(map(_lines, folders)) < kept:
+            time.sleep(0.01)
+        child.kill()
+        child.communicate()
+        assert kept <= sum(map(_lines, folders)) < total
+    time.sleep(0.5)  # the server still answers what the killed process has asked
+    before, there = judge.asked, sum(len(read_judgements(folder)) for folder in folders)
+    found = data(command, *asked)
+    assert (found["already"], found["asked"], judge.asked - before) == (there, total - there, total - there)
+    assert sum(map(_lines, folders)) == total
+    assert {row["n"] for row in found["dimensions"] if row["mean"] is not None} == {8}
+    assert data(command, *asked)["asked"] == 0
+
+
+def _lines(folder: Path) -> int:
+    path = folder / JUDGEMENTS
+    return path.read_bytes().count(b"\n") if path.exists() else 0
