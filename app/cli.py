@@ -13,6 +13,7 @@ from persimchat.app.commands import (
     doctor,
     estimate,
     evaluate,
+    experiment,
     export,
     graph,
     models,
@@ -77,6 +78,7 @@ app.add_typer(personas.personas, name="personas")
 app.command(epilog=show.EXAMPLES)(show.show)
 app.add_typer(runs.runs, name="runs")
 app.command(epilog=export.EXAMPLES)(export.export)
+app.add_typer(experiment.experiment, name="experiment")
 app.add_typer(evaluate.evaluate, name="evaluate")
 app.command(epilog=serve.EXAMPLES)(serve.serve)
 app.command()(graph.graph)
@@ -109,8 +111,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         arguments: without the program's name; by default, those of the process.
 
     Returns:
-        The exit code: 0 done, 1 a replay differs from its run, 2 bad input, 3 model failure, 4 stopped by the machine,
-        130 interrupted.
+        The exit code: 0 done, 1 a replay differs from its run or conversations of an experiment failed, 2 bad input,
+        3 model failure, 4 stopped by the machine, 130 interrupted.
     """
     prepare()
     with hints_in_a_line():

@@ -49,7 +49,7 @@ async def follow(
     folder: Path | None = None
     stopped: Stopped | None = None
     reading: asyncio.Task[None] | None = None
-    with _signals_cancel() as interrupt:
+    with signals_cancel() as interrupt:
         try:
             async with aclosing(events):
                 async for event in events:
@@ -110,7 +110,7 @@ async def _ended(reading: asyncio.Task[None] | None) -> None:
 
 
 @contextmanager
-def _signals_cancel() -> Iterator[Callable[[], None]]:
+def signals_cancel() -> Iterator[Callable[[], None]]:
     """Let the first signal cancel the running task; a second one has its usual effect. Yields what cancels it.
 
     A run under `nohup` outlives its terminal. Where an event loop cannot take signals (Windows), asyncio itself

@@ -17,7 +17,7 @@ from persimchat.state.configuration import load_settings
 from persimchat.state.errors import InputError
 
 _INPUTS: Final = ("topic", "participants", "settings")
-_TOLD: Final = (
+TOLD: Final = (
     "mode", "pattern", "baseline", "max_messages", "utterance_words", "answer_format", "choices", "seed",
     "social_goals", "relationships",
 )  # fmt: skip
@@ -51,7 +51,7 @@ def make_atarget(**defaults: Any) -> ATarget:
         # LangSmith's `upload_results=False` means "local", which LangChain's tracer ignores.
         with tracing_context(enabled=False) if tracing_is_enabled() == "local" else nullcontext():
             result = await collected(run_simulation(scenario, settings))
-        told = settings.model_dump(mode="json", include=set(_TOLD))
+        told = settings.model_dump(mode="json", include=set(TOLD))
         return {
             "transcript": result.transcript(),
             "utterances": [u.model_dump(mode="json", exclude={"version", "event"}) for u in result.utterances],

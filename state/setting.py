@@ -40,6 +40,8 @@ class About:
         changes: "resume" if a resumed run may change it, "branch" if only a branch may, "never" if the history that a
             branch shares with its run depends on it.
         formerly: old names in files, variables, arguments and options; accepted with a warning.
+        shapes: whether it shapes the conversation. Limits, prices and places of storage do not: a conversation of an
+            experiment is the same one whatever they are.
     """
 
     group: Group
@@ -50,6 +52,7 @@ class About:
     only_if: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     changes: Literal["resume", "branch", "never"] = "branch"
     formerly: tuple[str, ...] = ()
+    shapes: bool = True
 
 
 class RenamedSetting(FutureWarning):

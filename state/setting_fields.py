@@ -228,20 +228,26 @@ class SettingFields(BaseModel):
     )
 
     # Limits
-    budget_calls: Annotated[int | None, About(group="limits", option="N", usual="no limit", changes="resume")] = Field(
+    budget_calls: Annotated[
+        int | None, About(group="limits", option="N", usual="no limit", changes="resume", shapes=False)
+    ] = Field(
         default=None,
         ge=1,
         le=MOST_BUDGET,
         description="limit on model calls; the conversation ends before it makes more",
     )
-    budget_tokens: Annotated[int | None, About(group="limits", option="N", usual="no limit", changes="resume")] = Field(
+    budget_tokens: Annotated[
+        int | None, About(group="limits", option="N", usual="no limit", changes="resume", shapes=False)
+    ] = Field(
         default=None,
         ge=1,
         le=MOST_BUDGET,
         description="limit on tokens, read and written together; the conversation ends before a call that may exceed "
         "it",
     )
-    budget_usd: Annotated[float | None, About(group="limits", option="X", usual="no limit", changes="resume")] = Field(
+    budget_usd: Annotated[
+        float | None, About(group="limits", option="X", usual="no limit", changes="resume", shapes=False)
+    ] = Field(
         default=None,
         ge=1e-9,
         le=1e12,
@@ -313,13 +319,13 @@ class SettingFields(BaseModel):
     module_models: Annotated[dict[Module, str], About(group="advanced", changes="resume")] = Field(
         default_factory=dict, description="modules with another model, as module: model; overrides agent_models"
     )
-    concurrent: Annotated[bool, About(group="advanced", changes="resume")] = Field(
+    concurrent: Annotated[bool, About(group="advanced", changes="resume", shapes=False)] = Field(
         default=True, description="call the agents' models at the same time, not one after another"
     )
-    max_concurrency: Annotated[int, About(group="advanced", changes="resume")] = Field(
+    max_concurrency: Annotated[int, About(group="advanced", changes="resume", shapes=False)] = Field(
         default=32, ge=1, le=1000, description="greatest number of model calls at the same time"
     )
-    requests_per_second: Annotated[float | None, About(group="advanced", changes="resume")] = Field(
+    requests_per_second: Annotated[float | None, About(group="advanced", changes="resume", shapes=False)] = Field(
         default=None, ge=0.001, le=100_000, description="limit on model calls per second; none if unset"
     )
     answer_tokens: Annotated[int | None, About(group="advanced", changes="resume")] = Field(
@@ -336,10 +342,10 @@ class SettingFields(BaseModel):
         description="limit on tokens of prompt and answer together; a smaller context that the model's server reports "
         "overrides it; if unset, the reported context, or 8192 if none is reported",
     )
-    timeout_s: Annotated[float, About(group="advanced", changes="resume")] = Field(
+    timeout_s: Annotated[float, About(group="advanced", changes="resume", shapes=False)] = Field(
         default=120, ge=0.001, le=3600, description="time limit of one model call, in seconds"
     )
-    local_slots: Annotated[int | None, About(group="advanced", changes="resume")] = Field(
+    local_slots: Annotated[int | None, About(group="advanced", changes="resume", shapes=False)] = Field(
         default=None,
         ge=1,
         le=64,
@@ -353,17 +359,17 @@ class SettingFields(BaseModel):
         description="for a model file on this machine: tokens of context, which its slots share; more tokens take more "
         "memory",
     )
-    prices: Annotated[dict[str, Prices], About(group="advanced", changes="resume")] = Field(
+    prices: Annotated[dict[str, Prices], About(group="advanced", changes="resume", shapes=False)] = Field(
         default_factory=dict,
         description="prices of models, as model: US dollars per million tokens (input, output, and optionally "
         "cached input); they override the known list prices",
     )
-    store: Annotated[str, About(group="advanced")] = Field(
+    store: Annotated[str, About(group="advanced", shapes=False)] = Field(
         default="run",
         description="where Chroma keeps memories: run (the run's folder; without one, as ephemeral), ephemeral (this "
         "process only), a folder, or http://host:port",
     )
-    checkpoints: Annotated[str, About(group="advanced", changes="resume")] = Field(
+    checkpoints: Annotated[str, About(group="advanced", changes="resume", shapes=False)] = Field(
         default="run",
         description="where LangGraph keeps checkpoints, from which a run can be resumed: run (the run's folder; "
         "without one, nowhere), memory (this process only), or postgresql://…",

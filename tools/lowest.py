@@ -41,6 +41,7 @@ TESTS = (
     "tests/runs/test_branch.py",
     "tests/runs/test_export.py",
     "tests/evaluation",
+    "tests/experiments",
     "tests/app/test_commands.py",
     "tests/app/test_debate.py",
 )

@@ -1,4 +1,4 @@
-"""Finds a run by the path of its folder, its id, the beginning of its id, or `latest`."""
+"""Finds a run by the path of its folder, its id, the beginning of its id, `latest`, or its cell of an experiment."""
 
 from __future__ import annotations
 
@@ -21,7 +21,8 @@ def find_run(wanted: str, out: Path) -> Path:
     """The folder of a run.
 
     Args:
-        wanted: what the user wrote. A folder with this path comes before a run with this id.
+        wanted: what the user wrote. A folder with this path comes before a run with this id. `results/town:1f07` is the
+            cell of an experiment's folder whose id begins like this.
         out: the folder that holds runs.
 
     Raises:
@@ -29,6 +30,9 @@ def find_run(wanted: str, out: Path) -> Path:
     """
     if wanted.strip() and _is_there(Path(wanted)):
         return Path(wanted)
+    experiment, colon, cell = wanted.rpartition(":")
+    if colon and (runs_of := _cells_of(Path(experiment))) is not None:
+        return find_run(cell, runs_of)
     runs = [folder for folder in _folders(out) if (folder / "run.json").is_file()]
     if not runs:
         raise InputError(
@@ -81,6 +85,13 @@ def _is_there(path: Path) -> bool:
         return path.exists()
     except OSError:  # not a valid file name, or no permission to look
         return False
+
+
+def _cells_of(folder: Path) -> Path | None:
+    """Where the runs of an experiment's cells are; None where this is no experiment's folder."""
+    from persimchat.experiments.place import PLAN, RUNS
+
+    return folder / RUNS if _is_there(folder / PLAN) else None
 
 
 def _folders(out: Path) -> list[Path]:

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from importlib.metadata import version
 from typing import Any, Final
 
+from pydantic import BaseModel
+
 from persimchat.runs.folder.lines import DISCLAIMER
 from persimchat.runs.reports.cells import markdown
 from persimchat.runs.reports.export_tables import TABLES, UNIT, Row
@@ -62,7 +64,7 @@ class Column:
     meaning: str
 
 
-def columns(table: type[Row]) -> list[Column]:
+def columns(table: type[BaseModel]) -> list[Column]:
     """A table's columns in order."""
     fields = table.model_json_schema()["properties"]
     return [
@@ -131,16 +133,17 @@ def codebook(
     if notes:
         parts += ["## What is missing", "\n".join(f"- {markdown(note)}" for note in notes)]
     shared = columns(Row)
-    parts += ["## Columns of every table", _listed(shared)]
+    parts += ["## Columns of every table", listed(shared)]
     for name, file in files.items():
         table = TABLES[name]
         rows = f"{counts[name]:,} {'row' if counts[name] == 1 else 'rows'}"
         own = [column for column in columns(table) if column not in shared]
-        parts += [f"## {name}", f"`{file}`, {rows}. {markdown(' '.join((table.__doc__ or '').split()))}", _listed(own)]
+        parts += [f"## {name}", f"`{file}`, {rows}. {markdown(' '.join((table.__doc__ or '').split()))}", listed(own)]
     return "\n\n".join(parts) + "\n"
 
 
-def _listed(explained: Sequence[Column]) -> str:
+def listed(explained: Sequence[Column]) -> str:
+    """Columns as a Markdown table."""
     head = "| column | type | unit | range | meaning |\n| --- | --- | --- | --- | --- |"
     rows = (
         f"| `{column.name}` | {column.kind} | {column.unit} | {column.range} | {markdown(column.meaning)} |"

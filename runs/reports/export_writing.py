@@ -10,9 +10,10 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Final, Protocol
 
+from pydantic import BaseModel
+
 from persimchat.runs.reports.cells import as_json, cell, guarded, markdown, tidy
 from persimchat.runs.reports.codebook import json_type
-from persimchat.runs.reports.export_tables import Row
 from persimchat.state.errors import MissingExtraError
 
 """The beginning of a text that a spreadsheet would run as a formula, or that looks like one already guarded."""
@@ -30,14 +31,14 @@ _PAGE: Final = (
 class Writer(Protocol):
     """Writes one table."""
 
-    def write(self, row: Row) -> None:
+    def write(self, row: BaseModel) -> None:
         """Write one row."""
 
     def close(self) -> None:
         """Complete the file."""
 
 
-def values(row: Row) -> list[Any]:
+def values(row: BaseModel) -> list[Any]:
     """A row's values in the order of its columns."""
     return [tidy(value) for value in row.model_dump(mode="json").values()]
 
@@ -45,7 +46,7 @@ def values(row: Row) -> list[Any]:
 class _Text:
     """A table in a text file."""
 
-    def __init__(self, path: Path, table: type[Row], encoding: str = "utf-8") -> None:
+    def __init__(self, path: Path, table: type[BaseModel], encoding: str = "utf-8") -> None:
         self.file = path.open("w", encoding=encoding, newline="")
         self.names = list(table.model_fields)
 
@@ -56,12 +57,12 @@ class _Text:
 class CsvWriter(_Text):
     """Comma-separated values; `encoding` may be utf-8-sig, which begins with a byte order mark."""
 
-    def __init__(self, path: Path, table: type[Row], encoding: str = "utf-8") -> None:
+    def __init__(self, path: Path, table: type[BaseModel], encoding: str = "utf-8") -> None:
         super().__init__(path, table, encoding)
         self._rows = csv.writer(self.file, lineterminator="\n")
         self._rows.writerow(self.names)
 
-    def write(self, row: Row) -> None:
+    def write(self, row: BaseModel) -> None:
         """Write one row."""
         self._rows.writerow([guarded(value) for value in values(row)])
 
@@ -69,7 +70,7 @@ class CsvWriter(_Text):
 class JsonLinesWriter(_Text):
     """One JSON object a line."""
 
-    def write(self, row: Row) -> None:
+    def write(self, row: BaseModel) -> None:
         """Write one row."""
         self.file.write(as_json(dict(zip(self.names, values(row), strict=True))) + "\n")
 
@@ -77,7 +78,7 @@ class JsonLinesWriter(_Text):
 class MarkdownWriter(_Text):
     """A Markdown table."""
 
-    def __init__(self, path: Path, table: type[Row]) -> None:
+    def __init__(self, path: Path, table: type[BaseModel]) -> None:
         super().__init__(path, table)
         self._line(self.names)
         self._line(["---"] * len(self.names))
@@ -85,7 +86,7 @@ class MarkdownWriter(_Text):
     def _line(self, cells: Sequence[str]) -> None:
         self.file.write(f"| {' | '.join(cells)} |\n")
 
-    def write(self, row: Row) -> None:
+    def write(self, row: BaseModel) -> None:
         """Write one row."""
         self._line([markdown(cell(value)) for value in values(row)])
 
@@ -93,7 +94,7 @@ class MarkdownWriter(_Text):
 class HtmlWriter(_Text):
     """A page with one table, without scripts."""
 
-    def __init__(self, path: Path, table: type[Row]) -> None:
+    def __init__(self, path: Path, table: type[BaseModel]) -> None:
         super().__init__(path, table)
         self.file.write(_PAGE.format(title=escape(path.stem)))
         self._line("th", self.names)
@@ -102,7 +103,7 @@ class HtmlWriter(_Text):
     def _line(self, tag: str, cells: Sequence[str]) -> None:
         self.file.write(f"<tr>{''.join(f'<{tag}>{escape(text)}</{tag}>' for text in cells)}</tr>\n")
 
-    def write(self, row: Row) -> None:
+    def write(self, row: BaseModel) -> None:
         """Write one row."""
         self._line("td", [cell(value) for value in values(row)])
 
@@ -117,7 +118,7 @@ class ParquetWriter:
 
     _BATCH: Final = 10_000
 
-    def __init__(self, path: Path, table: type[Row]) -> None:
+    def __init__(self, path: Path, table: type[BaseModel]) -> None:
         self._arrow, parquet = import_module("pyarrow"), import_module("pyarrow.parquet")
         fields = table.model_json_schema()["properties"]
         types = {"integer": self._arrow.int64(), "number": self._arrow.float64(), "boolean": self._arrow.bool_()}
@@ -127,7 +128,7 @@ class ParquetWriter:
         self._file = parquet.ParquetWriter(str(path), self._schema)
         self._rows: list[dict[str, Any]] = []
 
-    def write(self, row: Row) -> None:
+    def write(self, row: BaseModel) -> None:
         """Write one row."""
         cells = [as_json(value) if isinstance(value, list | dict) else value for value in values(row)]
         self._rows.append(dict(zip(self._schema.names, cells, strict=True)))
@@ -165,7 +166,7 @@ def need(form: str) -> None:
         raise MissingExtraError("the format parquet", "parquet")
 
 
-def writer(form: str, path: Path, table: type[Row], *, bom: bool = False) -> Writer:
+def writer(form: str, path: Path, table: type[BaseModel], *, bom: bool = False) -> Writer:
     """A writer of one table's file.
 
     Args:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+from collections.abc import Mapping
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
@@ -70,8 +71,21 @@ def _finalize(value: Any) -> Any:
 
 @cache
 def _environment() -> Environment:
+    environment = page_environment({})
+    environment.filters["edited"] = edited
+    environment.filters["emotion_style"] = emotion_style
+    environment.filters["verdict_style"] = verdict_style
+    return environment
+
+
+def page_environment(templates: Mapping[str, str]) -> Environment:
+    """What renders a report's templates: everything escaped and cleaned, nothing undefined, figures in words.
+
+    Args:
+        templates: by name, beside those of this folder, which may be included.
+    """
     environment = Environment(
-        loader=DictLoader(_SOURCES),
+        loader=DictLoader({**_SOURCES, **templates}),
         undefined=StrictUndefined,
         autoescape=True,
         finalize=_finalize,
@@ -80,9 +94,6 @@ def _environment() -> Environment:
     )
     environment.filters.update({word.__name__: word for word in _WORDS})
     environment.filters["one_line"] = one_line
-    environment.filters["edited"] = edited
-    environment.filters["emotion_style"] = emotion_style
-    environment.filters["verdict_style"] = verdict_style
     return environment
 
 

@@ -6,7 +6,20 @@ import re
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-ROOMS = ("state", "prompts", "models", "memory", "personas", "nodes", "graph", "runs", "evaluation", "app", "src")
+ROOMS = (
+    "state",
+    "prompts",
+    "models",
+    "memory",
+    "personas",
+    "nodes",
+    "graph",
+    "runs",
+    "evaluation",
+    "experiments",
+    "app",
+    "src",
+)
 CODE = sorted(path for folder in (*ROOMS, "tools", "tests", "benchmarks") for path in (ROOT / folder).rglob("*.py"))
 PACKAGE = [path for path in CODE if path.relative_to(ROOT).parts[0] in ROOMS]
 MAX_LINES = 400

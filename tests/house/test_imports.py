@@ -13,7 +13,19 @@ from pathlib import Path
 
 import pytest
 
-ORDER = ("state", "prompts", "models", "memory", "personas", "nodes", "graph", "runs", "evaluation", "app")
+ORDER = (
+    "state",
+    "prompts",
+    "models",
+    "memory",
+    "personas",
+    "nodes",
+    "graph",
+    "runs",
+    "evaluation",
+    "experiments",
+    "app",
+)
 AREAS = ("shared", "minds", "insights", "personas", "setup", "chat", "past", "api")
 """The areas of the page. Modules beside them serve all areas and stand left of them, but for those that join them."""
 JOINING = ("pages", "serving")

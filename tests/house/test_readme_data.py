@@ -12,6 +12,8 @@ import yaml
 from documents import BLOCKS, Block
 
 import persimchat
+from persimchat.experiments import Experiment
+from persimchat.experiments.plan import plan
 from persimchat.graph import studio
 from persimchat.personas.catalogue import shipped
 from persimchat.personas.conversion.mapping import load_mapping
@@ -28,6 +30,8 @@ def of(language: str, document: str = "") -> list[Block]:
 def reader(text: str) -> Callable[[Path], object]:
     """What reads a file of this kind."""
     data = yaml.safe_load(text)
+    if {"base", "grid"} <= data.keys():
+        return lambda path: plan(Experiment.load(path)).cells
     if {"quotas", "cells"} & data.keys():
         return load_quotas
     if {"name", "description"} <= data.keys():

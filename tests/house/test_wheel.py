@@ -45,7 +45,19 @@ def wheel(built: Path) -> Path:
 def source_files(root: Path) -> set[str]:
     """Every file that belongs into the package, by its path in the wheel."""
     found = {f"persimchat/{p.name}" for p in (root / "src/persimchat").iterdir() if p.is_file()}
-    for room in ("state", "prompts", "models", "memory", "personas", "nodes", "graph", "runs", "evaluation", "app"):
+    for room in (
+        "state",
+        "prompts",
+        "models",
+        "memory",
+        "personas",
+        "nodes",
+        "graph",
+        "runs",
+        "evaluation",
+        "experiments",
+        "app",
+    ):
         for pattern in DATA:
             found |= {f"persimchat/{p.relative_to(root).as_posix()}" for p in (root / room).rglob(pattern)}
     return found
@@ -69,6 +81,7 @@ def test_wheel_holds_everything_and_nothing_else(root: Path, wheel: Path):
         ("persimchat/personas/shipped", ".yaml", 10),
         ("persimchat/personas/fragments", ".yaml", 1),
         ("persimchat/evaluation/published", ".yaml", 1),
+        ("persimchat/experiments/templates", ".jinja", 1),
         ("persimchat/models", ".yaml", 1),
         ("persimchat/app/web", ".css", 1),
         ("persimchat/app/web/strings", ".yaml", 8),

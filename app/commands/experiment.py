@@ -1,0 +1,291 @@
+"""`persimchat experiment`: many conversations from one file, their measures, comparisons and report."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import shlex
+import sys
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Final
+
+import typer
+
+from persimchat.app.output import Interrupted, on_terminal, say, warn
+from persimchat.state.errors import InputError
+from persimchat.state.plain_text import one_line
+
+if TYPE_CHECKING:
+    from persimchat.experiments.api import Prepared, Results
+    from persimchat.experiments.driving import Progress
+    from persimchat.experiments.file import Experiment
+    from persimchat.runs.events import Totals
+
+EXAMPLES: Final = """\b
+[bold]Examples[/bold]
+  persimchat experiment estimate examples/experiments/tea.yaml
+  persimchat experiment run examples/experiments/tea.yaml --yes
+  persimchat experiment report examples/experiments/tea.yaml
+
+\b
+[bold]Exit codes[/bold]
+  0 done   1 finished, but cells failed   2 bad input   4 stopped by the machine
+  130 interrupted: the same command goes on
+"""
+CELLS_FAILED: Final = 1
+"""The exit code of an experiment that is finished, but some of whose conversations failed."""
+_OUT: Final = Path("results")
+_ASKS_ABOVE: Final = 1_000
+"""The calls beyond which an experiment asks before it starts."""
+_EVERY_S: Final = 10.0
+"""How often progress is told where it is not shown on one line that changes."""
+
+experiment = typer.Typer(
+    help="Hold and compare many conversations from one file.", no_args_is_help=True, epilog=EXAMPLES
+)
+
+File = Annotated[Path, typer.Argument(metavar="FILE", help="The experiment's file (YAML or JSON).", show_default=False)]
+Out = Annotated[
+    Path,
+    typer.Option(
+        "--out",
+        metavar="DIR",
+        help="The folder that holds experiments, each in a folder of its own. [dim]default: ./results[/dim]",
+        show_default=False,
+    ),
+]
+Many = Annotated[bool, typer.Option("--many", metavar="", help="Allow more than 10,000 conversations.")]
+Json = Annotated[bool, typer.Option("--json", metavar="", help="Print one JSON object.")]
+
+
+@experiment.command(epilog=EXAMPLES)
+def estimate(file: File, many: Many = False, out: Out = _OUT, as_json: Json = False) -> None:
+    """Estimate conversations, calls, tokens and cost of an experiment; asks no model and writes nothing."""
+    from persimchat.experiments.api import prepare
+    from persimchat.experiments.file import Experiment
+
+    prepared = prepare(Experiment.load(file), out, many=many)
+    if as_json:
+        say(json.dumps(_data(prepared), ensure_ascii=False, indent=2))
+    else:
+        _print(prepared)
+
+
+@experiment.command(epilog=EXAMPLES)
+def run(
+    file: File,
+    yes: Annotated[bool, typer.Option("--yes", "-y", metavar="", help="Start without asking.")] = False,
+    many: Many = False,
+    budget_calls: Annotated[
+        int | None, typer.Option("--budget-calls", metavar="N", min=1, help="Calls of all conversations together.")
+    ] = None,
+    budget_tokens: Annotated[
+        int | None, typer.Option("--budget-tokens", metavar="N", min=1, help="Tokens of all conversations together.")
+    ] = None,
+    budget_usd: Annotated[
+        float | None, typer.Option("--budget-usd", metavar="X", min=0.0, help="US dollars of all conversations.")
+    ] = None,
+    out: Out = _OUT,
+    as_json: Json = False,
+) -> None:
+    """Hold an experiment's conversations, measure and compare them, and write tables and a report.
+
+    The same command goes on where an interrupted one stopped. Budgets override those of the file.
+    """
+    from persimchat.experiments.api import prepare
+    from persimchat.experiments.file import Experiment
+
+    budgets = {"budget_calls": budget_calls, "budget_tokens": budget_tokens, "budget_usd": budget_usd}
+    wanted = _limited(Experiment.load(file), budgets)
+    prepared = prepare(wanted, out, many=many)
+    if not as_json:
+        _print(prepared)
+    if not yes and _asks(prepared):
+        _confirm()
+    again = shlex.join(["persimchat", "experiment", "run", str(file), *([] if out == _OUT else ["--out", str(out)])])
+    results = asyncio.run(_driven(prepared, again, quiet=as_json))
+    _tell(results, again, as_json=as_json)
+    if results.outcome is not None and results.outcome.failed:
+        raise typer.Exit(CELLS_FAILED)
+
+
+@experiment.command(epilog=EXAMPLES)
+def report(
+    file: Annotated[
+        Path, typer.Argument(metavar="FILE", help="The experiment's file, or its folder.", show_default=False)
+    ],
+    out: Out = _OUT,
+    as_json: Json = False,
+) -> None:
+    """Make the tables and the report of an experiment again; asks no model."""
+    from persimchat.experiments.api import report_on
+    from persimchat.experiments.file import Experiment
+    from persimchat.experiments.place import FILE, Place
+
+    folder = file if file.is_dir() else None
+    wanted = Experiment.load(folder / FILE if folder else file)
+    _tell(report_on(wanted, Place(folder or out / wanted.name)), "", as_json=as_json)
+
+
+def _limited(wanted: Experiment, budgets: Mapping[str, float | None]) -> Experiment:
+    """The experiment with the budgets of the command line."""
+    given = {name: value for name, value in budgets.items() if value is not None}
+    if given.get("budget_usd") == 0:
+        raise InputError("the budget is nothing", where="--budget-usd", remedy="Give more than 0.")
+    return wanted.model_copy(update={"limits": wanted.limits.model_copy(update=given)})
+
+
+def _missing(prepared: Prepared) -> list[Any]:
+    return [each for each in prepared.plan.cells if prepared.standings[each.cell.id].status != "done"]
+
+
+def _expected(prepared: Prepared) -> dict[str, Totals]:
+    from persimchat.experiments.needs import by_model
+
+    return by_model(prepared.plan, prepared.estimates, _missing(prepared))
+
+
+def _asks(prepared: Prepared) -> bool:
+    """Whether it asks before it starts: many calls, any that cost, or cells that differ from those in the folder."""
+    expected = _expected(prepared).values()
+    costs = any(total.cost_usd is None or total.cost_usd > 0 for total in expected)
+    changed = prepared.changes is not None and bool(prepared.changes.new or prepared.changes.gone)
+    return changed or costs or sum(total.calls for total in expected) > _ASKS_ABOVE
+
+
+def _confirm() -> None:
+    if not sys.stdin.isatty():
+        raise InputError(
+            "there is no terminal on which to ask whether to start",
+            where="persimchat experiment run",
+            remedy="Add --yes.",
+        )
+    typer.confirm("Start?", abort=True, err=True)
+
+
+def _data(prepared: Prepared) -> dict[str, Any]:
+    from persimchat.experiments.needs import summed
+
+    expected = _expected(prepared)
+    cells = len(prepared.plan.cells)
+    return {
+        "name": prepared.plan.experiment.name,
+        "combinations": prepared.plan.combinations,
+        "cells": cells,
+        "done": cells - len(_missing(prepared)),
+        "missing": summed(expected.values()).model_dump(),
+        "models": {model: total.model_dump() for model, total in expected.items()},
+    }
+
+
+def _print(prepared: Prepared) -> None:
+    from persimchat.experiments.needs import summed
+    from persimchat.runs.reports.words import cost, count, whole
+
+    plan, expected = prepared.plan, _expected(prepared)
+    tasks = sum(map(len, plan.tasks))
+    sizes = [*((axis.name, len(axis.levels)) for axis in plan.axes), *([("task", tasks)] if tasks else [])]
+    parts = " × ".join(f"{name} {size}" for name, size in sizes)
+    cells, missing = len(plan.cells), len(_missing(prepared))
+    say(one_line(f"{plan.experiment.name}: {count(cells, 'conversation')}{f' ({parts})' if parts else ''}"))
+    if prepared.changes is not None:
+        changes = prepared.changes
+        if changes.new or changes.gone:
+            say(f"The file has changed: {changes.kept} kept, {changes.new} new, {changes.gone} no longer in it.")
+        say(f"{cells - missing} of {cells} done, {missing} to hold.")
+    debates = any(planned.settings.mode == "debate" for planned in plan.cells)
+    for model, total in [*expected.items(), *([("in all", summed(expected.values()))] if len(expected) > 1 else [])]:
+        tokens = f"{whole(total.input_tokens)} tokens in, {whole(total.output_tokens)} out"
+        most = "at most " if debates else "about "
+        say(one_line(f"{model}: {most}{count(total.calls, 'call')}, {tokens}, cost: {cost(total)}"))
+
+
+async def _driven(prepared: Prepared, again: str, *, quiet: bool) -> Results:
+    from persimchat.app.following import signals_cancel
+    from persimchat.experiments.api import run_prepared
+    from persimchat.models.registry import close_models
+
+    line = _Line(quiet=quiet)
+    with signals_cancel():
+        try:
+            return await run_prepared(prepared, line.show)
+        except asyncio.CancelledError:
+            line.end()
+            warn(f"persimchat: stopped; every conversation keeps its last checkpoint. Go on with: {again}")
+            raise Interrupted from None
+        finally:
+            line.end()
+            await close_models()
+
+
+class _Line:
+    """Tells progress: on one line that changes, or, where there is no terminal, now and then on a line of its own."""
+
+    def __init__(self, *, quiet: bool) -> None:
+        self._quiet, self._changes = quiet, on_terminal() and sys.stderr.isatty()
+        self._told, self._open = time.monotonic(), False
+
+    def show(self, progress: Progress) -> None:
+        """Show how far it is."""
+        text = _in_words(progress)
+        if self._quiet:
+            return
+        if self._changes:
+            sys.stderr.write(f"\r\x1b[K{text}")
+            sys.stderr.flush()
+            self._open = True
+        elif time.monotonic() - self._told >= _EVERY_S:
+            self._told = time.monotonic()
+            warn(text)
+
+    def end(self) -> None:
+        """Leave the line that changes."""
+        if self._open:
+            warn("")
+        self._open = False
+
+
+def _in_words(progress: Progress) -> str:
+    from persimchat.runs.reports.words import cost, count
+
+    left = progress.seconds_left
+    parts = [
+        f"{progress.done} of {progress.cells} done",
+        f"{progress.running} running",
+        f"{progress.failed} failed",
+        count(progress.spent.calls, "call"),
+        *([cost(progress.spent)] if progress.spent.cost_usd else []),
+        *([f"about {left / 60:.0f} min left" if left >= 90 else f"about {left:.0f} s left"] if left else []),
+    ]
+    return ", ".join(parts)
+
+
+def _tell(results: Results, again: str, *, as_json: bool) -> None:
+    """Say how the experiment went, and where its report is."""
+    from persimchat.experiments.report import NAME
+    from persimchat.runs.reports.words import count
+
+    cells = len(results.tables.locked.cells)
+    done = sum(standing.status == "done" for standing in results.tables.standings.values())
+    outcome, path = results.outcome, results.folder / NAME
+    if as_json:
+        data: dict[str, Any] = {"folder": str(results.folder), "cells": cells, "done": done, "report": str(path)}
+        if outcome is not None:
+            data |= {"calls": outcome.made, "failed": outcome.failed, "left": sorted(outcome.left)}
+            data |= {"spent": outcome.spent.model_dump(), "stopped": outcome.stopped}
+        say(json.dumps(data, ensure_ascii=False, indent=2))
+        return
+    made = f", {count(outcome.made, 'call')}" if outcome is not None else ""
+    say(f"{done} of {cells} done{made}")
+    if outcome is not None:
+        for cell, why in outcome.failed.items():
+            warn(f"persimchat: cell {cell} failed: {one_line(why)}")
+        if outcome.held:
+            say(f"{count(len(outcome.held), 'cell')} held by another process: left alone")
+        if outcome.stopped:
+            warn(f"persimchat: no further cells were started: {outcome.stopped}")
+        if outcome.left or outcome.failed:
+            say(f"{len(outcome.left) + len(outcome.failed)} not complete. Go on with: {again}")
+    say(f"report: {path}")

@@ -1,0 +1,186 @@
+"""The axes of an experiment: from what the file says to levels, each with a label and what it changes."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final, get_args
+
+from persimchat.experiments.file import PATCHED, Experiment
+from persimchat.state.errors import InputError, suggestion
+from persimchat.state.setting import with_current_names
+from persimchat.state.settings import BASELINES, FORMER_NAMES, Settings
+
+Label = str | int | float | bool | None
+"""How a level is called in tables: a plain value."""
+
+PATTERNS: Final[tuple[str, ...]] = get_args(Settings.model_fields["pattern"].annotation)
+METHODS: Final = (*PATTERNS, *BASELINES)
+"""Who speaks next in a conversation of minds, and baselines, by their own names."""
+
+_OWN: Final = ("variant", "method", "model", "seed", "wording", "order")
+
+
+@dataclass(frozen=True)
+class Level:
+    """One value of an axis.
+
+    Attributes:
+        label: how it is called.
+        settings: what it sets; None unsets.
+        scenario: fields of the scenario that it replaces.
+        wording: the topic in place of the task's; `{topic}` in it stands for that. None leaves it as it is.
+        order: "listed", "reversed", or what the participants are shuffled by.
+    """
+
+    label: Label
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    scenario: Mapping[str, Any] = field(default_factory=dict)
+    wording: str | None = None
+    order: str = "listed"
+
+
+@dataclass(frozen=True)
+class Axis:
+    """What is varied.
+
+    Attributes:
+        name: of the axis.
+        levels: in order of the file.
+    """
+
+    name: str
+    levels: tuple[Level, ...]
+
+
+def axes_of(experiment: Experiment) -> list[Axis]:
+    """The axes of an experiment in the order of its file.
+
+    Raises:
+        InputError: an axis, a setting or a level is not known or is given twice.
+    """
+    axes = [_axis(experiment, name, given) for name, given in experiment.grid.items()]
+    for axis in axes:
+        labels = [json.dumps(level.label) for level in axis.levels]
+        twice = next((label for label in labels if labels.count(label) > 1), None)
+        if twice is not None:
+            raise InputError(
+                f"axis {axis.name} has the level {twice} twice",
+                where=experiment.where("grid", axis.name),
+                remedy="Keep one of the two.",
+            )
+    return axes
+
+
+def _axis(experiment: Experiment, name: str, given: Any) -> Axis:
+    where = experiment.where("grid", name)
+    match name:
+        case "variant":
+            levels = [_variant(experiment, label, value) for label, value in _mapping(given, name, where).items()]
+        case "method":
+            levels = [_method(value, where) for value in _list(given, name, where)]
+        case "seed":
+            levels = [Level(value, {"seed": value}) for value in _seeds(given, where)]
+        case "wording":
+            levels = [_wording(label, text, where) for label, text in _mapping(given, name, where).items()]
+        case "order":
+            levels = [level for value in _list(given, name, where) for level in _orders(value, where)]
+        case _:
+            setting = FORMER_NAMES.get(name, name)
+            _known(setting, where, (*_OWN, *Settings.model_fields), "axis or setting")
+            values = _list(given, name, where)
+            levels = [Level(_label(value), {setting: value}) for value in values]
+    return Axis(name, tuple(levels))
+
+
+def _variant(experiment: Experiment, label: str, value: Any) -> Level:
+    where = experiment.where("grid", "variant", label)
+    bundle = dict(_mapping(value or {}, f"variant {label}", where))
+    patch = _mapping(bundle.pop("scenario", {}), f"the scenario of variant {label}", where)
+    for name in patch:
+        _known(name, where, PATCHED, "field of a scenario")
+    settings = with_current_names(bundle, FORMER_NAMES)
+    for name in settings:
+        _known(name, where, tuple(Settings.model_fields), "setting")
+    return Level(label, settings, patch)
+
+
+def _method(value: Any, where: str) -> Level:
+    _known(value, where, METHODS, "method")
+    return Level(value, {"pattern": value, "baseline": None} if value in PATTERNS else {"baseline": value})
+
+
+def _seeds(given: Any, where: str) -> list[int]:
+    if isinstance(given, Mapping):
+        if set(given) != {"from", "count"} or not all(_is_whole(value) for value in given.values()):
+            raise InputError("seeds are not given as from and count", where=where, remedy="Write {from: 0, count: 3}.")
+        given = list(range(given["from"], given["from"] + given["count"]))
+    if not given or not all(_is_whole(value) for value in given):
+        raise InputError("seeds are not whole numbers", where=where, remedy="Write [0, 1, 2] or {from: 0, count: 3}.")
+    return list(given)
+
+
+def _wording(label: str, text: Any, where: str) -> Level:
+    if text is not None and not isinstance(text, str):
+        raise InputError(
+            f"wording {label} is not a text", where=where, remedy='Write it in quotes; "" changes nothing.'
+        )
+    return Level(label, wording=text or None)
+
+
+def _orders(value: Any, where: str) -> list[Level]:
+    if isinstance(value, Mapping) and set(value) == {"shuffled"} and _is_whole(value["shuffled"]):
+        labels = [f"shuffled-{number}" for number in range(1, value["shuffled"] + 1)]
+        if labels:
+            return [Level(label, order=label) for label in labels]
+    if value in ("listed", "reversed"):
+        return [Level(value, order=value)]
+    raise InputError(
+        f"{value!r} is no order of participants", where=where, remedy="Write listed, reversed or {shuffled: 3}."
+    )
+
+
+def in_order(people: list[Any], order: str, name: str) -> list[Any]:
+    """Participants in another order.
+
+    Args:
+        people: as they are listed.
+        order: of a level.
+        name: the experiment's, of which the shuffles are drawn.
+    """
+    if order == "listed":
+        return list(people)
+    if order == "reversed":
+        return people[::-1]
+    return random.Random(f"{name}/{order}").sample(people, len(people))
+
+
+def _label(value: Any) -> Label:
+    return value if isinstance(value, Label) else json.dumps(value, ensure_ascii=False)
+
+
+def _is_whole(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _known(name: Any, where: str, known: tuple[str, ...], what: str) -> None:
+    if name not in known:
+        raise InputError(
+            f"there is no {what} {name!r}",
+            where=where,
+            remedy=suggestion(str(name), known, otherwise="See docs/experiments.md and docs/settings.md."),
+        )
+
+
+def _mapping(given: Any, name: str, where: str) -> Mapping[str, Any]:
+    if not isinstance(given, Mapping):
+        raise InputError(f"{name} is not a mapping", where=where, remedy="Write lines 'label: …' under it.")
+    return given
+
+
+def _list(given: Any, name: str, where: str) -> list[Any]:
+    if not isinstance(given, list):
+        raise InputError(f"axis {name} is not a list", where=where, remedy="Write its values as [a, b].")
+    return given

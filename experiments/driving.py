@@ -1,0 +1,247 @@
+"""Holds the cells of an experiment on one event loop: admits, runs, resumes what failed, and records what happened."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import deque
+from collections.abc import Callable, Mapping
+from contextlib import aclosing
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from persimchat.experiments.admission import Admission
+from persimchat.experiments.needs import amounts, budget_of, summed
+from persimchat.experiments.place import Place
+from persimchat.experiments.plan import Plan, Planned, canonical
+from persimchat.runs.events import Totals
+from persimchat.runs.reports.estimate import Estimate
+from persimchat.runs.run.resume import resume_run
+from persimchat.runs.run.simulation import check, run_simulation
+from persimchat.state.errors import InputError, MachineError, PerSimChatError
+from persimchat.state.settings import BUDGETS
+
+FIRST: Final = 8
+"""Of so many first cells, more than half must not fail: a wrong key should cost seconds."""
+_WITHOUT_EFFECT: Final = "seed"
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far an experiment is.
+
+    Attributes:
+        cells: all of them.
+        done: those that are complete.
+        running: those that are being held.
+        failed: those that failed for good.
+        spent: what all cells have used so far.
+        seconds_left: until the end at the pace so far; None where nothing has ended yet.
+    """
+
+    cells: int
+    done: int
+    running: int
+    failed: int
+    spent: Totals
+    seconds_left: float | None
+
+
+@dataclass
+class Outcome:
+    """How an experiment's driver ended.
+
+    Attributes:
+        done: cells that are complete.
+        failed: cells that failed for good, with the reason.
+        left: cells that did not start, or did not get to their end: for lack of budget, or because others failed.
+        held: cells on which another process works.
+        made: calls made this time.
+        spent: what all cells have used, now and before.
+        stopped: why no further cells were started; empty where all had their turn.
+    """
+
+    done: set[str] = field(default_factory=set)
+    failed: dict[str, str] = field(default_factory=dict)
+    left: set[str] = field(default_factory=set)
+    held: set[str] = field(default_factory=set)
+    made: int = 0
+    spent: Totals = field(default_factory=Totals)
+    stopped: str = ""
+
+
+async def check_cells(plan: Plan) -> None:
+    """Refuse an experiment with a cell whose models, embedding or stores cannot be used; asks no model.
+
+    Raises:
+        InputError: a cell cannot be held, and which.
+    """
+    looked_at: set[bytes] = set()
+    for planned in plan.cells:
+        settings = planned.settings.model_dump(mode="json", exclude={_WITHOUT_EFFECT})
+        key = canonical([settings, len(planned.scenario.participants)])
+        if key in looked_at:
+            continue
+        looked_at.add(key)
+        try:
+            await check(planned.scenario, planned.settings)
+        except InputError as error:
+            axes = ", ".join(f"{name}: {label}" for name, label in planned.cell.axes.items()) or "the base"
+            what = f"cell ({axes}) cannot be held: {error.what}"
+            raise InputError(what, where=error.where, remedy=error.remedy) from None
+
+
+async def drive(
+    plan: Plan, place: Place, estimates: Mapping[str, Estimate], tell: Callable[[Progress], None] = lambda _: None
+) -> Outcome:
+    """Hold all cells that are not complete. Cancelled, it stops them; each keeps its last checkpoint.
+
+    Args:
+        plan: of the experiment.
+        place: its folder, which this process holds (`Place.driven`).
+        estimates: of all cells.
+        tell: is told how far it is, after every change.
+
+    Raises:
+        MachineError: the machine has stopped a cell; the others are stopped too.
+    """
+    return await _Driver(plan, place, estimates, tell).run()
+
+
+class _Driver:
+    def __init__(
+        self, plan: Plan, place: Place, estimates: Mapping[str, Estimate], tell: Callable[[Progress], None]
+    ) -> None:
+        self.plan, self.place, self.estimates, self.tell = plan, place, estimates, tell
+        self.limits = plan.experiment.limits
+        self.outcome = Outcome()
+        self.used: dict[str, Totals] = {}
+        self.waiting: deque[Planned] = deque()
+        self.running: dict[asyncio.Task[str], Planned] = {}
+        self.ended = 0
+        for planned in plan.cells:
+            self._stand(planned)
+        self.before = dict(self.used)
+        self.admission = Admission(budget_of(self.limits), amounts(summed(self.used.values())))
+
+    def _stand(self, planned: Planned) -> None:
+        """Find out how far a cell is."""
+        cell = planned.cell.id
+        standing = self.place.standing(cell)
+        if standing.manifest is not None and standing.manifest.usage.total is not None:
+            self.used[cell] = standing.manifest.usage.total
+        if standing.status == "done":
+            self.outcome.done.add(cell)
+            self.place.named(cell)
+        elif standing.status == "held":
+            self.outcome.held.add(cell)
+        else:
+            self.waiting.append(planned)
+
+    async def run(self) -> Outcome:
+        self.since = time.monotonic()
+        try:
+            while self._admit() or self.running:
+                self.tell(self._progress())
+                ended, _ = await asyncio.wait(self.running, return_when=asyncio.FIRST_COMPLETED)
+                for task in ended:
+                    self._settle(self.running.pop(task), task)
+        finally:
+            for task in self.running:
+                task.cancel()
+            await asyncio.gather(*self.running, return_exceptions=True)
+        self.outcome.left |= {planned.cell.id for planned in self.waiting}
+        self.outcome.spent = summed(self.used.values())
+        self.tell(self._progress())
+        return self.outcome
+
+    def _admit(self) -> bool:
+        """Start as many cells as may be started; whether any was."""
+        started = False
+        while self.waiting and len(self.running) < self.limits.cells and not self.outcome.stopped:
+            planned = self.waiting[0]
+            cell = planned.cell.id
+            used = amounts(self.used[cell]) if cell in self.used else None
+            budget = self.admission.admit(cell, amounts(self.estimates[cell].total), used)
+            if budget is None:
+                if not self.running:
+                    self.outcome.stopped = "the budget does not suffice for another cell"
+                break
+            self.waiting.popleft()
+            # Those that are not limited now are named too: a cell that goes on may have had a budget before.
+            own = {name: budget.get(name) for name in BUDGETS} if planned.settings.baseline is None else {}
+            self.running[asyncio.create_task(self._held(planned, own), name=f"cell {cell}")] = planned
+            started = True
+        return started
+
+    def _settle(self, planned: Planned, task: asyncio.Task[str]) -> None:
+        """Account for a cell that has ended."""
+        cell = planned.cell.id
+        self.ended += 1
+        standing = self.place.standing(cell)
+        total = standing.manifest.usage.total if standing.manifest is not None else None
+        earlier = self.used.get(cell, Totals())
+        if total is not None:
+            self.used[cell] = total
+            self.outcome.made += total.calls - earlier.calls
+        now, then = amounts(self.used.get(cell, Totals())), amounts(earlier)
+        self.admission.settle(cell, {name: now[name] - then[name] for name in now})
+        why = task.result()
+        if standing.status == "done":
+            self.place.named(cell)
+            self.outcome.done.add(cell)
+            self.place.tell("done", cell)
+        elif standing.status == "budget" and not why:
+            self.outcome.left.add(cell)
+            self.place.tell("budget", cell)
+        else:
+            self.outcome.failed[cell] = why or "it did not come to its end"
+            self.place.tell("failed", cell, why=self.outcome.failed[cell])
+        if self.ended <= FIRST and len(self.outcome.failed) > FIRST // 2:
+            self.outcome.stopped = f"{len(self.outcome.failed)} of the first {self.ended} cells failed"
+
+    async def _held(self, planned: Planned, budget: Mapping[str, float | None]) -> str:
+        """Hold a cell, and resume it while it fails and may be tried again; why it failed, or nothing."""
+        why = ""
+        for _ in range(self.limits.retries + 1):
+            try:
+                await self._attempt(planned, budget)
+            except MachineError:
+                raise
+            except InputError as error:  # it would be refused again
+                return str(error)
+            except PerSimChatError as error:
+                why = str(error)
+            else:
+                return ""
+        return why
+
+    async def _attempt(self, planned: Planned, budget: Mapping[str, float | None]) -> None:
+        """Begin a cell's run, or go on with it, to its end."""
+        cell, place = planned.cell.id, self.place
+        own: dict[str, Any] = dict(budget)
+        folder = await asyncio.to_thread(place.named, cell)
+        if folder is not None:
+            recorded = place.standing(cell).manifest
+            place.tell("started", cell, run=recorded.run if recorded else "", resumed=True)
+            events = resume_run(folder, changes=own)
+        else:
+            run = await asyncio.to_thread(place.new_run, cell)
+            place.tell("started", cell, run=run, resumed=False)
+            settings = planned.settings.model_copy(update=own)
+            events = run_simulation(planned.scenario, settings, out=place.runs, run=run)
+        async with aclosing(events):
+            async for _ in events:
+                pass
+
+    def _progress(self) -> Progress:
+        ended, left = self.ended, len(self.waiting) + len(self.running)
+        pace = (time.monotonic() - self.since) / ended if ended else None
+        return Progress(
+            cells=len(self.plan.cells),
+            done=len(self.outcome.done),
+            running=len(self.running),
+            failed=len(self.outcome.failed),
+            spent=summed(self.used.values()),
+            seconds_left=pace * left if pace is not None else None,
+        )

@@ -1,0 +1,202 @@
+"""The file of an experiment: what is varied, over which tasks, what is measured and compared, within which limits."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any, Final, Self
+
+from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError, field_validator, model_validator
+
+from persimchat.state.document import Document, read_document
+from persimchat.state.errors import InputError
+from persimchat.state.normalise import is_visible
+from persimchat.state.scenario import Topic
+from persimchat.state.setting import with_current_names
+from persimchat.state.settings import FORMER_NAMES, PART, Settings
+from persimchat.state.validation_errors import input_error
+
+PATCHED: Final = ("topic", "participants", "relationships", "social_goals", "rules")
+"""The fields of a scenario that an experiment may write out, or a variant may replace."""
+
+Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$")]
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Base(_Part):
+    """The conversation from which all cells start."""
+
+    scenario: str | None = Field(default=None, description="a scenario file, relative to the experiment's own")
+    topic: Topic | None = Field(default=None, description="what the conversations are about")
+    participants: list[Any] | None = Field(default=None, description="who takes part, as in a scenario file")
+    relationships: list[Any] = Field(default=[], description="between participants, as in a scenario file")
+    social_goals: dict[str, Any] = Field(default={}, description="of participants, as in a scenario file")
+    rules: list[Any] = Field(default=[], description="that all participants know")
+    settings: dict[str, Any] = Field(default={}, description="settings of all cells")
+
+    @field_validator("settings")
+    @classmethod
+    def _current(cls, value: dict[str, Any]) -> dict[str, Any]:
+        return with_current_names(value, FORMER_NAMES)
+
+    @model_validator(mode="after")
+    def _one_source(self) -> Self:
+        written = sorted(self.model_fields_set.intersection(PATCHED))
+        if self.scenario is not None and written:
+            raise ValueError(f"a scenario file and {written[0]} are both given; leave one of them out")
+        return self
+
+
+class Task(_Part):
+    """One topic of many, over which methods are compared."""
+
+    id: Name
+    topic: Topic
+    category: str = Field(default="", max_length=100, description="the kind of topic, for tables")
+    answer: str | None = Field(default=None, description="the reference answer, for the evaluator `correct`")
+
+
+class Tasks(_Part):
+    """The tasks of an experiment: a file or a list, all of them or a sample."""
+
+    file: str | None = Field(
+        default=None, description="a file with the field `tasks`, relative to the experiment's own"
+    )
+    list_: list[Task] | None = Field(default=None, alias="list", min_length=1, description="the tasks themselves")
+    sample: Annotated[int, Field(ge=1)] | None = Field(
+        default=None, description="how many tasks are drawn; all if unset"
+    )
+    rounds: int = Field(default=1, ge=1, le=1000, description="how often tasks are drawn anew")
+    seed: int = Field(default=0, description="of the draws")
+
+    @model_validator(mode="after")
+    def _one_source(self) -> Self:
+        if (self.file is None) == (self.list_ is None):
+            raise ValueError("tasks need either a file or a list; give one of the two")
+        return self
+
+
+class _TaskFile(_Part):
+    tasks: list[Task] = Field(min_length=1)
+
+
+class Measures(_Part):
+    """What is measured in every conversation."""
+
+    evaluators: list[str] = Field(default=[], description="arithmetic evaluators, by name")
+
+
+class Compare(_Part):
+    """One comparison: all pairs of an axis's levels, or each level with a reference."""
+
+    by: str = Field(description="the axis whose levels are compared")
+    reference: Any = Field(default=None, description="the level with which the others are compared; all pairs if unset")
+    within: dict[str, Any] = Field(default={}, description="only cells with these levels of other axes")
+
+
+class Limits(_Part):
+    """How much is done at a time, and how much may be spent."""
+
+    cells: int = Field(default=4, ge=1, le=1000, description="conversations held at the same time")
+    retries: int = Field(default=2, ge=0, le=20, description="how often a conversation that failed is resumed")
+    budget_calls: Annotated[int, Field(ge=1)] | None = Field(default=None, description="calls of all cells together")
+    budget_tokens: Annotated[int, Field(ge=1)] | None = Field(default=None, description="tokens of all cells together")
+    budget_usd: Annotated[float, Field(gt=0)] | None = Field(
+        default=None, description="US dollars of all cells together"
+    )
+
+
+class Experiment(_Part):
+    """Many conversations from one file: cells, measures and comparisons."""
+
+    name: Name = Field(description="letters, digits, _ and -; also its folder's name")
+    base: Base
+    tasks: Tasks | None = Field(default=None, description="topics in place of the base's")
+    grid: dict[str, Any] = Field(default={}, description="axes, each with its levels; every combination is a cell")
+    exclude: list[dict[str, Any]] = Field(default=[], description="combinations of levels that are not held")
+    measures: Measures = Measures()
+    compare: list[Compare] = []
+    limits: Limits = Limits()
+
+    _document: Document | None = PrivateAttr(default=None)
+    _folder: Path = PrivateAttr(default_factory=Path)
+
+    @classmethod
+    def load(cls, path: Path | str) -> Self:
+        """Read an experiment's file.
+
+        Args:
+            path: a YAML or JSON file with the fields of this class.
+
+        Raises:
+            InputError: naming file, line, field and remedy.
+        """
+        path = Path(path)
+        document = read_document(path)
+        try:
+            found = cls.model_validate(document.data)
+        except ValidationError as error:
+            raise input_error(error, cls, document) from None
+        try:
+            Settings.model_validate(found.base.settings, context=PART)
+        except ValidationError as error:
+            raise input_error(error, Settings, document, ("base", "settings")) from None
+        found._document, found._folder = document, path.parent
+        return found
+
+    @property
+    def folder(self) -> Path:
+        """The folder from which paths in the file count."""
+        return self._folder
+
+    def where(self, *location: str | int) -> str:
+        """A place in the file in words."""
+        document = self._document or Document(self.model_dump(by_alias=True))
+        return document.where(location)
+
+    def text(self) -> bytes | None:
+        """The file's own text; None where the experiment was made in code."""
+        return Path(self._document.source).read_bytes() if self._document is not None else None
+
+    def all_tasks(self) -> list[Task]:
+        """All tasks, before any is drawn; none where the base's topic is the only one.
+
+        Raises:
+            InputError: the file of tasks is wrong, or two tasks have one id, or more are to be drawn than there are.
+        """
+        if self.tasks is None:
+            return []
+        found, document = self.tasks.list_, None
+        if self.tasks.file is not None:
+            document = read_document(self._folder / self.tasks.file)
+            try:
+                found = _TaskFile.model_validate(document.data).tasks
+            except ValidationError as error:
+                raise input_error(error, _TaskFile, document) from None
+        tasks = found or []
+        seen: set[str] = set()
+        for number, task in enumerate(tasks):
+            if task.id in seen:
+                where = document.where(("tasks", number)) if document else self.where("tasks", "list", number)
+                raise InputError(f"two tasks have the id {task.id!r}", where=where, remedy="Give each its own.")
+            seen.add(task.id)
+        if self.tasks.sample is not None and self.tasks.sample > len(tasks):
+            raise InputError(
+                f"{self.tasks.sample} tasks are to be drawn, and there are {len(tasks)}",
+                where=self.where("tasks", "sample"),
+                remedy=f"Draw at most {len(tasks)}.",
+            )
+        return tasks
+
+    @field_validator("grid", mode="after")
+    @classmethod
+    def _levels(cls, grid: dict[str, Any]) -> dict[str, Any]:
+        for name, levels in grid.items():
+            if not isinstance(levels, list | Mapping) or not levels:
+                raise ValueError(f"grid={name!r} has no levels; write a list of values, or labels with values")
+            if not is_visible(name):
+                raise ValueError("grid has an axis without a name; name it")
+        return grid

@@ -1,0 +1,101 @@
+"""What the cells of an experiment are expected to use, estimated without asking a model."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from persimchat.experiments.file import Limits
+from persimchat.experiments.plan import Plan, Planned, canonical
+from persimchat.runs.events import Totals
+from persimchat.runs.reports.estimate import Estimate, estimate
+from persimchat.state.errors import InputError
+from persimchat.state.settings import BUDGETS
+
+ESTIMATED_AS_ONE = "seed"
+"""The setting that changes no estimate: cells that differ in it alone are estimated once."""
+
+
+def estimates(plan: Plan) -> dict[str, Estimate]:
+    """The estimate of every cell, by its id.
+
+    Raises:
+        InputError: a cell cannot be held: its message limit leaves no room for a round.
+    """
+    known: dict[bytes, Estimate] = {}
+    found: dict[str, Estimate] = {}
+    for planned in plan.cells:
+        settings = {name: value for name, value in planned.cell.settings.items() if name != ESTIMATED_AS_ONE}
+        key = canonical([settings, planned.scenario.model_dump(mode="json", by_alias=True)])
+        if key not in known:
+            known[key] = estimate(planned.scenario, planned.settings)
+        found[planned.cell.id] = known[key]
+    return found
+
+
+def amounts(totals: Totals) -> dict[str, float]:
+    """What was or will be used, by the name of its budget; an unknown price counts as nothing."""
+    return dict(
+        zip(
+            BUDGETS,
+            (totals.calls, totals.input_tokens + totals.output_tokens, totals.cost_usd or 0.0),
+            strict=True,
+        )
+    )
+
+
+def budget_of(limits: Limits) -> dict[str, float]:
+    """The budgets that are set, by name."""
+    given = {name: getattr(limits, name) for name in BUDGETS}
+    return {name: float(value) for name, value in given.items() if value is not None}
+
+
+def check_budget(plan: Plan, found: Mapping[str, Estimate]) -> None:
+    """Refuse a budget that admits no cell, or that cannot be counted.
+
+    Raises:
+        InputError: it is below the smallest estimate, or a price is not known.
+    """
+    limits, where = plan.experiment.limits, plan.experiment.where("limits")
+    unpriced = sorted({name for each in found.values() for name in each.unpriced()})
+    if limits.budget_usd is not None and unpriced:
+        raise InputError(
+            f"budget_usd is set, and the price of {unpriced[0]} is not known",
+            where=where,
+            remedy="Give it with the setting prices, or limit budget_tokens.",
+        )
+    for name, limit in budget_of(limits).items():
+        least = min(amounts(each.total)[name] for each in found.values())
+        if limit < least:
+            raise InputError(
+                f"{name}={limit:g} is below what the smallest cell is expected to use, {least:,.6g}",
+                where=where,
+                remedy="Raise it, or make the conversations shorter.",
+            )
+
+
+def summed(found: Iterable[Totals]) -> Totals:
+    """The sum of totals; the cost is unknown as soon as one part of it is."""
+    each: Sequence[Totals] = list(found)
+    costs = [one.cost_usd for one in each]
+    return Totals(
+        calls=sum(one.calls for one in each),
+        input_tokens=sum(one.input_tokens for one in each),
+        output_tokens=sum(one.output_tokens for one in each),
+        estimated=any(one.estimated for one in each),
+        cost_usd=None if None in costs else sum(cost for cost in costs if cost is not None),
+    )
+
+
+def by_model(plan: Plan, found: Mapping[str, Estimate], cells: Iterable[Planned] | None = None) -> dict[str, Totals]:
+    """The expected sums of cells by model.
+
+    Args:
+        plan: of the experiment.
+        found: the estimates.
+        cells: those that count; None for all.
+    """
+    groups: dict[str, list[Totals]] = {}
+    for planned in plan.cells if cells is None else cells:
+        for model, total in found[planned.cell.id].by("model").items():
+            groups.setdefault(model, []).append(total)
+    return {model: summed(groups[model]) for model in sorted(groups)}

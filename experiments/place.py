@@ -1,0 +1,263 @@
+"""The folder of an experiment: its file, its lock file, what happened to its cells, and their runs.
+
+The truth about a cell is its run's folder. `cells.jsonl` is a record for people and for the number of tries.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final, Literal
+
+from filelock import FileLock, Timeout
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from persimchat.experiments.axes import Label
+from persimchat.experiments.plan import SHAPING, Cell, Plan, defaults
+from persimchat.prompts import prompt_hash
+from persimchat.runs.folder.jsonl import parsed
+from persimchat.runs.folder.lock import is_held
+from persimchat.runs.folder.manifest import Manifest, versions
+from persimchat.runs.folder.reading import read_manifest
+from persimchat.runs.folder.run_folder import MANIFEST, now, write_whole
+from persimchat.state.document import Document
+from persimchat.state.errors import InputError
+from persimchat.state.settings import MODES
+from persimchat.state.validation_errors import input_error
+
+FILE, PLAN, EVENTS, LOCK = "experiment.yaml", "experiment.lock.json", "cells.jsonl", "driver.lock"
+RUNS, TABLES = "runs", "tables"
+"""The files and folders of an experiment."""
+
+FORMAT: Final = 1
+"""Version of the lock file."""
+
+Status = Literal["planned", "begun", "done", "budget", "failed", "held"]
+_COMPLETE: Final = ("message_limit", "consensus", "closed")
+"""Endings with which a conversation counts as held."""
+
+
+class LockFile(BaseModel):
+    """What an experiment is made of: the cells, and everything that they were resolved from."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    format: int
+    name: str
+    axes: dict[str, list[Label]]
+    tasks: list[list[str]]
+    combinations: int
+    versions: dict[str, str]
+    prompt_hash: str
+    defaults: dict[str, dict[str, Any]]
+    cells: list[Cell]
+
+
+@dataclass(frozen=True)
+class Standing:
+    """How far a cell is.
+
+    Attributes:
+        status: planned, begun, done, budget (its own budget was used up), failed, or held by another process.
+        folder: its run's; None where there is none.
+        manifest: its run.json.
+    """
+
+    status: Status
+    folder: Path | None = None
+    manifest: Manifest | None = None
+
+
+@dataclass(frozen=True)
+class Changes:
+    """How the cells of a file differ from those that the folder knows.
+
+    Attributes:
+        kept: cells that both have.
+        new: cells that only the file has.
+        gone: cells that only the folder has; their runs stay where they are.
+    """
+
+    kept: int
+    new: int
+    gone: int
+
+
+class Place:
+    """An experiment's folder."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.runs = path / RUNS
+
+    @contextmanager
+    def driven(self) -> Iterator[None]:
+        """Hold the folder against a second driver while the body runs.
+
+        Raises:
+            InputError: another driver holds it, or it cannot be written.
+        """
+        try:
+            self.runs.mkdir(parents=True, exist_ok=True)
+            lock = FileLock(self.path / LOCK, thread_local=False)
+            lock.acquire(timeout=0)
+        except Timeout:
+            raise InputError(
+                "the experiment is being run by another process",
+                where=str(self.path),
+                remedy="Wait until it has ended, or stop it there.",
+            ) from None
+        except OSError as error:
+            raise InputError(
+                f"the folder of the experiment cannot be used: {error.strerror}",
+                where=str(self.path),
+                remedy="Choose another with --out.",
+            ) from error
+        try:
+            self._mend()
+            yield
+        finally:
+            lock.release()
+
+    def changes(self, plan: Plan) -> Changes | None:
+        """How the file's cells differ from the folder's; None where the folder is new.
+
+        Raises:
+            InputError: the folder is another experiment's, or its lock file is damaged.
+        """
+        if not (self.path / PLAN).is_file():
+            return None
+        known = self.locked()
+        if known.name != plan.experiment.name:
+            raise InputError(
+                f"this is the folder of another experiment, {known.name!r}",
+                where=str(self.path),
+                remedy="Choose another folder with --out, or give the experiment its old name.",
+            )
+        before, after = {cell.id for cell in known.cells}, {planned.cell.id for planned in plan.cells}
+        return Changes(len(before & after), len(after - before), len(before - after))
+
+    def keep(self, plan: Plan) -> None:
+        """Write the copy of the file and the lock file, each whole or not at all."""
+        text = plan.experiment.text()
+        if text is None:
+            text = json.dumps(plan.experiment.model_dump(by_alias=True, mode="json"), ensure_ascii=False).encode()
+        locked = LockFile(
+            format=FORMAT,
+            name=plan.experiment.name,
+            axes={axis.name: [level.label for level in axis.levels] for axis in plan.axes},
+            tasks=[list(each) for each in plan.tasks],
+            combinations=plan.combinations,
+            versions=versions(),
+            prompt_hash=prompt_hash(),
+            defaults={mode: {name: defaults(mode)[name] for name in SHAPING} for mode in MODES},
+            cells=[planned.cell for planned in plan.cells],
+        )
+        write_whole(self.path / FILE, text)
+        write_whole(self.path / PLAN, (locked.model_dump_json(indent=1) + "\n").encode())
+
+    def locked(self) -> LockFile:
+        """The lock file.
+
+        Raises:
+            InputError: there is none, or it is damaged or of another version.
+        """
+        path = self.path / PLAN
+        if not path.is_file():
+            raise InputError(
+                "this is not an experiment's folder: it has no lock file",
+                where=str(self.path),
+                remedy="Run the experiment first: persimchat experiment run FILE",
+            )
+        data = parsed(path.read_bytes(), str(path))
+        try:
+            return LockFile.model_validate(data)
+        except ValidationError as error:
+            raise input_error(error, LockFile, Document(data, str(path))) from None
+
+    def standing(self, cell: str) -> Standing:
+        """How far a cell is, from its run's folder.
+
+        Raises:
+            InputError: its run.json is damaged.
+        """
+        folder = self._folder(cell)
+        if folder is None:
+            return Standing("planned")
+        manifest = read_manifest(folder)
+        if is_held(folder):
+            return Standing("held", folder, manifest)
+        reason = manifest.stop_reason
+        status: Status = "done" if reason in _COMPLETE else "begun"
+        if reason in ("budget", "error"):
+            status = "budget" if reason == "budget" else "failed"
+        return Standing(status, folder, manifest)
+
+    def _folder(self, cell: str) -> Path | None:
+        """The cell's run folder: under its own name, or, if its process was killed, still under the run's."""
+        own = self.runs / cell
+        if (own / MANIFEST).is_file():
+            return own
+        return next((path.parent for path in sorted(self.runs.glob(f"{cell}-*/{MANIFEST}"))), None)
+
+    def new_run(self, cell: str) -> str:
+        """The id of a run that begins; what a kill has left of one that had not begun is removed."""
+        for left in [self.runs / cell, *self.runs.glob(f"{cell}-*")]:
+            if left.is_dir() and not (left / MANIFEST).is_file():
+                shutil.rmtree(left)
+        return f"{cell}-{secrets.token_hex(4)}"
+
+    def named(self, cell: str) -> Path | None:
+        """Give the cell's run folder the cell's name; nobody may be working on it."""
+        folder, own = self._folder(cell), self.runs / cell
+        if folder is not None and folder != own:
+            folder.rename(own)
+        return own if folder is not None else None
+
+    def tell(self, event: str, cell: str, **more: Any) -> None:
+        """Add a line to `cells.jsonl`."""
+        line = {"event": event, "cell": cell, "at": now().isoformat(timespec="seconds"), **more}
+        with (self.path / EVENTS).open("a", encoding="utf-8", newline="\n") as file:
+            file.write(json.dumps(line, ensure_ascii=False) + "\n")
+
+    def tries(self) -> dict[str, int]:
+        """How often each cell was begun or resumed."""
+        found: dict[str, int] = {}
+        path = self.path / EVENTS
+        for line in path.read_text(encoding="utf-8").splitlines() if path.is_file() else ():
+            event = json.loads(line)
+            if event["event"] == "started":
+                found[event["cell"]] = found.get(event["cell"], 0) + 1
+        return found
+
+    def _mend(self) -> None:
+        """Cut off a last line that a kill has torn."""
+        path = self.path / EVENTS
+        if not path.is_file():
+            return
+        data = path.read_bytes()
+        whole = data.rfind(b"\n") + 1
+        if whole < len(data):
+            os.truncate(path, whole)
+
+
+def stale(cell: Cell, manifest: Manifest, prompts: str) -> str:
+    """Why a run is not what the cell would be if it were held now; empty where it is.
+
+    Args:
+        cell: as the file says.
+        manifest: of its run.
+        prompts: the hash of the prompts as they are now.
+    """
+    if manifest.prompt_hash != prompts:
+        return "it was held with other prompts"
+    held = manifest.settings.model_dump(mode="json")
+    wanted = {**{name: defaults(manifest.settings.mode)[name] for name in SHAPING}, **cell.settings}
+    other = [name for name in SHAPING if name in held and held[name] != wanted[name]]
+    return f"the default of {other[0]} has changed" if other else ""

@@ -1,0 +1,327 @@
+"""From an experiment's file to its cells: every combination of levels and tasks, resolved, checked and named."""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import json
+import math
+import random
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, Final
+
+from pydantic import BaseModel, ConfigDict
+
+from persimchat.experiments.axes import Axis, Label, Level, axes_of, in_order
+from persimchat.experiments.file import PATCHED, Base, Experiment, Task
+from persimchat.models.naming import default_model_name
+from persimchat.personas.names import with_full_names
+from persimchat.personas.scenario import default_participants, load_scenario, make_scenario
+from persimchat.runs.folder.manifest import public
+from persimchat.state.configuration import load_settings
+from persimchat.state.errors import InputError
+from persimchat.state.scenario import Scenario
+from persimchat.state.settings import ABOUT, BUDGETS, Settings
+
+MOST_CELLS: Final = 10_000
+"""Cells beyond which an experiment has to be asked for twice."""
+
+SHAPING: Final = tuple(name for name, about in ABOUT.items() if about.shapes)
+"""Settings that shape a conversation: those of which a cell's id is made."""
+
+
+class Cell(BaseModel):
+    """One conversation to be held, as the lock file keeps it.
+
+    Attributes:
+        id: the first 12 hexadecimal digits of the SHA-256 of its content.
+        axes: the label of its level on each axis.
+        task: the id of its task; empty where the base's topic is the only one.
+        category: of the task.
+        round: the draw of tasks to which it belongs, from 1.
+        topic: what it is about.
+        answer: the task's reference answer.
+        settings: those that shape it and are not at their defaults.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    id: str
+    axes: dict[str, Label]
+    task: str = ""
+    category: str = ""
+    round: int = 1
+    topic: str
+    answer: str | None = None
+    settings: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Planned:
+    """A cell with everything that holding it needs."""
+
+    cell: Cell
+    scenario: Scenario
+    settings: Settings
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What an experiment is to hold.
+
+    Attributes:
+        experiment: its file.
+        axes: what is varied.
+        tasks: ids of the tasks of each round.
+        cells: in order of the grid; equal ones once.
+        combinations: all combinations, before exclusions and before equal ones were joined.
+    """
+
+    experiment: Experiment
+    axes: Sequence[Axis]
+    tasks: Sequence[Sequence[str]]
+    cells: Sequence[Planned]
+    combinations: int
+
+
+def canonical(value: Any) -> bytes:
+    """Data as JSON that is the same for the same data: sorted keys, no spaces, UTF-8."""
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False).encode()
+
+
+def identity(value: Any) -> str:
+    """The first 12 hexadecimal digits of the SHA-256 of data in canonical form."""
+    return hashlib.sha256(canonical(value)).hexdigest()[:12]
+
+
+def shaping(settings: Settings) -> dict[str, Any]:
+    """The settings that shape a conversation and are not at their defaults, without keys and passwords."""
+    given, usual = settings.model_dump(mode="json"), defaults(settings.mode)
+    return public({name: given[name] for name in SHAPING if given[name] != usual[name]})
+
+
+@cache
+def defaults(mode: str) -> Mapping[str, Any]:
+    """All settings of a mode at their defaults."""
+    return Settings.model_validate({"mode": mode}).model_dump(mode="json")
+
+
+def plan(experiment: Experiment, *, many: bool = False) -> Plan:
+    """Make the cells of an experiment; asks no model.
+
+    Args:
+        experiment: its file.
+        many: whether more than `MOST_CELLS` cells are meant.
+
+    Raises:
+        InputError: what the file says is wrong, a combination cannot be held, or there are too many.
+    """
+    axes, tasks = axes_of(experiment), experiment.all_tasks()
+    _check_names(experiment, axes)
+    drawn = _drawn(experiment, tasks)
+    number = math.prod(len(axis.levels) for axis in axes) * sum(map(len, drawn))
+    if number > MOST_CELLS and not many:
+        factors = [f"{len(axis.levels)} ({axis.name})" for axis in axes]
+        factors += [f"{sum(map(len, drawn))} (tasks and rounds)"] if tasks else []
+        raise InputError(
+            f"the grid has {number:,} cells: {' × '.join(factors)}",
+            where=experiment.where("grid"),
+            remedy=f"Vary less, exclude some, or allow more than {MOST_CELLS:,} with --many.",
+        )
+    base = _base(experiment)
+    _check_wordings(experiment, axes, tasks)
+    found: dict[str, Planned] = {}
+    for levels in itertools.product(*(axis.levels for axis in axes)):
+        labels = {axis.name: level.label for axis, level in zip(axes, levels, strict=True)}
+        if any(all(labels[name] == value for name, value in out.items()) for out in experiment.exclude):
+            continue
+        for held in _cells(experiment, base, levels, labels, drawn):
+            found.setdefault(held.cell.id, held)
+    if not found:
+        where = experiment.where("exclude")
+        raise InputError("every combination is excluded", where=where, remedy="Leave out fewer.")
+    return Plan(experiment, axes, [[task.id for task in each if task] for each in drawn], [*found.values()], number)
+
+
+def _drawn(experiment: Experiment, tasks: Sequence[Task]) -> list[list[Task | None]]:
+    """The tasks of each round, in order of listing."""
+    if experiment.tasks is None:
+        return [[None]]
+    rounds: list[list[Task | None]] = []
+    for number in range(1, experiment.tasks.rounds + 1):
+        draw = random.Random(f"{experiment.name}/{experiment.tasks.seed}/{number}")
+        size = experiment.tasks.sample
+        chosen = sorted(draw.sample(range(len(tasks)), size)) if size is not None else range(len(tasks))
+        rounds.append([tasks[place] for place in chosen])
+    return rounds
+
+
+def _check_names(experiment: Experiment, axes: Sequence[Axis]) -> None:
+    """Refuse exclusions and comparisons that name what is not varied."""
+    levels = {axis.name: [level.label for level in axis.levels] for axis in axes}
+    named: list[tuple[tuple[str | int, ...], Mapping[str, Any]]] = [
+        (("exclude", number), out) for number, out in enumerate(experiment.exclude)
+    ]
+    for number, wanted in enumerate(experiment.compare):
+        reference = {} if wanted.reference is None else {wanted.by: wanted.reference}
+        named.append((("compare", number), {**wanted.within, **reference}))
+        _check_axis(experiment, wanted.by, levels, "compare", number)
+    for place, pairs in named:
+        if not pairs and place[0] == "exclude":
+            raise InputError("the exclusion names no axis", where=experiment.where(*place), remedy="Name one.")
+        for name, label in pairs.items():
+            _check_axis(experiment, name, levels, *place)
+            if label not in levels[name]:
+                raise InputError(
+                    f"axis {name} has no level {label!r}",
+                    where=experiment.where(*place),
+                    remedy=f"It has: {', '.join(map(str, levels[name]))}.",
+                )
+
+
+def _check_axis(experiment: Experiment, name: str, levels: Mapping[str, Any], *place: str | int) -> None:
+    if name not in levels:
+        remedy = f"The grid has: {', '.join(levels)}." if levels else "Put it into the grid."
+        raise InputError(f"{name!r} is no axis of the grid", where=experiment.where(*place), remedy=remedy)
+
+
+def _check_wordings(experiment: Experiment, axes: Sequence[Axis], tasks: Sequence[Task]) -> None:
+    for level in (level for axis in axes for level in axis.levels):
+        if tasks and level.wording is not None and "{topic}" not in level.wording:
+            raise InputError(
+                f"wording {level.label} would replace the topics of all tasks by one",
+                where=experiment.where("grid", "wording", str(level.label)),
+                remedy="Write {topic} in it where the task's topic is to stand.",
+            )
+
+
+def _base(experiment: Experiment) -> Scenario:
+    """The conversation from which all cells start; where only tasks have topics, with the first one's."""
+    base: Base = experiment.base
+    if base.scenario is not None:
+        found = load_scenario(experiment.folder / base.scenario)
+    else:
+        topic = base.topic or next((task.topic for task in experiment.all_tasks()), None)
+        if topic is None:
+            where = experiment.where("base")
+            raise InputError("the base has no topic", where=where, remedy="Give scenario, topic, or tasks.")
+        given = base.model_dump(include=set(PATCHED) - {"topic", "participants"})
+        people = base.participants if base.participants is not None else default_participants()
+        try:
+            found = make_scenario(topic, people, base=experiment.folder, **given)
+        except InputError as error:
+            where = f"{experiment.where('base')}, {error.where}"
+            raise InputError(error.what, where=where, remedy=error.remedy) from None
+    _refuse_people(experiment, found)
+    return found
+
+
+def _refuse_people(experiment: Experiment, scenario: Scenario) -> None:
+    person = next((persona for persona in scenario.participants if persona.human), None)
+    if person is not None:
+        raise InputError(
+            f"{person.name} is a person, and nobody can take part in an experiment's conversations",
+            where=experiment.where("base"),
+            remedy="Leave out human: true.",
+        )
+
+
+def _cells(
+    experiment: Experiment,
+    base: Scenario,
+    levels: Sequence[Level],
+    labels: Mapping[str, Label],
+    drawn: Iterable[Iterable[Task | None]],
+) -> Iterator[Planned]:
+    """The cells of one combination of levels, one a task and round."""
+    try:
+        scenario = _patched(experiment, base, levels)
+        settings = _settings(experiment, scenario, levels)
+    except InputError as error:
+        shown = ", ".join(f"{name}: {label}" for name, label in labels.items()) or "the base"
+        raise InputError(
+            f"cell ({shown}) cannot be held: {error.what}",
+            where=error.where if experiment.name in error.where else experiment.where("grid" if labels else "base"),
+            remedy=f"{error.remedy} Or leave it out: exclude: [{{{shown}}}].".strip() if labels else error.remedy,
+        ) from None
+    for number, tasks in enumerate(drawn, start=1):
+        for task in tasks:
+            yield _cell(scenario, settings, levels, labels, task, number)
+
+
+def _patched(experiment: Experiment, base: Scenario, levels: Sequence[Level]) -> Scenario:
+    """The base's scenario with what the levels replace, in their order of participants."""
+    patch = {name: value for level in levels for name, value in level.scenario.items()}
+    scenario = _replaced(experiment, base, patch) if patch else base
+    people = list(scenario.participants)
+    for level in levels:
+        people = in_order(people, level.order, experiment.name)
+    return scenario.model_copy(update={"participants": people})
+
+
+def _replaced(experiment: Experiment, base: Scenario, patch: Mapping[str, Any]) -> Scenario:
+    given: dict[str, Any] = {
+        "topic": base.topic,
+        "participants": base.participants,
+        "relationships": base.relationships,
+        "social_goals": base.social_goals,
+        "rules": base.rules,
+        **patch,
+    }
+    scenario = make_scenario(**given, settings=base.settings, base=experiment.folder)
+    _refuse_people(experiment, scenario)
+    return scenario
+
+
+def _settings(experiment: Experiment, scenario: Scenario, levels: Sequence[Level]) -> Settings:
+    """The settings of a combination: the scenario's < the environment's < the file's base < those of the levels."""
+    given = dict(experiment.base.settings)
+    for level in levels:
+        if level.settings.get("baseline") is not None:
+            given.pop("pattern", None)
+        given |= level.settings
+    taken = [name for name in BUDGETS if given.get(name) is not None]
+    if taken:
+        raise InputError(
+            f"{taken[0]} would limit each conversation by itself",
+            where=experiment.where("base", "settings"),
+            remedy=f"Write it under limits, for all of them together: limits: {{{taken[0]}: …}}.",
+        )
+    settings = load_settings(scenario=scenario.settings, **given)
+    settings = settings.model_copy(update={"model": default_model_name(settings.model)[0], **dict.fromkeys(BUDGETS)})
+    return with_full_names(settings, [persona.name for persona in scenario.participants])
+
+
+def _cell(
+    scenario: Scenario,
+    settings: Settings,
+    levels: Sequence[Level],
+    labels: Mapping[str, Label],
+    task: Task | None,
+    number: int,
+) -> Planned:
+    topic = task.topic if task is not None else scenario.topic
+    for level in levels:
+        if level.wording is not None:
+            topic = level.wording.replace("{topic}", topic)
+    scenario = scenario.model_copy(update={"topic": topic})
+    kept = shaping(settings)
+    content: dict[str, Any] = {
+        "scenario": scenario.model_dump(mode="json", by_alias=True, exclude={"settings"}, exclude_defaults=True),
+        "settings": kept,
+    }
+    if task is not None:
+        content |= {"task": task.id, "round": number}
+    cell = Cell(
+        id=identity(content),
+        axes=dict(labels),
+        task=task.id if task is not None else "",
+        category=task.category if task is not None else "",
+        round=number,
+        topic=topic,
+        answer=task.answer if task is not None else None,
+        settings=kept,
+    )
+    return Planned(cell, scenario, settings)

@@ -1,0 +1,138 @@
+"""A file becomes cells: ids by content, each combination once, tasks drawn by seed; what is wrong is refused."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from persimchat.experiments import Experiment
+from persimchat.experiments.plan import canonical, identity, plan
+
+Make = Callable[..., Experiment]
+TASKS = {"list": [{"id": f"t{n}", "topic": f"Topic {n}?"} for n in range(10)]}
+
+
+def labels(planned: Any) -> list[dict[str, Any]]:
+    return [each.cell.axes for each in planned.cells]
+
+
+def test_the_id_of_known_content():
+    assert canonical({"b": "č", "a": 1}) == '{"a":1,"b":"č"}'.encode()
+    assert identity({"a": 1, "b": "č"}) == "52f0e9c70d2a"
+
+
+def test_every_combination_is_a_cell(make: Make):
+    planned = plan(make())
+    assert labels(planned) == [
+        {"method": method, "seed": seed} for method in ("need_to_talk", "round_robin") for seed in (0, 1)
+    ]
+    assert len({each.cell.id for each in planned.cells}) == 4
+    assert planned.cells[2].settings.pattern == "round_robin"
+    assert planned.cells[3].settings.seed == 1
+
+
+def test_ids_depend_on_what_shapes_a_conversation_alone(make: Make):
+    def ids(**settings: Any) -> list[str]:
+        base = {"topic": "Tea?", "participants": ["Jarmila", "Zeynep"], "settings": {"model": "offline", **settings}}
+        return [each.cell.id for each in plan(make(base=base)).cells]
+
+    assert ids() == ids(timeout_s=7, concurrent=False, requests_per_second=3, max_concurrency=2, store="memories")
+    assert not set(ids()) & set(ids(utterance_words=99))
+
+
+def test_a_default_written_out_changes_no_id(make: Make):
+    plain = [each.cell.id for each in plan(make()).cells]
+    spelt = make(grid={"method": ["need_to_talk", "round_robin"], "seed": [0, 1], "memory_filtering": [False]})
+    assert [each.cell.id for each in plan(spelt).cells] == plain
+
+
+def test_equal_cells_are_held_once(make: Make):
+    planned = plan(make(grid={"variant": {"Base": {}, "Same": {"memory_filtering": False}}}))
+    assert (planned.combinations, labels(planned)) == (2, [{"variant": "Base"}])
+
+
+def test_a_method_is_a_pattern_or_a_baseline(make: Make):
+    first, second = plan(make(grid={"method": ["selector", "single_agent"]})).cells
+    assert (first.settings.pattern, first.settings.baseline) == ("selector", None)
+    assert second.settings.baseline == "single_agent"
+
+
+def test_a_variant_sets_and_patches(make: Make):
+    goals = {"social_goals": {"Jarmila": ["Keep the tea."]}, "rules": ["Be brief."]}
+    base, patched = plan(make(grid={"variant": {"Base": {}, "Goals": {"scenario": goals}}})).cells
+    assert base.scenario.rules == []
+    assert patched.scenario.rules == ["Be brief."]
+    assert list(patched.scenario.social_goals.values()) == [["Keep the tea."]]
+
+
+def test_wordings_and_orders(make: Make):
+    grid = {"wording": {"asked": "", "other": "Or cocoa? {topic}"}, "order": ["listed", "reversed", {"shuffled": 2}]}
+    cells = plan(make(grid=grid)).cells
+    assert {each.cell.topic for each in cells} == {"Tea or coffee?", "Or cocoa? Tea or coffee?"}
+    names = {each.cell.axes["order"]: [person.name for person in each.scenario.participants] for each in cells}
+    assert names["reversed"] == names["listed"][::-1]
+
+
+def test_tasks_are_drawn_by_seed(make: Make):
+    planned = plan(make(grid={}, tasks={**TASKS, "sample": 3, "rounds": 2, "seed": 7}))
+    first = sorted(random.Random("small/7/1").sample(range(10), 3))
+    assert [list(each) for each in planned.tasks][0] == [f"t{n}" for n in first]
+    assert len(planned.cells) == 6
+    assert {each.cell.round for each in planned.cells} == {1, 2}
+    assert random.Random("gsm8k/7/1").sample(range(10), 3) == [5, 2, 6]
+
+
+def test_exclusions(make: Make):
+    planned = plan(make(exclude=[{"method": "round_robin", "seed": 1}]))
+    assert {"method": "round_robin", "seed": 1} not in labels(planned)
+    assert len(planned.cells) == 3
+
+
+def test_too_many_cells_are_written_out(make: Make, refused: Callable[..., str]):
+    grid = {"seed": {"from": 0, "count": 101}, "utterance_words": list(range(10, 110))}
+    refused(lambda: plan(make(grid=grid)), "10,100 cells", "101 (seed) × 100 (utterance_words)", "--many")
+
+
+BASE = {"topic": "Tea?", "participants": ["Jarmila", "Zeynep"]}
+WRONG: list[tuple[dict[str, Any], tuple[str, ...]]] = [
+    ({"grid": {"memroy_filtering": [True]}}, ("'memroy_filtering'", "small.yaml", "grid", "'memory_filtering'?")),
+    ({"grid": {"variant": {"A": {"sed": 1}}}}, ("no setting 'sed'", "grid.variant.A", "'seed'?")),
+    ({"grid": {"method": ["mad"]}}, ("cell (method: mad)", "mode=debate", "exclude: [{method: mad}]")),
+    ({"grid": {"method": ["round_robbin"]}}, ("'round_robbin'", "'round_robin'?")),
+    ({"grid": {"utterance_words": [0]}}, ("cell (utterance_words: 0)", "utterance_words")),
+    ({"grid": {"seed": {"from": 0}}}, ("from and count", "grid.seed")),
+    ({"grid": {"seed": []}}, ("no levels",)),
+    ({"grid": {"seed": [1, 1]}}, ("level 1 twice",)),
+    ({"grid": {"order": ["backwards"]}}, ("'backwards'", "reversed")),
+    ({"grid": {"variant": {"A": {"scenario": {"topics": "?"}}}}}, ("field of a scenario 'topics'", "'topic'?")),
+    ({"base": {**BASE, "settings": {"sed": 1}}}, ("small.yaml:", "base.settings.sed", "'seed'?")),
+    ({"base": {**BASE, "settings": {"budget_calls": 9}}}, ("budget_calls", "limits")),
+    ({"base": {**BASE, "participants": ["Jarmila", "Nobody At All"]}}, ("small.yaml", "Nobody At All")),
+    ({"base": {**BASE, "participants": ["Jarmila", {"name": "P", "human": True}]}}, ("P is a person",)),
+    ({"base": {**BASE, "scenario": "x.yaml"}}, ("a scenario file and participants",)),
+    ({"base": {}}, ("the base has no topic",)),
+    ({"base": {"scenario": "missing.yaml"}}, ("no such file", "missing.yaml")),
+    ({"name": "a/b"}, ("name", "small.yaml:1")),
+    ({"tasks": {**TASKS, "sample": 11}}, ("11 tasks", "there are 10", "tasks.sample")),
+    ({"tasks": {"list": [TASKS["list"][0]] * 2}}, ("two tasks have the id 't0'", "tasks.list[1]")),
+    ({"tasks": {"list": [{"id": "a", "topic": " "}]}}, ("topic", "tasks.list[0]")),
+    ({"tasks": {}}, ("either a file or a list",)),
+    ({"tasks": TASKS, "grid": {"wording": {"other": "Cocoa?"}}}, ("wording other", "{topic}")),
+    ({"exclude": [{"model": "x"}]}, ("'model' is no axis", "exclude")),
+    ({"exclude": [{"seed": 5}]}, ("no level 5", "0, 1")),
+    ({"exclude": [{"seed": 0}, {"seed": 1}]}, ("every combination is excluded",)),
+    ({"compare": [{"by": "model"}]}, ("'model' is no axis", "compare")),
+    ({"compare": [{"by": "method", "reference": "x"}]}, ("axis method has no level 'x'",)),
+    ({"limits": {"cells": 0}}, ("limits.cells", "1 to 1000")),
+    ({"limts": {}}, ("limts", "'limits'?")),
+]
+
+
+@pytest.mark.parametrize(("fields", "words"), WRONG, ids=[str(number) for number in range(len(WRONG))])
+def test_what_is_wrong_is_named(
+    make: Make, refused: Callable[..., str], fields: dict[str, Any], words: tuple[str, ...]
+):
+    refused(lambda: plan(make(**fields)), *words)

@@ -1,0 +1,191 @@
+"""Experiments come to their end: again at no cost, elsewhere alike, within a budget, after kills and failures."""
+
+from __future__ import annotations
+
+import asyncio
+import csv
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from loopback.answering import Fault, natural_answer
+from loopback.server import LoopbackServer
+
+from persimchat.app.cli import main
+from persimchat.experiments import Experiment, run_experiment
+from persimchat.experiments.api import report_on
+from persimchat.experiments.place import Place
+from persimchat.experiments.plan import plan
+from persimchat.runs.result import collected
+from persimchat.runs.run.simulation import run_simulation
+from persimchat.state.errors import InputError
+
+Make = Callable[..., Experiment]
+VARYING = ("tries", "seconds", "calls", "input_tokens", "output_tokens", "cost_usd")
+"""Columns that a kill may change: what was under way is asked again."""
+
+
+def rows(folder: Path, table: str, *, without: tuple[str, ...] = ("seconds",)) -> list[dict[str, str]]:
+    with (folder / "tables" / f"{table}.csv").open(encoding="utf-8", newline="") as file:
+        return [{name: cell for name, cell in row.items() if name not in without} for row in csv.DictReader(file)]
+
+
+@pytest.mark.proof
+def test_the_example(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]):
+    """Twelve cells; again, no call; in another folder, the same tables but for times."""
+    monkeypatch.chdir(root)
+    run = ["experiment", "run", "examples/experiments/tea.yaml", "--yes", "--out"]
+    assert main([*run, str(tmp_path / "one")]) == 0
+    assert "12 of 12 done, 912 calls" in capsys.readouterr().out
+    assert main([*run, str(tmp_path / "one")]) == 0
+    assert "12 of 12 done, 0 calls" in capsys.readouterr().out
+    assert main([*run, str(tmp_path / "two")]) == 0
+    one, two = tmp_path / "one" / "tea", tmp_path / "two" / "tea"
+    assert rows(one, "cells") == rows(two, "cells")
+    for table in ("measures", "comparisons"):
+        assert (one / "tables" / f"{table}.csv").read_bytes() == (two / "tables" / f"{table}.csv").read_bytes()
+    assert [row["status"] for row in rows(one, "cells")] == ["done"] * 12
+    assert len(rows(one, "measures")) == 36
+    report = (one / "report.html").read_text(encoding="utf-8")
+    assert not re.search(r"<script|https?://|url\(|\bon\w+=", report)
+    assert "Unit of analysis" in report
+    assert "<b>n</b> = 6 tasks (by method), 3 tasks (by wording); none left out" in report
+    before = {path.name: path.read_bytes() for path in (one / "tables").iterdir()}
+    assert main(["experiment", "report", str(one)]) == 0
+    assert {path.name: path.read_bytes() for path in (one / "tables").iterdir()} == before
+    runs = {path.name for path in (one / "runs").iterdir()}
+    assert runs == {row["cell"] for row in rows(one, "cells")}
+    assert main(["show", f"{one}:{min(runs)[:6]}"]) == 0
+    assert main(["show", f"{one}:nothing"]) == 2
+
+
+@pytest.mark.proof
+def test_killed_and_started_again(make: Make, tmp_path: Path):
+    """Killed at several moments, it ends with the tables of an undisturbed one, and no cell is begun twice."""
+    make(compare=[{"by": "method"}])
+    file = str(tmp_path / "small.yaml")
+    whole = run_experiment(Experiment.load(file), tmp_path / "whole").folder
+    command = [sys.executable, "-m", "persimchat", "experiment", "run", file, "--yes", "--out", str(tmp_path / "torn")]
+    for after in (0.2, 0.6, 1.0, 1.6):
+        process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+        _wait_until_driving(process, tmp_path / "torn" / "small")
+        time.sleep(after)
+        process.kill()
+        process.wait()
+    assert main(["experiment", "run", file, "--yes", "--out", str(tmp_path / "torn")]) == 0
+    torn = tmp_path / "torn" / "small"
+    assert rows(torn, "cells", without=VARYING) == rows(whole, "cells", without=VARYING)
+    for table in ("measures", "comparisons"):
+        assert rows(torn, table) == rows(whole, table)
+    ended = [json.loads(line) for line in (torn / "cells.jsonl").read_text().splitlines()]
+    done = [event["cell"] for event in ended if event["event"] == "done"]
+    assert len(done) == len(set(done))
+    assert {path.name for path in (torn / "runs").iterdir()} == {row["cell"] for row in rows(torn, "cells")}
+
+
+def _wait_until_driving(process: subprocess.Popen[bytes], folder: Path) -> None:
+    """Wait until a cell has been started since the last kill, or the process is over."""
+    path = folder / "cells.jsonl"
+    before = path.stat().st_size if path.is_file() else 0
+    while process.poll() is None and not (path.is_file() and path.stat().st_size > before):
+        time.sleep(0.02)
+
+
+@pytest.mark.proof
+def test_ctrl_c(make: Make, tmp_path: Path):
+    """It stops in good order, says how to go on, and the cells go on from where they were."""
+    make(grid={"seed": {"from": 0, "count": 6}}, limits={"cells": 2})
+    command = [sys.executable, "-m", "persimchat", "experiment", "run", str(tmp_path / "small.yaml"), "--yes"]
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, cwd=tmp_path)
+    _wait_until_driving(process, tmp_path / "results" / "small")
+    time.sleep(0.3)
+    os.kill(process.pid, signal.SIGINT)
+    _, told = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert f"Go on with: persimchat experiment run {tmp_path / 'small.yaml'}" in told.decode()
+    place = Place(tmp_path / "results" / "small")
+    assert "planned" in {place.standing(cell.id).status for cell in place.locked().cells}
+    outcome = run_experiment(Experiment.load(tmp_path / "small.yaml"), tmp_path / "results").outcome
+    assert outcome is not None and len(outcome.done) == 6
+
+
+def on(server: LoopbackServer, **settings: Any) -> dict[str, Any]:
+    model = f"m@{server.url}"
+    return {
+        "topic": "Tea or coffee?",
+        "participants": ["Jarmila", "Zeynep"],
+        "settings": {"model": model, "max_messages": 2, **settings},
+    }
+
+
+@pytest.mark.proof
+def test_a_budget_of_calls_holds(make: Make, tmp_path: Path, serving: Callable[..., LoopbackServer]):
+    """The server counts no more requests than the budget; what is left is planned, and a higher budget goes on."""
+    server = serving(natural_answer)
+    grid = {"seed": {"from": 0, "count": 5}}
+    first = run_experiment(make(base=on(server), grid=grid, limits={"budget_calls": 80}), tmp_path).outcome
+    assert first is not None
+    assert 0 < len(first.done) < 5 and len(first.done) + len(first.left) == 5
+    asked = first.spent.calls
+    assert asked == len(server.bodies()) <= 80
+    assert first.stopped == "the budget does not suffice for another cell"
+    second = run_experiment(make(base=on(server), grid=grid), tmp_path).outcome
+    assert second is not None and len(second.done) == 5
+
+
+@pytest.mark.proof
+def test_a_cell_that_used_up_its_budget_goes_on_with_more(make: Make, tmp_path: Path):
+    """Until then it is kept and listed, but not measured."""
+    wanted = make(grid={})
+    (planned,) = plan(wanted).cells
+    place = Place(tmp_path / "small")
+    settings = planned.settings.model_copy(update={"budget_calls": 12})
+    run = place.new_run(planned.cell.id)
+    asyncio.run(collected(run_simulation(planned.scenario, settings, out=place.runs, run=run)))
+    place.keep(plan(wanted))
+    before = report_on(wanted, place)
+    assert [row["status"] for row in before.rows("cells")] == ["budget"]
+    assert [row["missing"] for row in before.rows("measures")] == ["the conversation is not complete: budget"]
+    results = run_experiment(wanted, tmp_path)
+    assert results.outcome is not None and results.outcome.failed == {}
+    assert [row["status"] for row in results.rows("cells")] == ["done"]
+    assert results.outcome.made == results.outcome.spent.calls - 12
+
+
+@pytest.mark.proof
+def test_many_failures_stop_it(make: Make, tmp_path: Path, serving: Callable[..., LoopbackServer], quick_retries: None):
+    """A model that refuses everything: five cells fail, the others are not tried, and all of them are missing."""
+    server = serving(lambda _: Fault(401))
+    wanted = make(base=on(server), grid={"seed": {"from": 0, "count": 12}}, limits={"cells": 1, "retries": 0})
+    results = run_experiment(wanted, tmp_path)
+    assert results.outcome is not None
+    assert len(results.outcome.failed) == 5 and len(results.outcome.left) == 7
+    assert "5 of the first 5 cells failed" in results.outcome.stopped
+    measured = results.rows("measures")
+    assert {row["value"] for row in measured} == {None}
+    assert all(row["missing"] for row in measured)
+
+
+@pytest.mark.proof
+def test_results_from_python(make: Make, tmp_path: Path):
+    """Rows for data frames, comparisons at will; where a loop runs already, too."""
+
+    async def inside() -> Any:
+        return run_experiment(make(grid={"method": ["need_to_talk", "round_robin"]}), tmp_path)
+
+    results = asyncio.run(inside())
+    assert [row["method"] for row in results.rows("measures")] == ["need_to_talk", "round_robin"]
+    (one,) = results.compare("balance", "method")
+    assert (one.a, one.b, one.difference.n) == ("round_robin", "need_to_talk", 1)
+    with pytest.raises(InputError, match="no table 'cell'"):
+        results.rows("cell")
+    with pytest.raises(InputError, match="no measure 'balanced'"):
+        results.compare("balanced", "method")
