@@ -196,7 +196,9 @@ def silenced(mind: Step, step: str, error: ModelError, left: Mapping[str, Any] |
         left: changes of the mind that are kept in spite of the failure.
     """
     turn = mind["situation"]["turn"] + (step in (phases.THINK, phases.SPEAK))
-    silent = {"turn": turn, "step": step, "why": str(error)}
+    ledger = current_ledger()
+    why = str(error) if ledger is None else ledger.failure_of(error)
+    silent = {"turn": turn, "step": step, "why": why}
     return {"agents": {mind["name"]: {**(left or {}), "silent": silent}}}
 
 

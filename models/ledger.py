@@ -89,6 +89,7 @@ class Ledger:
         self._differences: dict[tuple[int, str, str], None] = {}
         self._embedded = dict(vectors or {})
         self._retold: set[Asking] = set()
+        self._failures: dict[tuple[int, str], dict[str, str]] = {}
         self._reservations: dict[int, int] = {}
         self._over = asyncio.Event()
         self._over.set()
@@ -263,7 +264,28 @@ class Ledger:
             self._count(row)
             self.spending.add(_taken(row))
 
+    def failure_of(self, error: ModelError) -> str:
+        """The failure of an agent's step in words: of an error, or of another module that failed at the same time.
+
+        LangGraph reports any one of several errors. So that a run and its replay report the same one, it is the first
+        in alphabetical order. The step's failures are then forgotten.
+
+        Args:
+            error: the one that LangGraph reported.
+        """
+        failures = self._failures.pop((error.turn or 0, error.agent), {}).values()
+        return min(failures) if clean(str(error)) in failures else str(error)
+
+    def note_failure(self, row: Row) -> None:
+        """Keep a request's failure for `failure_of`, or forget the module's earlier one if it was answered."""
+        key = (row.turn, row.agent)
+        if row.failed is not None and row.failed != STOPPED:
+            self._failures.setdefault(key, {})[row.module] = row.failed
+        elif key in self._failures:
+            self._failures[key].pop(row.module, None)
+
     def _write(self, row: Row) -> None:
+        self.note_failure(row)
         if self._sink is not None:
             self._sink.call(row)
 

@@ -256,7 +256,7 @@ class Record:
 
     The record has an exchange twice if it was interrupted and repeated; the last result counts. If one module of an
     agent failed permanently, the requests of its other modules at that time were given up. Then that failure is the
-    result of all of them.
+    result of all of them; of several failures, the first in alphabetical order.
 
     Args:
         rows: the run's requests in the order in which they ended.
@@ -281,7 +281,12 @@ class Record:
             if row.failed != STOPPED:
                 self._last[(*key, answers)] = self._exact[(*key, answers), row.prompt] = requests
             under_way[key] = (answers, requests) if row.answer is None else (answers + 1, ())
-        self._ended = {(*key[:2], key[2] == _SPEAKING): requests for key, requests in failed.items()}
+        self._ended: dict[tuple[int | None, str, bool], tuple[Row, ...]] = {}
+        for question, requests in failed.items():
+            step = (*question[:2], question[2] == _SPEAKING)
+            other = self._ended.get(step)
+            if other is None or str(requests[-1].failed) < str(other[-1].failed):  # as `Ledger.failure_of`
+                self._ended[step] = requests
 
     def find(self, question: Question, prompt: str) -> Recorded | None:
         """The recorded requests of a question, preferably with the same prompt; None if it was not asked.

@@ -7,9 +7,9 @@ from typing import Any
 
 from offenders import check_each
 
-from loopback.answering import SCHEMAS, fitting, schema_of
+from loopback.answering import EVALUATED, SCHEMAS, fitting, schema_of
 from loopback.server import LoopbackServer
-from persimchat.state import judgement
+from persimchat.state import assessment, judgement
 
 
 def post(server: LoopbackServer, path: str, body: dict[str, Any]) -> Any:
@@ -53,6 +53,7 @@ def test_every_task_has_a_fitting_answer() -> None:
     def check(task: str) -> None:
         schema = schema_of(chat(f'<task name="{task}">'))
         for seed in range(20):
-            getattr(judgement, SCHEMAS[task]).model_validate(fitting(schema, random.Random(seed)))
+            model = getattr(assessment if task in EVALUATED else judgement, SCHEMAS[task])
+            model.model_validate(fitting(schema, random.Random(seed)))
 
     check_each(SCHEMAS, check)

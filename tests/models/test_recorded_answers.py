@@ -267,3 +267,23 @@ def test_a_line_says_what_its_row_says(text: str, estimated: bool, cost: float |
     told = row.model_copy(update={"answer": {**answer, "response_metadata": {"model_name": "another"}}})
     assert Row.model_validate(json.loads(json.dumps(told.line()))) == told
     assert Row.model_validate(row.model_dump()) == row, "of earlier versions"
+
+
+def test_of_modules_that_fail_at_the_same_time_run_and_replay_report_the_same_one() -> None:
+    def row(module: str, failed: str) -> Row:
+        asked: Any = {"turn": 1, "agent": "Bo", "module": module, "model": "m", "n": 0, "prompt": module}
+        return Row.model_validate({**asked, "seconds": 0.0, "input_tokens": 1, "output_tokens": 0, "failed": failed})
+
+    rows = [row("perception", "perception failed"), row("focal_points", "focal points failed"), row("emotion", STOPPED)]
+    for order in (rows, rows[::-1]):
+        record = Record(order)
+        for module in ("perception", "focal_points", "emotion"):
+            found = record.find((1, "Bo", module, 0), module)
+            assert found is not None and found.row.failed == "focal points failed"
+        ledger = Ledger()
+        for each in order:
+            ledger.note_failure(each)
+        reported = ModelError("perception failed", model="")
+        reported.turn, reported.agent = 1, "Bo"
+        assert ledger.failure_of(reported) == "focal points failed"
+        assert ledger.failure_of(reported) == "perception failed"  # the next step's failures are its own

@@ -25,9 +25,7 @@ from persimchat.runs.run.simulation import run_simulation
 from persimchat.state.errors import ModelError
 from persimchat.state.settings import Settings
 
-pytestmark = pytest.mark.proof
-
-pytestmark = pytest.mark.usefixtures("quick_retries")
+pytestmark = [pytest.mark.proof, pytest.mark.usefixtures("quick_retries")]
 
 RUN = "a-run"
 SCENARIO = make_scenario("Should the square be free of cars?", default_participants(3))
