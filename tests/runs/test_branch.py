@@ -150,7 +150,7 @@ def _future(source: Path, agent: str) -> list[dict[str, Any]]:
 
 
 @pytest.mark.parametrize(
-    ("turn", "words"), [(7, "there is no turn 7"), (-1, "no turn -1"), (6, "no room for more"), (10**9, "no turn")]
+    ("turn", "words"), [(7, "there is no turn 7"), (-1, "no turn -1"), (6, "no utterance after turn"), (10**9, "no turn")]
 )
 async def test_a_turn_that_cannot_be_branched(turn: int, words: str, tmp_path: Path) -> None:
     source = await run(tmp_path)
@@ -202,7 +202,7 @@ async def test_another_seed_model_and_setting(tmp_path: Path) -> None:
         ({"baseline": "single_agent"}, "baseline"),
         ({"no_such": 1}, "no_such"),
         ({"seed": "many\x1b[2J"}, "seed"),
-        ({"max_messages": 2}, "no room for more"),
+        ({"max_messages": 2}, "no utterance after turn"),
         ({"model": "nobody:nothing"}, "nobody"),
         ({"agent_models": {"Eve": "offline"}}, "Eve"),
     ],
