@@ -15,7 +15,7 @@ from pydantic import BaseModel
 
 from persimchat.models import capacity, ladder
 from persimchat.models.answers import was_cut
-from persimchat.models.failures import TransientModelError, is_timeout, is_too_long, model_error, status_of
+from persimchat.models.failures import TransientModelError, is_hung_up, is_timeout, is_too_long, model_error, status_of
 from persimchat.models.fitted import Fitted, fit, most_characters
 from persimchat.models.ladder import Rung
 from persimchat.models.ledger import Ledger, current_ledger
@@ -296,7 +296,7 @@ class Exchange:
 
     def _explained(self, error: Exception) -> ModelError:
         pause_asked_for(error, self.name.key, self.name.written)
-        if self.name.provider == "llamacpp" and (how := how_ended(self.name, self.settings)):
+        if self.name.provider == "llamacpp" and (how := how_ended(self.name, self.settings, hung_up=is_hung_up(error))):
             return self.error(how, again=True, remedy=SEE_LOG)
         explained = model_error(
             error,

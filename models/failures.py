@@ -221,6 +221,11 @@ def is_timeout(error: Exception) -> bool:
     return isinstance(error, TimeoutError | asyncio.TimeoutError) or bool(_TIMEOUT.search(type(error).__name__))
 
 
+def is_hung_up(error: Exception) -> bool:
+    """Whether the server's side ended the connection, as one that crashes does."""
+    return not is_timeout(error) and (_is_cut(error) or _is_network(error))
+
+
 def _is_network(error: Exception) -> bool:
     if is_timeout(error) or isinstance(error, ConnectionError):
         return True

@@ -147,8 +147,7 @@ def _words(text: str, talk: Talk) -> Order:
     if talk.people:
         nobody = unknown_speaker(Order("say", text), talk)
         raise InputError(
-            f"{f'no participant is called {quoted(nobody, _MOST_QUOTED)}; ' if nobody else ''}several people take "
-            "part",
+            f"{f'no participant is called {quoted(nobody, _MOST_QUOTED)}; ' if nobody else ''}several people take part",
             where="who says it",
             remedy=f"Write whose words it is: {talk.people[0]}: …",
         )

@@ -47,6 +47,8 @@ _SLEEP_S: Final = 1800
 _LOAD_S: Final = 60.0
 _LOAD_BYTES_A_S: Final = 20e6
 """The speed of a slow disk. A start is given up after `_LOAD_S` plus the time to read the file at this speed."""
+_EXIT_S: Final = 0.5
+"""The longest wait for the end of a process that has ended its connections."""
 _END_S: Final = 3.0
 _REASON: Final = re.compile(r"error loading model: (.+)|(GGML_ASSERT.+)|(.*couldn't bind.*)")
 
@@ -83,6 +85,12 @@ class LocalServer:
         if code is None:
             return ""
         return f"llama.cpp's server has ended (signal {-code})" if code < 0 else "llama.cpp's server has ended"
+
+    def await_end(self, seconds: float) -> None:
+        """Wait until the server's process has ended, for so many seconds at most."""
+        if self._process is not None:
+            with suppress(subprocess.TimeoutExpired):
+                self._process.wait(seconds)
 
     def start(self, settings: Settings) -> None:
         """Start the server if it does not run; other threads that call this meanwhile wait for the same start.
@@ -234,10 +242,21 @@ def key_of(name: ModelName, settings: Settings) -> SecretStr:
     return _by_name[name.written, settings.local_context].key
 
 
-def how_ended(name: ModelName, settings: Settings) -> str:
-    """How the server that was started for a name ended by itself, in words; empty if it did not."""
+def how_ended(name: ModelName, settings: Settings, *, hung_up: bool = False) -> str:
+    """How the server that was started for a name ended by itself, in words; empty if it did not.
+
+    Args:
+        name: the model.
+        settings: those with which its server was started.
+        hung_up: whether it has just ended a connection. The connections of a process that is killed end a moment before
+            the process does; then this waits for it, half a second at most.
+    """
     server = _by_name.get((name.written, settings.local_context))
-    return server.ended if server is not None else ""
+    if server is None:
+        return ""
+    if hung_up:
+        server.await_end(_EXIT_S)
+    return server.ended
 
 
 def _named(name: ModelName, settings: Settings) -> LocalServer:

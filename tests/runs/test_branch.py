@@ -150,7 +150,8 @@ def _future(source: Path, agent: str) -> list[dict[str, Any]]:
 
 
 @pytest.mark.parametrize(
-    ("turn", "words"), [(7, "there is no turn 7"), (-1, "no turn -1"), (6, "no utterance after turn"), (10**9, "no turn")]
+    ("turn", "words"),
+    [(7, "there is no turn 7"), (-1, "no turn -1"), (6, "no utterance after turn"), (10**9, "no turn")],
 )
 async def test_a_turn_that_cannot_be_branched(turn: int, words: str, tmp_path: Path) -> None:
     source = await run(tmp_path)
