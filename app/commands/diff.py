@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated, Final
 
 import typer
 
-from persimchat.app.commands.options import OUT
+from persimchat.app.commands.options import OUT, JsonObject, RunsOut
 from persimchat.app.output import is_unicode, on_terminal, say
 
 EXAMPLES: Final = """\b
@@ -30,16 +29,8 @@ def diff(
         ),
     ],
     run_b: Annotated[str, typer.Argument(metavar="RUN_B", help="The run to compare it with.", show_default=False)],
-    as_json: Annotated[bool, typer.Option("--json", metavar="", help="Print one JSON object.")] = False,
-    out: Annotated[
-        Path,
-        typer.Option(
-            "--out",
-            metavar="DIR",
-            help="The folder that holds runs. [dim]default: ./conversations[/dim]",
-            show_default=False,
-        ),
-    ] = OUT,
+    as_json: JsonObject = False,
+    out: RunsOut = OUT,
 ) -> None:
     """Compare two runs: their set-ups, where and why they first differ, and their results.
 

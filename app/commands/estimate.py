@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
-import typer
-
+from persimchat.app.commands.options import JsonObject
 from persimchat.app.commands.wanted import Wanted
 from persimchat.app.output import is_unicode, on_terminal, say
 
@@ -35,7 +34,7 @@ EXAMPLES: Final = """\b
 
 def estimate(
     wanted: Wanted,
-    as_json: Annotated[bool, typer.Option("--json", metavar="", help="Print one JSON object.")] = False,
+    as_json: JsonObject = False,
 ) -> None:
     """Estimate the calls, tokens and cost of a conversation before you run it.
 

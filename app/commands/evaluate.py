@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 import typer
 from typer.core import TyperCommand
 
-from persimchat.app.commands.options import OUT, Assignments, Runs, SettingsFile
+from persimchat.app.commands.options import OUT, Assignments, JsonObject, Runs, RunsIn, SettingsFile
 from persimchat.app.output import is_unicode, on_terminal, say
 
 if TYPE_CHECKING:
@@ -53,19 +53,9 @@ By = Annotated[
     str | None,
     typer.Option("--by", metavar="MODEL", help="The model that judges; not the offline model.", show_default=False),
 ]
-RunsIn = Annotated[
-    Path,
-    typer.Option(
-        "--runs",
-        metavar="DIR",
-        help="The folder that holds runs. [dim]default: ./conversations[/dim]",
-        show_default=False,
-    ),
-]
 Yes = Annotated[
     bool, typer.Option("--yes", metavar="", help="Do not ask before more than 1,000 calls, or calls with a price.")
 ]
-Json = Annotated[bool, typer.Option("--json", metavar="", help="Print one JSON object.")]
 WithPeople = Annotated[
     bool, typer.Option("--with-people", metavar="", help="The judge may read the words of people who took part.")
 ]
@@ -104,7 +94,7 @@ def dimensions(
     settings: SettingsFile = None,
     assignments: Assignments = None,
     yes: Yes = False,
-    as_json: Json = False,
+    as_json: JsonObject = False,
 ) -> None:
     """Score each conversation on up to ten dimensions, one at a time.
 
@@ -212,7 +202,7 @@ def pairs(
     settings: SettingsFile = None,
     assignments: Assignments = None,
     yes: Yes = False,
-    as_json: Json = False,
+    as_json: JsonObject = False,
 ) -> None:
     """Compare two groups of conversations side by side: which of two is the more realistic (FairEval)?
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
+from persimchat.app.commands.options import JsonObject
 from persimchat.app.output import Interrupted, on_terminal, say, warn
 from persimchat.state.errors import InputError
 from persimchat.state.plain_text import one_line
@@ -57,11 +58,10 @@ Out = Annotated[
     ),
 ]
 Many = Annotated[bool, typer.Option("--many", metavar="", help="Allow more than 10,000 conversations.")]
-Json = Annotated[bool, typer.Option("--json", metavar="", help="Print one JSON object.")]
 
 
 @experiment.command(epilog=EXAMPLES)
-def estimate(file: File, many: Many = False, out: Out = _OUT, as_json: Json = False) -> None:
+def estimate(file: File, many: Many = False, out: Out = _OUT, as_json: JsonObject = False) -> None:
     """Estimate conversations, calls, tokens and cost of an experiment; asks no model and writes nothing."""
     from persimchat.experiments.api import prepare
     from persimchat.experiments.file import Experiment
@@ -88,7 +88,7 @@ def run(
         float | None, typer.Option("--budget-usd", metavar="X", min=0.0, help="US dollars of all conversations.")
     ] = None,
     out: Out = _OUT,
-    as_json: Json = False,
+    as_json: JsonObject = False,
 ) -> None:
     """Hold an experiment's conversations, measure and compare them, and write tables and a report.
 
@@ -117,7 +117,7 @@ def report(
         Path, typer.Argument(metavar="FILE", help="The experiment's file, or its folder.", show_default=False)
     ],
     out: Out = _OUT,
-    as_json: Json = False,
+    as_json: JsonObject = False,
 ) -> None:
     """Make the tables and the report of an experiment again; asks no model."""
     from persimchat.experiments.api import report_on

@@ -7,7 +7,7 @@ from typing import Annotated, Final, Literal
 
 import typer
 
-from persimchat.app.commands.options import OUT, Runs
+from persimchat.app.commands.options import OUT, Runs, RunsIn
 from persimchat.app.output import say, warn
 from persimchat.state.errors import InputError
 from persimchat.state.plain_text import one_line
@@ -40,15 +40,7 @@ def export(
             "--out", metavar="DIR", help="The folder for the tables. [dim]default: ./export[/dim]", show_default=False
         ),
     ] = TABLES_OUT,
-    runs: Annotated[
-        Path,
-        typer.Option(
-            "--runs",
-            metavar="DIR",
-            help="The folder that holds runs. [dim]default: ./conversations[/dim]",
-            show_default=False,
-        ),
-    ] = OUT,
+    runs: RunsIn = OUT,
     eyes: Annotated[
         str | None,
         typer.Option("--for", metavar="NAME", help="Only what this participant, an agent or a person, may have seen."),

@@ -109,9 +109,14 @@ Out = Annotated[
         rich_help_panel=OUTPUT,
     ),
 ]
+_RUNS: Final = "The folder that holds runs. [dim]default: ./conversations[/dim]"
+RunsOut = Annotated[Path, typer.Option("--out", metavar="DIR", help=_RUNS, show_default=False)]
+RunsIn = Annotated[Path, typer.Option("--runs", metavar="DIR", help=_RUNS, show_default=False)]
+"""The same where `--out` is the folder of what the command writes."""
 Json = Annotated[
     bool, typer.Option("--json", metavar="", help="Print one JSON event per line.", rich_help_panel=OUTPUT)
 ]
+JsonObject = Annotated[bool, typer.Option("--json", metavar="", help="Print one JSON object.")]
 Quiet = Annotated[
     bool,
     typer.Option("--quiet", metavar="", help="Print only the run's folder, at the end.", rich_help_panel=OUTPUT),

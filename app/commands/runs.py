@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Final, Literal
 
 import typer
 
-from persimchat.app.commands.options import OUT, Runs
+from persimchat.app.commands.options import OUT, Runs, RunsOut
 from persimchat.app.output import is_unicode, on_terminal, say, warn
 from persimchat.state.errors import InputError
 from persimchat.state.plain_text import one_line
@@ -26,15 +26,6 @@ EXAMPLES: Final = """\b
 """
 
 _Ending = Literal["message_limit", "consensus", "closed", "budget", "stopped", "error", "unfinished"]
-_Out = Annotated[
-    Path,
-    typer.Option(
-        "--out",
-        metavar="DIR",
-        help="The folder that holds runs. [dim]default: ./conversations[/dim]",
-        show_default=False,
-    ),
-]
 
 runs = typer.Typer(help="List, filter and delete runs.", invoke_without_command=True, epilog=EXAMPLES)
 
@@ -65,7 +56,7 @@ def list_all(
         ),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", metavar="", help="Print a JSON list.")] = False,
-    out: _Out = OUT,
+    out: RunsOut = OUT,
 ) -> None:
     """List runs, the latest first: id, when, mode, topic, participants, model, utterances, ending, cost."""
     if context.invoked_subcommand is not None:
@@ -127,7 +118,7 @@ def delete(
     keep_memories: Annotated[
         bool, typer.Option("--keep-memories", metavar="", help="Keep their memories in Chroma.")
     ] = False,
-    out: _Out = OUT,
+    out: RunsOut = OUT,
 ) -> None:
     """Delete runs: their folders, their memories, and checkpoints on a server. This cannot be undone."""
     import asyncio

@@ -7,7 +7,7 @@ from typing import Annotated, Final
 
 import typer
 
-from persimchat.app.commands.options import OUT
+from persimchat.app.commands.options import OUT, JsonObject, RunsOut
 from persimchat.app.output import is_unicode, on_terminal, say
 from persimchat.state.errors import InputError
 
@@ -44,16 +44,8 @@ def show(
         bool, typer.Option("--html", metavar="", help="Write a report: one HTML file that needs no network.")
     ] = False,
     force: Annotated[bool, typer.Option("--force", metavar="", help="Replace an existing report.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", metavar="", help="Print one JSON object.")] = False,
-    out: Annotated[
-        Path,
-        typer.Option(
-            "--out",
-            metavar="DIR",
-            help="The folder that holds runs. [dim]default: ./conversations[/dim]",
-            show_default=False,
-        ),
-    ] = OUT,
+    as_json: JsonObject = False,
+    out: RunsOut = OUT,
 ) -> None:
     """Show a run: who spoke, how fast, how they felt, why it ended, what it cost, how it was judged.
 

@@ -12,20 +12,8 @@ import sys
 from pathlib import Path
 
 import pytest
+from rooms import ROOMS
 
-ORDER = (
-    "state",
-    "prompts",
-    "models",
-    "memory",
-    "personas",
-    "nodes",
-    "graph",
-    "runs",
-    "evaluation",
-    "experiments",
-    "app",
-)
 AREAS = ("shared", "minds", "insights", "personas", "setup", "chat", "past", "api")
 """The areas of the page. Modules beside them serve all areas and stand left of them, but for those that join them."""
 JOINING = ("pages", "serving")
@@ -37,7 +25,7 @@ PARTS = {
 """What the parts of runs/ may import of runs/: reports read folders, and never run anything."""
 WEB = ("persimchat", "app", "web")
 ROOT = Path(__file__).resolve().parents[2]
-FILES = sorted(path for room in ORDER for path in (ROOT / room).rglob("*.py"))
+FILES = sorted(path for room in ROOMS for path in (ROOT / room).rglob("*.py"))
 
 
 def imported(source: str, package: str) -> list[tuple[int, str]]:
@@ -61,13 +49,13 @@ def imported(source: str, package: str) -> list[tuple[int, str]]:
 def wrong_way(source: str, package: str) -> list[str]:
     """The imports of a module that point to the right, or to the package's root (which imports all rooms)."""
     room = package.split(".")[1]
-    allowed = ORDER[: ORDER.index(room) + 1]
+    allowed = ROOMS[: ROOMS.index(room) + 1]
     found = []
     for line, name in imported(source, package):
         parts = name.split(".")
         if parts[0] != "persimchat" or name == "persimchat.__version__":
             continue
-        if len(parts) == 1 or (parts[1] not in allowed and not (room == "app" and parts[1] not in ORDER)):
+        if len(parts) == 1 or (parts[1] not in allowed and not (room == "app" and parts[1] not in ROOMS)):
             found.append(f"line {line}: {room} imports {name}")
     return found
 
@@ -108,8 +96,8 @@ def package_of(path: Path) -> str:
 
 
 def test_every_room_is_there():
-    assert [room for room in ORDER if not (ROOT / room / "__init__.py").is_file()] == []
-    assert len(FILES) > len(ORDER)
+    assert [room for room in ROOMS if not (ROOT / room / "__init__.py").is_file()] == []
+    assert len(FILES) > len(ROOMS)
 
 
 def test_imports_point_left():

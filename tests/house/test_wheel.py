@@ -12,6 +12,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
+from rooms import ROOMS
 from run_files import read_records, run_json
 
 pytestmark = [pytest.mark.proof, pytest.mark.xdist_group("wheel")]
@@ -45,19 +46,7 @@ def wheel(built: Path) -> Path:
 def source_files(root: Path) -> set[str]:
     """Every file that belongs into the package, by its path in the wheel."""
     found = {f"persimchat/{p.name}" for p in (root / "src/persimchat").iterdir() if p.is_file()}
-    for room in (
-        "state",
-        "prompts",
-        "models",
-        "memory",
-        "personas",
-        "nodes",
-        "graph",
-        "runs",
-        "evaluation",
-        "experiments",
-        "app",
-    ):
+    for room in ROOMS:
         for pattern in DATA:
             found |= {f"persimchat/{p.relative_to(root).as_posix()}" for p in (root / room).rglob(pattern)}
     return found
