@@ -11,6 +11,7 @@ from typing import Any, Final
 from persimchat.evaluation.statistics.library import stats
 from persimchat.experiments.comparing import Comparison, compare
 from persimchat.experiments.driving import Outcome, Progress, check_cells, drive
+from persimchat.experiments.engine import EngineChoice, EngineName, opened
 from persimchat.experiments.file import Compare, Experiment
 from persimchat.experiments.measuring import measures_of
 from persimchat.experiments.needs import check_budget, estimates
@@ -109,23 +110,31 @@ def prepare(experiment: Experiment, out: Path | str = OUT, *, many: bool = False
     return Prepared(planned, needed, place, changes, {c.cell.id: place.standing(c.cell.id) for c in planned.cells})
 
 
-async def run_prepared(prepared: Prepared, tell: Callable[[Progress], None] = lambda _: None) -> Results:
+async def run_prepared(
+    prepared: Prepared,
+    tell: Callable[[Progress], None] = lambda _: None,
+    choice: EngineChoice = EngineChoice(),  # noqa: B008
+) -> Results:
     """Hold what is missing of an experiment, and write its tables and its report.
 
     Args:
         prepared: the experiment.
         tell: is told how far it is.
+        choice: the engine that holds the conversations.
 
     Raises:
-        InputError: before the first call: a cell cannot be held, or another process runs the experiment.
+        InputError: before the first call: a cell cannot be held, the engine cannot be used, or another process runs
+            the experiment.
         MachineError: the machine has stopped it; it goes on when it is run again.
     """
     place, experiment = prepared.place, prepared.plan.experiment
     await check_cells(prepared.plan)
-    with place.driven():
-        place.keep(prepared.plan)
-        outcome = await drive(prepared.plan, place, prepared.estimates, tell)
-        return await asyncio.to_thread(report_on, experiment, place, outcome)
+    async with opened(choice) as engine:
+        with place.driven():
+            place.keep(prepared.plan)
+            await engine.check_place(place.path)
+            outcome = await drive(prepared.plan, place, prepared.estimates, engine, tell)
+            return await asyncio.to_thread(report_on, experiment, place, outcome)
 
 
 async def arun_experiment(
@@ -134,6 +143,9 @@ async def arun_experiment(
     *,
     many: bool = False,
     tell: Callable[[Progress], None] = lambda _: None,
+    engine: EngineName = "local",
+    workers: int | None = None,
+    address: str | None = None,
 ) -> Results:
     """Run an experiment, or go on with it, and write its tables and its report.
 
@@ -142,12 +154,18 @@ async def arun_experiment(
         out: the folder in which the experiment has a folder of its own, by its name.
         many: whether more than 10,000 cells are meant.
         tell: is told how far it is.
+        engine: where the conversations are held: `local`, in this process, or `ray`, in several.
+        workers: processes of Ray; by default one a processor of this machine.
+        address: of a Ray cluster that runs (HOST:PORT, or `auto`); by default Ray is started on this machine.
 
     Raises:
-        InputError: before the first call: the file is wrong, a cell cannot be held, or another process runs it.
+        InputError: before the first call: the file is wrong, a cell cannot be held, the engine cannot be used, or
+            another process runs it.
         MachineError: the machine has stopped it; it goes on when it is run again.
     """
-    return await run_prepared(await asyncio.to_thread(prepare, experiment, out, many=many), tell)
+    choice = EngineChoice(engine, workers, address)
+    choice.check()
+    return await run_prepared(await asyncio.to_thread(prepare, experiment, out, many=many), tell, choice)
 
 
 def run_experiment(experiment: Experiment, out: Path | str = OUT, **options: Any) -> Results:

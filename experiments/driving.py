@@ -1,4 +1,4 @@
-"""Holds the cells of an experiment on one event loop: admits, runs, resumes what failed, and records what happened."""
+"""Holds the cells of an experiment: admits them, hands them to an engine, resumes what failed, tells what happened."""
 
 from __future__ import annotations
 
@@ -6,18 +6,17 @@ import asyncio
 import time
 from collections import deque
 from collections.abc import Callable, Mapping
-from contextlib import aclosing
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Final
 
 from persimchat.experiments.admission import Admission
+from persimchat.experiments.engine import Attempt, Engine
 from persimchat.experiments.needs import amounts, budget_of, summed
 from persimchat.experiments.place import Place
 from persimchat.experiments.plan import Plan, Planned, canonical
 from persimchat.runs.events import Totals
 from persimchat.runs.reports.estimate import Estimate
-from persimchat.runs.run.resume import resume_run
-from persimchat.runs.run.simulation import check, run_simulation
+from persimchat.runs.run.simulation import check
 from persimchat.state.errors import InputError, MachineError, PerSimChatError
 from persimchat.state.settings import BUDGETS
 
@@ -92,7 +91,11 @@ async def check_cells(plan: Plan) -> None:
 
 
 async def drive(
-    plan: Plan, place: Place, estimates: Mapping[str, Estimate], tell: Callable[[Progress], None] = lambda _: None
+    plan: Plan,
+    place: Place,
+    estimates: Mapping[str, Estimate],
+    engine: Engine,
+    tell: Callable[[Progress], None] = lambda _: None,
 ) -> Outcome:
     """Hold all cells that are not complete. Cancelled, it stops them; each keeps its last checkpoint.
 
@@ -100,20 +103,27 @@ async def drive(
         plan: of the experiment.
         place: its folder, which this process holds (`Place.driven`).
         estimates: of all cells.
+        engine: holds them.
         tell: is told how far it is, after every change.
 
     Raises:
         MachineError: the machine has stopped a cell; the others are stopped too.
     """
-    return await _Driver(plan, place, estimates, tell).run()
+    return await _Driver(plan, place, estimates, engine, tell).run()
 
 
 class _Driver:
     def __init__(
-        self, plan: Plan, place: Place, estimates: Mapping[str, Estimate], tell: Callable[[Progress], None]
+        self,
+        plan: Plan,
+        place: Place,
+        estimates: Mapping[str, Estimate],
+        engine: Engine,
+        tell: Callable[[Progress], None],
     ) -> None:
-        self.plan, self.place, self.estimates, self.tell = plan, place, estimates, tell
+        self.plan, self.place, self.estimates, self.engine, self.tell = plan, place, estimates, engine, tell
         self.limits = plan.experiment.limits
+        self.at_once = self.limits.cells * engine.processes
         self.outcome = Outcome()
         self.used: dict[str, Totals] = {}
         self.waiting: deque[Planned] = deque()
@@ -158,7 +168,7 @@ class _Driver:
     def _admit(self) -> bool:
         """Start as many cells as may be started; whether any was."""
         started = False
-        while self.waiting and len(self.running) < self.limits.cells and not self.outcome.stopped:
+        while self.waiting and len(self.running) < self.at_once and not self.outcome.stopped:
             planned = self.waiting[0]
             cell = planned.cell.id
             used = amounts(self.used[cell]) if cell in self.used else None
@@ -219,20 +229,14 @@ class _Driver:
     async def _attempt(self, planned: Planned, budget: Mapping[str, float | None]) -> None:
         """Begin a cell's run, or go on with it, to its end."""
         cell, place = planned.cell.id, self.place
-        own: dict[str, Any] = dict(budget)
-        folder = await asyncio.to_thread(place.named, cell)
+        folder, run = await asyncio.to_thread(place.named, cell), ""
         if folder is not None:
             recorded = place.standing(cell).manifest
             place.tell("started", cell, run=recorded.run if recorded else "", resumed=True)
-            events = resume_run(folder, changes=own)
         else:
             run = await asyncio.to_thread(place.new_run, cell)
             place.tell("started", cell, run=run, resumed=False)
-            settings = planned.settings.model_copy(update=own)
-            events = run_simulation(planned.scenario, settings, out=place.runs, run=run)
-        async with aclosing(events):
-            async for _ in events:
-                pass
+        await self.engine.hold(Attempt(cell, folder, place.runs, run, planned.scenario, planned.settings, budget))
 
     def _progress(self) -> Progress:
         ended, left = self.ended, len(self.waiting) + len(self.running)

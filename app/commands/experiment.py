@@ -9,7 +9,7 @@ import sys
 import time
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
 import typer
 
@@ -21,6 +21,7 @@ from persimchat.state.plain_text import one_line
 if TYPE_CHECKING:
     from persimchat.experiments.api import Prepared, Results
     from persimchat.experiments.driving import Progress
+    from persimchat.experiments.engine import EngineChoice
     from persimchat.experiments.file import Experiment
     from persimchat.runs.events import Totals
 
@@ -87,6 +88,29 @@ def run(
     budget_usd: Annotated[
         float | None, typer.Option("--budget-usd", metavar="X", min=0.0, help="US dollars of all conversations.")
     ] = None,
+    engine: Annotated[
+        Literal["local", "ray"],
+        typer.Option(
+            "--engine", metavar="NAME", help="local: one process; ray: many, also on other machines (extra ray)."
+        ),
+    ] = "local",
+    workers: Annotated[
+        int | None,
+        typer.Option(
+            "--workers",
+            metavar="N",
+            min=1,
+            help="Processes of Ray. [dim]default: one a processor of this machine[/dim]",
+        ),
+    ] = None,
+    address: Annotated[
+        str | None,
+        typer.Option(
+            "--address",
+            metavar="HOST:PORT",
+            help="A Ray cluster that runs, or auto. [dim]default: Ray is started on this machine[/dim]",
+        ),
+    ] = None,
     out: Out = _OUT,
     as_json: JsonObject = False,
 ) -> None:
@@ -95,8 +119,11 @@ def run(
     The same command goes on where an interrupted one stopped. Budgets override those of the file.
     """
     from persimchat.experiments.api import prepare
+    from persimchat.experiments.engine import EngineChoice
     from persimchat.experiments.file import Experiment
 
+    choice = EngineChoice(engine, workers, address)
+    choice.check()
     budgets = {"budget_calls": budget_calls, "budget_tokens": budget_tokens, "budget_usd": budget_usd}
     wanted = _limited(Experiment.load(file), budgets)
     prepared = prepare(wanted, out, many=many)
@@ -104,8 +131,11 @@ def run(
         _print(prepared)
     if not yes and _asks(prepared):
         _confirm()
-    again = shlex.join(["persimchat", "experiment", "run", str(file), *([] if out == _OUT else ["--out", str(out)])])
-    results = asyncio.run(_driven(prepared, again, quiet=as_json))
+    given: dict[str, Any] = {"--out": None if out == _OUT else out, "--engine": None if engine == "local" else engine}
+    given |= {"--workers": workers, "--address": address}
+    options = [part for name, value in given.items() if value is not None for part in (name, str(value))]
+    again = shlex.join(["persimchat", "experiment", "run", str(file), *options])
+    results = asyncio.run(_driven(prepared, again, choice, quiet=as_json))
     _tell(results, again, as_json=as_json)
     if results.outcome is not None and results.outcome.failed:
         raise typer.Exit(CELLS_FAILED)
@@ -202,7 +232,7 @@ def _print(prepared: Prepared) -> None:
         say(one_line(f"{model}: {most}{count(total.calls, 'call')}, {tokens}, cost: {cost(total)}"))
 
 
-async def _driven(prepared: Prepared, again: str, *, quiet: bool) -> Results:
+async def _driven(prepared: Prepared, again: str, choice: EngineChoice, *, quiet: bool) -> Results:
     from persimchat.app.following import signals_cancel
     from persimchat.experiments.api import run_prepared
     from persimchat.models.registry import close_models
@@ -210,7 +240,7 @@ async def _driven(prepared: Prepared, again: str, *, quiet: bool) -> Results:
     line = _Line(quiet=quiet)
     with signals_cancel():
         try:
-            return await run_prepared(prepared, line.show)
+            return await run_prepared(prepared, line.show, choice)
         except asyncio.CancelledError:
             line.end()
             warn(f"persimchat: stopped; every conversation keeps its last checkpoint. Go on with: {again}")
