@@ -27,6 +27,7 @@ from persimchat.experiments.place import Place
 from persimchat.experiments.plan import plan
 from persimchat.experiments.ray_worker import Failure, Task, about
 from persimchat.models import limits
+from persimchat.runs.folder.calls import CALLS
 from persimchat.runs.folder.lock import is_held
 from persimchat.state.errors import InputError, MachineError, MissingExtraError, ModelError
 
@@ -152,9 +153,9 @@ def with_ray(folder: Path, *more: str) -> Iterator[subprocess.Popen[str]]:
 
 
 def holding(process: subprocess.Popen[str], runs: Path, least: int) -> list[psutil.Process]:
-    """The workers, once so many conversations are under way."""
+    """The workers, once so many conversations have had answers and are under way."""
     while process.poll() is None:
-        if sum(is_held(path) for path in runs.glob("*")) >= least:
+        if sum(is_held(path.parent) and path.stat().st_size > 0 for path in runs.glob(f"*/{CALLS}")) >= least:
             below = psutil.Process(process.pid).children(recursive=True)
             return [child for child in below if child.cmdline() and child.cmdline()[0].startswith("ray::CellWorker")]
         time.sleep(0.05)
@@ -164,7 +165,7 @@ def holding(process: subprocess.Popen[str], runs: Path, least: int) -> list[psut
 @pytest.mark.proof
 def test_a_killed_worker_of_ray(make: Make, tmp_path: Path):
     """One of two is killed while it holds conversations; they go on, and the tables are those of one process."""
-    make(base={**make().base.model_dump(exclude_unset=True), "settings": {"model": "offline", "max_messages": 6}})
+    make(base={**make().base.model_dump(exclude_unset=True), "settings": {"model": "offline", "max_messages": 4}})
     whole = run_experiment(Experiment.load(tmp_path / "small.yaml"), tmp_path / "whole").folder
     folder = tmp_path / "ray" / "small"
     with with_ray(tmp_path) as process:
@@ -200,7 +201,7 @@ def test_ctrl_c_with_ray(make: Make, tmp_path: Path):
         os.killpg(process.pid, signal.SIGINT)  # as a terminal does
         _, err = process.communicate(timeout=100)
     assert process.returncode == 130
-    assert "--engine ray --workers 2" in err and err.count("\n") == 1
+    assert "--engine ray --workers 2" in err and err.count("\n") == 2
     assert not [worker for worker in workers if worker.is_running()]
     standings = [place.standing(cell.id) for cell in place.locked().cells]
     begun = [standing.manifest for standing in standings if standing.status == "begun"]

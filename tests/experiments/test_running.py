@@ -27,6 +27,7 @@ from persimchat.experiments import Experiment, run_experiment
 from persimchat.experiments.api import report_on
 from persimchat.experiments.place import Place
 from persimchat.experiments.plan import plan
+from persimchat.runs.folder.calls import CALLS
 from persimchat.runs.result import collected
 from persimchat.runs.run.simulation import run_simulation
 from persimchat.state.errors import InputError
@@ -66,23 +67,22 @@ def test_the_example(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 @pytest.mark.proof
 def test_killed_and_started_again(make: Make, tmp_path: Path):
     """Killed at ten random moments, it ends with the tables of an undisturbed one, and no cell is held twice."""
-    make(compare=[{"by": "method"}], base={**SMALL["base"], "settings": {"model": "offline", "max_messages": 6}})
+    make(compare=[{"by": "method"}], base={**SMALL["base"], "settings": {"model": "offline", "max_messages": 4}})
     file, torn = str(tmp_path / "small.yaml"), tmp_path / "torn" / "small"
     whole = run_experiment(Experiment.load(file), tmp_path / "whole").folder
     command = ["experiment", "run", file, "--yes", "--json", "--out", str(tmp_path / "torn")]
     started = multiprocessing.get_context("forkserver")  # what takes long to import is imported once
     started.set_forkserver_preload(["persimchat.app.cli", "persimchat.experiments.api", "persimchat.app.following"])
-    moments = random.Random(11)
-    killed = 0
-    for _ in range(10):
+    calls = sum(int(row["calls"]) for row in rows(whole, "cells"))
+    for moment in sorted(random.Random(11).sample(range(calls * 9 // 10), 10)):
         process = started.Process(target=main, args=(command,))
         process.start()
         _wait_until_driving(process.is_alive, torn)
-        process.join(moments.uniform(0.0, 1.0))
-        killed += process.is_alive()
+        while process.is_alive() and _answered(torn) < moment:
+            time.sleep(0.01)
         process.kill()
         process.join()
-    assert killed == 10
+        assert process.exitcode == -signal.SIGKILL
     assert main(command) == 0
     assert rows(torn, "cells", without=VARYING) == rows(whole, "cells", without=VARYING)
     for table in ("measures", "comparisons"):
@@ -95,6 +95,11 @@ def test_killed_and_started_again(make: Make, tmp_path: Path):
         assert event["cell"] not in ended
         ended |= {event["cell"]} if event["event"] == "done" else set()
     assert {path.name for path in (torn / "runs").iterdir()} == {row["cell"] for row in rows(torn, "cells")}
+
+
+def _answered(folder: Path) -> int:
+    """How many requests the runs of an experiment have recorded."""
+    return sum(path.read_bytes().count(b"\n") for path in folder.glob(f"runs/*/{CALLS}"))
 
 
 def _wait_until_driving(alive: Callable[[], bool], folder: Path) -> None:
