@@ -10,7 +10,7 @@ from contextlib import aclosing
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from persimchat.experiments.admission import Admission
+from persimchat.experiments.admission import RESERVE, RESERVE_OF_SCRIPT, Admission
 from persimchat.experiments.needs import amounts, budget_of, summed
 from persimchat.experiments.place import Place
 from persimchat.experiments.plan import Plan, Planned, canonical
@@ -162,14 +162,15 @@ class _Driver:
             planned = self.waiting[0]
             cell = planned.cell.id
             used = amounts(self.used[cell]) if cell in self.used else None
-            budget = self.admission.admit(cell, amounts(self.estimates[cell].total), used)
+            reserve = RESERVE_OF_SCRIPT if planned.settings.baseline == "single_agent" else RESERVE
+            budget = self.admission.admit(cell, amounts(self.estimates[cell].total), used, reserve=reserve)
             if budget is None:
                 if not self.running:
                     self.outcome.stopped = "the budget does not suffice for another cell"
                 break
             self.waiting.popleft()
             # Those that are not limited now are named too: a cell that goes on may have had a budget before.
-            own = {name: budget.get(name) for name in BUDGETS} if planned.settings.baseline is None else {}
+            own = {name: budget.get(name) for name in BUDGETS}
             self.running[asyncio.create_task(self._held(planned, own), name=f"cell {cell}")] = planned
             started = True
         return started

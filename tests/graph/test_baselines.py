@@ -21,6 +21,8 @@ from run_files import read_records, run_json
 
 import persimchat
 from persimchat.graph.baselines import BUILDERS, baseline_graph
+from persimchat.runs.events import Event, Stopped
+from persimchat.runs.run.resume import resume_run
 from persimchat.state.conversation import utterance_id, utterances
 from persimchat.state.errors import InputError, ModelError
 from persimchat.state.settings import Settings
@@ -240,6 +242,55 @@ def test_its_run_is_one_like_any_other(ready: Baseline, name: str, tmp_path: Pat
         assert manifest["conclusion"]["answer"] in readable
     if name == "mad_judge":
         assert [verdict["turn"] for verdict in lines("verdicts.jsonl")] == [3, 6, 9]
+
+
+async def resumed(folder: Path, **changes: Any) -> list[Event]:
+    return [event async for event in resume_run(folder, changes=changes)]
+
+
+@pytest.mark.parametrize("name", ALL)
+async def test_a_budget_ends_it_and_a_higher_one_goes_on(ready: Baseline, name: str, tmp_path: Path):
+    """No request more than the budget is made; in the end, everything was said as without one."""
+    answers: list[Any] = [SCRIPT.splitlines()[0], SCRIPT]  # the first script is too short, so it is asked for again
+    ready.scripted.answers["script"] = lambda _: answers.pop(0) if len(answers) > 1 else answers[0]
+    settings = ready.settings(name, **settings_of(name))
+    budget = 1 if name == "single_agent" else 4
+    result = await persimchat.asimulate(
+        "Tea?", PEOPLE, settings=settings.model_copy(update={"budget_calls": budget}), out=tmp_path
+    )
+    folder = Path(result.folder or "")
+    assert (result.stop_reason, result.stop_source) == ("budget", "budget_calls")
+    assert len(ready.server.bodies()) == result.totals.calls == budget
+    with pytest.raises(InputError, match="budget is used up"):
+        await resumed(folder)
+    last = (await resumed(folder, budget_calls=100))[-1]
+    assert isinstance(last, Stopped) and (last.reason, last.source) == ("message_limit", source_of(name))
+    assert last.totals.calls == len(ready.server.bodies())
+    whole = await persimchat.asimulate("Tea?", PEOPLE, settings=settings, out=tmp_path)
+    said = [(u["speaker"], u["text"]) for u in read_records(folder / "transcript.jsonl")]
+    assert said == [(u.speaker, u.text) for u in whole.utterances]
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_a_budget_holds_without_a_run(ready: Baseline, name: str):
+    """Inside other programs, the graph's own ledger ends it."""
+    budget = 1 if name == "single_agent" else 4
+    output = ready.hold(name, analysis=True, budget_calls=budget, **settings_of(name))
+    reason = "message_limit" if name == "single_agent" else "budget"
+    assert (output["stop_reason"], len(ready.server.bodies())) == (reason, budget)
+
+
+async def test_scores_that_a_budget_left_out_are_made_with_a_higher_one(ready: Baseline, tmp_path: Path):
+    settings = ready.settings("single_agent", analysis=True, budget_calls=4, max_messages=9)
+    result = await persimchat.asimulate("Tea?", PEOPLE, settings=settings, out=tmp_path)
+    folder = Path(result.folder or "")
+    assert (result.stop_reason, result.stop_detail) == (
+        "message_limit",
+        "One model wrote 9 utterances. None was left to score the last utterances.",
+    )
+    await resumed(folder, budget_calls=100)
+    assert [score["turn"] for score in read_records(folder / "analysis.jsonl")] == list(range(1, 10))
+    assert run_json(folder)["detail"] == "One model wrote 9 utterances."
 
 
 def test_without_a_baseline_there_is_no_graph_of_one():
