@@ -78,6 +78,15 @@ def run(
     file: File,
     yes: Annotated[bool, typer.Option("--yes", "-y", metavar="", help="Start without asking.")] = False,
     many: Many = False,
+    renew: Annotated[
+        bool,
+        typer.Option(
+            "--renew",
+            metavar="",
+            help="Hold stale conversations again, those made with other prompts or defaults; each stays until the new "
+            "one is complete.",
+        ),
+    ] = False,
     budget_calls: Annotated[
         int | None, typer.Option("--budget-calls", metavar="N", min=1, help="Calls of all conversations together.")
     ] = None,
@@ -99,12 +108,13 @@ def run(
 
     budgets = {"budget_calls": budget_calls, "budget_tokens": budget_tokens, "budget_usd": budget_usd}
     wanted = _limited(Experiment.load(file), budgets)
-    prepared = prepare(wanted, out, many=many)
+    prepared = prepare(wanted, out, many=many, renew=renew)
     if not as_json:
         _print(prepared)
     if not yes and _asks(prepared):
         _confirm()
-    again = shlex.join(["persimchat", "experiment", "run", str(file), *([] if out == _OUT else ["--out", str(out)])])
+    options = [*(["--renew"] if renew else []), *([] if out == _OUT else ["--out", str(out)])]
+    again = shlex.join(["persimchat", "experiment", "run", str(file), *options])
     results = asyncio.run(_driven(prepared, again, quiet=as_json))
     _tell(results, again, as_json=as_json)
     if results.outcome is not None and results.outcome.failed:
@@ -195,6 +205,10 @@ def _print(prepared: Prepared) -> None:
         if changes.new or changes.gone:
             say(f"The file has changed: {changes.kept} kept, {changes.new} new, {changes.gone} no longer in it.")
         say(f"{cells - missing} of {cells} done, {missing} to hold.")
+    if prepared.stale:
+        why = ", ".join(sorted(set(prepared.stale.values())))
+        what = "are held again" if prepared.renewing else "are kept; --renew holds them again"
+        say(one_line(f"{len(prepared.stale)} of them stale ({why}): they {what}."))
     debates = any(planned.settings.mode == "debate" for planned in plan.cells)
     for model, total in [*expected.items(), *([("in all", summed(expected.values()))] if len(expected) > 1 else [])]:
         tokens = f"{whole(total.input_tokens)} tokens in, {whole(total.output_tokens)} out"
