@@ -8,6 +8,7 @@ import shlex
 import sys
 import time
 from collections.abc import Mapping
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
@@ -176,6 +177,7 @@ def _confirm() -> None:
 
 
 def _data(prepared: Prepared) -> dict[str, Any]:
+    from persimchat.experiments.foresight import disk_bytes, disk_free, foreseen
     from persimchat.experiments.needs import summed
 
     expected = _expected(prepared)
@@ -187,6 +189,12 @@ def _data(prepared: Prepared) -> dict[str, Any]:
         "done": cells - len(_missing(prepared)),
         "missing": summed(expected.values()).model_dump(),
         "models": {model: total.model_dump() for model, total in expected.items()},
+        "stale": dict(prepared.stale),
+        "disk_bytes": disk_bytes(_missing(prepared)),
+        "disk_free": disk_free(prepared.place.path),
+        "comparisons": [
+            {**asdict(each), "wanted": each.wanted.model_dump(mode="json")} for each in foreseen(prepared.plan)
+        ],
     }
 
 
@@ -214,6 +222,29 @@ def _print(prepared: Prepared) -> None:
         tokens = f"{whole(total.input_tokens)} tokens in, {whole(total.output_tokens)} out"
         most = "at most " if debates else "about "
         say(one_line(f"{model}: {most}{count(total.calls, 'call')}, {tokens}, cost: {cost(total)}"))
+    _print_foresight(prepared)
+
+
+def _print_foresight(prepared: Prepared) -> None:
+    """Say how much room the conversations take, and what the comparisons can find."""
+    from persimchat.experiments.foresight import TRUE_SHARE, disk_bytes, disk_free, foreseen
+    from persimchat.runs.reports.words import count
+
+    needed, free = disk_bytes(_missing(prepared)), disk_free(prepared.place.path)
+    if needed:
+        say(f"disk: about {needed / 1e6:,.0f} MB, as run folders are; {free / 1e6:,.0f} MB are free")
+    if needed > free:
+        warn("persimchat: the disk lacks the room for them. Make some, or choose another folder with --out.")
+    for each in foreseen(prepared.plan):
+        finds = (
+            f"finds a level that is better in {each.share * 100:.0f} % of them" if each.share else "too few to find any"
+        )
+        say(
+            one_line(
+                f"compare by {each.wanted.by}: {count(each.tasks, 'task')}, {finds}; one that is better in "
+                f"{TRUE_SHARE * 100:.0f} % needs {each.needed} (sign test, power 80 %)"
+            )
+        )
 
 
 async def _driven(prepared: Prepared, again: str, *, quiet: bool) -> Results:

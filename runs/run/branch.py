@@ -41,8 +41,8 @@ from persimchat.runs.run.run import Run, events_of
 from persimchat.runs.run.simulation import check
 from persimchat.state.errors import InputError, MachineError, PerSimChatError
 from persimchat.state.intervention import Floor, Say, words
-from persimchat.state.scenario import Scenario
 from persimchat.state.normalise import visible_form
+from persimchat.state.scenario import Scenario
 from persimchat.state.settings import ABOUT, Settings
 
 _STAYS: Final = frozenset(name for name, about in ABOUT.items() if about.changes == "never")
