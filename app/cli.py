@@ -24,6 +24,7 @@ from persimchat.app.commands import (
     runs,
     serve,
     show,
+    survey,
 )
 from persimchat.app.commands.setting_command import offer
 from persimchat.app.output import (
@@ -80,6 +81,7 @@ app.add_typer(runs.runs, name="runs")
 app.command(epilog=export.EXAMPLES)(export.export)
 app.add_typer(experiment.experiment, name="experiment")
 app.add_typer(evaluate.evaluate, name="evaluate")
+app.add_typer(survey.survey, name="survey")
 app.command(epilog=serve.EXAMPLES)(serve.serve)
 app.command()(graph.graph)
 app.command(epilog=doctor.EXAMPLES)(doctor.doctor)
