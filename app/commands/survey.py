@@ -52,7 +52,7 @@ def _which(context: typer.Context) -> None:
 def make(
     results: Annotated[
         Path | None,
-        typer.Argument(metavar="[RESULTS]", help="An experiment's folder, results/NAME.", show_default=False),
+        typer.Argument(metavar="RESULTS", help="An experiment's folder, results/NAME.", show_default=False),
     ] = None,
     by: Annotated[
         str | None,
@@ -81,7 +81,10 @@ def make(
         int, typer.Option("--seed", metavar="N", min=0, help="Of the draws: topics, order, ids. Recorded in key.json.")
     ] = 0,
     out: Annotated[
-        Path, typer.Option("--out", metavar="DIR", help="The survey's folder. [dim]default: ./survey[/dim]")
+        Path,
+        typer.Option(
+            "--out", metavar="DIR", help="The survey's folder. [dim]default: ./survey[/dim]", show_default=False
+        ),
     ] = Path("survey"),
     runs: RunsIn = OUT,
     with_people: Annotated[

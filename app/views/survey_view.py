@@ -19,8 +19,8 @@ from persimchat.runs.reports.words import UNKNOWN, count
 
 _UNIT: Final = (
     "The unit is the rater: means, intervals, tests and effects are over one mean a rater and system. Median and "
-    "quartiles are of single ratings. Rows with the unit rater × topic show what the thesis seems to have done. Nothing "
-    "is concluded from them: the ratings of one rater hang together."
+    "quartiles are of single ratings. Rows with the unit rater × topic show what the thesis seems to have done; "
+    "nothing follows from them, because the ratings of one rater hang together."
 )
 
 

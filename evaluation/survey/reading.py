@@ -128,7 +128,7 @@ def _check_rater(rater: str, where: str) -> None:
     if not is_visible(rater) or len(rater) > _SHOWN:
         what = "there is no rater" if not is_visible(rater) else f"the rater has more than {_SHOWN} characters"
         raise InputError(what, where=where, remedy="Give each rater a pseudonym, for example R01.")
-    what = "an e-mail address" if "@" in rater else "a real name" if _is_name(rater) else ""
+    what = "an e-mail address" if "@" in rater else "a real name" if seems_a_name(rater) else ""
     if what:
         # The name itself is not repeated: errors are copied into reports.
         raise InputError(
@@ -138,7 +138,7 @@ def _check_rater(rater: str, where: str) -> None:
         )
 
 
-def _is_name(rater: str) -> bool:
+def seems_a_name(rater: str) -> bool:
     """Whether it is words of letters alone: two long ones ("Jana Nováková", "novak.jan"), or an initial and one."""
     words = re.split(r"[\s,.]+", rater.strip(" .,"))
     if len(words) < 2 or not all(re.sub("['’-]", "", word).isalpha() for word in words):
