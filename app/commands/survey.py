@@ -229,7 +229,7 @@ def _of_runs(given: Sequence[str], runs: Path) -> list[Held]:
     from persimchat.state.plain_text import quoted
 
     held: list[Held] = []
-    seen: dict[str, str] = {}
+    seen: set[str] = set()
     for each in given:
         name, equals, wanted = each.partition("=")
         if not equals or not is_visible(name) or not wanted:
@@ -243,7 +243,7 @@ def _of_runs(given: Sequence[str], runs: Path) -> list[Held]:
                 raise InputError(
                     f"the run {conversation.run} is given twice", where="--system", remedy="Leave one of them out."
                 )
-            seen[conversation.run] = name
+            seen.add(conversation.run)
             held.append(Held(name.strip(), conversation.task, conversation.scenario.topic, folder))
     return held
 
