@@ -20,7 +20,7 @@ from loopback.scripted import prompt_of
 from run_files import read_records, run_json
 
 import persimchat
-from persimchat.graph.baselines import BUILDERS, baseline_graph
+from persimchat.graph.baselines import BUILDERS, UNHEEDED, baseline_graph
 from persimchat.runs.events import Event, Stopped
 from persimchat.runs.run.resume import resume_run
 from persimchat.state.conversation import utterance_id, utterances
@@ -325,3 +325,34 @@ def test_nothing_blocks_the_event_loop(ready: Baseline, name: str):
     )
     assert done.returncode == 0, done.stderr[-3000:]
     assert done.stdout.strip() == "9 message_limit"
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_what_it_does_not_heed_it_does_not_read(ready: Baseline, name: str, monkeypatch: pytest.MonkeyPatch):
+    """The memories of a prompt are cut to `memory_tokens`, also where there are none; nothing else is even read."""
+    read: set[str] = set()
+    plain = Settings.__getattribute__
+
+    def noted(settings: Settings, field: str) -> Any:
+        read.add(field)
+        return plain(settings, field)
+
+    settings = [{"analysis": True, **settings_of(name)}]
+    settings += [{**settings_of(name), "mode": "debate"}] if name == "group_chat" else []
+    for each in settings:
+        chosen = ready.settings(name, relationships=True, social_goals=True, **each)
+        with monkeypatch.context() as patch:
+            patch.setattr(Settings, "__getattribute__", noted)
+            baseline_graph(chosen).invoke({"topic": "Tea?", "participants": PEOPLE}, context=chosen)
+    assert {"max_messages", "seed", "social_goals"} <= read
+    assert read & UNHEEDED[name] <= {"memory_tokens"}
+
+
+def test_a_group_chat_has_no_memories_to_cut(ready: Baseline):
+    """The same prompts, however many tokens of memories would fit."""
+    prompts: list[list[str]] = []
+    for tokens in (100, 2000):
+        ready.scripted.asked.clear()
+        ready.hold("group_chat", memory_tokens=tokens, **settings_of("group_chat"))
+        prompts.append([prompt for _, prompt in ready.scripted.asked])
+    assert prompts[0] == prompts[1]
