@@ -13,6 +13,7 @@ from persimchat.app.commands import (
     doctor,
     estimate,
     evaluate,
+    evaluate_stances,
     experiment,
     export,
     graph,
@@ -80,6 +81,7 @@ app.add_typer(runs.runs, name="runs")
 app.command(epilog=export.EXAMPLES)(export.export)
 app.add_typer(experiment.experiment, name="experiment")
 app.add_typer(evaluate.evaluate, name="evaluate")
+evaluate.evaluate.command("stances", epilog=evaluate_stances.EXAMPLES)(evaluate_stances.stances)
 app.command(epilog=serve.EXAMPLES)(serve.serve)
 app.command()(graph.graph)
 app.command(epilog=doctor.EXAMPLES)(doctor.doctor)
