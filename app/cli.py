@@ -13,12 +13,14 @@ from persimchat.app.commands import (
     doctor,
     estimate,
     evaluate,
+    evaluate_people,
     evaluate_stances,
     experiment,
     export,
     graph,
     models,
     personas,
+    poll,
     replay,
     resume,
     run,
@@ -81,7 +83,9 @@ app.add_typer(runs.runs, name="runs")
 app.command(epilog=export.EXAMPLES)(export.export)
 app.add_typer(experiment.experiment, name="experiment")
 app.add_typer(evaluate.evaluate, name="evaluate")
+evaluate.evaluate.command("people", epilog=evaluate_people.EXAMPLES)(evaluate_people.people)
 evaluate.evaluate.command("stances", epilog=evaluate_stances.EXAMPLES)(evaluate_stances.stances)
+app.command(epilog=poll.EXAMPLES)(poll.poll)
 app.command(epilog=serve.EXAMPLES)(serve.serve)
 app.command()(graph.graph)
 app.command(epilog=doctor.EXAMPLES)(doctor.doctor)

@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from persimchat.evaluation.pair_results import PairsResult
 from persimchat.evaluation.scores import Value
+from persimchat.runs.folder.polls import PollAnswer
 from persimchat.runs.reports.cells import guarded
 from persimchat.runs.reports.stances import Position
 from persimchat.state.errors import InputError
@@ -18,6 +19,7 @@ from persimchat.state.errors import InputError
 MEASURES: Final = "measures.csv"
 PAIRS: Final = "pairs.csv"
 STANCES: Final = "stances.csv"
+POLLS: Final = "polls.csv"
 
 
 def write_measures(folder: Path, values: Iterable[Value], judge: str) -> Path:
@@ -53,6 +55,23 @@ def write_stances(folder: Path, rows: Mapping[str, Iterable[Position]]) -> Path:
     names = [column.name for column in fields(Position)]
     table = [[run, *(_cell(getattr(row, name)) for name in names)] for run, own in rows.items() for row in own]
     return _write(folder / STANCES, ["run", *names], table)
+
+
+def write_polls(folder: Path, rows: Mapping[str, Iterable[PollAnswer]]) -> Path:
+    """Write one row an answer.
+
+    Args:
+        folder: where to.
+        rows: by run.
+    """
+    columns = ["run", "poll", "question", "form", "turn", "agent", "repeat", "answer", "missing", "reasoning", "model"]
+    table = [
+        [run, row.poll, row.question.ask, row.question.answer, row.turn, row.agent, row.repeat]
+        + [row.answer, row.missing, row.reasoning, row.judge]
+        for run, own in rows.items()
+        for row in own
+    ]
+    return _write(folder / POLLS, columns, table)
 
 
 def _cell(value: Any) -> Any:
