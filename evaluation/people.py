@@ -253,8 +253,8 @@ def _apart(
     chance = np.random.default_rng(seed)
 
     def once(drawn: Sequence[tuple[int, ...]]) -> float | None:
-        others = chance.multinomial(size, human) if size else human
-        return measure(np.sum(drawn, axis=0), others)
+        others = [float(times) for times in chance.multinomial(size, human)] if size else human
+        return measure([float(times) for times in np.sum(drawn, axis=0)], others)
 
     every = resampled(units, once, seed=seed, resamples=draws)
     there = known([value for value in every if not np.isnan(value)]).values

@@ -54,8 +54,8 @@ def people(
 ) -> None:
     """Compare what agents answered to a poll with what people answered.
 
-    Each distance stands beside its floor: what samples of this size have by chance. A small distance is no evidence that
-    agents are like people.
+    Each distance stands beside its floor: what samples of this size have by chance. A small distance is no evidence
+    that agents are like people.
     """
     from persimchat.app.commands.finding import find_run
     from persimchat.evaluation.people import likeness, read_people, together

@@ -56,10 +56,8 @@ def _question(one: Likeness, look: Look) -> Iterator[RenderableType]:
     columns = ("distance, 0 to 1", "value", "95 % interval", "floor (95 %)", "more than chance")
     yield table(look, "How far apart", columns, map(cells, one.apart))
     if one.mean_difference is not None:
-        ratio = number(one.variance_ratio)
-        yield look(
-            f"Mean: simulated minus people {number(one.mean_difference)}; variance: simulated by people {ratio}."
-        )
+        mean, ratio = number(one.mean_difference), number(one.variance_ratio)
+        yield look(f"Mean: simulated minus people {mean}; variance: simulated by people {ratio}.")
     if one.missing:
         yield look(f"Missing answers, left out or counted as --missing-as says: {reasons(one.missing)}.")
     yield from map(look, one.notes)
