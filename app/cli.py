@@ -28,6 +28,7 @@ from persimchat.app.commands import (
     runs,
     serve,
     show,
+    survey,
 )
 from persimchat.app.commands.setting_command import offer
 from persimchat.app.output import (
@@ -99,6 +100,7 @@ evaluate.evaluate.command("people", epilog=evaluate_people.EXAMPLES)(evaluate_pe
 evaluate.evaluate.command("stances", epilog=evaluate_stances.EXAMPLES)(evaluate_stances.stances)
 app.add_typer(evaluate.evaluate, name="evaluate", rich_help_panel=STUDY)
 app.command(epilog=poll.EXAMPLES, rich_help_panel=STUDY)(poll.poll)
+app.add_typer(survey.survey, name="survey", rich_help_panel=STUDY)
 app.add_typer(models.models, name="models", rich_help_panel=SET_UP)
 app.add_typer(personas.personas, name="personas", rich_help_panel=SET_UP)
 offer(app, estimate.estimate, estimate.EXAMPLES, panel=SET_UP)

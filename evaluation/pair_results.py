@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, get_args
 
-from persimchat.evaluation.csv_rows import csv_rows
+from persimchat.evaluation.csv_rows import read_rows
 from persimchat.evaluation.pairs import JudgedPairs, Order, Pair, PairAnswer
 from persimchat.evaluation.scores import NOT_ASKED
 from persimchat.evaluation.statistics.agreement import Kappa, cohen
@@ -136,8 +136,7 @@ def read_labels(path: Path, pairs: Sequence[Pair]) -> dict[str, Outcome]:
         InputError: the file cannot be read, a column is missing, a pair is unknown or given twice, or a verdict is not
             one of win, tie and loss; the line is named.
     """
-    remedy = "Name the run of side A, and win, tie or loss of side A."
-    given = csv_rows(path, _COLUMNS, what="the labels", remedy=remedy)
+    given = read_rows(path, _COLUMNS, what="labels", remedy="Name the run of side A, and win, tie or loss of side A.")
     known, found = {pair.a.run for pair in pairs}, dict[str, Outcome]()
     for where, row in given:
         run, said = row["pair"], row["verdict"].lower()

@@ -15,7 +15,7 @@ from typing import Final
 
 import numpy as np
 
-from persimchat.evaluation.csv_rows import csv_rows
+from persimchat.evaluation.csv_rows import Row, read_rows
 from persimchat.evaluation.statistics import distributions
 from persimchat.evaluation.statistics.distributions import DRAWS, Distance, Floor
 from persimchat.evaluation.statistics.effects import Effect, spearman, variance_ratio
@@ -30,6 +30,7 @@ _SHOWN: Final = 60
 _NEAR: Final = 0.01
 """How far the sum of shares may be from 1; they are scaled."""
 _FORM: Final = "Write option and count, or option, share and n; question and group are optional."
+_OPTIONAL: Final = ("count", "share", "n", "question", "group")
 _DISTANCES: Final[Mapping[str, Distance]] = {
     "total variation": distributions.total_variation,
     "Jensen-Shannon": distributions.jensen_shannon,
@@ -66,8 +67,10 @@ def read_people(path: Path, polls: Sequence[Poll]) -> list[People]:
     Raises:
         InputError: the file cannot be read, or a line is wrong; it is named.
     """
-    rows = csv_rows(path, ["option"], what="people's answers", remedy=_FORM)
-    columns = set(rows[0][1]) if rows else set()
+    rows = read_rows(path, ["option"], what="answers of people", remedy=_FORM, optional=_OPTIONAL)
+    if not rows:
+        raise InputError("there are no answers of people", where=str(path), remedy=_FORM)
+    columns = set(rows[0][1])
     if len(columns & {"count", "share"}) != 1:
         raise InputError("either the column count or the column share is needed", where=f"{path}, line 1", remedy=_FORM)
     by_id = {poll.id: poll for poll in polls}
@@ -104,7 +107,7 @@ def _answer(text: str, poll: Poll, where: str) -> str:
         raise InputError(str(error), where=where, remedy=f"Answers of the poll are {poll.described}.") from None
 
 
-def _share(row: Mapping[str, str], where: str) -> float:
+def _share(row: Row, where: str) -> float:
     """A row's count or share."""
     if "count" in row:
         return _whole(row["count"], "count", where)

@@ -156,6 +156,7 @@ def test_nothing_is_said_of_no_answers(tmp_path: Path) -> None:
         ("option,share,n\nyes,0.5,10\nno,0.5,20\n", "line 3"),
         ("question,option,count\nother,yes,3\n", "no line is about the poll cars"),
         ("", "line 1"),
+        ("option,count\n", "no answers of people"),
     ],
 )
 def test_a_bad_file_names_the_line(command: Run, tmp_path: Path, text: str, words: str) -> None:
