@@ -13,6 +13,7 @@ from persimchat.app.commands import (
     doctor,
     estimate,
     evaluate,
+    evaluate_benchmark,
     experiment,
     export,
     graph,
@@ -79,6 +80,7 @@ app.command(epilog=show.EXAMPLES)(show.show)
 app.add_typer(runs.runs, name="runs")
 app.command(epilog=export.EXAMPLES)(export.export)
 app.add_typer(experiment.experiment, name="experiment")
+evaluate.evaluate.command(epilog=evaluate_benchmark.EXAMPLES)(evaluate_benchmark.benchmark)
 app.add_typer(evaluate.evaluate, name="evaluate")
 app.command(epilog=serve.EXAMPLES)(serve.serve)
 app.command()(graph.graph)

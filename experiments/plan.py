@@ -7,7 +7,7 @@ import itertools
 import json
 import math
 import random
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, Final
@@ -149,6 +149,9 @@ def _drawn(experiment: Experiment, tasks: Sequence[Task]) -> list[list[Task | No
     """The tasks of each round, in order of listing."""
     if experiment.tasks is None:
         return [[None]]
+    if experiment.tasks.draws is not None:
+        by_id = {task.id: task for task in tasks}
+        return [[by_id[id_] for id_ in draw] for draw in experiment.tasks.draws]
     rounds: list[list[Task | None]] = []
     for number in range(1, experiment.tasks.rounds + 1):
         draw = random.Random(f"{experiment.name}/{experiment.tasks.seed}/{number}")
@@ -233,12 +236,15 @@ def _cells(
     base: Scenario,
     levels: Sequence[Level],
     labels: Mapping[str, Label],
-    drawn: Iterable[Iterable[Task | None]],
+    drawn: Sequence[Sequence[Task | None]],
 ) -> Iterator[Planned]:
     """The cells of one combination of levels, one a task and round."""
+    settings: dict[bytes, Settings] = {}
     try:
         scenario = _patched(experiment, base, levels)
-        settings = _settings(experiment, scenario, levels)
+        for own in (_own(task) for tasks in drawn for task in tasks):
+            if canonical(own) not in settings:
+                settings[canonical(own)] = _settings(experiment, scenario, levels, own)
     except InputError as error:
         shown = ", ".join(f"{name}: {label}" for name, label in labels.items()) or "the base"
         raise InputError(
@@ -248,7 +254,12 @@ def _cells(
         ) from None
     for number, tasks in enumerate(drawn, start=1):
         for task in tasks:
-            yield _cell(scenario, settings, levels, labels, task, number)
+            yield _cell(scenario, settings[canonical(_own(task))], levels, labels, task, number)
+
+
+def _own(task: Task | None) -> Mapping[str, Any]:
+    """The settings of a task."""
+    return task.settings if task is not None else {}
 
 
 def _patched(experiment: Experiment, base: Scenario, levels: Sequence[Level]) -> Scenario:
@@ -275,9 +286,9 @@ def _replaced(experiment: Experiment, base: Scenario, patch: Mapping[str, Any]) 
     return scenario
 
 
-def _settings(experiment: Experiment, scenario: Scenario, levels: Sequence[Level]) -> Settings:
-    """The settings of a combination: the scenario's < the environment's < the file's base < those of the levels."""
-    given = dict(experiment.base.settings)
+def _settings(experiment: Experiment, scenario: Scenario, levels: Sequence[Level], own: Mapping[str, Any]) -> Settings:
+    """The settings of a combination: scenario's < environment's < the file's base < the task's own < the levels'."""
+    given = {**experiment.base.settings, **own}
     for level in levels:
         if level.settings.get("baseline") is not None:
             given.pop("pattern", None)
