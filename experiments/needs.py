@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Final
 
 from persimchat.experiments.file import Limits
 from persimchat.experiments.plan import Plan, Planned, canonical
@@ -12,11 +13,16 @@ from persimchat.state.errors import InputError
 from persimchat.state.settings import BUDGETS
 
 ESTIMATED_AS_ONE = "seed"
-"""The setting that changes no estimate: cells that differ in it alone are estimated once."""
+"""The setting that changes no estimate."""
+STEP: Final = 100
+"""Characters of a topic within which cells are estimated as one: some 25 tokens of a prompt."""
 
 
 def estimates(plan: Plan) -> dict[str, Estimate]:
     """The estimate of every cell, by its id.
+
+    Cells that differ in their seed alone are estimated once; so are those whose topics and choices differ, but hardly
+    in length, because many tasks would take long otherwise.
 
     Raises:
         InputError: a cell cannot be held: its message limit leaves no room for a round.
@@ -24,12 +30,20 @@ def estimates(plan: Plan) -> dict[str, Estimate]:
     known: dict[bytes, Estimate] = {}
     found: dict[str, Estimate] = {}
     for planned in plan.cells:
-        settings = {name: value for name, value in planned.cell.settings.items() if name != ESTIMATED_AS_ONE}
-        key = canonical([settings, planned.scenario.model_dump(mode="json", by_alias=True)])
+        settings = {**planned.cell.settings, ESTIMATED_AS_ONE: None}
+        if "choices" in settings:
+            settings["choices"] = [len(settings["choices"]), _length(" ".join(settings["choices"]))]
+        scenario = planned.scenario.model_dump(mode="json", by_alias=True)
+        key = canonical([settings, {**scenario, "topic": _length(scenario["topic"])}])
         if key not in known:
             known[key] = estimate(planned.scenario, planned.settings)
         found[planned.cell.id] = known[key]
     return found
+
+
+def _length(text: str) -> int:
+    """The length of a text in steps of `STEP`."""
+    return -(-len(text) // STEP)
 
 
 def amounts(totals: Totals) -> dict[str, float]:

@@ -18,8 +18,8 @@ _MARKED: Final = re.compile(r"^.*(?:####|\banswer\b\W*:)(.*)$", re.IGNORECASE)
 """A last line that marks the answer: "#### 18", "Answer: 18"."""
 _LABEL: Final = re.compile(r"^\(?(?!\d+[.:]\d)([a-z0-9]{1,2})\)?[.):]\s*(.+)$", re.IGNORECASE | re.DOTALL)
 """A choice behind its label, "b) trams"; not a number with decimals."""
-_WHOLE: Final = re.compile(r"\d+(?:[.,]\d+)+|\w+")
-"""A word; a number with decimals or thousands is one."""
+_WHOLE: Final = re.compile(r"\d+(?:[.,:]\d+)+|\w+")
+"""A word; a number with decimals or thousands, or a time, is one."""
 _NEGATED: Final = re.compile(r"\b(?:not|no|never|neither|nor|without|against|except|instead|rather|\w+n t)\b")
 """Words that may turn a choice into its opposite: a text with one of them must be the choice itself."""
 _YES: Final = frozenset({"yes", "y", "true"})

@@ -18,7 +18,8 @@ from persimchat.app.output import Interrupted, say, warn
 from persimchat.state.errors import InputError
 
 if TYPE_CHECKING:
-    from persimchat.experiments.benchmark import Benchmark, BenchmarkResults, PreparedBenchmark
+    from persimchat.experiments.benchmark import Benchmark
+    from persimchat.experiments.benchmarking import BenchmarkResults, PreparedBenchmark
 
 EXAMPLES: Final = """\b
 [bold]Examples[/bold]
@@ -87,7 +88,8 @@ def benchmark(
     from persimchat.app.commands.request import settings_of
     from persimchat.app.commands.wanted import Wanted
     from persimchat.evaluation.benchmarks.formats import NAMES, OWN, read_items
-    from persimchat.experiments.benchmark import make_benchmark, prepare_benchmark
+    from persimchat.experiments.benchmark import make_benchmark
+    from persimchat.experiments.benchmarking import prepare_benchmark
     from persimchat.state.errors import suggestion
 
     if name not in NAMES:
@@ -144,7 +146,7 @@ def _announce(prepared: PreparedBenchmark, *, yes: bool, quiet: bool) -> None:
 async def _driven(prepared: PreparedBenchmark, *, quiet: bool) -> BenchmarkResults:
     from persimchat.app.commands.judging import progress
     from persimchat.app.following import signals_cancel
-    from persimchat.experiments.benchmark import run_benchmark
+    from persimchat.experiments.benchmarking import run_benchmark
     from persimchat.models.registry import close_models
 
     line = Line(quiet=quiet)
@@ -164,7 +166,8 @@ async def _driven(prepared: PreparedBenchmark, *, quiet: bool) -> BenchmarkResul
 def _tell(wanted: Benchmark, results: BenchmarkResults, *, as_json: bool) -> None:
     from persimchat.app.views import benchmark_view
     from persimchat.app.views.printing import print_all
-    from persimchat.experiments.benchmark import ITEMS, notes, paper_says
+    from persimchat.experiments.benchmark import notes, paper_says
+    from persimchat.experiments.benchmarking import ITEMS
     from persimchat.experiments.place import TABLES
     from persimchat.experiments.report import NAME
     from persimchat.state.plain_text import one_line

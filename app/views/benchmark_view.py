@@ -14,7 +14,7 @@ from persimchat.app.views.run_tables import Look, table
 from persimchat.evaluation.benchmarks.scoring import Against, MethodResult, Share
 from persimchat.evaluation.published.paper import Published
 from persimchat.evaluation.statistics.intervals import Estimate
-from persimchat.experiments.benchmark import Part
+from persimchat.experiments.benchmarking import Part
 from persimchat.runs.reports.words import UNKNOWN, cost, whole
 
 

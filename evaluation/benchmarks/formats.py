@@ -151,9 +151,8 @@ def drawn(name: str, seed: int, of: int, number: int, rounds: int) -> list[list[
             chosen = draw.sample(left, number)
             left = [place for place in left if place not in set(chosen)]
         else:
-            others = [place for place in range(of) if place not in set(left)]
-            again = draw.sample(others, number - len(left))
-            chosen, left = [*left, *again], [place for place in others if place not in set(again)]
+            again = draw.sample([place for place in range(of) if place not in set(left)], number - len(left))
+            chosen, left = [*left, *again], [place for place in range(of) if place not in set(again)]
         found.append(chosen)
     return found
 

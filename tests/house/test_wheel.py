@@ -70,6 +70,7 @@ def test_wheel_holds_everything_and_nothing_else(root: Path, wheel: Path):
         ("persimchat/personas/shipped", ".yaml", 10),
         ("persimchat/personas/fragments", ".yaml", 1),
         ("persimchat/evaluation/published", ".yaml", 1),
+        ("persimchat/evaluation/benchmarks", ".yaml", 2),
         ("persimchat/experiments/templates", ".jinja", 1),
         ("persimchat/models", ".yaml", 1),
         ("persimchat/app/web", ".css", 1),
