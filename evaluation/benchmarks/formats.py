@@ -6,7 +6,6 @@ is an error with line and field. Thirty-two items of our own (`own.yaml`) stand 
 
 from __future__ import annotations
 
-import csv
 import json
 import random
 import re
@@ -14,7 +13,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from importlib.resources import files
-from io import StringIO
 from itertools import combinations
 from pathlib import Path
 from typing import Annotated, Any, Final, TypeVar
@@ -22,6 +20,7 @@ from typing import Annotated, Any, Final, TypeVar
 import yaml
 from pydantic import AfterValidator, BaseModel, ConfigDict, StrictBool, StringConstraints, TypeAdapter, ValidationError
 
+from persimchat.evaluation.csv_rows import read_rows
 from persimchat.state.answer_format import AnswerFormat, parse_answer, same_answer
 from persimchat.state.document import Document, read_bytes
 from persimchat.state.errors import InputError
@@ -74,7 +73,7 @@ class _Ecqa(_Row):
     q_op3: Option
     q_op4: Option
     q_op5: Option
-    q_ans: Option
+    q_ans: Question
 
 
 @dataclass(frozen=True)
@@ -306,26 +305,9 @@ def _object(value: Any, path: Path, line: int) -> Document:
 
 
 def _table(path: Path) -> Iterator[Document]:
-    """The rows of a CSV file by the names of its first line, each with the line where it begins."""
-    text = _text(path)
-    rows = csv.reader(StringIO(text, newline=""), strict=True)
-    line = 1
-    try:
-        names = next(rows, [])
-        for name in _Ecqa.model_fields:
-            if names.count(name) != 1:
-                what = f"there is no column {name}" if name not in names else f"there are two columns {name}"
-                raise InputError(what, where=f"{path}:1, field {name}", remedy=_REMEDY)
-        line = rows.line_num + 1
-        for row in rows:
-            if row and len(row) != len(names):
-                what = f"the row has {len(row)} cells, and the first line {len(names)}"
-                raise InputError(what, where=f"{path}:{line}", remedy=_REMEDY)
-            if row:
-                yield Document(dict(zip(names, row, strict=True)), str(path), {(): line})
-            line = rows.line_num + 1
-    except csv.Error as error:
-        raise InputError(f"this is not CSV: {error}", where=f"{path}:{line}", remedy=_REMEDY) from None
+    """The rows of a CSV file by the names of its first line."""
+    for where, row in read_rows(path, [*_Ecqa.model_fields], what="items", remedy=_REMEDY):
+        yield Document(row, where)
 
 
 FORMATS: Final[dict[str, tuple[Callable[[Path], Iterable[Document]], Callable[[Document], Mapping[str, Any]]]]] = {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -117,7 +118,7 @@ def test_what_is_wrong_is_named_with_line_and_field(
     path = write("data", text_of(name, changed(name, 2, **fields)))
     with pytest.raises(InputError) as caught:
         read_items(name, path)
-    assert f"{path}:{line}, " in str(caught.value)
+    assert re.search(rf"{re.escape(str(path))}(:|, line ){line}, ", str(caught.value))
     assert [word for word in words if word not in str(caught.value)] == [], str(caught.value)
 
 
@@ -125,7 +126,7 @@ def test_the_file_of_another_benchmark_is_refused(write: Write) -> None:
     files = {name: write(f"{name}.data", text_of(name, OWN[name])) for name in FORMATS}
 
     def check(name: str, other: str) -> None:
-        with pytest.raises(InputError, match=rf"{other}\.data:\d"):
+        with pytest.raises(InputError, match=rf"{other}\.data(:|, line )\d"):
             read_items(name, files[other])
 
     check_each([(name, other) for name in FORMATS for other in FORMATS if name != other], check)
@@ -144,9 +145,9 @@ def test_the_file_of_another_benchmark_is_refused(write: Write) -> None:
         ("strategyqa", b'[{"question": "a", "answer": true}\n, 7]', ":2"),
         ("strategyqa", b'[{"question": "a", "answer": true}\n{}]', ":2"),
         ("strategyqa", b"[" * 100_000, ":1"),
-        ("ecqa", b"q_text,q_ans\n", ":1, field q_op1"),
-        ("ecqa", b"q_text,q_op1,q_op2,q_op3,q_op4,q_op5,q_ans\na,b\n", ":2"),
-        ("ecqa", b'q_text,q_op1,q_op2,q_op3,q_op4,q_op5,q_ans\n"a"b,1,2,3,4,5,1\n', ":2"),
+        ("ecqa", b"q_text,q_ans\n", ", line 1"),
+        ("ecqa", b"q_text,q_op1,q_op2,q_op3,q_op4,q_op5,q_ans\na,b\n", ", line 2, field q_ans"),
+        ("ecqa", b'q_text,q_op1,q_op2,q_op3,q_op4,q_op5,q_ans\n"a"b,1,2,3,4,5,1\n', ", after line 1"),
     ],
 )
 def test_broken_files(name: str, data: bytes, where: str, write: Write) -> None:
@@ -162,7 +163,7 @@ def test_rows_of_several_lines_keep_their_place(write: Write) -> None:
     rows[2]["q_ans"] = "nowhere"
     path = write("e.csv", text_of("ecqa", rows))
     assert len(list(csv.reader(path.open(newline="")))) == 9
-    with pytest.raises(InputError, match=r"e\.csv:5, field q_ans"):
+    with pytest.raises(InputError, match=r"e\.csv, line 5, field q_ans"):
         read_items("ecqa", path)
 
 
