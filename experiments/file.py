@@ -10,7 +10,7 @@ from typing import Annotated, Any, Final, Self
 from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError, field_validator, model_validator
 
 from persimchat.state.document import Document, read_document
-from persimchat.state.errors import InputError
+from persimchat.state.errors import InputError, suggestion
 from persimchat.state.normalise import is_visible
 from persimchat.state.scenario import Topic
 from persimchat.state.setting import with_current_names
@@ -74,6 +74,12 @@ class Task(_Part):
     topic: Topic
     category: str = Field(default="", max_length=100, description="the kind of topic, for tables")
     answer: str | None = Field(default=None, description="the reference answer, for the evaluator `correct`")
+    settings: dict[str, Any] = Field(default={}, description="settings of its conversations, such as answer_format")
+
+    @field_validator("settings")
+    @classmethod
+    def _current(cls, value: dict[str, Any]) -> dict[str, Any]:
+        return with_current_names(value, FORMER_NAMES)
 
 
 class Tasks(_Part):
@@ -88,11 +94,16 @@ class Tasks(_Part):
     )
     rounds: int = Field(default=1, ge=1, le=1000, description="how often tasks are drawn anew")
     seed: int = Field(default=0, description="of the draws")
+    draws: list[list[Name]] | None = Field(
+        default=None, min_length=1, description="ids of the tasks of each round, where they are drawn elsewhere"
+    )
 
     @model_validator(mode="after")
     def _one_source(self) -> Self:
         if (self.file is None) == (self.list_ is None):
             raise ValueError("tasks need either a file or a list; give one of the two")
+        if self.draws is not None and self.model_fields_set & {"sample", "rounds", "seed"}:
+            raise ValueError("tasks with draws need no sample, rounds or seed; leave those out")
         return self
 
 
@@ -218,6 +229,10 @@ class Experiment(_Part):
                 where=self.where("tasks", "sample"),
                 remedy=f"Draw at most {len(tasks)}.",
             )
+        unknown = next((id_ for draw in self.tasks.draws or () for id_ in draw if id_ not in seen), None)
+        if unknown is not None:
+            where = self.where("tasks", "draws")
+            raise InputError(f"there is no task {unknown!r}", where=where, remedy=suggestion(unknown, sorted(seen)))
         return tasks
 
     @field_validator("grid", mode="after")

@@ -15,11 +15,16 @@ from persimchat.state.errors import InputError, suggestion
 from persimchat.state.settings import AFTERWARDS, BUDGETS, MODULES
 
 ESTIMATED_AS_ONE = "seed"
-"""The setting that changes no estimate: cells that differ in it alone are estimated once."""
+"""The setting that changes no estimate."""
+STEP: Final = 100
+"""Characters of a topic within which cells are estimated as one: some 25 tokens of a prompt."""
 
 
 def estimates(plan: Plan) -> dict[str, Estimate]:
     """The estimate of every cell, by its id.
+
+    Cells that differ in their seed alone are estimated once; so are those whose topics and choices differ, but hardly
+    in length, because many tasks would take long otherwise.
 
     Raises:
         InputError: a cell cannot be held: its message limit leaves no room for a round.
@@ -27,9 +32,12 @@ def estimates(plan: Plan) -> dict[str, Estimate]:
     known: dict[bytes, Estimate] = {}
     found: dict[str, Estimate] = {}
     for planned in plan.cells:
-        settings = {name: value for name, value in planned.cell.settings.items() if name != ESTIMATED_AS_ONE}
         turn = planned.origin.turn if planned.origin is not None else 0
-        key = canonical([settings, planned.scenario.model_dump(mode="json", by_alias=True), turn])
+        settings = {**planned.cell.settings, ESTIMATED_AS_ONE: None}
+        if "choices" in settings:
+            settings["choices"] = [len(settings["choices"]), _length(" ".join(settings["choices"]))]
+        scenario = planned.scenario.model_dump(mode="json", by_alias=True)
+        key = canonical([settings, {**scenario, "topic": _length(scenario["topic"])}, turn])
         if key not in known:
             known[key] = _estimated(planned, turn)
         found[planned.cell.id] = known[key]
@@ -54,6 +62,11 @@ _COUNTED: Final = ("calls", "input_tokens", "output_tokens", "cost_usd")
 def _less(row: Mapping[str, Any], before: Mapping[str, Any]) -> dict[str, Any]:
     known = {name: row[name] for name in _COUNTED if row[name] is not None}
     return {**row, **{name: max(0.0, value - (before.get(name) or 0.0)) for name, value in known.items()}}
+
+
+def _length(text: str) -> int:
+    """The length of a text in steps of `STEP`."""
+    return -(-len(text) // STEP)
 
 
 def amounts(totals: Totals) -> dict[str, float]:

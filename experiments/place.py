@@ -26,7 +26,7 @@ from persimchat.runs.folder.calls import CALLS
 from persimchat.runs.folder.finding import CELLS, EXPERIMENT
 from persimchat.runs.folder.jsonl import parsed
 from persimchat.runs.folder.lock import is_held
-from persimchat.runs.folder.manifest import Manifest, versions
+from persimchat.runs.folder.manifest import Manifest, public, versions
 from persimchat.runs.folder.reading import read_manifest
 from persimchat.runs.folder.run_folder import MANIFEST, now, write_whole
 from persimchat.state.document import Document
@@ -151,7 +151,8 @@ class Place:
         """Write the copy of the file and the lock file, each whole or not at all."""
         text = plan.experiment.text()
         if text is None:
-            text = json.dumps(plan.experiment.model_dump(by_alias=True, mode="json"), ensure_ascii=False).encode()
+            made = plan.experiment.model_dump(by_alias=True, mode="json", exclude_defaults=True)
+            text = json.dumps(public(made), ensure_ascii=False).encode()
         locked = LockFile(
             format=FORMAT,
             name=plan.experiment.name,

@@ -7,7 +7,7 @@ import itertools
 import json
 import math
 import random
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any, Final
@@ -174,6 +174,9 @@ def _drawn(experiment: Experiment, tasks: Sequence[Task]) -> list[list[Task | No
     """The tasks of each round, in order of listing."""
     if experiment.tasks is None:
         return [[None]]
+    if experiment.tasks.draws is not None:
+        by_id = {task.id: task for task in tasks}
+        return [[by_id[id_] for id_ in draw] for draw in experiment.tasks.draws]
     rounds: list[list[Task | None]] = []
     for number in range(1, experiment.tasks.rounds + 1):
         draw = random.Random(f"{experiment.name}/{experiment.tasks.seed}/{number}")
@@ -227,18 +230,23 @@ def _cells(
     start: Start,
     levels: Sequence[Level],
     labels: Mapping[str, Label],
-    drawn: Iterable[Iterable[Task | None]],
+    drawn: Sequence[Sequence[Task | None]],
 ) -> Iterator[Planned]:
     """The cells of one combination of levels, one a task and round."""
+    settings: dict[bytes, Settings] = {}
+    origin: Origin | None = None
+    changed: Mapping[str, Any] = {}
     try:
-        origin = None
-        changes = _changes(experiment, levels)
-        if start.run is not None:
-            found, origin = branched(experiment, start.run, levels, changes)
-            scenario, settings, changed = found.scenario, found.settings, found.changed
-        else:
-            scenario = patched(experiment, start.scenario, levels)
-            settings, changed = _settings(scenario, changes), {}
+        scenario = patched(experiment, start.scenario, levels) if start.run is None else start.scenario
+        for own in (_own(task) for tasks in drawn for task in tasks):
+            if canonical(own) in settings:
+                continue
+            changes = _changes(experiment, levels, own)
+            if start.run is not None:
+                found, origin = branched(experiment, start.run, levels, changes)
+                scenario, settings[canonical(own)], changed = found.scenario, found.settings, found.changed
+            else:
+                settings[canonical(own)] = _settings(scenario, changes)
     except InputError as error:
         shown = ", ".join(f"{name}: {label}" for name, label in labels.items()) or "the base"
         raise InputError(
@@ -248,8 +256,13 @@ def _cells(
         ) from None
     for number, tasks in enumerate(drawn, start=1):
         for task in tasks:
-            made = _cell(scenario, settings, levels, labels, task, number)
+            made = _cell(scenario, settings[canonical(_own(task))], levels, labels, task, number)
             yield made if origin is None else _of_branch(made, origin, changed)
+
+
+def _own(task: Task | None) -> Mapping[str, Any]:
+    """The settings of a task."""
+    return task.settings if task is not None else {}
 
 
 def _in_file(experiment: Experiment, where: str, field: str) -> str:
@@ -267,9 +280,9 @@ def _of_branch(planned: Planned, origin: Origin, changed: Mapping[str, Any]) -> 
     return replace(planned, cell=cell, origin=origin)
 
 
-def _changes(experiment: Experiment, levels: Sequence[Level]) -> dict[str, Any]:
-    """The settings of a combination that the file gives: its base's < those of the levels."""
-    given = dict(experiment.base.settings)
+def _changes(experiment: Experiment, levels: Sequence[Level], own: Mapping[str, Any]) -> dict[str, Any]:
+    """The settings of a combination that the file gives: its base's < the task's own < those of the levels."""
+    given = {**experiment.base.settings, **own}
     for level in levels:
         if level.settings.get("baseline") is not None:
             given.pop("pattern", None)

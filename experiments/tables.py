@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from importlib.metadata import version
@@ -288,15 +288,21 @@ def write_tables(found: Tables, place: Place) -> Path:
     folder = place.path / TABLES
     folder.mkdir(exist_ok=True)
     for name, rows in found.rows.items():
-        path = folder / f"{name}.csv"
-        partial = path.with_name(f"{path.name}.partial")
-        writer = CsvWriter(partial, found.models[name])
-        for row in rows:
-            writer.write(row)
-        writer.close()
-        partial.replace(path)
+        write_table(folder, name, found.models[name], rows)
     (folder / CODEBOOK).write_text(_codebook(found), encoding="utf-8", newline="\n")
     return folder
+
+
+def write_table(folder: Path, name: str, model: type[Row], rows: Iterable[Row]) -> Path:
+    """Write one table as CSV, whole or not at all."""
+    path = folder / f"{name}.csv"
+    partial = path.with_name(f"{path.name}.partial")
+    writer = CsvWriter(partial, model)
+    for row in rows:
+        writer.write(row)
+    writer.close()
+    partial.replace(path)
+    return path
 
 
 def _codebook(found: Tables) -> str:

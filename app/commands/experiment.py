@@ -252,7 +252,7 @@ async def _driven(prepared: Prepared, again: str, *, quiet: bool) -> Results:
     from persimchat.experiments.api import run_prepared
     from persimchat.models.registry import close_models
 
-    line = _Line(quiet=quiet)
+    line = Line(quiet=quiet)
     with signals_cancel():
         try:
             return await run_prepared(prepared, line.show)
@@ -265,7 +265,7 @@ async def _driven(prepared: Prepared, again: str, *, quiet: bool) -> Results:
             await close_models()
 
 
-class _Line:
+class Line:
     """Tells progress: on one line that changes, or, where there is no terminal, now and then on a line of its own."""
 
     def __init__(self, *, quiet: bool) -> None:
