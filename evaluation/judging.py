@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import random
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -80,7 +81,75 @@ class Reply:
     used: dict[str, Any]
 
 
-class Judge:
+class Respondent(ABC):
+    """Who is asked about recorded conversations.
+
+    Attributes:
+        settings: budgets, limits and seed count.
+    """
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+
+    @property
+    @abstractmethod
+    def name(self) -> str:
+        """Its name in records."""
+
+    @abstractmethod
+    def cost_of(self, asked: Iterable[Asked]) -> Cost:
+        """What asking these questions will take, if every first answer is valid."""
+
+    @abstractmethod
+    async def ready(self) -> None:
+        """Raises an InputError or a ModelError if it cannot be asked at all."""
+
+    @abstractmethod
+    def exchange(self, asked: Asked, about: str) -> Exchange:
+        """The exchange in which a question is put."""
+
+    def seed(self, *parts: str | int) -> int:
+        """The seed of one request, from the settings' seed and what tells the request from all others."""
+        text = "\0".join(map(str, (self.settings.seed, *parts)))
+        return int.from_bytes(sha256(text.encode(errors="surrogatepass")).digest()[:4], "big") >> 1
+
+    async def ask(self, asked: Asked, *, about: str, seed: int) -> Reply:
+        """Put a question; an answer of no use is asked for once more, a server that fails for a while five times.
+
+        Args:
+            asked: the question.
+            about: the run or pair that it is about, for errors.
+            seed: of the request.
+
+        Raises:
+            BudgetExhausted: a request would have exceeded a budget, and was not made.
+            InputError, ModelError: the model cannot be asked at all.
+        """
+        exchange = self.exchange(asked, about)
+        exchange.seed = seed
+        value, missing = None, ""
+        for attempt in range(1, TRANSIENT.max_attempts + 1):
+            try:
+                value = await judgement(exchange, asked.question, asked.schema)
+            except (RefusedAnswer, FilteredError):
+                missing = "refused"
+            except UselessAnswer:
+                missing = "unparseable"
+            except PromptTooLong:
+                missing = "too long"
+            except TransientModelError:
+                if attempt == TRANSIENT.max_attempts:
+                    raise
+                await asyncio.sleep(_pause(attempt))
+                continue
+            break
+        call = dict(exchange.call())
+        names = ("calls", "input_tokens", "output_tokens", "estimated", "cost_usd")
+        used = {name: call[name] for name in names} | {"cached_tokens": exchange.tally.cached_tokens}
+        return Reply(value, missing, used)
+
+
+class Judge(Respondent):
     """A model that judges conversations.
 
     Args:
@@ -92,10 +161,10 @@ class Judge:
     """
 
     def __init__(self, settings: Settings, *, offline: bool = False) -> None:
+        super().__init__(settings)
         written = settings.module_models.get(MODULE)
         if not written:
             raise InputError("no judge is named", remedy="Name a model: --by openai:gpt-4o-mini, for example.")
-        self.settings = settings
         self.model: ModelName = parse_model_name(written)
         if self.model.provider == "offline" and not offline:
             raise InputError(
@@ -119,45 +188,13 @@ class Judge:
         """US dollars for a million tokens in and a million out together; None if the price is not known."""
         return cost_usd(self.model, 1_000_000, 1_000_000, self.settings.prices)
 
-    def seed(self, *parts: str | int) -> int:
-        """The seed of one request, from the settings' seed and what tells the request from all others."""
-        text = "\0".join(map(str, (self.settings.seed, *parts)))
-        return int.from_bytes(sha256(text.encode(errors="surrogatepass")).digest()[:4], "big") >> 1
+    async def ready(self) -> None:
+        """Make the model's client, or start its server."""
+        await ready_model(self.model.written, self.settings)
 
-    async def ask(self, asked: Asked, *, about: str, seed: int) -> Reply:
-        """Put a question; an answer of no use is asked for once more, a server that fails for a while five times.
-
-        Args:
-            asked: the question.
-            about: the run or pair that it is about, for errors.
-            seed: of the request.
-
-        Raises:
-            BudgetExhausted: a request would have exceeded a budget, and was not made.
-            InputError, ModelError: the model cannot be asked at all.
-        """
-        exchange = Exchange.on_behalf(self.settings, about, MODULE, 0)
-        exchange.seed = seed
-        value, missing = None, ""
-        for attempt in range(1, TRANSIENT.max_attempts + 1):
-            try:
-                value = await judgement(exchange, asked.question, asked.schema)
-            except (RefusedAnswer, FilteredError):
-                missing = "refused"
-            except UselessAnswer:
-                missing = "unparseable"
-            except PromptTooLong:
-                missing = "too long"
-            except TransientModelError:
-                if attempt == TRANSIENT.max_attempts:
-                    raise
-                await asyncio.sleep(_pause(attempt))
-                continue
-            break
-        call = dict(exchange.call())
-        names = ("calls", "input_tokens", "output_tokens", "estimated", "cost_usd")
-        used = {name: call[name] for name in names} | {"cached_tokens": exchange.tally.cached_tokens}
-        return Reply(value, missing, used)
+    def exchange(self, asked: Asked, about: str) -> Exchange:
+        """An exchange with the model."""
+        return Exchange.on_behalf(self.settings, about, MODULE, 0)
 
     def cost_of(self, asked: Iterable[Asked]) -> Cost:
         """What asking these questions will take, if every first answer is valid."""
@@ -213,7 +250,7 @@ class Asking:
         exhausted: why a budget ended it; empty while none has.
     """
 
-    judge: Judge
+    judge: Respondent
     ledger: Ledger
     told: Callable[[], None] = lambda: None
     exhausted: str = ""
@@ -238,7 +275,7 @@ class Asking:
 
 
 async def judge_all(
-    judge: Judge, parts: Sequence[Part], *, ledger: Ledger | None = None, told: Callable[[], None] = lambda: None
+    judge: Respondent, parts: Sequence[Part], *, ledger: Ledger | None = None, told: Callable[[], None] = lambda: None
 ) -> Asking:
     """Ask everything that has no answer yet. What was answered before a failure is recorded.
 
@@ -253,7 +290,7 @@ async def judge_all(
         MachineError: an answer cannot be written.
     """
     ledger = ledger or Ledger()
-    await ready_model(judge.model.written, judge.settings)
+    await judge.ready()
 
     async def all_parts() -> Asking:
         asking, folders = Asking(judge, ledger, told), asyncio.Semaphore(_FOLDERS)

@@ -47,7 +47,7 @@ _PAIRS: Final = """\b
   0 done, or a budget was used up   2 bad input   3 the judge failed: the same command goes on
 """
 
-evaluate = typer.Typer(help="Let a model judge conversations that are over.", invoke_without_command=True)
+evaluate = typer.Typer(help="Measure conversations that are over.", invoke_without_command=True)
 
 By = Annotated[
     str | None,

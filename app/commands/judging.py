@@ -14,7 +14,7 @@ import typer
 from persimchat.app.commands.request import settings_of
 from persimchat.app.commands.wanted import Wanted
 from persimchat.app.output import Interrupted, on_terminal, warn
-from persimchat.evaluation.judging import MODULE, Asked, Asking, Cost, Judge, Part, judge_all
+from persimchat.evaluation.judging import MODULE, Asked, Asking, Cost, Judge, Part, Respondent, judge_all
 from persimchat.evaluation.statistics.library import stats
 from persimchat.models.registry import close_models
 from persimchat.runs.reports.words import count
@@ -89,10 +89,13 @@ class Plan:
         judge: who is asked.
         parts: the questions, by the file of their answers.
         what: what they are about, in words.
+        command: whose questions they are, for errors.
     """
 
-    def __init__(self, judge: Judge, parts: Sequence[Questions], what: str) -> None:
-        self.judge, self._parts, self._what = judge, parts, what
+    def __init__(
+        self, judge: Respondent, parts: Sequence[Questions], what: str, *, command: str = "persimchat evaluate"
+    ) -> None:
+        self.judge, self._parts, self._what, self._command = judge, parts, what, command
         self._left = [(part, part.left(judge.name, part.rows())) for part in parts]
         self.asked = sum(len(left) for _, left in self._left)
         self.answered = 0

@@ -15,6 +15,7 @@ from persimchat.models.offline.leaving import took_leave
 from persimchat.models.offline.lexicon import word_pattern
 from persimchat.models.offline.openness import openness
 from persimchat.models.offline.persona_making.making import persona_generation
+from persimchat.models.offline.polling import poll
 from persimchat.models.offline.prompt import Prompt
 from persimchat.models.offline.scoring import analysis, selector
 from persimchat.models.offline.words import content_words, listed, short_name, without_markup
@@ -173,6 +174,7 @@ TASKS: Final[dict[str, Callable[[Prompt, int], dict[str, Any]]]] = {
     "analysis": analysis,
     "answering": answering,
     "mad_judge": mad_judge,
+    "poll": poll,
     "solving": solving,
     "persona_generation": persona_generation,
 }

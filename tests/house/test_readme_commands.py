@@ -39,7 +39,7 @@ SHORT = ("PERSIMCHAT_MAX_MESSAGES", "3")
 """How long a conversation is where a command does not say it: shorter than a reader's."""
 ENDLESS = ("serve",)
 """Commands that do not end by themselves: their options are read, no more."""
-LOOKS_BACK = ("show", "runs", "export", "resume", "branch", "regenerate", "replay", "diff", "evaluate")
+LOOKS_BACK = ("show", "runs", "export", "resume", "branch", "regenerate", "replay", "diff", "evaluate", "poll")
 """Commands that need a run."""
 PREPARED = (
     "run Cocoa? -n 2 --messages 1 --quiet",
@@ -68,6 +68,11 @@ GIVEN = {
         "survey.csv": SURVEY,
         "agents/lena.agent.json": json.dumps(TINY),
         "interview.txt": "Ana Mora bakes bread.\n",
+    },
+    "docs/positions.md": {
+        "town.yaml": "topic: Cars?\nparticipants: [Jarmila Dvořáčková, Inés Quiroga]\n",
+        "survey.csv": "option,count\ntrams,41\nbuses,35\nbicycles,24\n",
+        "cycling.csv": "option,share\nyes,0.31\nno,0.69\n",
     },
 }
 """Files that a document takes for granted."""

@@ -73,6 +73,7 @@ def test_wheel_holds_everything_and_nothing_else(root: Path, wheel: Path):
         ("persimchat/evaluation/benchmarks", ".yaml", 2),
         ("persimchat/evaluation/survey", ".jinja", 3),
         ("persimchat/evaluation/survey", ".yaml", 1),
+        ("persimchat/experiments", ".yaml", 1),
         ("persimchat/experiments/templates", ".jinja", 1),
         ("persimchat/models", ".yaml", 1),
         ("persimchat/app/web", ".css", 1),
