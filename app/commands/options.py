@@ -12,6 +12,9 @@ from persimchat.state.setting import GROUPS
 OUT: Final = Path("conversations")
 """The default folder of runs, relative to the working directory."""
 
+RESULTS: Final = Path("results")
+"""The default folder of experiments, relative to the working directory."""
+
 WHO: Final = "Who and what about"
 PEOPLE: Final = "Taking part"
 SETTINGS: Final = "Any setting"
