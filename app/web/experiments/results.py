@@ -11,7 +11,7 @@ from nicegui import ui
 from persimchat.app.web.experiments.command import command, command_of
 from persimchat.app.web.shared.navigation import experiment_report_of, experiment_table_of
 from persimchat.app.web.watching import Watched
-from persimchat.app.web.widgets import card
+from persimchat.app.web.widgets import card, named
 from persimchat.app.web.words import t
 
 _SANDBOX: Final = "allow-downloads allow-same-origin"
@@ -88,4 +88,4 @@ class Results:
                 self._frame = ui.element("iframe").classes("report-frame w-full")
             self._frame.props["src"] = self._source()
             self._frame.props["sandbox"] = _SANDBOX
-            self._frame.props["title"] = t("experiments.report_of", name=self._name)
+            named(self._frame, t("experiments.report_of", name=self._name))
