@@ -155,11 +155,11 @@ def register(web: WebContext) -> None:
     @ui.page("/experiments/{name}")
     async def _experiment(name: str) -> None:
         try:
-            watched = await web.experiments.look(name)
+            web.experiments.place(name)
         except PerSimChatError as error:
             _nothing(str(error))
             return
-        experiment_page(web, watched)
+        experiment_page(web, name)
 
     @app.exception_handler(404)
     async def _missing(request: Request, _: Exception) -> Response:

@@ -73,7 +73,7 @@ class Experiments:
         Raises:
             InputError: there is none of that name, or its folder is damaged.
         """
-        place = self._place(name)
+        place = self.place(name)
         stamps = tuple(stamp_of(place.path / file) for file in (PLAN, EVENTS))
         known = self._short.get(name)
         still = known is not None and known[0] == stamps and not known[1].driven
@@ -89,7 +89,7 @@ class Experiments:
         Raises:
             InputError: there is none of that name, or its folder is damaged.
         """
-        place = self._place(name)
+        place = self.place(name)
         watched = self._watched.pop(name, None) or Watched(name, place)
         self._watched[name] = watched  # the last one looked at is the last one to be forgotten
         for other in [*self._watched][:-KEPT]:
@@ -110,7 +110,7 @@ class Experiments:
         if not _CELL.fullmatch(cell):
             return None
         try:
-            place = self._place(name)
+            place = self.place(name)
         except NoExperimentError:
             return None
         folder = None if place.runs.is_symlink() else place.folder(cell)
@@ -120,11 +120,11 @@ class Experiments:
 
     def report(self, name: str) -> Path:
         """The report of an experiment; raises NoExperimentError if there is none."""
-        return _there(self._place(name).path / REPORT, "report", name)
+        return _there(self.place(name).path / REPORT, "report", name)
 
     def table(self, name: str, table: str) -> Path:
         """A table of an experiment, or its codebook, by its file name; raises NoExperimentError if there is none."""
-        folder = self._place(name).path / TABLES
+        folder = self.place(name).path / TABLES
         wanted = table if TABLE.fullmatch(table) and not folder.is_symlink() else ""
         return _there(folder / wanted, "table", name)
 
@@ -133,7 +133,8 @@ class Experiments:
         folder = self.run_of(f"{name}:{cell}")
         return _there(folder / READABLE if folder is not None else Path(), "transcript", f"{name}:{cell}")
 
-    def _place(self, name: str) -> Place:
+    def place(self, name: str) -> Place:
+        """The folder of an experiment; raises NoExperimentError if there is none of that name."""
         path = self.folder / name if _NAME.fullmatch(name) else None
         if path is None or path.is_symlink() or stamp_of(path / PLAN) is None:
             raise NoExperimentError(

@@ -105,6 +105,7 @@ async def test_text_is_only_text(user: User, web: WebContext):
     )
     place.tell("failed", cells[0], why=HOSTILE)
     await user.open("/experiments/small")
+    await user.should_see("What is varied")
     labels = [one for one in user.find(kind=ui.label).elements if one.text == HOSTILE]
     assert len(labels) == 3  # level, cell, reason
     assert not [one for one in user.find(kind=ui.element).elements if one.tag == "img" or isinstance(one, ui.html)]
@@ -121,6 +122,13 @@ async def test_a_run_of_a_cell_is_read_only(user: User, web: WebContext):
     await user.should_not_see("Branch from this turn")
     press(user, named(user, "More actions for this run"))
     await user.should_see("New conversation like this")
+
+
+async def test_a_damaged_experiment(user: User, web: WebContext):
+    place, _ = write_experiment(web.experiments.folder)
+    (place.path / "experiment.lock.json").write_text("{")
+    await user.open("/experiments/small")
+    await user.should_see("experiment.lock.json")
 
 
 async def test_no_such_experiment(user: User):

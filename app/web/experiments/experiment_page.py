@@ -34,11 +34,26 @@ _MOST_LEVELS: Final = 24
 _ANY_FILE: Final = "FILE"
 
 
-def experiment_page(web: WebContext, watched: Watched) -> None:
+def experiment_page(web: WebContext, name: str) -> None:
     """Draw the page."""
-    Frame(watched.name)
+    Frame(name)
     ui.query(".nicegui-content").classes("p-0")
-    _ExperimentPage(web, watched)
+    with ui.column().classes("w-full max-w-[1040px] mx-auto p-4 gap-4") as box:
+        ui.spinner(size="32px").classes("mx-auto mt-8")
+
+    async def load() -> None:
+        try:
+            watched = await web.experiments.look(name)
+        except PerSimChatError as error:
+            box.clear()
+            with box:
+                ui.label(str(error)).classes("muted [overflow-wrap:anywhere]")
+            return
+        box.clear()
+        with box:
+            _ExperimentPage(web, watched)
+
+    ui.timer(0, load, once=True)  # a large experiment must not delay the page
 
 
 class _ExperimentPage:
@@ -48,20 +63,19 @@ class _ExperimentPage:
         self.planned = watched.planned
         self.driven = watched.driven
         self.failed = False
-        with ui.column().classes("w-full max-w-[1040px] mx-auto p-4 gap-4"):
-            with ui.column().classes("gap-0 w-full"):
-                ui.link(t("common.experiments"), "/experiments").classes("text-sm text-primary")
-                with ui.row().classes("w-full items-center gap-3"):
-                    name = ui.label(watched.name).classes("text-2xl font-bold [overflow-wrap:anywhere]")
-                    name.props("role=heading aria-level=1")
-                    self.chip = StandingChip()
-            self._progress()
-            self.varied = ui.column().classes("w-full")
-            self.results = Results(watched, web.experiments.folder)
-            with ui.column().classes("w-full gap-2"):
-                heading(t("experiments.conversations"))
-                self.table = CellsTable(watched)
-            disclaimer()
+        with ui.column().classes("gap-0 w-full"):
+            ui.link(t("common.experiments"), "/experiments").classes("text-sm text-primary")
+            with ui.row().classes("w-full items-center gap-3"):
+                name = ui.label(watched.name).classes("text-2xl font-bold [overflow-wrap:anywhere]")
+                name.props("role=heading aria-level=1")
+                self.chip = StandingChip()
+        self._progress()
+        self.varied = ui.column().classes("w-full")
+        self.results = Results(watched, web.experiments.folder)
+        with ui.column().classes("w-full gap-2"):
+            heading(t("experiments.conversations"))
+            self.table = CellsTable(watched)
+        disclaimer()
         self.announced = ui.label().classes("sr-only").props("aria-live=polite")
         self._vary()
         self._draw()
