@@ -95,15 +95,15 @@ class CellsTable:
         tasks = any(one.cell.task for one in self.watched.cells.values())
         with self.box, ui.element("table").classes("facts cells w-full text-sm").props("role=table"):
             with ui.element("thead").props("role=rowgroup"), ui.element("tr").props("role=row"):
-                for heading in (
-                    t("experiments.cell"),
-                    *map(one_line, axes),
-                    *([t("experiments.task")] if tasks else []),
-                    t("experiments.status"),
-                    t("experiments.utterances"),
-                    t("experiments.used"),
+                for heading, kind in (
+                    (t("experiments.cell"), ""),
+                    *((one_line(axis), "") for axis in axes),
+                    *([(t("experiments.task"), "")] if tasks else []),
+                    (t("experiments.status"), "cells-state"),
+                    (t("experiments.utterances"), "cells-number"),
+                    (t("experiments.used"), "cells-number"),
                 ):
-                    with ui.element("th").props("scope=col role=columnheader"):
+                    with ui.element("th").classes(kind).props("scope=col role=columnheader"):
                         ui.label(heading)
             with ui.element("tbody").props("role=rowgroup"):
                 self.rows = {id_: _Row(self.watched.cells[id_], tasks=tasks) for id_ in drawn}

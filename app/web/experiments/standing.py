@@ -10,7 +10,7 @@ from nicegui import ui
 
 from persimchat.app.web.past.run_card import moment
 from persimchat.app.web.shared.formats import cost, joined, tokens
-from persimchat.app.web.watching import STATUSES, Status, Summary
+from persimchat.app.web.watching import Status, Summary
 from persimchat.app.web.widgets import named
 from persimchat.app.web.words import number, t
 
@@ -35,7 +35,7 @@ def status_in_words(status: Status) -> str:
 def counts_in_words(short: Summary) -> str:
     """How many conversations are how far; of those that are not done or running only what there is."""
     told = [t("experiments.done_of", n=short.cells, done=number(short.counts.get("done", 0)))]
-    rest = [status for status in STATUSES if status != "done" and short.counts.get(status)]
+    rest = [status for status in COLOURS if status != "done" and short.counts.get(status)]
     told += [t(f"experiments.n_{status}", n=short.counts[status]) for status in rest]
     return joined(told)
 
