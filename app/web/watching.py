@@ -227,7 +227,7 @@ class Watched:
             if not rest or cell not in folders:
                 folders[cell] = folder
         self.axes = locked.axes
-        self.cells = {cell.id: self._read(cell, folders.get(cell.id)) for cell in locked.cells}
+        self.cells = {cell.id: self._read(cell, self._folder(cell.id) or folders.get(cell.id)) for cell in locked.cells}
         self._held = {id_: held for id_, held in self._held.items() if id_ in self.cells}
         self._active = {id_ for id_, one in self.cells.items() if one.status in _ACTIVE}
         self.planned += 1
@@ -247,13 +247,16 @@ class Watched:
         return changed
 
     def _folder(self, id_: str) -> Path | None:
-        """The folder of a cell's run: under its own name, or, while it is held, under the run's."""
-        run = str(self._events.last.get(id_, {}).get("run", ""))
+        """The folder of a cell's run: under its own name, or, while it is held or held again, under the run's."""
         if self.place.runs.is_symlink():
             return None
+        run = str(self._events.last.get(id_, {}).get("run", ""))
         names = [id_, *([run] if _RUN.fullmatch(run) and run.startswith(id_) else [])]
-        folders = [self.place.runs / name for name in names]
+        folders = [self.place.runs / name for name in (reversed(names) if self._running(id_) else names)]
         return next((folder for folder in folders if stamp_of(folder / MANIFEST) and not folder.is_symlink()), None)
+
+    def _running(self, id_: str) -> bool:
+        return self.driven and self._events.last.get(id_, {}).get("event") == "started"
 
     def _read(self, cell: Cell, folder: Path | None) -> WatchedCell:
         """How far a cell is: what its run's folder says, and what was told of it where the folder cannot know."""
@@ -263,7 +266,7 @@ class Watched:
             held = self._manifest(cell.id, folder)
         except PerSimChatError as error:
             return WatchedCell(cell, "failed", str(error))
-        running = told == "started" and self.driven
+        running = self._running(cell.id)
         if held is None or folder is None:
             failed = told == "failed"
             status: Status = "failed" if failed else "running" if running else "planned"

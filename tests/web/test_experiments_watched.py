@@ -82,6 +82,15 @@ async def test_a_cell_that_failed_and_goes_on(tmp_path: Path, look):
         assert (await look()).cells[cells[0]].status == "running"
 
 
+async def test_a_cell_that_is_held_again(tmp_path: Path, look):
+    place, cells = write_experiment(tmp_path / "results")
+    hold_cell(place, cells[0])
+    with place.driven():
+        begin_cell(place, cells[0])  # beside the run that there is, as with --renew
+        assert (await look()).counts == {"running": 1, "planned": 3}
+    assert (await look()).counts == {"done": 1, "planned": 3}
+
+
 async def test_a_run_of_another_process_is_running(tmp_path: Path, look, monkeypatch: pytest.MonkeyPatch):
     place, cells = write_experiment(tmp_path / "results")
     begin_cell(place, cells[0])
