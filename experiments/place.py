@@ -41,9 +41,12 @@ RUNS, TABLES = CELLS, "tables"
 FORMAT: Final = 1
 """Version of the lock file."""
 
+_PATIENCE_S: Final = 0.5
+"""Seconds to wait for the driver's lock: a page may hold it for a moment to test it (`Place.is_driven`)."""
+
 Status = Literal["planned", "begun", "done", "budget", "failed", "held"]
 _OLD: Final = ".replaced"
-_COMPLETE: Final = ("message_limit", "consensus", "closed")
+COMPLETE: Final = ("message_limit", "consensus", "closed")
 """Endings with which a conversation counts as held."""
 
 
@@ -110,7 +113,7 @@ class Place:
         try:
             self.runs.mkdir(parents=True, exist_ok=True)
             lock = FileLock(self.path / LOCK, thread_local=False)
-            lock.acquire(timeout=0)
+            lock.acquire(timeout=_PATIENCE_S, poll_interval=0.02)
         except Timeout:
             raise InputError(
                 "the experiment is being run by another process",
@@ -128,6 +131,20 @@ class Place:
             yield
         finally:
             lock.release()
+
+    def is_driven(self) -> bool:
+        """Whether a process holds the experiment's cells now; False where its lock cannot be tried."""
+        if not (self.path / LOCK).is_file():
+            return False
+        lock = FileLock(self.path / LOCK, thread_local=False)
+        try:
+            lock.acquire(timeout=0)
+        except Timeout:
+            return True
+        except OSError:
+            return False
+        lock.release()
+        return False
 
     def changes(self, plan: Plan) -> Changes | None:
         """How the file's cells differ from the folder's; None where the folder is new.
@@ -196,19 +213,19 @@ class Place:
         Raises:
             InputError: its run.json is damaged.
         """
-        folder = self._replacing(cell) if anew else self._folder(cell)
+        folder = self._replacing(cell) if anew else self.folder(cell)
         if folder is None:
             return Standing("planned")
         manifest = read_manifest(folder)
         if is_held(folder):
             return Standing("held", folder, manifest)
         reason = manifest.stop_reason
-        status: Status = "done" if reason in _COMPLETE else "begun"
+        status: Status = "done" if reason in COMPLETE else "begun"
         if reason in ("budget", "error"):
             status = "budget" if reason == "budget" else "failed"
         return Standing(status, folder, manifest)
 
-    def _folder(self, cell: str) -> Path | None:
+    def folder(self, cell: str) -> Path | None:
         """The cell's run folder: under its own name, or, if its process was killed, still under the run's."""
         own = self.runs / cell
         return own if (own / MANIFEST).is_file() else self._replacing(cell)
@@ -265,7 +282,7 @@ class Place:
 
     def named(self, cell: str) -> Path | None:
         """Give the cell's run folder the cell's name; nobody may be working on it."""
-        folder, own = self._folder(cell), self.runs / cell
+        folder, own = self.folder(cell), self.runs / cell
         if folder is not None and folder != own:
             folder.rename(own)
         return own if folder is not None else None

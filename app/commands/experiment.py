@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
-from persimchat.app.commands.options import JsonObject
+from persimchat.app.commands.options import RESULTS, JsonObject
 from persimchat.app.output import Interrupted, on_terminal, say, warn
 from persimchat.state.errors import InputError
 from persimchat.state.plain_text import one_line
@@ -38,7 +38,6 @@ EXAMPLES: Final = """\b
 """
 CELLS_FAILED: Final = 1
 """The exit code of an experiment that is finished, but some of whose conversations failed."""
-_OUT: Final = Path("results")
 _ASKS_ABOVE: Final = 1_000
 """The calls beyond which an experiment asks before it starts."""
 _EVERY_S: Final = 10.0
@@ -62,7 +61,7 @@ Many = Annotated[bool, typer.Option("--many", metavar="", help="Allow more than 
 
 
 @experiment.command(epilog=EXAMPLES)
-def estimate(file: File, many: Many = False, out: Out = _OUT, as_json: JsonObject = False) -> None:
+def estimate(file: File, many: Many = False, out: Out = RESULTS, as_json: JsonObject = False) -> None:
     """Estimate conversations, calls, tokens and cost of an experiment; asks no model and writes nothing."""
     from persimchat.experiments.api import prepare
     from persimchat.experiments.file import Experiment
@@ -97,7 +96,7 @@ def run(
     budget_usd: Annotated[
         float | None, typer.Option("--budget-usd", metavar="X", min=0.0, help="US dollars of all conversations.")
     ] = None,
-    out: Out = _OUT,
+    out: Out = RESULTS,
     as_json: JsonObject = False,
 ) -> None:
     """Hold an experiment's conversations, measure and compare them, and write tables and a report.
@@ -114,7 +113,7 @@ def run(
         _print(prepared)
     if not yes and _asks(prepared):
         _confirm()
-    options = [*(["--renew"] if renew else []), *([] if out == _OUT else ["--out", str(out)])]
+    options = [*(["--renew"] if renew else []), *([] if out == RESULTS else ["--out", str(out)])]
     again = shlex.join(["persimchat", "experiment", "run", str(file), *options])
     results = asyncio.run(_driven(prepared, again, quiet=as_json))
     _tell(results, again, as_json=as_json)
@@ -127,7 +126,7 @@ def report(
     file: Annotated[
         Path, typer.Argument(metavar="FILE", help="The experiment's file, or its folder.", show_default=False)
     ],
-    out: Out = _OUT,
+    out: Out = RESULTS,
     as_json: JsonObject = False,
 ) -> None:
     """Make the tables and the report of an experiment again; asks no model."""

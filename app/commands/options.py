@@ -13,6 +13,9 @@ from persimchat.state.setting import GROUPS
 OUT: Final = CONVERSATIONS
 """The default folder of runs."""
 
+RESULTS: Final = Path("results")
+"""The default folder of experiments, relative to the working directory."""
+
 WHO: Final = "Who and what about"
 PEOPLE: Final = "Taking part"
 SETTINGS: Final = "Any setting"
