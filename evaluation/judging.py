@@ -154,18 +154,19 @@ class Judge(Respondent):
 
     Args:
         settings: `module_models.evaluation` names the model.
+        offline: whether the offline model will do, which answers without sense.
 
     Raises:
         InputError: no model is named, or it is the offline model, or its price is not known and there is a budget.
     """
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, *, offline: bool = False) -> None:
         super().__init__(settings)
         written = settings.module_models.get(MODULE)
         if not written:
             raise InputError("no judge is named", remedy="Name a model: --by openai:gpt-4o-mini, for example.")
         self.model: ModelName = parse_model_name(written)
-        if self.model.provider == "offline":
+        if self.model.provider == "offline" and not offline:
             raise InputError(
                 "the offline model cannot judge: it would make numbers out of nothing",
                 where="the judge",

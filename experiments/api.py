@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
@@ -13,12 +13,13 @@ from persimchat.experiments.comparing import Comparison, compare
 from persimchat.experiments.driving import Outcome, Progress, check_cells, drive
 from persimchat.experiments.file import Compare, Experiment
 from persimchat.experiments.measuring import measures_of
-from persimchat.experiments.needs import check_budget, estimates
-from persimchat.experiments.place import Changes, Place, Standing
+from persimchat.experiments.needs import check_budget, estimates, model_limits
+from persimchat.experiments.place import Changes, Place, Standing, stale_cells
 from persimchat.experiments.plan import Plan, plan
 from persimchat.experiments.report import write_report
 from persimchat.experiments.tables import Tables, tables, write_tables
 from persimchat.graph.node import wait_for
+from persimchat.models.limits import limited
 from persimchat.runs.reports.estimate import Estimate
 from persimchat.state.errors import InputError, suggestion
 
@@ -82,6 +83,8 @@ class Prepared:
         place: its folder, which may not be there yet.
         changes: how its cells differ from those in the folder; None where the folder is new.
         standings: how far each cell is, by its id.
+        stale: why cells are not what they would be if they were held now, by their ids.
+        renewing: whether these are held again.
     """
 
     plan: Plan
@@ -89,9 +92,11 @@ class Prepared:
     place: Place
     changes: Changes | None
     standings: Mapping[str, Standing]
+    stale: Mapping[str, str] = field(default_factory=dict)
+    renewing: bool = False
 
 
-def prepare(experiment: Experiment, out: Path | str = OUT, *, many: bool = False) -> Prepared:
+def prepare(experiment: Experiment, out: Path | str = OUT, *, many: bool = False, renew: bool = False) -> Prepared:
     """Plan, estimate and look into the folder; asks no model and writes nothing. Arguments as for `arun_experiment`.
 
     Raises:
@@ -102,11 +107,16 @@ def prepare(experiment: Experiment, out: Path | str = OUT, *, many: bool = False
     measures_of(experiment)
     if experiment.compare:
         stats()
+    model_limits(planned)
     needed = estimates(planned)
     check_budget(planned, needed)
     place = Place(Path(out) / experiment.name)
     changes = place.changes(planned)
-    return Prepared(planned, needed, place, changes, {c.cell.id: place.standing(c.cell.id) for c in planned.cells})
+    standings = {each.cell.id: place.standing(each.cell.id) for each in planned.cells}
+    old = stale_cells([each.cell for each in planned.cells], standings)
+    if renew:
+        standings |= {cell: place.standing(cell, anew=True) for cell in old}
+    return Prepared(planned, needed, place, changes, standings, old, renew)
 
 
 async def run_prepared(prepared: Prepared, tell: Callable[[Progress], None] = lambda _: None) -> Results:
@@ -122,9 +132,10 @@ async def run_prepared(prepared: Prepared, tell: Callable[[Progress], None] = la
     """
     place, experiment = prepared.place, prepared.plan.experiment
     await check_cells(prepared.plan)
-    with place.driven():
+    with place.driven(), limited(model_limits(prepared.plan)):
         place.keep(prepared.plan)
-        outcome = await drive(prepared.plan, place, prepared.estimates, tell)
+        renewing = prepared.stale if prepared.renewing else ()
+        outcome = await drive(prepared.plan, place, prepared.estimates, tell, renewing=renewing)
         return await asyncio.to_thread(report_on, experiment, place, outcome)
 
 
@@ -133,6 +144,7 @@ async def arun_experiment(
     out: Path | str = OUT,
     *,
     many: bool = False,
+    renew: bool = False,
     tell: Callable[[Progress], None] = lambda _: None,
 ) -> Results:
     """Run an experiment, or go on with it, and write its tables and its report.
@@ -141,13 +153,14 @@ async def arun_experiment(
         experiment: its file.
         out: the folder in which the experiment has a folder of its own, by its name.
         many: whether more than 10,000 cells are meant.
+        renew: whether stale cells are held again: those made with other prompts or other defaults.
         tell: is told how far it is.
 
     Raises:
         InputError: before the first call: the file is wrong, a cell cannot be held, or another process runs it.
         MachineError: the machine has stopped it; it goes on when it is run again.
     """
-    return await run_prepared(await asyncio.to_thread(prepare, experiment, out, many=many), tell)
+    return await run_prepared(await asyncio.to_thread(prepare, experiment, out, many=many, renew=renew), tell)
 
 
 def run_experiment(experiment: Experiment, out: Path | str = OUT, **options: Any) -> Results:

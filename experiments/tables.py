@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from importlib.metadata import version
@@ -48,6 +48,10 @@ class CellRow(Row):
     category: str | None = _column("the category of its task")
     round: int = _column("the draw of tasks to which it belongs", "round")
     topic: str = _column("what was talked about")
+    not_varied: str | None = _column(
+        "axes whose levels make no difference here, with these levels: the conversation was held once for all of them, "
+        "and its columns of these axes are empty"
+    )
     status: str = _column("planned, begun, done, budget (stopped by its budget), failed, or held by another process")
     stale: str | None = _column("why the run is not what it would be if it were held now; empty if it is")
     why: str | None = _column("why it failed")
@@ -186,6 +190,8 @@ def _labels(model: type[Row], axes: Mapping[str, Sequence[Label]], cell: Cell) -
         text = _type_of(axes[name]) is str and label is not None and not isinstance(label, str)
         column = f"axis_{name}" if f"axis_{name}" in model.model_fields else name
         found[column] = json.dumps(label) if text else label
+        if name in cell.not_varied:
+            found[column] = None
     return found
 
 
@@ -195,6 +201,9 @@ def _cell_row(
     known: dict[str, Any] = {"cell": cell.id, **_labels(model, axes, cell)}
     known |= {"task": cell.task or None, "category": cell.category or None, "round": cell.round, "topic": cell.topic}
     known |= {"status": standing.status, "tries": tries}
+    known["not_varied"] = (
+        "; ".join(f"{name}: {', '.join(map(str, of))}" for name, of in cell.not_varied.items()) or None
+    )
     manifest = standing.manifest
     if manifest is not None:
         known |= {
@@ -279,15 +288,21 @@ def write_tables(found: Tables, place: Place) -> Path:
     folder = place.path / TABLES
     folder.mkdir(exist_ok=True)
     for name, rows in found.rows.items():
-        path = folder / f"{name}.csv"
-        partial = path.with_name(f"{path.name}.partial")
-        writer = CsvWriter(partial, found.models[name])
-        for row in rows:
-            writer.write(row)
-        writer.close()
-        partial.replace(path)
+        write_table(folder, name, found.models[name], rows)
     (folder / CODEBOOK).write_text(_codebook(found), encoding="utf-8", newline="\n")
     return folder
+
+
+def write_table(folder: Path, name: str, model: type[Row], rows: Iterable[Row]) -> Path:
+    """Write one table as CSV, whole or not at all."""
+    path = folder / f"{name}.csv"
+    partial = path.with_name(f"{path.name}.partial")
+    writer = CsvWriter(partial, model)
+    for row in rows:
+        writer.write(row)
+    writer.close()
+    partial.replace(path)
+    return path
 
 
 def _codebook(found: Tables) -> str:

@@ -8,6 +8,7 @@ import shlex
 import sys
 import time
 from collections.abc import Mapping
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
@@ -78,6 +79,15 @@ def run(
     file: File,
     yes: Annotated[bool, typer.Option("--yes", "-y", metavar="", help="Start without asking.")] = False,
     many: Many = False,
+    renew: Annotated[
+        bool,
+        typer.Option(
+            "--renew",
+            metavar="",
+            help="Hold stale conversations again, those made with other prompts or defaults; each stays until the new "
+            "one is complete.",
+        ),
+    ] = False,
     budget_calls: Annotated[
         int | None, typer.Option("--budget-calls", metavar="N", min=1, help="Calls of all conversations together.")
     ] = None,
@@ -99,12 +109,13 @@ def run(
 
     budgets = {"budget_calls": budget_calls, "budget_tokens": budget_tokens, "budget_usd": budget_usd}
     wanted = _limited(Experiment.load(file), budgets)
-    prepared = prepare(wanted, out, many=many)
+    prepared = prepare(wanted, out, many=many, renew=renew)
     if not as_json:
         _print(prepared)
     if not yes and _asks(prepared):
         _confirm()
-    again = shlex.join(["persimchat", "experiment", "run", str(file), *([] if out == _OUT else ["--out", str(out)])])
+    options = [*(["--renew"] if renew else []), *([] if out == _OUT else ["--out", str(out)])]
+    again = shlex.join(["persimchat", "experiment", "run", str(file), *options])
     results = asyncio.run(_driven(prepared, again, quiet=as_json))
     _tell(results, again, as_json=as_json)
     if results.outcome is not None and results.outcome.failed:
@@ -166,6 +177,7 @@ def _confirm() -> None:
 
 
 def _data(prepared: Prepared) -> dict[str, Any]:
+    from persimchat.experiments.foresight import disk_bytes, disk_free, foreseen
     from persimchat.experiments.needs import summed
 
     expected = _expected(prepared)
@@ -177,6 +189,12 @@ def _data(prepared: Prepared) -> dict[str, Any]:
         "done": cells - len(_missing(prepared)),
         "missing": summed(expected.values()).model_dump(),
         "models": {model: total.model_dump() for model, total in expected.items()},
+        "stale": dict(prepared.stale),
+        "disk_bytes": disk_bytes(_missing(prepared)),
+        "disk_free": disk_free(prepared.place.path),
+        "comparisons": [
+            {**asdict(each), "wanted": each.wanted.model_dump(mode="json")} for each in foreseen(prepared.plan)
+        ],
     }
 
 
@@ -195,11 +213,38 @@ def _print(prepared: Prepared) -> None:
         if changes.new or changes.gone:
             say(f"The file has changed: {changes.kept} kept, {changes.new} new, {changes.gone} no longer in it.")
         say(f"{cells - missing} of {cells} done, {missing} to hold.")
+    if prepared.stale:
+        why = ", ".join(sorted(set(prepared.stale.values())))
+        what = "are held again" if prepared.renewing else "are kept; --renew holds them again"
+        say(one_line(f"{len(prepared.stale)} of them stale ({why}): they {what}."))
     debates = any(planned.settings.mode == "debate" for planned in plan.cells)
     for model, total in [*expected.items(), *([("in all", summed(expected.values()))] if len(expected) > 1 else [])]:
         tokens = f"{whole(total.input_tokens)} tokens in, {whole(total.output_tokens)} out"
         most = "at most " if debates else "about "
         say(one_line(f"{model}: {most}{count(total.calls, 'call')}, {tokens}, cost: {cost(total)}"))
+    _print_foresight(prepared)
+
+
+def _print_foresight(prepared: Prepared) -> None:
+    """Say how much room the conversations take, and what the comparisons can find."""
+    from persimchat.experiments.foresight import TRUE_SHARE, disk_bytes, disk_free, foreseen
+    from persimchat.runs.reports.words import count
+
+    needed, free = disk_bytes(_missing(prepared)), disk_free(prepared.place.path)
+    if needed:
+        say(f"disk: about {needed / 1e6:,.0f} MB, as run folders are; {free / 1e6:,.0f} MB are free")
+    if needed > free:
+        warn("persimchat: the disk lacks the room for them. Make some, or choose another folder with --out.")
+    for each in foreseen(prepared.plan):
+        finds = (
+            f"finds a level that is better in {each.share * 100:.0f} % of them" if each.share else "too few to find any"
+        )
+        say(
+            one_line(
+                f"compare by {each.wanted.by}: {count(each.tasks, 'task')}, {finds}; one that is better in "
+                f"{TRUE_SHARE * 100:.0f} % needs {each.needed} (sign test, power 80 %)"
+            )
+        )
 
 
 async def _driven(prepared: Prepared, again: str, *, quiet: bool) -> Results:
@@ -207,7 +252,7 @@ async def _driven(prepared: Prepared, again: str, *, quiet: bool) -> Results:
     from persimchat.experiments.api import run_prepared
     from persimchat.models.registry import close_models
 
-    line = _Line(quiet=quiet)
+    line = Line(quiet=quiet)
     with signals_cancel():
         try:
             return await run_prepared(prepared, line.show)
@@ -220,7 +265,7 @@ async def _driven(prepared: Prepared, again: str, *, quiet: bool) -> Results:
             await close_models()
 
 
-class _Line:
+class Line:
     """Tells progress: on one line that changes, or, where there is no terminal, now and then on a line of its own."""
 
     def __init__(self, *, quiet: bool) -> None:

@@ -117,8 +117,8 @@ class Plan:
         if not self.asked:
             return []
         if self.cost.must_be_agreed and not yes:
-            self._agree()
-        with _progress(self.asked) as told:
+            agree()
+        with progress(self.asked) as told:
 
             def count_one() -> None:
                 self.answered += 1
@@ -146,21 +146,28 @@ class Plan:
         tokens = f"about {cost.input_tokens:,} tokens in and {cost.output_tokens:,} out"
         return f"{head} {count(cost.calls, 'call')} to {self.judge.name}, {tokens}, {price}."
 
-    def _agree(self) -> None:
-        if sys.stdin is None or not sys.stdin.isatty():
-            raise InputError(
-                "there is no terminal on which to agree to these calls",
-                where=self._command,
-                remedy="Add --yes, or set a budget and add --yes.",
-            )
-        if not typer.confirm("Start?", err=True):
-            raise Interrupted
+
+def agree() -> None:
+    """Let somebody agree to calls before they are made.
+
+    Raises:
+        InputError: there is no terminal.
+        Interrupted: somebody did not agree.
+    """
+    if sys.stdin is None or not sys.stdin.isatty():
+        raise InputError(
+            "there is no terminal on which to agree to these calls",
+            where="persimchat evaluate",
+            remedy="Add --yes, or set a budget and add --yes.",
+        )
+    if not typer.confirm("Start?", err=True):
+        raise Interrupted
 
 
 @contextmanager
-def _progress(questions: int) -> Iterator[Callable[[], None]]:
-    """Show on a terminal how many questions have an answer."""
-    if not on_terminal():
+def progress(questions: int) -> Iterator[Callable[[], None]]:
+    """Show on a terminal how many of so many questions have an answer."""
+    if not questions or not on_terminal():
         yield lambda: None
         return
     from rich.console import Console

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from persimchat.models.offline import thinking
-from persimchat.models.offline.answering import answering, mad_judge
+from persimchat.models.offline.answering import answering, mad_judge, solving
 from persimchat.models.offline.appraisal import Appraisal, appraise, need_to_talk
 from persimchat.models.offline.feeling import feeling
 from persimchat.models.offline.gists import gist_of
@@ -175,9 +175,10 @@ TASKS: Final[dict[str, Callable[[Prompt, int], dict[str, Any]]]] = {
     "answering": answering,
     "mad_judge": mad_judge,
     "poll": poll,
+    "solving": solving,
     "persona_generation": persona_generation,
 }
 """Every judging task by the name in its template."""
 
-OUTSIDE: Final = frozenset({"judge", "majority", "selector", "analysis", "mad_judge", "persona_generation"})
+OUTSIDE: Final = frozenset({"judge", "majority", "selector", "analysis", "mad_judge", "solving", "persona_generation"})
 """Tasks that belong to no agent, so that their prompts need not name one."""

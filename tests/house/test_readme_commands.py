@@ -57,7 +57,12 @@ SURVEY = (
     "participant,about_me,why I came,years,job,profession,city,country,character,goal_1,goal_2,id,submitted_at\n"
     'Ana Mora,I bake.,Curious.,34,baker,,Porto,Portugal,"shy, exact",Be heard.,,7,May\n'
 )
+QUESTIONS = "".join(
+    json.dumps({"question": f"Ana bakes {n} rolls and eats two. How many are left?", "answer": f"#### {n - 2}"}) + "\n"
+    for n in (5, 9)
+)
 GIVEN = {
+    "docs/benchmarks.md": {"test.jsonl": QUESTIONS},
     "docs/personas.md": {
         "people.csv": "name,description,age\nBo Říha,Repairs clocks and doubts everybody.,58\n",
         "survey.csv": SURVEY,

@@ -56,6 +56,8 @@ def asked() -> dict[str, type[BaseModel]]:
             found[f"Majority, {form}, {number}"] = majority_schema(NAMES[:number], form, choices)
         for confident in (False, True):
             found[f"Answering, {form}, {confident}"] = answering_schema(form, choices, confident=confident)
+        for reasoned in (False, True):
+            found[f"Solution, {form}, {reasoned}"] = assessment.solution_schema(form, choices, reasoned=reasoned)
         for last in (False, True):
             found[f"Decision, {form}, {last}"] = decision_schema(form, choices, last=last)
     for poll in (Poll(ask="?"), Poll(ask="?", answer="scale:1-5"), Poll(ask="?", answer="choice", options=("a", "b"))):
