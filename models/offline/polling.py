@@ -15,5 +15,5 @@ _MOST: Final = 100
 def poll(prompt: Prompt, seed: int) -> dict[str, Any]:
     """`PollReply`."""
     possible = prompt.possible or tuple(map(str, range(_MOST + 1)))
-    drawn = generator(seed, "poll", prompt.name, prompt.turn, *possible).choice(possible)
+    drawn = generator(seed, "poll", prompt.name, prompt.turn, prompt.question, *possible).choice(possible)
     return {"reasoning": BY_LOT, "answer": drawn}

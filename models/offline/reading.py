@@ -98,6 +98,7 @@ def _prompt(source: Source, later: tuple[str, ...]) -> Prompt:
         confident=values.get("confident", False),
         last_round=values.get("last", False),
         candidates=tuple(map(one_line, values.get("candidates", ()))),
+        question=one_line(values.get("question", "")),
         possible=tuple(values.get("possible", ())),
         parts=tuple(values.get("parts", ())),
         length=values.get("count", 0),

@@ -219,13 +219,13 @@ def test_minds_are_asked_as_they_were_and_nothing_changes(command: Run, serve: S
 def test_a_polled_run_is_replayed_and_branched_as_if_nobody_had_asked(command: Run) -> None:
     debate = ("debate", "Close the centre?", "--answer-format", "yesno", "-n", "3", "--messages", "5", "--seed", "3")
     folder = Path(command(*debate, "--model", "offline", "--quiet").out.strip())
-    before = bytes_of(folder)
-    branch = ("branch", "latest", "--at", "3", "--out", "branches", "--quiet")
+    branch = ("branch", str(folder), "--at", "3", "--quiet")
     alone = Path(command(*branch).out.strip())
+    before = bytes_of(folder)
     assert data(command, str(folder), *CARS, "--at", "0,1,2,3,4,5", "--repeats", "2")["asked"] == 36
     assert bytes_of(folder) == before
     assert command("replay", str(folder), "--out", "again").code == 0
-    polled = Path(command(*branch[:1], str(folder), *branch[2:]).out.strip())
+    polled = Path(command(*branch).out.strip())
     for name in ("transcript.jsonl", "verdicts.jsonl"):
         assert (alone / name).read_bytes() == (polled / name).read_bytes()
     assert not (polled / POLLS).exists()
