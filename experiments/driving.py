@@ -59,6 +59,7 @@ class Outcome:
         made: calls made this time.
         spent: what all cells have used, now and before.
         stopped: why no further cells were started; empty where all had their turn.
+        gave_up: whether that is because too many failed.
     """
 
     done: set[str] = field(default_factory=set)
@@ -68,6 +69,7 @@ class Outcome:
     made: int = 0
     spent: Totals = field(default_factory=Totals)
     stopped: str = ""
+    gave_up: bool = False
 
 
 async def check_cells(plan: Plan) -> None:
@@ -92,7 +94,12 @@ async def check_cells(plan: Plan) -> None:
 
 
 async def drive(
-    plan: Plan, place: Place, estimates: Mapping[str, Estimate], tell: Callable[[Progress], None] = lambda _: None
+    plan: Plan,
+    place: Place,
+    estimates: Mapping[str, Estimate],
+    tell: Callable[[Progress], None] = lambda _: None,
+    *,
+    besides: Totals | None = None,
 ) -> Outcome:
     """Hold all cells that are not complete. Cancelled, it stops them; each keeps its last checkpoint.
 
@@ -101,16 +108,22 @@ async def drive(
         place: its folder, which this process holds (`Place.driven`).
         estimates: of all cells.
         tell: is told how far it is, after every change.
+        besides: what the experiment has used for other things than conversations; it counts in the budgets.
 
     Raises:
         MachineError: the machine has stopped a cell; the others are stopped too.
     """
-    return await _Driver(plan, place, estimates, tell).run()
+    return await _Driver(plan, place, estimates, tell, besides or Totals()).run()
 
 
 class _Driver:
     def __init__(
-        self, plan: Plan, place: Place, estimates: Mapping[str, Estimate], tell: Callable[[Progress], None]
+        self,
+        plan: Plan,
+        place: Place,
+        estimates: Mapping[str, Estimate],
+        tell: Callable[[Progress], None],
+        besides: Totals,
     ) -> None:
         self.plan, self.place, self.estimates, self.tell = plan, place, estimates, tell
         self.limits = plan.experiment.limits
@@ -122,7 +135,8 @@ class _Driver:
         for planned in plan.cells:
             self._stand(planned)
         self.before = dict(self.used)
-        self.admission = Admission(budget_of(self.limits), amounts(summed(self.used.values())))
+        held, other = amounts(summed(self.used.values())), amounts(besides)
+        self.admission = Admission(budget_of(self.limits), {name: held[name] + other[name] for name in held})
 
     def _stand(self, planned: Planned) -> None:
         """Find out how far a cell is."""
@@ -199,6 +213,7 @@ class _Driver:
             self.place.tell("failed", cell, why=self.outcome.failed[cell])
         if self.ended <= FIRST and len(self.outcome.failed) > FIRST // 2:
             self.outcome.stopped = f"{len(self.outcome.failed)} of the first {self.ended} cells failed"
+            self.outcome.gave_up = True
 
     async def _held(self, planned: Planned, budget: Mapping[str, float | None]) -> str:
         """Hold a cell, and resume it while it fails and may be tried again; why it failed, or nothing."""

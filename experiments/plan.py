@@ -276,8 +276,11 @@ def _replaced(experiment: Experiment, base: Scenario, patch: Mapping[str, Any]) 
 
 
 def _settings(experiment: Experiment, scenario: Scenario, levels: Sequence[Level]) -> Settings:
-    """The settings of a combination: the scenario's < the environment's < the file's base < those of the levels."""
-    given = dict(experiment.base.settings)
+    """The settings of a combination.
+
+    The scenario's < the environment's < the preset's < the file's base < those of the levels.
+    """
+    given = {**(experiment.paper.preset.settings if experiment.paper else {}), **experiment.base.settings}
     for level in levels:
         if level.settings.get("baseline") is not None:
             given.pop("pattern", None)

@@ -16,7 +16,8 @@ from jinja2 import Environment
 from persimchat.experiments.comparing import OF_THE_TASK, Comparison
 from persimchat.experiments.needs import summed
 from persimchat.experiments.place import Place
-from persimchat.experiments.tables import CellRow, MeasureRow, Tables
+from persimchat.experiments.table_models import CellRow, MeasureRow
+from persimchat.experiments.tables import Tables
 from persimchat.runs.folder.lines import DISCLAIMER
 from persimchat.runs.folder.run_folder import write_whole
 from persimchat.runs.reports.charts import Scale, ticks

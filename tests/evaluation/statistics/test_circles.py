@@ -24,7 +24,7 @@ def test_the_final_result_of_the_thesis_is_one():
     assert circular_triads(["Base", "SA", "AG"], beats) == [("Base", "AG", "SA")]
 
 
-@given(st.integers(3, 7).flatmap(lambda n: st.lists(st.booleans(), min_size=n * (n - 1) // 2, max_size=n * (n - 1) // 2)))
+@given(st.sampled_from([3, 6, 10, 15, 21]).flatmap(lambda n: st.lists(st.booleans(), min_size=n, max_size=n)))
 def test_the_number_is_that_of_kendall(outcomes: list[bool]):
     """Of n(n−1)(2n−1)/12 − Σ w²/2, where w are the wins of each and everybody met everybody."""
     n = round((1 + (1 + 8 * len(outcomes)) ** 0.5) / 2)
