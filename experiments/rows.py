@@ -60,11 +60,13 @@ def _labels(model: type[Row], axes: Axes, given: Mapping[str, Label]) -> dict[st
     return found
 
 
-def cell_row(model: type[Row], axes: Axes, cell: Cell, standing: Standing, tries: int, prompts: str) -> Row:
+def cell_row(
+    model: type[Row], axes: Axes, cell: Cell, standing: Standing, *, tries: int, prompts: str, words: float | None
+) -> Row:
     """A cell's row of the table cells."""
     known: dict[str, Any] = {"cell": cell.id, **_labels(model, axes, cell.axes)}
     known |= {"task": cell.task or None, "category": cell.category or None, "round": cell.round, "topic": cell.topic}
-    known |= {"status": standing.status, "tries": tries}
+    known |= {"status": standing.status, "tries": tries, "words": words}
     manifest = standing.manifest
     if manifest is not None:
         known |= {

@@ -34,6 +34,7 @@ class CellRow(Row):
     tries: int = column("how often it was begun or resumed", "times")
     stop_reason: str | None = column("why the conversation ended")
     utterances: int | None = column("utterances made", "utterances")
+    words: float | None = column("mean length of an utterance, in words between white space", "words")
     judgements: int | None = column("judgements of minds that models were asked for", "judgements")
     corrected: int | None = column("of these, judgements that were corrected", "judgements")
     failed: int | None = column("of these, judgements that were unusable twice", "judgements")

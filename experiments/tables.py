@@ -36,6 +36,7 @@ from persimchat.runs.folder.reading import read_run
 from persimchat.runs.reports.cells import markdown
 from persimchat.runs.reports.codebook import Column, columns, listed
 from persimchat.runs.reports.export_writing import FORMATS, writer
+from persimchat.runs.reports.summary import count_words, mean
 
 CODEBOOK: Final = "codebook.md"
 CSV: Final = "csv"
@@ -106,10 +107,11 @@ def tables(experiment: Experiment, place: Place) -> Tables:
     held: list[Held] = []
     for cell in locked.cells:
         standing = standings[cell.id] = place.standing(cell.id)
-        rows["cells"].append(cell_row(models["cells"], axes, cell, standing, tries.get(cell.id, 0), prompts))
+        words: float | None = None
         values: list[Value] = []
         if standing.status == "done" and standing.folder is not None:
             record = read_run(standing.folder)
+            words = mean([count_words(said.text) for said in record.utterances])
             values += [value for measure in arithmetic for value in measure.of(record, cell)]
             with contextlib.suppress(NothingSaid):
                 if asked:
@@ -118,6 +120,9 @@ def tables(experiment: Experiment, place: Place) -> Tables:
         missing = "nothing was said that all heard"
         if standing.status != "done":
             missing = f"the conversation is not complete: {standing.status}"
+        tried = tries.get(cell.id, 0)
+        row = cell_row(models["cells"], axes, cell, standing, tries=tried, prompts=prompts, words=words)
+        rows["cells"].append(row)
         measured = {value.measure for value in values}
         values += [Value(one.name, None, missing) for one in named if one.name not in measured]
         for value in values:

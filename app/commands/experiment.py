@@ -228,10 +228,14 @@ def _print(prepared: Prepared) -> None:
         say(f"{cells - missing} of {cells} done, {missing} to hold.")
     most = "at most " if any(planned.settings.mode == "debate" for planned in plan.cells) else "about "
     judged = [(work, work.total) for work in prepared.judging]
-    parts = [(f"conversations, {model}" if judged else model, total) for model, total in expected.items()]
-    parts += [(f"judging, {work.asker.measure.field}, {work.asker.judge.name}", total) for work, total in judged]
-    whole_sum = summed(total for _, total in parts)
-    for what, total in [*parts, *([("in all", whole_sum)] if len(parts) > 1 else [])]:
+    costs = [(f"conversations, {model}" if judged else model, total) for model, total in expected.items()]
+    costs += [
+        (f"judging, {work.asker.measure.field}, {work.asker.judge.name}", total)
+        for work, total in judged
+        if total.calls
+    ]
+    whole_sum = summed(total for _, total in costs)
+    for what, total in [*costs, *([("in all", whole_sum)] if len(costs) > 1 else [])]:
         tokens = f"{whole(total.input_tokens)} tokens in, {whole(total.output_tokens)} out"
         say(one_line(f"{what}: {most}{count(total.calls, 'call')}, {tokens}, cost: {_price(total)}"))
     for work, _ in judged:
@@ -259,8 +263,8 @@ def _power(prepared: Prepared) -> list[str]:
             most = max(Counter((one.a, one.b) for one in measure.pairs(cells)).values())
             needed = decided_pairs_needed(_TRUE_SHARE)
             lines.append(
-                f"pairs: {most} for each two levels of {measure.axis}; where one side really wins {_TRUE_SHARE:.0%} of "
-                f"those without a tie, {needed} such pairs would show it in four of five studies"
+                f"pairs: {most} for each two levels of {measure.axis}. If one side really wins "
+                f"{_TRUE_SHARE * 100:.0f} % of those without a tie, {needed} such pairs show it in 4 of 5 studies."
             )
     return lines
 

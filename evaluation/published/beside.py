@@ -33,8 +33,8 @@ class Own:
 
 
 def nearest(rows: Sequence[P], messages: Sequence[int]) -> P | None:
-    """The published row to put beside a number: of conversations as long as one's own if there is one."""
-    return next((row for row in rows if row.messages in messages), rows[0] if rows else None)
+    """The published row to put beside a number: of conversations as long, and with nothing special, if there is one."""
+    return max(rows, key=lambda row: (row.messages in messages, not row.note), default=None)
 
 
 def in_words(rows: Iterable[Published | PublishedPair]) -> str:
