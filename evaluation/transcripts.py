@@ -164,8 +164,13 @@ def of_outputs(outputs: Mapping[str, Any]) -> Conversation:
     )
 
 
-def without_people(conversations: Sequence[Conversation], *, allowed: bool) -> None:
-    """Refuse conversations with words of people, which a judge's provider would get, unless that is allowed.
+def without_people(conversations: Sequence[Conversation], *, allowed: bool, readers: str = "a judge") -> None:
+    """Refuse conversations with words of people, which others would get to read, unless that is allowed.
+
+    Args:
+        conversations: that are to be evaluated.
+        allowed: whether those who took part agree.
+        readers: who would read their words.
 
     Raises:
         InputError: there are such conversations.
@@ -174,7 +179,7 @@ def without_people(conversations: Sequence[Conversation], *, allowed: bool) -> N
     if found and not allowed:
         more = f" and {len(found) - 1} more" if len(found) > 1 else ""
         raise InputError(
-            "people took part, and a judge would read their words",
+            f"people took part, and {readers} would read their words",
             where=f"run {found[0]}{more}",
             remedy="If they agree to that, add --with-people; or leave these runs out.",
         )

@@ -100,6 +100,9 @@ _WORDS: Final = frozenset(
         "missing",
         "scores",
         "judge",
+        "system",
+        "compared",
+        "unit",
     }
 )
 """Columns that hold words; the others hold figures, which are aligned right and never broken."""

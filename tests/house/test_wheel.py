@@ -70,6 +70,8 @@ def test_wheel_holds_everything_and_nothing_else(root: Path, wheel: Path):
         ("persimchat/personas/shipped", ".yaml", 10),
         ("persimchat/personas/fragments", ".yaml", 1),
         ("persimchat/evaluation/published", ".yaml", 1),
+        ("persimchat/evaluation/survey", ".jinja", 3),
+        ("persimchat/evaluation/survey", ".yaml", 1),
         ("persimchat/experiments/templates", ".jinja", 1),
         ("persimchat/models", ".yaml", 1),
         ("persimchat/app/web", ".css", 1),
