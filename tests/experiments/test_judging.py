@@ -340,62 +340,28 @@ def test_tables_in_another_form_beside_csv(make: Make, serving: Serve, tmp_path:
     assert not (results.folder / "tables" / "pairs.csv").exists()
 
 
-# ── what is refused before the first call ──────────────────────────────────────────────────────────────────────────
-
-REFUSED: list[tuple[dict[str, Any], tuple[str, ...]]] = [
-    ({"measures": {"dimensions": {"by": "offline"}}}, ("offline model cannot judge", "measures.dimensions.by", "by:")),
-    ({"measures": {"pairs": {"by": "offline", "axis": "method"}}}, ("measures.pairs.by",)),
-    ({"measures": {"dimensions": {"by": "nobody:"}}}, ("nobody",)),
-    ({"measures": {"dimensions": {"by": NOBODY, "only": ["BEI"]}}}, ("'BEI'", "measures.dimensions.only", "'BEL'")),
-    ({"measures": {"dimensions": {"by": NOBODY, "only": []}}}, ("no dimension", "measures.dimensions.only")),
-    ({"measures": {"dimensions": {"by": NOBODY, "repeats": 0}}}, ("repeats", "1")),
-    ({"measures": {"dimensions": {"judge": NOBODY}}}, ("judge",)),
-    ({"measures": {"pairs": {"by": NOBODY, "axis": "model"}}}, ("'model' is no axis", "The grid has: method, seed")),
-    ({"measures": {"pairs": {"by": NOBODY, "axis": "method", "within": {"seed": 9}}}}, ("no level 9", "0, 1")),
-    (
-        {"measures": {"pairs": {"by": NOBODY, "axis": "method"}}, "grid": {"method": ["group_chat"]}},
-        ("one level", "measures.pairs.axis"),
-    ),
-    (
-        {
-            "measures": {"pairs": {"by": NOBODY, "axis": "wording"}},
-            "grid": {"wording": {"asked": "", "softer": "What if?"}},
-        },
-        ("other topics", "Pair by another axis"),
-    ),
-    (
-        {"measures": {"dimensions": {"by": NOBODY}}, "limits": {"budget_usd": 1}},
-        ("price of", "is not known", "measures.dimensions.by", "prices"),
-    ),
-    (
-        {"measures": {"dimensions": {"by": NOBODY}, "settings": {"budget_calls": 5}}},
-        ("budget_calls", "limits: {budget_calls"),
-    ),
-    ({"measures": {"dimensions": {"by": NOBODY}, "settings": {"contxt": 5}}}, ("contxt", "measures.settings")),
-    ({"preset": "thesys"}, ("preset", "thesis")),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize(("fields", "words"), REFUSED)
-def test_what_is_wrong_is_refused(
-    make: Make, tmp_path: Path, refused: Callable[..., str], fields: dict[str, Any], words: tuple[str, ...]
-):
-    refused(lambda: prepare(make(**fields), tmp_path / "out"), *words)
-    assert not (tmp_path / "out").exists()
-
-
-def test_a_judge_without_a_key_is_refused_before_the_first_call(
-    make: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, refused: Callable[..., str]
-):
-    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
-    wanted = make(measures={"dimensions": {"by": "openai:gpt-4o"}})
-    refused(lambda: run_experiment(wanted, tmp_path / "out"), "OPENAI_API_KEY")
-    assert not (tmp_path / "out").exists()
-
-
 def test_pairs_are_kept_in_the_folder_of_the_experiment(make: Make, serving: Serve, tmp_path: Path):
     measures = {"pairs": {"by": serving(Planned()).model(), "axis": "method", "k": 1}}
     results = run_experiment(make(grid=METHODS, measures=measures), tmp_path)
     assert len((results.folder / PAIRS).read_text(encoding="utf-8").splitlines()) == 2
     plain = run_experiment(make(grid=METHODS), tmp_path)
     assert not (plain.folder / "tables" / "contests.csv").exists()
+
+
+@pytest.mark.proof
+def test_the_example(
+    root: Path, tmp_path: Path, serving: Serve, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    """It judges and compares three methods; published values stand beside its own."""
+    judge = Planned()
+    monkeypatch.setenv("OPENAI_BASE_URL", serving(judge).url)
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-nobody")
+    example = str(root / "examples/experiments/judged.yaml")
+    assert main(["experiment", "run", example, "--yes", "--out", str(tmp_path)]) == 0
+    assert judge.asked == 9 * 2 + 9 * 2
+    said = capsys.readouterr().out
+    assert "judging, pairs, openai:gpt-4o-mini: about 18 calls" in said and "cost: $" in said
+    assert "judging: 36 questions answered, 36 calls" in said
+    report = (tmp_path / "judged" / "report.html").read_text(encoding="utf-8")
+    assert "8.76 ± 0.59 (Table B.3)" in report and "What differed from Chocholatý" in report
+    assert "3 tasks (by method), 3 tasks (pairs by method)" in report
