@@ -14,11 +14,15 @@ from persimchat.app.commands import (
     doctor,
     estimate,
     evaluate,
+    evaluate_benchmark,
+    evaluate_people,
+    evaluate_stances,
     experiment,
     export,
     graph,
     models,
     personas,
+    poll,
     replay,
     resume,
     run,
@@ -93,7 +97,11 @@ app.command(epilog=diff.EXAMPLES, rich_help_panel=LOOK)(diff.diff)
 app.command(epilog=export.EXAMPLES, rich_help_panel=LOOK)(export.export)
 app.add_typer(runs.runs, name="runs", rich_help_panel=LOOK)
 app.add_typer(experiment.experiment, name="experiment", rich_help_panel=STUDY)
+evaluate.evaluate.command("people", epilog=evaluate_people.EXAMPLES)(evaluate_people.people)
+evaluate.evaluate.command("stances", epilog=evaluate_stances.EXAMPLES)(evaluate_stances.stances)
+evaluate.evaluate.command(epilog=evaluate_benchmark.EXAMPLES)(evaluate_benchmark.benchmark)
 app.add_typer(evaluate.evaluate, name="evaluate", rich_help_panel=STUDY)
+app.command(epilog=poll.EXAMPLES, rich_help_panel=STUDY)(poll.poll)
 app.add_typer(survey.survey, name="survey", rich_help_panel=STUDY)
 app.add_typer(models.models, name="models", rich_help_panel=SET_UP)
 app.add_typer(personas.personas, name="personas", rich_help_panel=SET_UP)

@@ -20,9 +20,9 @@ _SHOWN: Final = 60
 def read_rows(
     path: Path, needed: Sequence[str], *, what: str, remedy: str, optional: Sequence[str] | None = None
 ) -> list[tuple[str, Row]]:
-    """The rows of a table with their places ("file, line 7"); cells without spaces around them, absent ones empty.
+    """The rows of a table with the places where they begin ("file, line 7").
 
-    Cells are separated by commas, semicolons or tabs.
+    Cells lose the spaces around them; absent ones are empty. They are separated by commas, semicolons or tabs.
 
     Args:
         path: the file.
@@ -44,10 +44,11 @@ def read_rows(
             columns = [name.strip().lower() for name in next(reader, [])]
             _check_columns(columns, needed, optional, f"{path}, line 1", remedy)
             found = []
+            number = reader.line_num
             for cells in reader:
-                number = reader.line_num
+                begins, number = number + 1, reader.line_num
                 if any(cell.strip() for cell in cells):
-                    found.append(_row(columns, cells, f"{path}, line {number}"))
+                    found.append(_row(columns, cells, f"{path}, line {begins}"))
             return found
     except (OSError, UnicodeError, csv.Error) as error:
         why = error.strerror if isinstance(error, OSError) else str(error)

@@ -16,7 +16,7 @@ from typing import Any, Final, Literal
 import yaml
 from pydantic import BaseModel, ConfigDict, TypeAdapter
 
-from persimchat.evaluation.judging import Asked, Asking, Judge, together
+from persimchat.evaluation.judging import Asked, Asking, together
 from persimchat.evaluation.record import is_answered, opened
 from persimchat.evaluation.transcripts import Conversation, of_run
 from persimchat.runs.folder.judgements import JUDGEMENTS, Key, RecordedJudgement, answers_in
@@ -185,7 +185,7 @@ class Judged:
 
 async def judged(unit: Unit, asking: Asking, run: str) -> RecordedJudgement | None:
     """The judge's answer to a question; None if a budget is exhausted. Raises as `Judge.ask`."""
-    judge: Judge = asking.judge
+    judge = asking.judge
     seed = judge.seed(MEASURE, run, unit.dimension.key, unit.repeat)
     reply = await asking.put(unit.asked, about=run, seed=seed)
     if reply is None:

@@ -128,8 +128,13 @@ def of_run(record: Record) -> Conversation:
         with_goals=settings.get("social_goals", True) is not False,
         with_ties=settings.get("relationships", True) is not False,
         models=frozenset(model for model in models if isinstance(model, str)),
-        people=bool(manifest.people) or any(_by_a_person(said) for said in record.utterances),
+        people=has_words_of_people(record),
     )
+
+
+def has_words_of_people(record: Record) -> bool:
+    """Whether people took part in a run, or wrote words that all heard."""
+    return bool(record.manifest.people) or any(_by_a_person(said) for said in record.utterances)
 
 
 def read_conversation(folder: Path) -> Conversation:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
@@ -21,16 +21,18 @@ from persimchat.experiments.judging import (
     askers_of,
     check_askers,
     held_of,
+    judges_of,
     spent_on_judging,
     works,
 )
 from persimchat.experiments.measuring import measures_of
-from persimchat.experiments.needs import check_budget, estimates
-from persimchat.experiments.place import Changes, Place, Standing
+from persimchat.experiments.needs import check_budget, estimates, model_limits
+from persimchat.experiments.place import Changes, Place, Standing, stale_cells
 from persimchat.experiments.plan import Plan, plan
 from persimchat.experiments.report import write_report
 from persimchat.experiments.tables import CSV, Tables, tables, write_tables
 from persimchat.graph.node import wait_for
+from persimchat.models.limits import limited
 from persimchat.runs.reports.estimate import Estimate
 from persimchat.runs.reports.export_writing import need
 from persimchat.state.errors import InputError, suggestion
@@ -98,6 +100,8 @@ class Prepared:
         place: its folder, which may not be there yet.
         changes: how its cells differ from those in the folder; None where the folder is new.
         standings: how far each cell is, by its id.
+        stale: why cells are not what they would be if they were held now, by their ids.
+        renewing: whether these are held again.
         judging: what is left to ask judges, one a measure.
     """
 
@@ -106,10 +110,12 @@ class Prepared:
     place: Place
     changes: Changes | None
     standings: Mapping[str, Standing]
+    stale: Mapping[str, str] = field(default_factory=dict)
+    renewing: bool = False
     judging: Sequence[Work] = ()
 
 
-def prepare(experiment: Experiment, out: Path | str = OUT, *, many: bool = False) -> Prepared:
+def prepare(experiment: Experiment, out: Path | str = OUT, *, many: bool = False, renew: bool = False) -> Prepared:
     """Plan, estimate and look into the folder; asks no model and writes nothing. Arguments as for `arun_experiment`.
 
     Raises:
@@ -122,13 +128,17 @@ def prepare(experiment: Experiment, out: Path | str = OUT, *, many: bool = False
     askers = askers_of(planned)
     if experiment.compare:
         stats()
+    model_limits(planned, judges_of(askers))
     needed = estimates(planned)
     check_budget(planned, needed)
     place = Place(Path(out) / experiment.name)
     changes = place.changes(planned)
     standings = {each.cell.id: place.standing(each.cell.id) for each in planned.cells}
+    old = stale_cells([each.cell for each in planned.cells], standings)
+    if renew:
+        standings |= {cell: place.standing(cell, anew=True) for cell in old}
     held = held_of(planned, standings, needed) if askers else []
-    return Prepared(planned, needed, place, changes, standings, works(askers, held, place.path))
+    return Prepared(planned, needed, place, changes, standings, old, renew, works(askers, held, place.path))
 
 
 async def run_prepared(
@@ -152,10 +162,11 @@ async def run_prepared(
     need(form)
     await check_cells(prepared.plan)
     await check_askers(askers)
-    with place.driven():
+    with place.driven(), limited(model_limits(prepared.plan, judges_of(askers))):
         place.keep(prepared.plan)
         besides = await asyncio.to_thread(spent_on_judging, place.path)
-        outcome = await drive(prepared.plan, place, prepared.estimates, tell, besides=besides)
+        renewing = prepared.stale if prepared.renewing else ()
+        outcome = await drive(prepared.plan, place, prepared.estimates, tell, besides=besides, renewing=renewing)
         judged = await _judged(prepared, askers, outcome, tell) if askers and not outcome.gave_up else None
         return await asyncio.to_thread(report_on, experiment, place, outcome, judged, form)
 
@@ -175,6 +186,7 @@ async def arun_experiment(
     out: Path | str = OUT,
     *,
     many: bool = False,
+    renew: bool = False,
     form: str = CSV,
     tell: Callable[[Progress | Judging], None] = lambda _: None,
 ) -> Results:
@@ -184,6 +196,7 @@ async def arun_experiment(
         experiment: its file.
         out: the folder in which the experiment has a folder of its own, by its name.
         many: whether more than 10,000 cells are meant.
+        renew: whether stale cells are held again: those made with other prompts or other defaults.
         form: a format in which tables are written beside CSV, one of those of an export.
         tell: is told how far it is.
 
@@ -191,7 +204,8 @@ async def arun_experiment(
         InputError: before the first call: the file is wrong, a cell cannot be held, or another process runs it.
         MachineError: the machine has stopped it; it goes on when it is run again.
     """
-    return await run_prepared(await asyncio.to_thread(prepare, experiment, out, many=many), tell, form)
+    prepared = await asyncio.to_thread(prepare, experiment, out, many=many, renew=renew)
+    return await run_prepared(prepared, tell, form)
 
 
 def run_experiment(experiment: Experiment, out: Path | str = OUT, **options: Any) -> Results:

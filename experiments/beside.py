@@ -8,7 +8,7 @@ from typing import Final
 from persimchat.evaluation.published.beside import Own, P, nearest, what_differed
 from persimchat.evaluation.published.paper import Published, PublishedPair, Which, published
 from persimchat.experiments.axes import Label
-from persimchat.experiments.comparing import Comparison, Group, task_of
+from persimchat.experiments.comparing import Comparison, Group, spread, task_of
 from persimchat.experiments.file import Experiment
 from persimchat.experiments.measuring import AskedMeasure
 from persimchat.experiments.pairing import Contest, PairVerdicts
@@ -32,7 +32,7 @@ class Beside:
     """
 
     def __init__(self, experiment: Experiment, cells: Sequence[Cell], asked: Sequence[AskedMeasure]) -> None:
-        self._experiment, self._cells = experiment, cells
+        self._experiment, self._cells = experiment, list(spread(cells))
         self._judges = list(dict.fromkeys(measure.judge for measure in asked))
         self._paper = experiment.paper or published(PAPER)
         self._shown: dict[Published | PublishedPair, None] = {}

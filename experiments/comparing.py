@@ -2,12 +2,13 @@
 
 The unit is the task: the same topic and wording, participants in the same order, seed and round. Where the grid varies
 more, the differences within one task are averaged first. A task that lacks a value on one side is left out and counted.
+A cell that was held once for several levels counts for each of them, and is never compared with itself.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from statistics import fmean, stdev
@@ -77,7 +78,7 @@ def compare(
         MissingExtraError: the extra `evaluation` is not installed.
     """
     found: list[Comparison] = []
-    chosen = [cell for cell in cells if all(cell.axes[name] == label for name, label in wanted.within.items())]
+    chosen = [cell for cell in spread(cells) if all(cell.axes[name] == label for name, label in wanted.within.items())]
     levels = axes[wanted.by]
     pairs = pairs_of_levels(levels)
     if wanted.reference is not None:
@@ -89,21 +90,33 @@ def compare(
     return found
 
 
+def spread(cells: Iterable[Cell]) -> Iterator[Cell]:
+    """The cells, those that stand for several levels once with the levels of each."""
+    for cell in cells:
+        for axes in (cell.axes, *cell.also):
+            yield cell.model_copy(update={"axes": axes})
+
+
 def _pair(wanted: Compare, a: Label, b: Label, cells: Sequence[Cell], measure: str, values: Values) -> Comparison:
     by = wanted.by
     sides: tuple[dict[Unit, float | None], dict[Unit, float | None]] = ({}, {})
+    held: dict[Unit, set[str]] = {}
     tasks: dict[Unit, list[Unit]] = {}
     for cell in cells:
         for level, side in zip((a, b), sides, strict=True):
             if cell.axes[by] == level:
                 rest = rest_of(cell, by)
                 side[rest] = values.get((cell.id, measure))
+                held.setdefault(rest, set()).add(cell.id)
                 task = tasks.setdefault(task_of(cell, by), [])
                 if rest not in task:
                     task.append(rest)
     first: list[float] = []
     second: list[float] = []
-    for members in tasks.values():
+    for members in tasks.values():  # one cell on both sides: the levels make no difference there
+        members[:] = [rest for rest in members if len(held[rest]) > 1 or not all(rest in side for side in sides)]
+    varied = [members for members in tasks.values() if members]
+    for members in varied:
         both = [(sides[0].get(member), sides[1].get(member)) for member in members]
         complete = [(x, y) for x, y in both if x is not None and y is not None]
         if len(complete) == len(both):
@@ -116,7 +129,7 @@ def _pair(wanted: Compare, a: Label, b: Label, cells: Sequence[Cell], measure: s
         a=a,
         b=b,
         within=wanted.within,
-        left_out=len(tasks) - len(first),
+        left_out=len(varied) - len(first),
         first=mean_over_tasks(first),
         second=mean_over_tasks(second),
         difference=mean_over_tasks(differences),
@@ -176,7 +189,7 @@ def groups(
     """
     by_levels: dict[Unit, list[Cell]] = {}
     names = [name for name in axes if name not in OF_THE_TASK]
-    for cell in cells:
+    for cell in spread(cells):
         by_levels.setdefault(tuple(json.dumps(cell.axes[name]) for name in names), []).append(cell)
     return [
         _group(measure, {name: members[0].axes[name] for name in names}, members, values, apart, intervals)

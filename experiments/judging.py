@@ -24,7 +24,6 @@ from persimchat.experiments.pairing import PairVerdicts
 from persimchat.experiments.place import Standing
 from persimchat.experiments.plan import Cell, Plan, Planned, canonical
 from persimchat.models.ledger import Ledger
-from persimchat.models.registry import ready_model
 from persimchat.models.usage import Amount
 from persimchat.runs.events import Totals
 from persimchat.runs.folder.calls import CallsFile, calls_in
@@ -107,7 +106,12 @@ async def check_askers(askers: Sequence[Asker]) -> None:
         InputError: a judge cannot be asked.
     """
     for asker in askers:
-        await ready_model(asker.judge.model.written, asker.judge.settings)
+        await asker.judge.ready()
+
+
+def judges_of(askers: Sequence[Asker]) -> list[str]:
+    """The models of all judges, as the file writes them."""
+    return [asker.judge.model.written for asker in askers]
 
 
 @dataclass(frozen=True)

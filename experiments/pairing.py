@@ -20,7 +20,7 @@ from persimchat.evaluation.statistics.effects import Effect, spearman
 from persimchat.evaluation.statistics.intervals import Estimate, mean_over_tasks, proportion
 from persimchat.evaluation.statistics.significance import Significance, holm, sign_test, wilcoxon
 from persimchat.experiments.axes import Label
-from persimchat.experiments.comparing import Unit, pairs_of_levels, rest_of, task_of
+from persimchat.experiments.comparing import Unit, pairs_of_levels, rest_of, spread, task_of
 from persimchat.experiments.file import Experiment
 from persimchat.experiments.measuring import Held, Named, Value
 from persimchat.experiments.plan import Cell, Plan
@@ -108,20 +108,20 @@ class PairVerdicts:
         return judge_name(self.by)
 
     def pairs(self, cells: Sequence[Cell]) -> list[CellPair]:
-        """All pairs of cells, in order of the levels and the cells."""
-        chosen = [cell for cell in cells if all(cell.axes[name] == label for name, label in self.within.items())]
+        """All pairs of cells, in order of the levels and the cells; a cell makes no pair with itself."""
         by_rest: dict[Unit, dict[int, Cell]] = {}
-        for cell in chosen:
+        for cell in spread(cells):
+            if any(cell.axes[name] != label for name, label in self.within.items()):
+                continue
             by_rest.setdefault(rest_of(cell, self.axis), {})[self.levels.index(cell.axes[self.axis])] = cell
-        found = []
+        found: dict[tuple[int, int, str, str], CellPair] = {}
         for a, b in pairs_of_levels(self.levels):
             i, j = self.levels.index(a), self.levels.index(b)
-            found += [
-                CellPair(a, b, alike[i], alike[j], task_of(alike[i], self.axis))
-                for alike in by_rest.values()
-                if i in alike and j in alike
-            ]
-        return found
+            for alike in by_rest.values():
+                if i in alike and j in alike and alike[i].id != alike[j].id:
+                    pair = CellPair(a, b, alike[i], alike[j], task_of(alike[i], self.axis))
+                    found.setdefault((i, j, alike[i].id, alike[j].id), pair)
+        return [*found.values()]
 
     def judged(self, held: Sequence[Held], folder: Path) -> tuple[list[CellPair], JudgedPairs]:
         """The pairs of which both conversations are held, and the questions about them, in the same order."""

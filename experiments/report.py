@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -41,14 +41,10 @@ def _p(value: float | None) -> str:
     return UNKNOWN if value is None else "< 0.001" if value < 0.001 else f"{value:.3f}"
 
 
-_TEMPLATES: Final = ("experiment", "plot", "pairs", "judges")
-
-
 @cache
 def _environment() -> Environment:
     folder = files("persimchat.experiments") / "templates"
-    names = [f"{name}.html.jinja" for name in _TEMPLATES]
-    environment = page_environment({name: (folder / name).read_text(encoding="utf-8") for name in names})
+    environment = page_environment({one.name: one.read_text(encoding="utf-8") for one in folder.iterdir()})
     environment.filters["number"] = _number
     environment.filters["p"] = _p
     environment.filters["published"] = in_words
@@ -131,8 +127,25 @@ class Summed:
     most: float | None
 
 
-def report_html(found: Tables) -> str:
-    """The report as HTML."""
+@dataclass(frozen=True)
+class Section:
+    """A section of a report that belongs to one kind of experiment.
+
+    Attributes:
+        id: its anchor.
+        title: its heading.
+        template: of this room's `templates`.
+        values: for the template.
+    """
+
+    id: str
+    title: str
+    template: str
+    values: Mapping[str, Any]
+
+
+def report_html(found: Tables, more: Sequence[Section] = ()) -> str:
+    """The report as HTML, with further sections before its own."""
     cells: Sequence[Any] = found.rows["cells"]
     used = [s.manifest.usage.total for s in found.standings.values() if s.manifest and s.manifest.usage.total]
     grouped: dict[tuple[str, str], list[Comparison]] = {}
@@ -183,6 +196,7 @@ def report_html(found: Tables) -> str:
             warnings=too_many(found),
             versions=found.locked.versions,
             disclaimer=DISCLAIMER,
+            more=more,
         )
     )
 
@@ -221,8 +235,8 @@ def _summed(found: Tables) -> list[Summed]:
     return overall
 
 
-def write_report(found: Tables, place: Place) -> Path:
-    """Write the report into the experiment's folder, whole or not at all."""
+def write_report(found: Tables, place: Place, more: Sequence[Section] = ()) -> Path:
+    """Write the report into the experiment's folder, whole or not at all; `more` as for `report_html`."""
     path = place.path / NAME
-    write_whole(path, report_html(found).encode())
+    write_whole(path, report_html(found, more).encode())
     return path

@@ -103,7 +103,7 @@ def groups_to_watch(found: Tables) -> list[GroupName]:
 
 
 def _in(cell: Cell, group: GroupName) -> bool:
-    return not group[0] or cell.axes[group[0]] == group[1]
+    return not group[0] or any(axes[group[0]] == group[1] for axes in (cell.axes, *cell.also))
 
 
 def too_many(found: Tables) -> list[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from fractions import Fraction
 from typing import Any, cast
@@ -50,13 +50,15 @@ def _type_of(labels: Sequence[Label]) -> Any:
     return bool if kinds <= {bool} else str
 
 
-def _labels(model: type[Row], axes: Axes, given: Mapping[str, Label]) -> dict[str, Any]:
-    """Levels of axes as columns."""
+def _labels(
+    model: type[Row], axes: Axes, given: Mapping[str, Label], not_varied: Collection[str] = ()
+) -> dict[str, Any]:
+    """Levels of axes as columns; those of axes that make no difference are empty."""
     found: dict[str, Any] = {}
     for name, label in given.items():
         text = _type_of(axes[name]) is str and label is not None and not isinstance(label, str)
         own = f"axis_{name}" if f"axis_{name}" in model.model_fields else name
-        found[own] = json.dumps(label) if text else label
+        found[own] = None if name in not_varied else json.dumps(label) if text else label
     return found
 
 
@@ -64,9 +66,12 @@ def cell_row(
     model: type[Row], axes: Axes, cell: Cell, standing: Standing, *, tries: int, prompts: str, words: float | None
 ) -> Row:
     """A cell's row of the table cells."""
-    known: dict[str, Any] = {"cell": cell.id, **_labels(model, axes, cell.axes)}
+    known: dict[str, Any] = {"cell": cell.id, **_labels(model, axes, cell.axes, cell.not_varied)}
     known |= {"task": cell.task or None, "category": cell.category or None, "round": cell.round, "topic": cell.topic}
     known |= {"status": standing.status, "tries": tries, "words": words}
+    known["not_varied"] = (
+        "; ".join(f"{name}: {', '.join(map(str, of))}" for name, of in cell.not_varied.items()) or None
+    )
     manifest = standing.manifest
     if manifest is not None:
         known |= {
@@ -97,7 +102,7 @@ def measure_row(model: type[Row], axes: Axes, cell: Cell, value: Value) -> Row:
     return model.model_validate(
         {
             "cell": cell.id,
-            **_labels(model, axes, cell.axes),
+            **_labels(model, axes, cell.axes, cell.not_varied),
             "task": cell.task or None,
             "round": cell.round,
             "measure": value.measure,

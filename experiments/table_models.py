@@ -28,6 +28,10 @@ class CellRow(Row):
     category: str | None = column("the category of its task")
     round: int = column("the draw of tasks to which it belongs", "round")
     topic: str = column("what was talked about")
+    not_varied: str | None = column(
+        "axes whose levels make no difference here, with these levels: the conversation was held once for all of them, "
+        "and its columns of these axes are empty"
+    )
     status: str = column("planned, begun, done, budget (stopped by its budget), failed, or held by another process")
     stale: str | None = column("why the run is not what it would be if it were held now; empty if it is")
     why: str | None = column("why it failed")

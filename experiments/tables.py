@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
@@ -204,15 +204,21 @@ def write_tables(found: Tables, place: Place, form: str = CSV) -> Path:
             (folder / f"{name}.{ending}").unlink(missing_ok=True)
     for name, rows in found.rows.items():
         for ending in dict.fromkeys((CSV, form)):
-            path = folder / f"{name}.{ending}"
-            partial = path.with_name(f"{path.name}.partial")
-            file = writer(ending, partial, found.models[name])
-            for row in rows:
-                file.write(row)
-            file.close()
-            partial.replace(path)
+            write_table(folder, name, found.models[name], rows, ending)
     (folder / CODEBOOK).write_text(_codebook(found), encoding="utf-8", newline="\n")
     return folder
+
+
+def write_table(folder: Path, name: str, model: type[Row], rows: Iterable[Row], form: str = CSV) -> Path:
+    """Write one table, whole or not at all."""
+    path = folder / f"{name}.{form}"
+    partial = path.with_name(f"{path.name}.partial")
+    file = writer(form, partial, model)
+    for row in rows:
+        file.write(row)
+    file.close()
+    partial.replace(path)
+    return path
 
 
 def _codebook(found: Tables) -> str:

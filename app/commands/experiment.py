@@ -7,7 +7,6 @@ import json
 import shlex
 import sys
 import time
-from collections import Counter
 from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
@@ -43,8 +42,6 @@ CELLS_FAILED: Final = 1
 _OUT: Final = Path("results")
 _ASKS_ABOVE: Final = 1_000
 """The calls beyond which an experiment asks before it starts."""
-_TRUE_SHARE: Final = 0.6
-"""The true share of wins for which it is said how many pairs are needed."""
 _EVERY_S: Final = 10.0
 """How often progress is told where it is not shown on one line that changes."""
 
@@ -87,6 +84,15 @@ def run(
     file: File,
     yes: Annotated[bool, typer.Option("--yes", "-y", metavar="", help="Start without asking.")] = False,
     many: Many = False,
+    renew: Annotated[
+        bool,
+        typer.Option(
+            "--renew",
+            metavar="",
+            help="Hold stale conversations again, those made with other prompts or defaults; each stays until the new "
+            "one is complete.",
+        ),
+    ] = False,
     budget_calls: Annotated[
         int | None,
         typer.Option("--budget-calls", metavar="N", min=1, help="Calls of conversations and judges together."),
@@ -111,12 +117,13 @@ def run(
 
     budgets = {"budget_calls": budget_calls, "budget_tokens": budget_tokens, "budget_usd": budget_usd}
     wanted = _limited(Experiment.load(file), budgets)
-    prepared = prepare(wanted, out, many=many)
+    prepared = prepare(wanted, out, many=many, renew=renew)
     if not as_json:
         _print(prepared)
     if not yes and _asks(prepared):
         _confirm()
-    again = shlex.join(["persimchat", "experiment", "run", str(file), *([] if out == _OUT else ["--out", str(out)])])
+    options = [*(["--renew"] if renew else []), *([] if out == _OUT else ["--out", str(out)])]
+    again = shlex.join(["persimchat", "experiment", "run", str(file), *options])
     results = asyncio.run(_driven(prepared, again, form, quiet=as_json))
     _tell(results, again, as_json=as_json)
     if results.judged is not None and results.judged.failed:
@@ -186,6 +193,7 @@ def _confirm() -> None:
 
 
 def _data(prepared: Prepared) -> dict[str, Any]:
+    from persimchat.experiments.foresight import disk_bytes, disk_free, foreseen
     from persimchat.experiments.needs import summed
 
     expected = _expected(prepared)
@@ -208,6 +216,12 @@ def _data(prepared: Prepared) -> dict[str, Any]:
             for work in prepared.judging
         ],
         "in_all": summed([*expected.values(), *_judging(prepared)]).model_dump(),
+        "stale": dict(prepared.stale),
+        "disk_bytes": disk_bytes(_missing(prepared)),
+        "disk_free": disk_free(prepared.place.path),
+        "comparisons": [
+            {**asdict(each), "wanted": each.wanted.model_dump(mode="json")} for each in foreseen(prepared.plan)
+        ],
     }
 
 
@@ -226,6 +240,10 @@ def _print(prepared: Prepared) -> None:
         if changes.new or changes.gone:
             say(f"The file has changed: {changes.kept} kept, {changes.new} new, {changes.gone} no longer in it.")
         say(f"{cells - missing} of {cells} done, {missing} to hold.")
+    if prepared.stale:
+        why = ", ".join(sorted(set(prepared.stale.values())))
+        what = "are held again" if prepared.renewing else "are kept; --renew holds them again"
+        say(one_line(f"{len(prepared.stale)} of them stale ({why}): they {what}."))
     most = "at most " if any(planned.settings.mode == "debate" for planned in plan.cells) else "about "
     judged = [(work, work.total) for work in prepared.judging]
     costs = [(f"conversations, {model}" if judged else model, total) for model, total in expected.items()]
@@ -241,8 +259,29 @@ def _print(prepared: Prepared) -> None:
     for work, _ in judged:
         if work.already:
             say(f"judging, {work.asker.measure.field}: {count(work.already, 'question')} answered before")
-    for line in _power(prepared):
-        say(line)
+    _print_foresight(prepared)
+
+
+def _print_foresight(prepared: Prepared) -> None:
+    """Say how much room the conversations take, and what the comparisons can find."""
+    from persimchat.experiments.foresight import TRUE_SHARE, disk_bytes, disk_free, foreseen
+    from persimchat.runs.reports.words import count
+
+    needed, free = disk_bytes(_missing(prepared)), disk_free(prepared.place.path)
+    if needed:
+        say(f"disk: about {needed / 1e6:,.0f} MB, as run folders are; {free / 1e6:,.0f} MB are free")
+    if needed > free:
+        warn("persimchat: the disk lacks the room for them. Make some, or choose another folder with --out.")
+    for each in foreseen(prepared.plan):
+        finds = (
+            f"finds a level that is better in {each.share * 100:.0f} % of them" if each.share else "too few to find any"
+        )
+        say(
+            one_line(
+                f"compare by {each.wanted.by}: {count(each.tasks, 'task')}, {finds}; one that is better in "
+                f"{TRUE_SHARE * 100:.0f} % needs {each.needed} (sign test, power 80 %)"
+            )
+        )
 
 
 def _price(total: Totals) -> str:
@@ -251,30 +290,12 @@ def _price(total: Totals) -> str:
     return "price unknown" if total.cost_usd is None else cost(total)
 
 
-def _power(prepared: Prepared) -> list[str]:
-    """How many pairs it takes to find a difference, where a judge compares pairs."""
-    from persimchat.evaluation.statistics.power import decided_pairs_needed
-    from persimchat.experiments.pairing import PairVerdicts
-
-    cells = [planned.cell for planned in prepared.plan.cells]
-    lines = []
-    for measure in (work.asker.measure for work in prepared.judging):
-        if isinstance(measure, PairVerdicts):
-            most = max(Counter((one.a, one.b) for one in measure.pairs(cells)).values())
-            needed = decided_pairs_needed(_TRUE_SHARE)
-            lines.append(
-                f"pairs: {most} for each two levels of {measure.axis}. If one side really wins "
-                f"{_TRUE_SHARE * 100:.0f} % of those without a tie, {needed} such pairs show it in 4 of 5 studies."
-            )
-    return lines
-
-
 async def _driven(prepared: Prepared, again: str, form: str, *, quiet: bool) -> Results:
     from persimchat.app.following import signals_cancel
     from persimchat.experiments.api import run_prepared
     from persimchat.models.registry import close_models
 
-    line = _Line(quiet=quiet)
+    line = Line(quiet=quiet)
     with signals_cancel():
         try:
             return await run_prepared(prepared, line.show, form)
@@ -287,7 +308,7 @@ async def _driven(prepared: Prepared, again: str, form: str, *, quiet: bool) -> 
             await close_models()
 
 
-class _Line:
+class Line:
     """Tells progress: on one line that changes, or, where there is no terminal, now and then on a line of its own."""
 
     def __init__(self, *, quiet: bool) -> None:

@@ -103,6 +103,7 @@ class Prompt:
         confident: whether an answer includes a confidence.
         last_round: whether the judge of two sides must decide now.
         candidates: the possible next speakers.
+        possible: all answers to a poll; empty if any number is one.
         parts: the judgements of one answer.
         length: utterances of a script.
         takes_leave: whether participants take leave at the end of a script.
@@ -148,6 +149,7 @@ class Prompt:
     confident: bool = False
     last_round: bool = False
     candidates: tuple[str, ...] = ()
+    possible: tuple[str, ...] = ()
     parts: tuple[str, ...] = ()
     length: int = 0
     takes_leave: bool = False

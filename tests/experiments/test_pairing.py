@@ -60,6 +60,17 @@ def test_pairs_within_other_levels_and_without_what_is_excluded(make: Make):
     assert shown(measure.pairs(cells), "method") == [("MF", "Base", "need_to_talk")]
 
 
+def test_a_cell_that_stands_for_several_levels_makes_no_pair_with_itself(make: Make):
+    grid = {"variant": {"Base": {}, "MF": {"memory_filtering": True}}, "method": ["need_to_talk", "single_agent"]}
+    measure, cells = measure_of(make(grid=grid, measures={"pairs": {"by": BY, "axis": "variant"}}))
+    assert len(cells) == 3
+    assert shown(measure.pairs(cells), "method") == [("MF", "Base", "need_to_talk")]
+    measure, cells = measure_of(make(grid=grid, measures={"pairs": {"by": BY, "axis": "method"}}))
+    assert shown(measure.pairs(cells), "variant") == [
+        ("single_agent", "need_to_talk", "Base"), ("single_agent", "need_to_talk", "MF")
+    ]  # fmt: skip
+
+
 def test_participants_in_another_order_are_the_same_people(make: Make, refused: Callable[..., str]):
     measure, _ = measure_of(
         make(grid={"order": ["listed", "reversed"]}, measures={"pairs": {"by": BY, "axis": "order"}})
