@@ -35,7 +35,7 @@ async def hold(planned: Planned, place: Place, own: Mapping[str, Any], *, anew: 
         PerSimChatError: the run cannot be held, or it failed.
     """
     cell = planned.cell.id
-    folder = await asyncio.to_thread(place.opened, cell, branched=planned.origin is not None, anew=anew)
+    folder = await asyncio.to_thread(place.opened, cell, anew=anew)
     if folder is not None:
         recorded = place.standing(cell, anew=anew).manifest
         place.tell("started", cell, run=recorded.run if recorded else "", resumed=True)

@@ -229,17 +229,18 @@ class Place:
                 shutil.rmtree(left)
         return f"{cell}-{secrets.token_hex(4)}"
 
-    def opened(self, cell: str, *, branched: bool = False, anew: bool = False) -> Path | None:
+    def opened(self, cell: str, *, anew: bool = False) -> Path | None:
         """The folder of the cell's run, for going on with it; None where the run has to begin.
+
+        A run that was killed before it had asked a model is removed: its checkpoints or its shared past may not be
+        complete, and nothing is lost with it.
 
         Args:
             cell: its id.
-            branched: whether it begins as a branch. One that was killed before it had asked a model is removed: its
-                past may not be complete.
             anew: whether it is held again, beside the run that there is.
         """
         folder = self._replacing(cell) if anew else self.named(cell)
-        if folder is not None and branched and read_manifest(folder).ended is None and not _has_asked(folder):
+        if folder is not None and read_manifest(folder).ended is None and not _has_asked(folder):
             shutil.rmtree(folder)
             return None
         return folder

@@ -148,8 +148,8 @@ def test_comparisons_need_the_extra(make: Make, tmp_path: Path, monkeypatch: pyt
     monkeypatch.chdir(tmp_path)
     make(compare=[{"by": "method"}])
     stats.cache_clear()
-    for module in ("scipy", "scipy.stats"):
-        monkeypatch.setitem(sys.modules, module, None)
+    for name in ("scipy", "scipy.stats"):  # another test may have loaded it
+        monkeypatch.setitem(sys.modules, name, None)
     assert main(["experiment", "run", "small.yaml", "--yes"]) == 2
     assert "pip install 'persimchat[evaluation]'" in capsys.readouterr().err
     monkeypatch.undo()

@@ -8,9 +8,11 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from small_experiment import SMALL
 
 from persimchat.experiments import Experiment
 from persimchat.experiments.plan import canonical, identity, plan
+from persimchat.state.errors import InputError
 
 Make = Callable[..., Experiment]
 CATEGORIES = (
@@ -165,6 +167,29 @@ def test_what_is_wrong_is_named(
     make: Make, refused: Callable[..., str], fields: dict[str, Any], words: tuple[str, ...]
 ):
     refused(lambda: plan(make(**fields)), *words)
+
+
+def test_tasks_with_settings_and_draws_of_their_own(make: Make):
+    """Each task brings the form of its answer; a task that is drawn in two rounds is two cells."""
+    numbers = {"id": "rolls", "topic": "How many rolls?", "answer": "3", "settings": {"answer_format": "number"}}
+    choice = {"answer_format": "choice", "choices": ["Brno", "Lviv"]}
+    towns = {"id": "towns", "topic": "Which town?", "answer": "Lviv", "settings": choice}
+    base = {**SMALL["base"], "settings": {"mode": "debate", "model": "offline", "max_messages": 3}}
+    tasks = {"list": [numbers, towns], "draws": [["rolls", "towns"], ["rolls"]]}
+    planned = plan(make(base=base, grid={"method": ["mad"]}, tasks=tasks))
+    found = [(c.cell.task, c.cell.round, c.settings.answer_format, c.settings.choices) for c in planned.cells]
+    assert found == [
+        ("rolls", 1, "number", []),
+        ("towns", 1, "choice", ["Brno", "Lviv"]),
+        ("rolls", 2, "number", []),
+    ]
+    assert len({c.cell.id for c in planned.cells}) == 3
+    with pytest.raises(InputError, match="there is no task 'towms'.*Did you mean 'towns'"):
+        plan(make(base=base, tasks={**tasks, "draws": [["towms"]]}))
+    with pytest.raises(InputError, match="draws need no sample"):
+        make(base=base, tasks={**tasks, "sample": 1})
+    with pytest.raises(InputError, match="there is no setting|unknown|answer_from"):
+        plan(make(base=base, tasks={"list": [{**numbers, "settings": {"answer_from": "number"}}]}))
 
 
 def test_the_shipped_tasks(make: Make):
