@@ -81,6 +81,15 @@ class Reply:
     used: dict[str, Any]
 
 
+def judge_name(written: str) -> str:
+    """A judge's name in records, from its name as a user writes it.
+
+    Raises:
+        InputError: it is no model's name.
+    """
+    return without_credentials(parse_model_name(written).written)
+
+
 class Respondent(ABC):
     """Who is asked about recorded conversations.
 
@@ -170,7 +179,7 @@ class Judge(Respondent):
             raise InputError(
                 "the offline model cannot judge: it would make numbers out of nothing",
                 where="the judge",
-                remedy="Name another model with --by; persimchat models shows which there are.",
+                remedy="Name another model with --by, or by: in a file; persimchat models shows which there are.",
             )
         if settings.budget_usd is not None and self.price is None:
             raise InputError(
@@ -181,7 +190,7 @@ class Judge(Respondent):
     @property
     def name(self) -> str:
         """Its name in records."""
-        return without_credentials(self.model.written)
+        return judge_name(self.model.written)
 
     @property
     def price(self) -> float | None:
@@ -237,6 +246,28 @@ class Part(Protocol):
 
     async def judged(self, asking: Asking) -> None:
         """Ask what has no answer yet, and record each answer."""
+
+
+class Unit(Protocol):
+    """One question."""
+
+    @property
+    def asked(self) -> Asked:
+        """The question."""
+
+
+class Questions(Part, Protocol):
+    """Questions with the answers that they have so far."""
+
+    @property
+    def units(self) -> Sequence[Unit]:
+        """All questions."""
+
+    def rows(self) -> Any:
+        """The answers."""
+
+    def left(self, judge: str, rows: Any) -> Sequence[Unit]:
+        """The questions without an answer."""
 
 
 @dataclass

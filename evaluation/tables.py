@@ -25,7 +25,7 @@ POLLS: Final = "polls.csv"
 def write_measures(folder: Path, values: Iterable[Value], judge: str) -> Path:
     """Write one row a conversation and dimension: run, unit, measure, value, missing, judge, scores."""
     rows = [
-        [one.run, "run", one.dimension, one.value, _reasons(one.missing, applies=one.applies), judge, len(one.scores)]
+        [one.run, "run", one.dimension, one.value, reasons(one.missing, applies=one.applies), judge, len(one.scores)]
         for one in values
     ]
     return _write(folder / MEASURES, ["run", "unit", "measure", "value", "missing", "judge", "scores"], rows)
@@ -40,7 +40,7 @@ def write_pairs(folder: Path, result: PairsResult, judge: str) -> Path:
         scores = [None if score is None else round(float(score), 4) for score in (v.score_a, v.score_b, v.position)]
         rows.append(
             [one.pair.a.run, one.pair.b.run, v.outcome, v.missing, *scores[:2], *v.alone, scores[2], v.conflict]
-            + [None if v.bpde is None else round(v.bpde, 4), v.n, _reasons(one.missing), judge]
+            + [None if v.bpde is None else round(v.bpde, 4), v.n, reasons(one.missing), judge]
         )
     return _write(folder / PAIRS, [*columns, "bpde", "answers", "answers_missing", "judge"], rows)
 
@@ -79,7 +79,7 @@ def _cell(value: Any) -> Any:
     return json.dumps(value, ensure_ascii=False) if isinstance(value, tuple | Mapping) else value
 
 
-def _reasons(missing: Mapping[str, int], *, applies: bool = True) -> str:
+def reasons(missing: Mapping[str, int], *, applies: bool = True) -> str:
     """Why scores are missing: "unparseable 2, refused 1"; empty if none are."""
     return ", ".join(f"{why} {n}" for why, n in sorted(missing.items())) if applies else "does not apply"
 

@@ -28,6 +28,10 @@ _SPEAKING: Final = ("natural_language", "answering", "script")
 """The modules whose models word utterances."""
 
 
+class NothingSaid(InputError):
+    """There is nothing to evaluate: nothing was said that all heard."""
+
+
 @dataclass(frozen=True)
 class Conversation:
     """A recorded conversation, as far as an evaluation needs it.
@@ -100,12 +104,13 @@ def of_run(record: Record) -> Conversation:
     """The conversation of a run.
 
     Raises:
-        InputError: run.json does not say who took part in what, or nothing was said that all heard.
+        InputError: run.json does not say who took part in what.
+        NothingSaid: nothing was said that all heard.
     """
     manifest, settings = record.manifest, record.manifest.settings.model_dump()
     heard = [said for said in record.utterances if said.heard_by is None]
     if not heard:
-        raise InputError(
+        raise NothingSaid(
             "there is nothing to evaluate: nothing was said that all heard",
             where=str(record.path),
             remedy="Leave this run out.",

@@ -25,7 +25,8 @@ from persimchat.experiments.needs import amounts, summed
 from persimchat.experiments.place import TABLES, Place
 from persimchat.experiments.plan import Planned
 from persimchat.experiments.report import Section, write_report
-from persimchat.experiments.tables import Row, tables, write_table, write_tables
+from persimchat.experiments.table_models import Row
+from persimchat.experiments.tables import tables, write_table, write_tables
 from persimchat.models.asking import uselessness
 from persimchat.models.ledger import Ledger
 from persimchat.runs.events import Totals

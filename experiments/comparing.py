@@ -8,10 +8,10 @@ A cell that was held once for several levels counts for each of them, and is nev
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
-from statistics import fmean
+from statistics import fmean, stdev
 from typing import Final
 
 from persimchat.evaluation.statistics.effects import rank_biserial
@@ -78,9 +78,9 @@ def compare(
         MissingExtraError: the extra `evaluation` is not installed.
     """
     found: list[Comparison] = []
-    chosen = [cell for cell in _spread(cells) if all(cell.axes[name] == label for name, label in wanted.within.items())]
+    chosen = [cell for cell in spread(cells) if all(cell.axes[name] == label for name, label in wanted.within.items())]
     levels = axes[wanted.by]
-    pairs = [(a, b) for b, a in combinations(levels, 2)]
+    pairs = pairs_of_levels(levels)
     if wanted.reference is not None:
         pairs = [(level, wanted.reference) for level in levels if level != wanted.reference]
     for measure in measures:
@@ -90,7 +90,7 @@ def compare(
     return found
 
 
-def _spread(cells: Iterable[Cell]) -> Iterator[Cell]:
+def spread(cells: Iterable[Cell]) -> Iterator[Cell]:
     """The cells, those that stand for several levels once with the levels of each."""
     for cell in cells:
         for axes in (cell.axes, *cell.also):
@@ -105,11 +105,10 @@ def _pair(wanted: Compare, a: Label, b: Label, cells: Sequence[Cell], measure: s
     for cell in cells:
         for level, side in zip((a, b), sides, strict=True):
             if cell.axes[by] == level:
-                rest = _key(cell, [name for name in cell.axes if name != by])
+                rest = rest_of(cell, by)
                 side[rest] = values.get((cell.id, measure))
                 held.setdefault(rest, set()).add(cell.id)
-                own = [name for name in OF_THE_TASK if name in cell.axes and name != by]
-                task = tasks.setdefault(_key(cell, own), [])
+                task = tasks.setdefault(task_of(cell, by), [])
                 if rest not in task:
                     task.append(rest)
     first: list[float] = []
@@ -137,6 +136,109 @@ def _pair(wanted: Compare, a: Label, b: Label, cells: Sequence[Cell], measure: s
         effect=rank_biserial(differences).value,
         test=wilcoxon(differences),
     )
+
+
+@dataclass(frozen=True)
+class Group:
+    """A measure over the conversations with the same levels of all axes but those of the task.
+
+    Attributes:
+        measure: which it is.
+        levels: of these axes.
+        cells: of the group.
+        n: conversations with a value.
+        missing: conversations whose value is missing.
+        not_applicable: conversations to which the measure does not apply.
+        mean: over conversations.
+        sd: sample standard deviation over conversations; None of fewer than two.
+        interval: the mean over tasks with its interval.
+    """
+
+    measure: str
+    levels: Mapping[str, Label]
+    cells: Sequence[Cell]
+    n: int
+    missing: int
+    not_applicable: int
+    mean: float | None
+    sd: float | None
+    interval: Estimate
+
+
+def groups(
+    axes: Mapping[str, Sequence[Label]],
+    cells: Sequence[Cell],
+    measures: Sequence[str],
+    values: Values,
+    apart: Collection[tuple[str, str]] = (),
+    *,
+    intervals: bool = True,
+) -> list[Group]:
+    """All groups of every measure, in order of the measures and the cells.
+
+    Args:
+        axes: the levels of every axis.
+        cells: of the experiment.
+        measures: names, in order.
+        values: of the measures.
+        apart: cells and measures that do not apply to them.
+        intervals: whether intervals are computed, too.
+
+    Raises:
+        MissingExtraError: intervals need the extra `evaluation`, which is not installed.
+    """
+    by_levels: dict[Unit, list[Cell]] = {}
+    names = [name for name in axes if name not in OF_THE_TASK]
+    for cell in spread(cells):
+        by_levels.setdefault(tuple(json.dumps(cell.axes[name]) for name in names), []).append(cell)
+    return [
+        _group(measure, {name: members[0].axes[name] for name in names}, members, values, apart, intervals)
+        for measure in measures
+        for members in by_levels.values()
+    ]
+
+
+def _group(
+    measure: str,
+    levels: Mapping[str, Label],
+    cells: Sequence[Cell],
+    values: Values,
+    apart: Collection[tuple[str, str]],
+    intervals: bool,
+) -> Group:
+    there = [(cell, value) for cell in cells if (value := values.get((cell.id, measure))) is not None]
+    not_applicable = sum((cell.id, measure) in apart for cell in cells)
+    tasks: dict[Unit, list[float]] = {}
+    for cell, value in there:
+        tasks.setdefault(task_of(cell), []).append(value)
+    found, means = [value for _, value in there], [fmean(each) for each in tasks.values()]
+    plain = Estimate(value=fmean(means) if means else None, method="none", n=len(means), note="not computed")
+    return Group(
+        measure=measure,
+        levels=levels,
+        cells=cells,
+        n=len(found),
+        missing=len(cells) - len(found) - not_applicable,
+        not_applicable=not_applicable,
+        mean=fmean(found) if found else None,
+        sd=stdev(found) if len(found) > 1 else None,
+        interval=mean_over_tasks(means) if intervals else plain,
+    )
+
+
+def pairs_of_levels(levels: Sequence[Label]) -> list[tuple[Label, Label]]:
+    """Every two levels, the one listed later first: it is compared with the one before it."""
+    return [(a, b) for b, a in combinations(levels, 2)]
+
+
+def rest_of(cell: Cell, by: str) -> Unit:
+    """What a cell has in common with those that differ from it in one axis alone."""
+    return _key(cell, [name for name in cell.axes if name != by])
+
+
+def task_of(cell: Cell, by: str | None = None) -> Unit:
+    """The task to which a cell belongs; without the axis that is compared."""
+    return _key(cell, [name for name in OF_THE_TASK if name in cell.axes and name != by])
 
 
 def _key(cell: Cell, names: Sequence[str]) -> Unit:

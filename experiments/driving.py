@@ -60,6 +60,7 @@ class Outcome:
         made: calls made this time.
         spent: what all cells have used, now and before.
         stopped: why no further cells were started; empty where all had their turn.
+        gave_up: whether that is because too many failed.
     """
 
     done: set[str] = field(default_factory=set)
@@ -69,6 +70,7 @@ class Outcome:
     made: int = 0
     spent: Totals = field(default_factory=Totals)
     stopped: str = ""
+    gave_up: bool = False
 
 
 async def check_cells(plan: Plan) -> None:
@@ -105,6 +107,7 @@ async def drive(
     estimates: Mapping[str, Estimate],
     tell: Callable[[Progress], None] = lambda _: None,
     *,
+    besides: Totals | None = None,
     renewing: Collection[str] = (),
 ) -> Outcome:
     """Hold all cells that are not complete. Cancelled, it stops them; each keeps its last checkpoint.
@@ -114,12 +117,13 @@ async def drive(
         place: its folder, which this process holds (`Place.driven`).
         estimates: of all cells.
         tell: is told how far it is, after every change.
+        besides: what the experiment has used for other things than conversations; it counts in the budgets.
         renewing: ids of cells that are held again; the run of each stays until the new one is complete.
 
     Raises:
         MachineError: the machine has stopped a cell; the others are stopped too.
     """
-    return await _Driver(plan, place, estimates, tell, renewing).run()
+    return await _Driver(plan, place, estimates, tell, besides or Totals(), renewing).run()
 
 
 class _Driver:
@@ -129,6 +133,7 @@ class _Driver:
         place: Place,
         estimates: Mapping[str, Estimate],
         tell: Callable[[Progress], None],
+        besides: Totals,
         renewing: Collection[str],
     ) -> None:
         self.renewing = frozenset(renewing)
@@ -142,7 +147,8 @@ class _Driver:
         for planned in plan.cells:
             self._stand(planned)
         self.before = dict(self.used)
-        self.admission = Admission(budget_of(self.limits), amounts(summed(self.used.values())))
+        held, other = amounts(summed(self.used.values())), amounts(besides)
+        self.admission = Admission(budget_of(self.limits), {name: held[name] + other[name] for name in held})
 
     def _stand(self, planned: Planned) -> None:
         """Find out how far a cell is."""
@@ -230,6 +236,7 @@ class _Driver:
             self.place.tell("failed", cell, why=self.outcome.failed[cell])
         if self.ended <= FIRST and len(self.outcome.failed) > FIRST // 2:
             self.outcome.stopped = f"{len(self.outcome.failed)} of the first {self.ended} cells failed"
+            self.outcome.gave_up = True
 
     async def _held(self, planned: Planned, budget: Mapping[str, float | None]) -> str:
         """Hold a cell, and resume it while it fails and may be tried again; why it failed, or nothing."""

@@ -5,10 +5,20 @@ from __future__ import annotations
 from collections.abc import Mapping
 from importlib.resources import as_file, files
 from pathlib import Path
-from typing import Annotated, Any, Final, Self
+from typing import Annotated, Any, Final, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError, field_validator, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    PrivateAttr,
+    ValidationError,
+    field_validator,
+    model_validator,
+)
 
+from persimchat.evaluation.published.paper import Paper, published
 from persimchat.state.document import Document, read_document
 from persimchat.state.errors import InputError, suggestion
 from persimchat.state.normalise import is_visible
@@ -21,6 +31,7 @@ PATCHED: Final = ("topic", "participants", "relationships", "social_goals", "rul
 """The fields of a scenario that an experiment may write out, or a variant may replace."""
 
 Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$")]
+GivenSettings = Annotated[dict[str, Any], AfterValidator(lambda value: with_current_names(value, FORMER_NAMES))]
 
 
 class _Part(BaseModel):
@@ -49,12 +60,7 @@ class Base(_Part):
     relationships: list[Any] = Field(default=[], description="between participants, as in a scenario file")
     social_goals: dict[str, Any] = Field(default={}, description="of participants, as in a scenario file")
     rules: list[Any] = Field(default=[], description="that all participants know")
-    settings: dict[str, Any] = Field(default={}, description="settings of all cells")
-
-    @field_validator("settings")
-    @classmethod
-    def _current(cls, value: dict[str, Any]) -> dict[str, Any]:
-        return with_current_names(value, FORMER_NAMES)
+    settings: GivenSettings = Field(default={}, description="settings of all cells")
 
     @model_validator(mode="after")
     def _one_source(self) -> Self:
@@ -111,6 +117,27 @@ class _TaskFile(_Part):
     tasks: list[Task] = Field(min_length=1)
 
 
+By = Annotated[str, Field(min_length=1)]
+Repeats = Annotated[int, Field(ge=1, le=1000)]
+
+
+class DimensionsBy(_Part):
+    """Scores of a judge for each conversation by itself."""
+
+    by: By = Field(description="the model that judges")
+    only: list[str] | None = Field(default=None, description="keys of dimensions; all if unset")
+    repeats: Repeats = Field(default=1, description="independent scores for each dimension")
+
+
+class PairsBy(_Part):
+    """A judge's verdicts on pairs of conversations, side by side."""
+
+    by: By = Field(description="the model that judges")
+    axis: str = Field(description="the axis whose levels are paired within a task")
+    k: Repeats = Field(default=3, description="answers for each pair in each of the two orders")
+    within: dict[str, Any] = Field(default={}, description="only cells with these levels of other axes")
+
+
 def _shipped() -> Document:
     with as_file(files("persimchat.experiments") / "tasks.yaml") as path:
         return read_document(path)
@@ -120,6 +147,9 @@ class Measures(_Part):
     """What is measured in every conversation."""
 
     evaluators: list[str] = Field(default=[], description="arithmetic evaluators, by name")
+    dimensions: DimensionsBy | None = Field(default=None, description="scores of a judge")
+    pairs: PairsBy | None = Field(default=None, description="verdicts of a judge on two conversations of a task")
+    settings: GivenSettings = Field(default={}, description="settings of the judges' requests, such as context_tokens")
 
 
 class Compare(_Part):
@@ -153,6 +183,9 @@ class Experiment(_Part):
 
     name: Name = Field(description="letters, digits, _ and -; also its folder's name")
     base: Base
+    preset: Literal["thesis"] | None = Field(
+        default=None, description="the settings of a paper's conversations; those of the base and the axes count more"
+    )
     tasks: Tasks | None = Field(default=None, description="topics in place of the base's")
     grid: dict[str, Any] = Field(default={}, description="axes, each with its levels; every combination is a cell")
     exclude: list[dict[str, Any]] = Field(default=[], description="combinations of levels that are not held")
@@ -179,12 +212,18 @@ class Experiment(_Part):
             found = cls.model_validate(document.data)
         except ValidationError as error:
             raise input_error(error, cls, document) from None
-        try:
-            Settings.model_validate(found.base.settings, context=PART)
-        except ValidationError as error:
-            raise input_error(error, Settings, document, ("base", "settings")) from None
+        for place, settings in (("base", found.base.settings), ("measures", found.measures.settings)):
+            try:
+                Settings.model_validate(settings, context=PART)
+            except ValidationError as error:
+                raise input_error(error, Settings, document, (place, "settings")) from None
         found._document, found._folder = document, path.parent
         return found
+
+    @property
+    def paper(self) -> Paper | None:
+        """The paper whose settings are the preset."""
+        return published(self.preset) if self.preset is not None else None
 
     @property
     def folder(self) -> Path:

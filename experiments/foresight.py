@@ -63,14 +63,17 @@ class Foreseen:
 
 
 def foreseen(plan: Plan) -> list[Foreseen]:
-    """What the comparisons of a file can find, at a power of 0.8, by the exact sign test at 0.05.
+    """What the comparisons of a file and its pairs can find, at a power of 0.8, by the exact sign test at 0.05.
 
     The report's test is Wilcoxon's, which weighs differences by their size and finds as much or somewhat more.
 
     Raises:
         MissingExtraError: the extra `evaluation` is not installed.
     """
-    numbers = [(wanted, _tasks(plan, wanted)) for wanted in plan.experiment.compare]
+    compared, pairs = [*plan.experiment.compare], plan.experiment.measures.pairs
+    if pairs is not None and all((one.by, one.within) != (pairs.axis, pairs.within) for one in compared):
+        compared.append(Compare(by=pairs.axis, within=pairs.within))
+    numbers = [(wanted, _tasks(plan, wanted)) for wanted in compared]
     needed = decided_pairs_needed(TRUE_SHARE) if numbers else None
     return [Foreseen(wanted, tasks, needed, share_found(tasks)) for wanted, tasks in numbers]
 

@@ -281,8 +281,9 @@ def _of_branch(planned: Planned, origin: Origin, changed: Mapping[str, Any]) -> 
 
 
 def _changes(experiment: Experiment, levels: Sequence[Level], own: Mapping[str, Any]) -> dict[str, Any]:
-    """The settings of a combination that the file gives: its base's < the task's own < those of the levels."""
-    given = {**experiment.base.settings, **own}
+    """The settings that the file gives a combination: its preset's < its base's < the task's < those of the levels."""
+    preset = experiment.paper.preset.settings if experiment.paper else {}
+    given = {**preset, **experiment.base.settings, **own}
     for level in levels:
         if level.settings.get("baseline") is not None:
             given.pop("pattern", None)

@@ -10,12 +10,12 @@ import time
 from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
 import typer
 
 from persimchat.app.commands.options import RESULTS, JsonObject
-from persimchat.app.output import Interrupted, on_terminal, say, warn
+from persimchat.app.output import MODEL_FAILURE, Interrupted, on_terminal, say, warn
 from persimchat.state.errors import InputError
 from persimchat.state.plain_text import one_line
 
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from persimchat.experiments.api import Prepared, Results
     from persimchat.experiments.driving import Progress
     from persimchat.experiments.file import Experiment
+    from persimchat.experiments.judging import Judging
     from persimchat.runs.events import Totals
 
 EXAMPLES: Final = """\b
@@ -33,8 +34,8 @@ EXAMPLES: Final = """\b
 
 \b
 [bold]Exit codes[/bold]
-  0 done   1 finished, but cells failed   2 bad input   4 stopped by the machine
-  130 interrupted: the same command goes on
+  0 done   1 finished, but cells failed   2 bad input   3 a judge failed
+  4 stopped by the machine   130 interrupted: the same command goes on
 """
 CELLS_FAILED: Final = 1
 """The exit code of an experiment that is finished, but some of whose conversations failed."""
@@ -56,6 +57,10 @@ Out = Annotated[
         help="The folder that holds experiments, each in a folder of its own. [dim]default: ./results[/dim]",
         show_default=False,
     ),
+]
+Form = Annotated[
+    Literal["csv", "jsonl", "md", "html", "parquet"],
+    typer.Option("--format", metavar="FORMAT", help="Write the tables also as jsonl, md, html or parquet."),
 ]
 Many = Annotated[bool, typer.Option("--many", metavar="", help="Allow more than 10,000 conversations.")]
 
@@ -88,14 +93,17 @@ def run(
         ),
     ] = False,
     budget_calls: Annotated[
-        int | None, typer.Option("--budget-calls", metavar="N", min=1, help="Calls of all conversations together.")
+        int | None,
+        typer.Option("--budget-calls", metavar="N", min=1, help="Calls of conversations and judges together."),
     ] = None,
     budget_tokens: Annotated[
-        int | None, typer.Option("--budget-tokens", metavar="N", min=1, help="Tokens of all conversations together.")
+        int | None,
+        typer.Option("--budget-tokens", metavar="N", min=1, help="Tokens of conversations and judges together."),
     ] = None,
     budget_usd: Annotated[
-        float | None, typer.Option("--budget-usd", metavar="X", min=0.0, help="US dollars of all conversations.")
+        float | None, typer.Option("--budget-usd", metavar="X", min=0.0, help="US dollars of both together.")
     ] = None,
+    form: Form = "csv",
     out: Out = RESULTS,
     as_json: JsonObject = False,
 ) -> None:
@@ -115,8 +123,10 @@ def run(
         _confirm()
     options = [*(["--renew"] if renew else []), *([] if out == RESULTS else ["--out", str(out)])]
     again = shlex.join(["persimchat", "experiment", "run", str(file), *options])
-    results = asyncio.run(_driven(prepared, again, quiet=as_json))
+    results = asyncio.run(_driven(prepared, again, form, quiet=as_json))
     _tell(results, again, as_json=as_json)
+    if results.judged is not None and results.judged.failed:
+        raise typer.Exit(MODEL_FAILURE)
     if results.outcome is not None and results.outcome.failed:
         raise typer.Exit(CELLS_FAILED)
 
@@ -126,6 +136,7 @@ def report(
     file: Annotated[
         Path, typer.Argument(metavar="FILE", help="The experiment's file, or its folder.", show_default=False)
     ],
+    form: Form = "csv",
     out: Out = RESULTS,
     as_json: JsonObject = False,
 ) -> None:
@@ -136,7 +147,7 @@ def report(
 
     folder = file if file.is_dir() else None
     wanted = Experiment.load(folder / FILE if folder else file)
-    _tell(report_on(wanted, Place(folder or out / wanted.name)), "", as_json=as_json)
+    _tell(report_on(wanted, Place(folder or out / wanted.name), form=form), "", as_json=as_json)
 
 
 def _limited(wanted: Experiment, budgets: Mapping[str, float | None]) -> Experiment:
@@ -157,9 +168,14 @@ def _expected(prepared: Prepared) -> dict[str, Totals]:
     return by_model(prepared.plan, prepared.estimates, _missing(prepared))
 
 
+def _judging(prepared: Prepared) -> list[Totals]:
+    """What judges will be asked, one a measure."""
+    return [work.total for work in prepared.judging]
+
+
 def _asks(prepared: Prepared) -> bool:
     """Whether it asks before it starts: many calls, any that cost, or cells that differ from those in the folder."""
-    expected = _expected(prepared).values()
+    expected = [*_expected(prepared).values(), *_judging(prepared)]
     costs = any(total.cost_usd is None or total.cost_usd > 0 for total in expected)
     changed = prepared.changes is not None and bool(prepared.changes.new or prepared.changes.gone)
     return changed or costs or sum(total.calls for total in expected) > _ASKS_ABOVE
@@ -188,6 +204,17 @@ def _data(prepared: Prepared) -> dict[str, Any]:
         "done": cells - len(_missing(prepared)),
         "missing": summed(expected.values()).model_dump(),
         "models": {model: total.model_dump() for model, total in expected.items()},
+        "judging": [
+            {
+                "measure": work.asker.measure.field,
+                "judge": work.asker.judge.name,
+                "answered": work.already,
+                "questions": work.left + work.later,
+                **work.total.model_dump(),
+            }
+            for work in prepared.judging
+        ],
+        "in_all": summed([*expected.values(), *_judging(prepared)]).model_dump(),
         "stale": dict(prepared.stale),
         "disk_bytes": disk_bytes(_missing(prepared)),
         "disk_free": disk_free(prepared.place.path),
@@ -199,7 +226,7 @@ def _data(prepared: Prepared) -> dict[str, Any]:
 
 def _print(prepared: Prepared) -> None:
     from persimchat.experiments.needs import summed
-    from persimchat.runs.reports.words import cost, count, whole
+    from persimchat.runs.reports.words import count, whole
 
     plan, expected = prepared.plan, _expected(prepared)
     tasks = sum(map(len, plan.tasks))
@@ -216,11 +243,21 @@ def _print(prepared: Prepared) -> None:
         why = ", ".join(sorted(set(prepared.stale.values())))
         what = "are held again" if prepared.renewing else "are kept; --renew holds them again"
         say(one_line(f"{len(prepared.stale)} of them stale ({why}): they {what}."))
-    debates = any(planned.settings.mode == "debate" for planned in plan.cells)
-    for model, total in [*expected.items(), *([("in all", summed(expected.values()))] if len(expected) > 1 else [])]:
+    most = "at most " if any(planned.settings.mode == "debate" for planned in plan.cells) else "about "
+    judged = [(work, work.total) for work in prepared.judging]
+    costs = [(f"conversations, {model}" if judged else model, total) for model, total in expected.items()]
+    costs += [
+        (f"judging, {work.asker.measure.field}, {work.asker.judge.name}", total)
+        for work, total in judged
+        if total.calls
+    ]
+    whole_sum = summed(total for _, total in costs)
+    for what, total in [*costs, *([("in all", whole_sum)] if len(costs) > 1 else [])]:
         tokens = f"{whole(total.input_tokens)} tokens in, {whole(total.output_tokens)} out"
-        most = "at most " if debates else "about "
-        say(one_line(f"{model}: {most}{count(total.calls, 'call')}, {tokens}, cost: {cost(total)}"))
+        say(one_line(f"{what}: {most}{count(total.calls, 'call')}, {tokens}, cost: {_price(total)}"))
+    for work, _ in judged:
+        if work.already:
+            say(f"judging, {work.asker.measure.field}: {count(work.already, 'question')} answered before")
     _print_foresight(prepared)
 
 
@@ -246,7 +283,13 @@ def _print_foresight(prepared: Prepared) -> None:
         )
 
 
-async def _driven(prepared: Prepared, again: str, *, quiet: bool) -> Results:
+def _price(total: Totals) -> str:
+    from persimchat.runs.reports.words import cost
+
+    return "price unknown" if total.cost_usd is None else cost(total)
+
+
+async def _driven(prepared: Prepared, again: str, form: str, *, quiet: bool) -> Results:
     from persimchat.app.following import signals_cancel
     from persimchat.experiments.api import run_prepared
     from persimchat.models.registry import close_models
@@ -254,10 +297,10 @@ async def _driven(prepared: Prepared, again: str, *, quiet: bool) -> Results:
     line = Line(quiet=quiet)
     with signals_cancel():
         try:
-            return await run_prepared(prepared, line.show)
+            return await run_prepared(prepared, line.show, form)
         except asyncio.CancelledError:
             line.end()
-            warn(f"persimchat: stopped; every conversation keeps its last checkpoint. Go on with: {again}")
+            warn(f"persimchat: stopped; checkpoints and answers so far are kept. Go on with: {again}")
             raise Interrupted from None
         finally:
             line.end()
@@ -271,7 +314,7 @@ class Line:
         self._quiet, self._changes = quiet, on_terminal() and sys.stderr.isatty()
         self._told, self._open = time.monotonic(), False
 
-    def show(self, progress: Progress) -> None:
+    def show(self, progress: Progress | Judging) -> None:
         """Show how far it is."""
         text = _in_words(progress)
         if self._quiet:
@@ -291,9 +334,13 @@ class Line:
         self._open = False
 
 
-def _in_words(progress: Progress) -> str:
+def _in_words(progress: Progress | Judging) -> str:
+    from persimchat.experiments.judging import Judging
     from persimchat.runs.reports.words import cost, count
 
+    if isinstance(progress, Judging):
+        spent = [count(progress.spent.calls, "call"), *([cost(progress.spent)] if progress.spent.cost_usd else [])]
+        return ", ".join([f"judging: {progress.asked:,} of {progress.of:,} questions answered", *spent])
     left = progress.seconds_left
     parts = [
         f"{progress.done} of {progress.cells} done",
@@ -313,15 +360,17 @@ def _tell(results: Results, again: str, *, as_json: bool) -> None:
 
     cells = len(results.tables.locked.cells)
     done = sum(standing.status == "done" for standing in results.tables.standings.values())
-    outcome, path = results.outcome, results.folder / NAME
+    outcome, judged, path = results.outcome, results.judged, results.folder / NAME
     if as_json:
         data: dict[str, Any] = {"folder": str(results.folder), "cells": cells, "done": done, "report": str(path)}
         if outcome is not None:
             data |= {"calls": outcome.made, "failed": outcome.failed, "left": sorted(outcome.left)}
             data |= {"spent": outcome.spent.model_dump(), "stopped": outcome.stopped}
+        if judged is not None:
+            data["judging"] = {**asdict(judged), "spent": judged.spent.model_dump()}
         say(json.dumps(data, ensure_ascii=False, indent=2))
         return
-    made = f", {count(outcome.made, 'call')}" if outcome is not None else ""
+    made = f", {count(outcome.made + (judged.made if judged else 0), 'call')}" if outcome is not None else ""
     say(f"{done} of {cells} done{made}")
     if outcome is not None:
         for cell, why in outcome.failed.items():
@@ -332,4 +381,12 @@ def _tell(results: Results, again: str, *, as_json: bool) -> None:
             warn(f"persimchat: no further cells were started: {outcome.stopped}")
         if outcome.left or outcome.failed:
             say(f"{len(outcome.left) + len(outcome.failed)} not complete. Go on with: {again}")
+    if judged is not None:
+        if judged.answered or judged.left:
+            of = f" of {judged.answered + judged.left:,}" if judged.left else ""
+            say(f"judging: {judged.answered:,}{of} questions answered, {count(judged.made, 'call')}")
+        if judged.failed:
+            warn(f"persimchat: a judge failed: {one_line(judged.failed)} What is left is asked by: {again}")
+        elif judged.exhausted:
+            say(f"{judged.exhausted} The same command with a higher budget asks what is left: {again}")
     say(f"report: {path}")

@@ -7,14 +7,13 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Protocol
 
 import typer
 
 from persimchat.app.commands.request import settings_of
 from persimchat.app.commands.wanted import Wanted
 from persimchat.app.output import Interrupted, on_terminal, warn
-from persimchat.evaluation.judging import MODULE, Asked, Asking, Cost, Judge, Part, Respondent, judge_all
+from persimchat.evaluation.judging import MODULE, Asking, Cost, Judge, Questions, Respondent, judge_all
 from persimchat.evaluation.statistics.library import stats
 from persimchat.models.registry import close_models
 from persimchat.runs.reports.words import count
@@ -54,26 +53,6 @@ def made(folder: Path) -> Path:
             f"the folder cannot be made: {error.strerror}", where=str(folder), remedy="Choose another with --out."
         ) from error
     return folder
-
-
-class _Unit(Protocol):
-    @property
-    def asked(self) -> Asked:
-        """The question."""
-
-
-class Questions(Part, Protocol):
-    """Questions with the answers that they have so far."""
-
-    @property
-    def units(self) -> Sequence[_Unit]:
-        """All questions."""
-
-    def rows(self) -> Any:
-        """The answers."""
-
-    def left(self, judge: str, rows: Any) -> Sequence[_Unit]:
-        """The questions without an answer."""
 
 
 class Plan:
