@@ -6,44 +6,19 @@ The local engine holds them on the driver's own event loop. The engine for many 
 from __future__ import annotations
 
 import os
-from collections.abc import AsyncIterator, Mapping
-from contextlib import aclosing, asynccontextmanager
+from collections.abc import AsyncIterator, Hashable, Mapping
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, Final, Literal, Protocol
+from typing import Final, Literal, Protocol
 
-from persimchat.runs.run.resume import resume_run
-from persimchat.runs.run.simulation import run_simulation
+from persimchat.experiments.holding import Attempt, hold
+from persimchat.models.limits import ModelLimit
 from persimchat.state.errors import InputError, MissingExtraError
-from persimchat.state.scenario import Scenario
-from persimchat.state.settings import Settings
 
 EngineName = Literal["local", "ray"]
 MOST_WORKERS: Final = 1_000
-
-
-@dataclass(frozen=True)
-class Attempt:
-    """One attempt to hold a cell's conversation to its end.
-
-    Attributes:
-        cell: its id.
-        folder: of its run, which goes on; None: it begins.
-        runs: the folder in which a run that begins makes its own.
-        run: the id of a run that begins.
-        scenario: of the cell.
-        settings: of the cell.
-        budget: the budgets of its run, by name; None for no limit.
-    """
-
-    cell: str
-    folder: Path | None
-    runs: Path
-    run: str
-    scenario: Scenario
-    settings: Settings
-    budget: Mapping[str, float | None]
 
 
 class Engine(Protocol):
@@ -52,7 +27,6 @@ class Engine(Protocol):
     @property
     def processes(self) -> int:
         """How many processes hold conversations; each holds as many at a time as the experiment's limit says."""
-        ...
 
     async def check_place(self, folder: Path) -> None:
         """Refuse an experiment's folder that a process does not see.
@@ -60,7 +34,6 @@ class Engine(Protocol):
         Raises:
             InputError: naming the process's machine.
         """
-        ...
 
     async def hold(self, attempt: Attempt) -> None:
         """Hold an attempt to its end; cancelled, it stops the conversation, which keeps its last checkpoint.
@@ -68,24 +41,6 @@ class Engine(Protocol):
         Raises:
             PerSimChatError: what the run reports, or the process that held it has died.
         """
-        ...
-
-
-async def hold(attempt: Attempt) -> None:
-    """Begin a run in this process, or go on with it, to its end.
-
-    Raises:
-        PerSimChatError: what the run reports.
-    """
-    own: dict[str, Any] = dict(attempt.budget)
-    if attempt.folder is not None:
-        events = resume_run(attempt.folder, changes=own)
-    else:
-        settings = attempt.settings.model_copy(update=own)
-        events = run_simulation(attempt.scenario, settings, out=attempt.runs, run=attempt.run)
-    async with aclosing(events):
-        async for _ in events:
-            pass
 
 
 class LocalEngine:
@@ -116,6 +71,11 @@ class EngineChoice:
     workers: int | None = None
     address: str | None = None
 
+    def options(self) -> list[str]:
+        """The options of the command line that choose it."""
+        given = {"--engine": self.name, "--workers": self.workers, "--address": self.address}
+        return [] if self.name == "local" else [p for name, v in given.items() if v is not None for p in (name, str(v))]
+
     def check(self) -> None:
         """Refuse what does not go together.
 
@@ -139,8 +99,15 @@ class EngineChoice:
 
 
 @asynccontextmanager
-async def opened(choice: EngineChoice) -> AsyncIterator[Engine]:
+async def opened(
+    choice: EngineChoice,
+    limits: Mapping[Hashable, ModelLimit],
+) -> AsyncIterator[Engine]:
     """Open an engine, and close it afterwards.
+
+    Args:
+        choice: which.
+        limits: of requests by model, for all processes together; the local engine is in the process that sets them.
 
     Raises:
         InputError: the engine cannot be used, and why.
@@ -152,5 +119,5 @@ async def opened(choice: EngineChoice) -> AsyncIterator[Engine]:
         return
     from persimchat.experiments.ray_engine import ray_engine
 
-    async with ray_engine(choice.workers or os.cpu_count() or 1, choice.address) as engine:
+    async with ray_engine(choice.workers or os.cpu_count() or 1, choice.address, limits) as engine:
         yield engine

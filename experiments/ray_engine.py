@@ -11,7 +11,7 @@ import os
 import secrets
 import socket
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Hashable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
@@ -19,8 +19,9 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, Final
 
-from persimchat.experiments.engine import Attempt
+from persimchat.experiments.holding import Attempt
 from persimchat.experiments.ray_worker import About, CellWorker, Failure, Task, about
+from persimchat.models.limits import ModelLimit
 from persimchat.models.redaction import short
 from persimchat.state.errors import InputError, MachineError, PerSimChatError
 
@@ -44,29 +45,59 @@ _TOKEN: Final = "RAY_AUTH_TOKEN"
 
 
 @asynccontextmanager
-async def ray_engine(workers: int, address: str | None) -> AsyncIterator[RayEngine]:
+async def ray_engine(
+    workers: int, address: str | None, limits: Mapping[Hashable, ModelLimit]
+) -> AsyncIterator[RayEngine]:
     """Start workers, and stop them afterwards.
 
     Args:
         workers: how many.
         address: of a Ray cluster that runs; None: Ray is started on this machine.
+        limits: of requests by model, for all workers together.
 
     Raises:
         InputError: no cluster is at the address, or a worker does not start, or is of another version.
     """
+    shares = [shared(limits, workers, number) for number in range(workers)]
     if address is not None:
         await asyncio.to_thread(_check_address, address)
     ray = _loaded(here=address is None)
     # In a thread, because in the main thread Ray would take over what a signal does.
     start = partial(_start_here, ray, workers) if address is None else partial(_connect, ray, address)
     await asyncio.to_thread(start)
-    engine = RayEngine(ray, workers)
+    engine = RayEngine(ray, shares)
     try:
         await engine.start()
         yield engine
     finally:
         await engine.close()
         await asyncio.to_thread(ray.shutdown)
+
+
+def shared(limits: Mapping[Hashable, ModelLimit], workers: int, number: int) -> dict[Hashable, ModelLimit]:
+    """The limits of one worker: the rate of all, of which it takes its part itself, and its part of the slots.
+
+    Args:
+        limits: by model, of all workers together.
+        workers: how many.
+        number: which worker, from 0.
+
+    Raises:
+        InputError: there are fewer slots than workers.
+    """
+    found: dict[Hashable, ModelLimit] = {}
+    for model, limit in limits.items():
+        slots = limit.at_once
+        if slots is not None:
+            if slots < workers:
+                raise InputError(
+                    f"a model has {slots} slots for {workers} workers, and each needs one",
+                    where="limits, slots",
+                    remedy="Give more slots, or fewer --workers.",
+                )
+            slots = slots // workers + (number < slots % workers)
+        found[model] = ModelLimit(limit.per_second, slots)
+    return found
 
 
 def _check_address(address: str) -> None:
@@ -157,17 +188,17 @@ class RayEngine:
 
     Args:
         ray: the module, connected to the cluster.
-        workers: how many.
+        limits: of each worker's requests, by model.
     """
 
-    def __init__(self, ray: Any, workers: int) -> None:
-        self.processes = workers
+    def __init__(self, ray: Any, limits: Sequence[Mapping[Hashable, ModelLimit]]) -> None:
+        self.processes = len(limits)
         self._ray, self._gone = ray, ray.exceptions.RayActorError
         self._place: Path | None = None
         as_actor = ray.remote(
             num_cpus=0, max_restarts=-1, max_task_retries=0, max_concurrency=_AT_ONCE, scheduling_strategy="SPREAD"
         )(CellWorker)
-        self._workers = [_Worker(as_actor.remote(workers)) for _ in range(workers)]
+        self._workers = [_Worker(as_actor.remote(self.processes, dict(own))) for own in limits]
 
     async def start(self) -> None:
         """Wait until all workers are up.
@@ -203,14 +234,14 @@ class RayEngine:
                     await self._brought_up(worker, starts)
                     continue
                 try:
-                    failure: Failure | None = await worker.actor.outcome.remote(task.cell)
+                    failure: Failure | None = await worker.actor.outcome.remote(attempt.cell)
                 except self._gone:
                     machine = worker.machine
                     await self._brought_up(worker, starts)
                     raise PerSimChatError(f"the worker that held it has died (machine {machine})") from None
             except asyncio.CancelledError:
                 with suppress(TimeoutError, self._gone):
-                    await asyncio.wait_for(worker.actor.stop.remote(task.cell), _STOPS_WITHIN_S)
+                    await asyncio.wait_for(worker.actor.stop.remote(attempt.cell), _STOPS_WITHIN_S)
                 raise
             finally:
                 worker.running -= 1

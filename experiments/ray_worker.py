@@ -9,22 +9,21 @@ import asyncio
 import hashlib
 import os
 import socket
-from collections.abc import Mapping
-from contextlib import suppress
-from dataclasses import dataclass
+from collections.abc import Hashable, Mapping
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
-from persimchat.experiments.engine import Attempt, hold
+from persimchat.experiments.holding import Attempt, hold
 from persimchat.experiments.place import PLAN
-from persimchat.models.limits import share_rates
+from persimchat.models.limits import ModelLimit, limited, share_rates
 from persimchat.models.registry import close_models
 from persimchat.prompts import prompt_hash
 from persimchat.runs.folder.checkpoints import without_password
 from persimchat.runs.folder.manifest import public, versions
 from persimchat.runs.run.going_on import with_own_password
 from persimchat.state.errors import InputError, MachineError, PerSimChatError
-from persimchat.state.scenario import Scenario
 from persimchat.state.settings import Settings
 
 
@@ -65,43 +64,42 @@ def about(folder: Path | None) -> About:
 
 @dataclass(frozen=True)
 class Task:
-    """An attempt as plain data."""
+    """An attempt without the passwords in its settings, and with paths that do not depend on the working directory."""
 
-    cell: str
-    folder: str | None
-    runs: str
-    run: str
-    scenario: dict[str, Any]
+    attempt: Attempt
     settings: dict[str, Any]
-    budget: Mapping[str, float | None]
 
     @classmethod
     def of(cls, attempt: Attempt) -> Task:
-        """An attempt without the passwords in its settings."""
-        return cls(
-            cell=attempt.cell,
-            folder=str(attempt.folder.resolve()) if attempt.folder is not None else None,
-            runs=str(attempt.runs.resolve()),
-            run=attempt.run,
-            scenario=attempt.scenario.model_dump(mode="json", by_alias=True, exclude={"settings"}),
-            settings=public(attempt.settings.model_dump(mode="json")),
-            budget=dict(attempt.budget),
+        """An attempt, ready for another process."""
+        origin = attempt.origin
+        if origin is not None:
+            origin = replace(origin, folder=origin.folder.resolve(), changes=public(origin.changes))
+        sent = replace(
+            attempt,
+            place=attempt.place.resolve(),
+            folder=attempt.folder.resolve() if attempt.folder is not None else None,
+            runs=attempt.runs.resolve(),
+            scenario=attempt.scenario.model_copy(update={"settings": {}}),
+            settings=Settings(),
+            origin=origin,
         )
+        return cls(sent, public(attempt.settings.model_dump(mode="json")))
 
-    def attempt(self) -> Attempt:
+    def complete(self) -> Attempt:
         """The attempt, with the passwords that this process's environment has."""
-        settings = Settings.model_validate(self.settings)
-        own = with_own_password(settings.checkpoints)
-        checkpoints = own if without_password(own) == settings.checkpoints else settings.checkpoints
-        return Attempt(
-            cell=self.cell,
-            folder=Path(self.folder) if self.folder is not None else None,
-            runs=Path(self.runs),
-            run=self.run,
-            scenario=Scenario.model_validate(self.scenario),
-            settings=settings.model_copy(update={"checkpoints": checkpoints}),
-            budget=self.budget,
-        )
+        origin = self.attempt.origin
+        if origin is not None:
+            origin = replace(origin, changes=_with_password(origin.changes))
+        settings = Settings.model_validate(_with_password(self.settings))
+        return replace(self.attempt, settings=settings, origin=origin)
+
+
+def _with_password(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Settings with the password of checkpoints that the environment has for the same address."""
+    place = settings.get("checkpoints")
+    own = with_own_password(place) if isinstance(place, str) else ""
+    return {**settings, "checkpoints": own} if own and without_password(own) == place else dict(settings)
 
 
 @dataclass(frozen=True)
@@ -132,10 +130,12 @@ class CellWorker:
 
     Args:
         processes: how many workers share the rates of requests.
+        limits: by model: the rate of all workers, and the slots of this one.
     """
 
-    def __init__(self, processes: int) -> None:
+    def __init__(self, processes: int, limits: Mapping[Hashable, ModelLimit]) -> None:
         share_rates(processes)
+        self._limits, self._limited = limits, ExitStack()
         self._held: dict[str, asyncio.Task[None]] = {}
 
     async def emptied(self, folder: str | None) -> About:
@@ -145,11 +145,14 @@ class CellWorker:
             folder: the experiment's; None: not known yet.
         """
         await asyncio.gather(*map(self.stop, list(self._held)))
+        self._limited.close()
+        self._limited.enter_context(limited(self._limits))
         return await asyncio.to_thread(about, Path(folder) if folder is not None else None)
 
     async def begin(self, task: Task) -> None:
         """Begin to hold an attempt."""
-        self._held[task.cell] = asyncio.create_task(hold(task.attempt()), name=f"cell {task.cell}")
+        cell = task.attempt.cell
+        self._held[cell] = asyncio.create_task(hold(task.complete()), name=f"cell {cell}")
 
     async def outcome(self, cell: str) -> Failure | None:
         """Wait for the end of an attempt; why it failed, or None."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 
 from persimchat.evaluation.statistics.intervals import Estimate, mean_over_tasks
@@ -47,7 +47,8 @@ class FlipExcess:
     Attributes:
         rate: of the axis.
         floor: of the axis that stands for chance.
-        excess: rate minus floor, the mean over tasks with its interval; no value where no task has both.
+        excess: rate minus floor, the mean over tasks with its interval, or over seeds where there is one task; no value
+            where no task has both.
     """
 
     rate: FlipRate
@@ -65,22 +66,29 @@ def flip_rate(conversations: Sequence[Answered], axis: str) -> FlipRate:
     """
     if any(axis not in one.levels for one in conversations):
         raise ValueError(f"a conversation has no level of {axis!r}")
+    return _rate(_pairs(conversations, axis), axis)
+
+
+def _pairs(conversations: Sequence[Answered], axis: str) -> list[tuple[Answered, Answered]]:
+    """The pairs of conversations that are equal in all but one axis."""
     alike: dict[Hashable, list[Answered]] = defaultdict(list)
     for one in conversations:
         alike[frozenset(item for item in one.levels.items() if item[0] != axis)].append(one)
-    pairs = [
-        a.answer != b.answer
-        for group in alike.values()
-        for a, b in combinations(group, 2)
-        if a.levels[axis] != b.levels[axis]
-    ]
-    return FlipRate(axis=axis, value=sum(pairs) / len(pairs) if pairs else None, flipped=sum(pairs), pairs=len(pairs))
+    every = (pair for group in alike.values() for pair in combinations(group, 2))
+    return [(a, b) for a, b in every if a.levels[axis] != b.levels[axis]]
+
+
+def _rate(pairs: Sequence[tuple[Answered, Answered]], axis: str) -> FlipRate:
+    flipped = sum(a.answer != b.answer for a, b in pairs)
+    return FlipRate(axis=axis, value=flipped / len(pairs) if pairs else None, flipped=flipped, pairs=len(pairs))
 
 
 def flip_excess(conversations: Sequence[Answered], axis: str, *, floor: str = "seed", unit: str = "task") -> FlipExcess:
     """An axis's flip rate minus that of the seeds, −1 to 1, with the interval of `mean_over_tasks`.
 
     Two conversations that differ in the seed alone give different answers, too. Only what passes that is the axis's.
+    Where there is one task, the seeds are the units: each has its own pairs on the axis, and the pairs of seeds to
+    which it belongs. Such an interval is rough, because two seeds share a pair.
 
     Args:
         conversations: with levels of both axes.
@@ -98,8 +106,16 @@ def flip_excess(conversations: Sequence[Answered], axis: str, *, floor: str = "s
     for group in units.values():
         rate, by_chance = flip_rate(group, axis).value, flip_rate(group, floor).value
         differences.append(None if rate is None or by_chance is None else rate - by_chance)
-    return FlipExcess(
-        rate=flip_rate(conversations, axis),
-        floor=flip_rate(conversations, floor),
-        excess=mean_over_tasks(differences),
-    )
+    excess = mean_over_tasks(differences) if len(units) > 1 else _over_seeds(conversations, axis, floor)
+    return FlipExcess(rate=flip_rate(conversations, axis), floor=flip_rate(conversations, floor), excess=excess)
+
+
+def _over_seeds(conversations: Sequence[Answered], axis: str, floor: str) -> Estimate:
+    """The excess with the seeds as units."""
+    by_chance = _pairs(conversations, floor)
+    differences: list[float | None] = []
+    for seed in dict.fromkeys(one.levels[floor] for one in conversations):
+        rate = flip_rate([one for one in conversations if one.levels[floor] == seed], axis).value
+        own = _rate([pair for pair in by_chance if any(one.levels[floor] == seed for one in pair)], floor).value
+        differences.append(None if rate is None or own is None else rate - own)
+    return replace(mean_over_tasks(differences), method="t over seeds")

@@ -89,6 +89,7 @@ class RecordedSettings(Kept):
     mode: str = "discussion"
     pattern: str = "need_to_talk"
     baseline: str | None = None
+    answer_format: str = "free"
     max_messages: Count | None = None
     model: str | None = None
 

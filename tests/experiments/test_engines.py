@@ -22,11 +22,14 @@ from experiment_tables import VARYING, rows
 
 from persimchat.app.cli import main
 from persimchat.experiments import Experiment, engine, ray_engine, run_experiment
-from persimchat.experiments.engine import Attempt, EngineChoice
+from persimchat.experiments.bases import Origin
+from persimchat.experiments.engine import EngineChoice
+from persimchat.experiments.holding import Attempt
 from persimchat.experiments.place import Place
 from persimchat.experiments.plan import plan
 from persimchat.experiments.ray_worker import Failure, Task, about
 from persimchat.models import limits
+from persimchat.models.limits import ModelLimit
 from persimchat.runs.folder.calls import CALLS
 from persimchat.runs.folder.lock import is_held
 from persimchat.state.errors import InputError, MachineError, MissingExtraError, ModelError
@@ -39,12 +42,14 @@ SECRET = "a-password-of-somebody"
 def attempt(make: Make, tmp_path: Path, **settings: Any) -> Attempt:
     planned = plan(make()).cells[0]
     given = planned.settings.model_copy(update=settings)
-    return Attempt(planned.cell.id, None, tmp_path / "runs", "a-run", planned.scenario, given, {"budget_calls": 50})
+    place = Place(tmp_path / "small")
+    own = {"budget_calls": 50}
+    return Attempt(planned.cell.id, place.path, None, place.runs, "a-run", planned.scenario, given, None, own)
 
 
 def test_an_attempt_comes_through_as_it_was(make: Make, tmp_path: Path):
     sent = attempt(make, tmp_path, temperature=0.3)
-    assert pickle.loads(pickle.dumps(Task.of(sent))).attempt() == sent
+    assert pickle.loads(pickle.dumps(Task.of(sent))).complete() == sent
 
 
 def test_no_password_goes_to_a_worker(make: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
@@ -53,11 +58,11 @@ def test_no_password_goes_to_a_worker(make: Make, tmp_path: Path, monkeypatch: p
     task = Task.of(attempt(make, tmp_path, checkpoints=address))
     assert SECRET not in str(task)
     monkeypatch.delenv("PERSIMCHAT_CHECKPOINTS", raising=False)
-    assert task.attempt().settings.checkpoints == "postgresql://me@db.example/town"
+    assert task.complete().settings.checkpoints == "postgresql://me@db.example/town"
     monkeypatch.setenv("PERSIMCHAT_CHECKPOINTS", address)
-    assert task.attempt().settings.checkpoints == address
+    assert task.complete().settings.checkpoints == address
     monkeypatch.setenv("PERSIMCHAT_CHECKPOINTS", "postgresql://me:x@other.example/town")
-    assert task.attempt().settings.checkpoints == "postgresql://me@db.example/town"
+    assert task.complete().settings.checkpoints == "postgresql://me@db.example/town"
 
 
 @pytest.mark.parametrize(
@@ -89,6 +94,22 @@ def test_a_worker_that_differs_is_refused(field: str, words: str):
     refused = ray_engine._different(replace(own, machine="far", **{field: "other"}), own)
     assert refused is not None
     assert words in str(refused) and "(machine far)" in str(refused)
+
+
+def test_no_password_of_a_branch_goes_to_a_worker(make: Make, tmp_path: Path):
+    changes = {"checkpoints": f"postgresql://me:{SECRET}@db.example/town", "temperature": 0.3}
+    origin = Origin(tmp_path / "a-run", "a-run", 2, None, changes)
+    sent = Task.of(replace(attempt(make, tmp_path), origin=origin)).complete()
+    assert sent.origin is not None and sent.origin.changes["temperature"] == 0.3
+    assert SECRET not in str(sent)
+
+
+def test_workers_share_slots():
+    limits = {"m": ModelLimit(per_second=10.0, at_once=7)}
+    assert [ray_engine.shared(limits, 3, number)["m"].at_once for number in range(3)] == [3, 2, 2]
+    assert ray_engine.shared(limits, 3, 0)["m"].per_second == 10.0
+    with pytest.raises(InputError, match="7 slots for 8 workers"):
+        ray_engine.shared(limits, 8, 0)
 
 
 def test_workers_share_the_rate(monkeypatch: pytest.MonkeyPatch):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-import scipy.stats  # noqa: F401  loaded here, so that no test pays for it
+import scipy.stats
 from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
@@ -28,8 +28,18 @@ def test_flip_rates():
     assert (wording.value, wording.flipped, wording.pairs) == (0.5, 2, 4)
     assert (seed.value, seed.flipped, seed.pairs) == (0.5, 6, 12)
     found = flip_excess(EXAMPLE, "wording")
-    assert (found.excess.value, found.excess.low, found.excess.n) == (0, None, 1)
+    assert found.excess.value == pytest.approx(0)
+    assert (found.excess.n, found.excess.method) == (4, "t over seeds")
     assert (found.rate, found.floor) == (wording, seed)
+
+
+def test_one_task_is_resampled_over_its_seeds():
+    """By hand: on the axis the four seeds flip 0, 1, 1, 0; of the pairs of each seed, 1/3, 1/3, 1/3 and 1 flip in a,
+    and 1, 1/3, 1/3, 1/3 in b."""
+    found = flip_excess(EXAMPLE, "wording").excess
+    differences = [0 - 4 / 6, 1 - 2 / 6, 1 - 2 / 6, 0 - 4 / 6]
+    spread = scipy.stats.tstd(differences) / 2 * scipy.stats.t.ppf(0.975, 3)
+    assert (found.low, found.high) == (pytest.approx(-spread), pytest.approx(spread))
 
 
 def test_no_answer_is_an_answer():

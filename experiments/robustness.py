@@ -1,0 +1,203 @@
+"""Robustness: whether answers and differences hold when something changes that should not matter.
+
+The axes that should not matter are wording, order of the participants, and model; seeds stand for chance.
+
+- An *answer* of a conversation (whether a debate found consensus, and what it concluded) flips where two conversations
+  that are equal in all but the axis answer differently. Seeds flip answers, too: only what passes that is the axis's.
+- A *contrast* (a comparison's mean difference) is looked at within each level of the axis.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from persimchat.evaluation.statistics.flips import Answered, FlipExcess, flip_excess
+from persimchat.evaluation.statistics.intervals import Estimate
+from persimchat.experiments.axes import Label
+from persimchat.experiments.comparing import Comparison, Values, compare
+from persimchat.experiments.file import Compare
+from persimchat.experiments.place import Standing
+from persimchat.experiments.plan import Cell
+
+CHANCE: Final = "seed"
+"""The axis that stands for chance."""
+AXES: Final = ("wording", "order", "model", CHANCE)
+"""Axes over which an answer or a difference should hold."""
+
+Answers = Mapping[str, Mapping[str, str | None]]
+"""By question, the answer of each complete cell; None is no answer, which counts as one."""
+Ruling = Literal["survives", "reversed", "undecided"]
+
+
+@dataclass(frozen=True)
+class AnswerFinding:
+    """How often an axis changes an answer.
+
+    Attributes:
+        question: what is answered.
+        axis: what is changed.
+        flips: its rate, that of the seeds, and the difference. Without several seeds there is no floor.
+        base: the first level.
+        alike: the levels whose most frequent answer is that of the first.
+        levels: all levels with an answer.
+    """
+
+    question: str
+    axis: str
+    flips: FlipExcess
+    base: Label
+    alike: int
+    levels: int
+
+
+@dataclass(frozen=True)
+class ContrastFinding:
+    """Whether a difference holds at every level of an axis.
+
+    Attributes:
+        whole: the difference over all levels.
+        axis: what is changed.
+        at: the difference within each level; without a value where the level has no complete task.
+        ruling: survives: every level has the sign of the whole, whose interval excludes 0. Reversed: a level's interval
+            lies wholly on the other side. Undecided: anything else.
+        reversed_in: the levels that are reversed.
+        missing: the levels in which there is nothing to compare.
+    """
+
+    whole: Comparison
+    axis: str
+    at: Mapping[Label, Comparison]
+    ruling: Ruling
+    reversed_in: Sequence[Label]
+    missing: Sequence[Label]
+
+
+@dataclass(frozen=True)
+class Robustness:
+    """What holds when something changes that should not matter.
+
+    Attributes:
+        axes: those of `AXES` that are varied.
+        answers: one a question and axis.
+        contrasts: one a comparison and axis.
+    """
+
+    axes: Sequence[str]
+    answers: Sequence[AnswerFinding]
+    contrasts: Sequence[ContrastFinding]
+
+
+def answers_of(standings: Mapping[str, Standing]) -> Answers:
+    """The answers of complete debates, by question and cell.
+
+    A conclusion counts only where the debate has a form of answer: two sentences are never equal.
+    """
+    consensus: dict[str, str | None] = {}
+    conclusions: dict[str, str | None] = {}
+    for cell, standing in standings.items():
+        manifest = standing.manifest
+        if standing.status != "done" or manifest is None or manifest.settings.mode != "debate":
+            continue
+        concluded = manifest.conclusion
+        consensus[cell] = "consensus" if concluded is not None and concluded.consensus else "no consensus"
+        if manifest.settings.answer_format != "free":
+            conclusions[cell] = concluded.answer if concluded is not None else None
+    return {question: given for question, given in (("consensus", consensus), ("conclusion", conclusions)) if given}
+
+
+def robustness(
+    axes: Mapping[str, Sequence[Label]],
+    cells: Sequence[Cell],
+    answers: Answers,
+    comparisons: Sequence[Comparison],
+    values: Values,
+) -> Robustness:
+    """Look at answers and differences level by level.
+
+    Args:
+        axes: the levels of every axis of the experiment.
+        cells: of the experiment.
+        answers: by question and cell.
+        comparisons: those of the experiment.
+        values: of the measures.
+
+    Raises:
+        MissingExtraError: the extra `evaluation` is not installed.
+    """
+    varied = [name for name in AXES if len(axes.get(name, ())) > 1]
+    found = [
+        finding
+        for question, given in answers.items()
+        for axis in varied
+        if axis != CHANCE and (finding := _answer(question, axis, axes[axis], cells, given)) is not None
+    ]
+    contrasts = [
+        _contrast(one, axis, axes, cells, values)
+        for one in comparisons
+        for axis in varied
+        if axis != one.by and axis not in one.within and one.difference.value is not None
+    ]
+    return Robustness(varied, found, contrasts)
+
+
+def _answer(
+    question: str, axis: str, labels: Sequence[Label], cells: Sequence[Cell], given: Mapping[str, str | None]
+) -> AnswerFinding | None:
+    answered = [
+        Answered({**cell.axes, CHANCE: cell.axes.get(CHANCE), "task": (cell.task, cell.round)}, given[cell.id])
+        for cell in cells
+        if cell.id in given
+    ]
+    if not answered:
+        return None
+    usual = {label: _most_frequent([one.answer for one in answered if one.levels[axis] == label]) for label in labels}
+    there = {label: tied for label, tied in usual.items() if tied}
+    base = next(iter(there))
+    return AnswerFinding(
+        question=question,
+        axis=axis,
+        flips=flip_excess(answered, axis, floor=CHANCE),
+        base=base,
+        alike=sum(tied == there[base] for tied in there.values()),
+        levels=len(there),
+    )
+
+
+def _most_frequent(answers: Sequence[str | None]) -> frozenset[str | None]:
+    """The most frequent answers; several where they are equally frequent, none of nothing."""
+    counts = Counter(answers)
+    return frozenset(answer for answer, number in counts.items() if number == max(counts.values()))
+
+
+def _contrast(
+    whole: Comparison, axis: str, axes: Mapping[str, Sequence[Label]], cells: Sequence[Cell], values: Values
+) -> ContrastFinding:
+    pair = {**axes, whole.by: [whole.b, whole.a]}
+    at: dict[Label, Comparison] = {}
+    for label in axes[axis]:
+        wanted = Compare(by=whole.by, reference=whole.b, within={**whole.within, axis: label})
+        (at[label],) = compare(wanted, pair, cells, [whole.measure], values)
+    sign = _sign(whole.difference.value)
+    there = {label: one.difference for label, one in at.items() if one.difference.value is not None}
+    turned = [label for label, found in there.items() if sign and _side(found) == -sign]
+    holds = _side(whole.difference) and len(there) == len(at)
+    ruling: Ruling = "undecided"
+    if turned:
+        ruling = "reversed"
+    elif holds and all(_sign(found.value) == sign for found in there.values()):
+        ruling = "survives"
+    return ContrastFinding(whole, axis, at, ruling, turned, [label for label in at if label not in there])
+
+
+def _sign(value: float | None) -> int:
+    return 0 if value is None else (value > 0) - (value < 0)
+
+
+def _side(found: Estimate) -> int:
+    """On which side of 0 an interval lies wholly: 1, −1, or 0 where it holds 0 or there is none."""
+    if found.low is None or found.high is None:
+        return 0
+    return 1 if found.low > 0 else -1 if found.high < 0 else 0
