@@ -46,6 +46,19 @@ def _share(value: float | None) -> str:
     return UNKNOWN if value is None else f"{value:.0%}".replace("-", "−").replace("%", " %")
 
 
+def _said(one: Comparison) -> str:
+    """What a comparison found, for readers of sentences: higher, lower, or that neither could be shown."""
+    found = one.difference
+    if found.value is None:
+        return "nothing to compare"
+    if found.low is None or found.high is None:
+        return f"{_number(found.value)} in one task, which shows nothing by itself"
+    interval = f"95 % interval {_number(found.low)} to {_number(found.high)}"
+    if found.low <= 0 <= found.high:
+        return f"no difference could be shown: {_number(found.value)} on average, {interval}"
+    return f"{'higher' if found.value > 0 else 'lower'} by {_number(abs(found.value))} on average, {interval}"
+
+
 @cache
 def _environment() -> Environment:
     folder = files("persimchat.experiments") / "templates"
@@ -53,6 +66,7 @@ def _environment() -> Environment:
     environment.filters["number"] = _number
     environment.filters["p"] = _p
     environment.filters["share"] = _share
+    environment.filters["said"] = _said
     environment.filters["published"] = in_words
     return environment
 
