@@ -147,6 +147,9 @@ class Measures(_Part):
     """What is measured in every conversation."""
 
     evaluators: list[str] = Field(default=[], description="arithmetic evaluators, by name")
+    stances: list[Literal["verdicts", "answers"]] = Field(
+        default=[], description="who moved, by a judge's verdicts or by participants' answers; arithmetic, too"
+    )
     dimensions: DimensionsBy | None = Field(default=None, description="scores of a judge")
     pairs: PairsBy | None = Field(default=None, description="verdicts of a judge on two conversations of a task")
     settings: GivenSettings = Field(default={}, description="settings of the judges' requests, such as context_tokens")

@@ -25,6 +25,8 @@ from persimchat.evaluation.utterances import UTTERANCE_EVALUATORS
 from persimchat.experiments.file import Experiment
 from persimchat.experiments.plan import Cell
 from persimchat.runs.folder.reading import Record
+from persimchat.runs.reports.stance_summary import VALUES, stances_of
+from persimchat.runs.reports.stances import ledger
 from persimchat.state.errors import InputError, suggestion
 
 EVALUATORS: Final[dict[str, Callable[..., dict[str, Any]]]] = {
@@ -146,7 +148,20 @@ def measures_of(experiment: Experiment) -> list[Measure]:
             raise InputError(f"there is no evaluator {name!r}", where=where, remedy=suggestion(name, EVALUATORS))
         if name in names[:number]:
             raise InputError(f"evaluator {name!r} is named twice", where=where, remedy="Leave one of them out.")
-    return [_arithmetic(name) for name in names]
+    sources = list(dict.fromkeys(experiment.measures.stances))
+    return [*map(_arithmetic, names), *(_stances(source, name) for source in sources for name in VALUES)]
+
+
+def _stances(source: str, name: str) -> Measure:
+    """A number of the ledger of positions, by one source."""
+    measure = f"{source}_{name}"
+
+    def values(record: Record, cell: Cell) -> list[Value]:
+        found = next(iter(stances_of(ledger(record, [source]))), None)
+        value = found.values()[name] if found else None
+        return [Value(measure, value, missing=DOES_NOT_APPLY if value is None else "")]
+
+    return Measure(measure, f"By {source}: {VALUES[name]}", values)
 
 
 def _arithmetic(name: str) -> Measure:

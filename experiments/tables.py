@@ -18,17 +18,30 @@ from persimchat.experiments.judging import asked_of, spent_on_judging
 from persimchat.experiments.measuring import DOES_NOT_APPLY, AskedMeasure, Held, Named, Value, measures_of
 from persimchat.experiments.pairing import Contest, JudgedPair, PairVerdicts, contests, verdicts_of
 from persimchat.experiments.place import TABLES, LockFile, Place, Standing
+from persimchat.experiments.robustness import Robustness, answers_of, robustness
 from persimchat.experiments.rows import (
     Axes,
     cell_row,
     comparison_row,
     contest_row,
+    contrast_rows,
+    flip_row,
     group_row,
     measure_row,
     pair_row,
     with_axes,
 )
-from persimchat.experiments.table_models import CellRow, ComparisonRow, ContestRow, GroupRow, MeasureRow, PairRow, Row
+from persimchat.experiments.table_models import (
+    CellRow,
+    ComparisonRow,
+    ContestRow,
+    ContrastRow,
+    FlipRow,
+    GroupRow,
+    MeasureRow,
+    PairRow,
+    Row,
+)
 from persimchat.prompts import prompt_hash
 from persimchat.runs.events import Totals
 from persimchat.runs.folder.lines import DISCLAIMER
@@ -41,8 +54,8 @@ from persimchat.runs.reports.summary import count_words, mean
 CODEBOOK: Final = "codebook.md"
 CSV: Final = "csv"
 
-_IN_PAIRS: Final = ("pairs", "contests")
-"""Tables that an experiment has only if it judges pairs."""
+_SOMETIMES: Final = ("pairs", "contests", "flips", "contrasts")
+"""Tables that an experiment has only if it judges pairs, or varies what should not matter."""
 
 
 @dataclass(frozen=True)
@@ -63,6 +76,7 @@ class Tables:
         comparisons: with their intervals, as computed.
         pairs: that judges compare.
         contests: what the pairs come to.
+        robustness: what holds over axes that should not matter.
         beside: published values.
         judging: what judges have used.
     """
@@ -80,6 +94,7 @@ class Tables:
     comparisons: Sequence[Comparison]
     pairs: Sequence[JudgedPair]
     contests: Sequence[Contest]
+    robustness: Robustness
     beside: Beside
     judging: Totals
 
@@ -144,6 +159,12 @@ def tables(experiment: Experiment, place: Place) -> Tables:
     if paired is not None:
         rows["pairs"] += [pair_row(models["pairs"], axes, one, paired) for one in pairs]
         rows["contests"] += [contest_row(one, paired, beside) for one in counted]
+    robust = robustness(axes, locked.cells, answers_of(standings), comparisons, means)
+    if robust.answers:
+        models["flips"], rows["flips"] = FlipRow, [flip_row(one) for one in robust.answers]
+    if robust.contrasts:
+        models["contrasts"] = ContrastRow
+        rows["contrasts"] = [row for one in robust.contrasts for row in contrast_rows(one)]
     return Tables(
         experiment=experiment,
         locked=locked,
@@ -158,6 +179,7 @@ def tables(experiment: Experiment, place: Place) -> Tables:
         comparisons=comparisons,
         pairs=pairs,
         contests=counted,
+        robustness=robust,
         beside=beside,
         judging=spent_on_judging(place.path),
     )
@@ -199,7 +221,7 @@ def write_tables(found: Tables, place: Place, form: str = CSV) -> Path:
     """
     folder = place.path / TABLES
     folder.mkdir(exist_ok=True)
-    for name in {*_IN_PAIRS} - {*found.rows}:
+    for name in {*_SOMETIMES} - {*found.rows}:
         for ending in FORMATS:
             (folder / f"{name}.{ending}").unlink(missing_ok=True)
     for name, rows in found.rows.items():
