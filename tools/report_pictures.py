@@ -1,8 +1,8 @@
 """Draw the documents' pictures of reports from real runs: `python tools/report_pictures.py`.
 
 It holds examples/debate.yaml and examples/experiments/turn_taking.yaml with the offline model, writes their reports,
-and takes pictures of them with Chromium and its driver, which must be installed: report.png, study.png and robustness.png
-in docs/pictures.
+and takes pictures of them with Chromium and its driver, which must be installed: report.png, study.png and
+robustness.png in docs/pictures.
 """
 
 from __future__ import annotations

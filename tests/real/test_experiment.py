@@ -69,7 +69,6 @@ def test_totals_add_up_and_what_is_missing_has_a_reason(
     report = (folder / "report.html").read_text(encoding="utf-8")
     assert f"{held + judged} calls" in report
     valid = sum(bool(row["value"]) for row in measured if row["measure"] == "BEL")
-    print(f"\nSmolLM2 in an experiment: {said['done']} of 4 conversations held, {held} calls; ", end="")
-    print(
-        f"as a judge {valid} of 4 scores and {sum(bool(row['verdict']) for row in pairs)} of 2 verdicts, {judged} calls"
-    )
+    done, verdicts = said["done"], sum(bool(row["verdict"]) for row in pairs)
+    print(f"\nSmolLM2 in an experiment: {done} of 4 conversations held, {held} calls; ", end="")
+    print(f"as a judge {valid} of 4 scores and {verdicts} of 2 verdicts, {judged} calls")
