@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, create_model
 
+from persimchat.runs.reports import export_tables
 from persimchat.runs.reports.export_tables import UNIT
 
 
@@ -159,3 +160,24 @@ class ContestRow(Row):
     published_tie: float | None = column("published ties", "percent")
     published_loss: float | None = column("published losses of the first", "percent")
     published_table: str | None = column("the table of the paper; other tasks, model and judge: see the report")
+
+
+class _OfConversation(Row):
+    """What a row has that comes from one conversation."""
+
+    cell: str = column("the cell's id")
+    task: str | None = column("the id of its task")
+    round: int = column("the draw of tasks", "round")
+
+
+def _as_exported(model: type[export_tables.Row], **more: Any) -> Any:
+    """A table of a run's export, with the cell in place of the columns about the run."""
+    own = {name: field for name, field in model.model_fields.items() if name not in export_tables.Row.model_fields}
+    fields = {**more, **{name: (field.annotation, field) for name, field in own.items()}}
+    return create_model(model.__name__, __base__=_OfConversation, __doc__=model.__doc__ or "", **cast(Any, fields))
+
+
+PollRow: type[Row] = _as_exported(
+    export_tables.PollRow, at=(str, column("the points of the poll at which it was put: start, end, or a number"))
+)
+StanceRow: type[Row] = _as_exported(export_tables.StanceRow)

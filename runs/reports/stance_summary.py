@@ -5,9 +5,19 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from persimchat.runs.reports.stances import Position
 from persimchat.runs.reports.summary import mean
+
+MEASURED: Final = {
+    "moves": "how often somebody changed their stance",
+    "moves_to_majority": "share of the moves that led to what most of the others held then",
+    "moves_uncredited": "share of the moves that came after nobody's words",
+    "kept": "share of those with a clear stance whose first was their last",
+    "stances_at_end": "how many different stances there were at the end",
+}
+"""The numbers of a run's positions by name, each with what it says."""
 
 
 @dataclass(frozen=True)
