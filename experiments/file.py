@@ -24,7 +24,7 @@ from persimchat.runs.reports.stances import SOURCES
 from persimchat.state.document import Document, read_document
 from persimchat.state.errors import InputError, suggestion
 from persimchat.state.normalise import is_visible
-from persimchat.state.poll import Poll
+from persimchat.state.poll import FORMS, Poll
 from persimchat.state.scenario import Topic
 from persimchat.state.setting import with_current_names
 from persimchat.state.settings import FORMER_NAMES, PART, Settings
@@ -174,7 +174,7 @@ class PollOf(_Part):
         except ValidationError as error:
             first = error.errors(include_url=False, include_context=False)[0]
             field, said = ".".join(map(str, first["loc"])), first["msg"].removeprefix("Value error, ")
-            raise ValueError(f"{field}: {said}" if field else said) from None
+            raise ValueError(f"{f'{field}: ' if field else ''}{said}; give a question, and as answer {FORMS}") from None
         if len({*self.at}) < len(self.at):
             raise ValueError("at names a point twice; leave one of them out")
         return self

@@ -25,6 +25,7 @@ from persimchat.experiments.file import Experiment, PollOf
 from persimchat.experiments.measuring import Held, Named, Value
 from persimchat.experiments.needs import ESTIMATED_AS_ONE
 from persimchat.experiments.plan import Plan, Planned, canonical
+from persimchat.memory.chroma_client import EPHEMERAL
 from persimchat.runs.folder.judgements import answers_in
 from persimchat.runs.folder.manifest import Manifest
 from persimchat.runs.folder.polls import POLLS, PollAnswer, fresh
@@ -39,6 +40,9 @@ from persimchat.state.settings import ABOUT, BUDGETS, Settings
 NO_SUCH_TURN: Final = "no such turn"
 """The reason of a value at a point that the conversation does not have."""
 CHANGE: Final = "change"
+
+_LOST: Final = {"checkpoints": "memory", "store": EPHEMERAL}
+"""Settings with which a conversation leaves no minds."""
 
 Given = tuple[str, int, int]
 """Agent, turn and number of an answer."""
@@ -107,7 +111,7 @@ class InCell:
     planned: Planned
     turns: Sequence[int]
 
-    @property
+    @cached_property
     def units(self) -> list[Foreseen]:
         """All questions."""
         return self.polling.foreseen(self.planned, self.turns)
@@ -226,8 +230,19 @@ def _typical_of(typical: Typical, persona: Persona, turn: int) -> Standpoint:
 
 
 def pollings(plan: Plan) -> list[Polling]:
-    """The polls of an experiment, in order of the file."""
+    """The polls of an experiment, in order of the file.
+
+    Raises:
+        InputError: conversations would not keep the minds that are to be asked.
+    """
     experiment, limits = plan.experiment, plan.experiment.limits
+    for name, lost in _LOST.items():
+        if any(one.settings.baseline is None and getattr(one.settings, name) == lost for one in plan.cells):
+            raise InputError(
+                f"with {name}={lost}, nobody can be asked after the conversation: minds end with it",
+                where=experiment.where("measures", "polls"),
+                remedy=f"Leave out {name}, or the polls.",
+            )
     budgets = {name: getattr(limits, name) for name in BUDGETS}
     planned = {each.cell.id: each for each in plan.cells}
     return [
