@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Final
@@ -59,12 +59,6 @@ class AskedOf(Asked):
         """The model's name in records."""
         return without_credentials(self.model.written)
 
-    def again(self, repeat: int) -> AskedOf:
-        """The question for the answer of this number; the offline model gets a seed of its own for each."""
-        if repeat == 1 or self.model.provider != "offline":
-            return self
-        return replace(self, settings=self.settings.model_copy(update={"seed": self.settings.seed + repeat - 1}))
-
 
 @dataclass(frozen=True)
 class Unit:
@@ -111,7 +105,7 @@ class Polled:
     def units(self) -> list[Unit]:
         """All questions, in order of turns and agents."""
         asked = [question_to(self.poll, one, self.settings, in_conversation=bool(self.run)) for one in self.standpoints]
-        return [Unit(self.poll, one.again(n), n) for one in asked for n in range(1, self.repeats + 1)]
+        return [Unit(self.poll, one, n) for one in asked for n in range(1, self.repeats + 1)]
 
     def rows(self) -> dict[Key, PollAnswer]:
         """The answers in the folder. Raises as `answers_in`."""

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 from persimchat.evaluation.statistics.library import stats
 from persimchat.experiments.comparing import Comparison, compare
@@ -31,15 +31,14 @@ from persimchat.experiments.place import Changes, Place, Standing, stale_cells
 from persimchat.experiments.plan import Plan, plan
 from persimchat.experiments.positions import stance_numbers
 from persimchat.experiments.report import write_report
+from persimchat.experiments.robustness import Robustness, answers_are_compared
 from persimchat.experiments.tables import CSV, Tables, tables, write_tables
 from persimchat.graph.node import wait_for
 from persimchat.models.limits import limited
 from persimchat.runs.reports.estimate import Estimate
 from persimchat.runs.reports.export_writing import need
 from persimchat.state.errors import InputError, suggestion
-
-OUT: Final = Path("results")
-"""The folder of experiments, relative to the working directory."""
+from persimchat.state.folders import RESULTS
 
 
 @dataclass(frozen=True)
@@ -63,7 +62,8 @@ class Results:
 
         Args:
             table: `cells`, `measures`, `groups` or `comparisons`; where a judge compares pairs, `pairs` and `contests`;
-                where there are polls or positions, `polls` and `stances`.
+                where there are polls or positions, `polls` and `stances`; where wording, order, model or seed are
+                varied, `flips` and `contrasts`.
 
         Raises:
             InputError: there is no such table.
@@ -72,6 +72,10 @@ class Results:
             known = tuple(self.tables.rows)
             raise InputError(f"there is no table {table!r}", where="argument table", remedy=suggestion(table, known))
         return [row.model_dump(mode="json") for row in self.tables.rows[table]]
+
+    def robustness(self) -> Robustness:
+        """What holds over wordings, orders, models and seeds: answers of debates, and the comparisons of the file."""
+        return self.tables.robustness
 
     def compare(self, measure: str, by: str, **within: Any) -> list[Comparison]:
         """Compare all pairs of an axis's levels in one measure, paired by task.
@@ -117,7 +121,7 @@ class Prepared:
     judging: Sequence[Work] = ()
 
 
-def prepare(experiment: Experiment, out: Path | str = OUT, *, many: bool = False, renew: bool = False) -> Prepared:
+def prepare(experiment: Experiment, out: Path | str = RESULTS, *, many: bool = False, renew: bool = False) -> Prepared:
     """Plan, estimate and look into the folder; asks no model and writes nothing. Arguments as for `arun_experiment`.
 
     Raises:
@@ -129,7 +133,7 @@ def prepare(experiment: Experiment, out: Path | str = OUT, *, many: bool = False
     measures_of(experiment)
     stance_numbers(experiment)
     askers = askers_of(planned)
-    if experiment.compare:
+    if experiment.compare or answers_are_compared(planned):
         stats()
     model_limits(planned, judges_of(askers))
     needed = estimates(planned)
@@ -186,7 +190,7 @@ async def _judged(
 
 async def arun_experiment(
     experiment: Experiment,
-    out: Path | str = OUT,
+    out: Path | str = RESULTS,
     *,
     many: bool = False,
     renew: bool = False,
@@ -211,7 +215,7 @@ async def arun_experiment(
     return await run_prepared(prepared, tell, form)
 
 
-def run_experiment(experiment: Experiment, out: Path | str = OUT, **options: Any) -> Results:
+def run_experiment(experiment: Experiment, out: Path | str = RESULTS, **options: Any) -> Results:
     """Run an experiment from ordinary code or a notebook. Arguments as for `arun_experiment`."""
     return wait_for(arun_experiment(experiment, out, **options))
 

@@ -11,10 +11,11 @@ from persimchat.experiments.axes import Level, in_order
 from persimchat.experiments.file import PATCHED, Base, BranchOf, Experiment
 from persimchat.personas.names import full_name
 from persimchat.personas.scenario import default_participants, load_scenario, make_scenario
-from persimchat.runs.folder.finding import CONVERSATIONS, LATEST, find_run
+from persimchat.runs.folder.finding import LATEST, find_run
 from persimchat.runs.run.branch import Branching, branching
 from persimchat.runs.run.going_on import manifest_of, scenario_of
 from persimchat.state.errors import InputError
+from persimchat.state.folders import CONVERSATIONS
 from persimchat.state.intervention import said_by
 from persimchat.state.scenario import Scenario
 

@@ -18,7 +18,7 @@ from persimchat.evaluation.benchmarks.formats import Item
 from persimchat.evaluation.benchmarks.scoring import MethodResult, Scored, results, scored_alone, state_of
 from persimchat.evaluation.benchmarks.solving import ALONE, Solving, solver_of
 from persimchat.evaluation.judging import judge_all
-from persimchat.experiments.api import OUT, Prepared, prepare
+from persimchat.experiments.api import Prepared, prepare
 from persimchat.experiments.benchmark import Benchmark, budgets, experiment_of, notes, paper_says
 from persimchat.experiments.driving import Outcome, Progress, check_cells, drive
 from persimchat.experiments.needs import amounts, summed
@@ -30,6 +30,7 @@ from persimchat.experiments.tables import tables, write_table, write_tables
 from persimchat.models.asking import uselessness
 from persimchat.models.ledger import Ledger
 from persimchat.runs.events import Totals
+from persimchat.state.folders import RESULTS
 
 ITEMS: Final = "items"
 
@@ -116,7 +117,7 @@ def _is_over(place: Place, planned: Planned) -> bool:
     return standing.status == "done" or bool(useless)
 
 
-def prepare_benchmark(benchmark: Benchmark, out: Path | str = OUT, *, many: bool = False) -> PreparedBenchmark:
+def prepare_benchmark(benchmark: Benchmark, out: Path | str = RESULTS, *, many: bool = False) -> PreparedBenchmark:
     """Plan, estimate and look into the folder; asks no model and writes nothing.
 
     Args:

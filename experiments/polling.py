@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from statistics import fmean
@@ -137,7 +137,8 @@ class InCell:
                 changes={n: getattr(self.planned.settings, n) for n, about in ABOUT.items() if not about.shapes},
                 budgets=polling.budgets,
             )
-        await polled.judged(asking)
+        # A run's id has a part by chance; requests are seeded by the cell's, so that an experiment can be repeated.
+        await replace(polled, run=self.planned.cell.id).judged(asking)
 
 
 @dataclass(frozen=True)

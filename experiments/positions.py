@@ -6,7 +6,7 @@ the experiment's polls that are put at several points. Sources are never mixed.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -15,30 +15,27 @@ from persimchat.experiments.measuring import DOES_NOT_APPLY, Named, Value
 from persimchat.experiments.place import Standing
 from persimchat.experiments.plan import Cell, defaults
 from persimchat.runs.folder.reading import Record
-from persimchat.runs.reports.stance_summary import MEASURED, stances_of
+from persimchat.runs.reports.stance_summary import VALUES, stances_of
 from persimchat.runs.reports.stances import Position, ledger
-from persimchat.state.errors import InputError, suggestion
+from persimchat.state.errors import InputError
 
 VERDICTS, ANSWERS, POLLS = "verdicts", "answers", "polls"
 NO_POSITIONS: Final = "no positions"
 """The reason of a value that is missing because nobody's position is recorded, or none is clear."""
-NO_MOVES: Final = "nobody moved"
 _IN_ROUNDS: Final = ("mad", "mad_judge", "reconcile")
 
 
 @dataclass(frozen=True)
 class StanceNumbers:
-    """The numbers of one source: `verdicts:moves`, `answers:kept`, `cars:moves` for the poll cars.
+    """The numbers of one source: `verdicts_moves`, `answers_kept`, `cars_moves` for the poll cars.
 
     Attributes:
         source: of the positions.
         asked: the poll, for polls.
-        wanted: names in `MEASURED`.
     """
 
     source: str
-    asked: PollOf | None
-    wanted: Sequence[str]
+    asked: PollOf | None = None
 
     @property
     def _of(self) -> str:
@@ -47,8 +44,8 @@ class StanceNumbers:
     @property
     def named(self) -> list[Named]:
         """One measure a number."""
-        where = f"poll {self.asked.id}" if self.asked is not None else self.source
-        return [Named(f"{self._of}:{name}", f"{MEASURED[name]} (positions from: {where})") for name in self.wanted]
+        by = f"the poll {self.asked.id}" if self.asked is not None else self.source
+        return [Named(f"{self._of}_{name}", f"By {by}: {about}") for name, about in VALUES.items()]
 
     def positions(self, record: Record) -> list[Position]:
         """The source's part of the ledger of a run."""
@@ -65,10 +62,9 @@ class StanceNumbers:
         if found is None:
             why = NO_POSITIONS if self.asked is not None or self._applies(record) else DOES_NOT_APPLY
             return [Value(one.name, None, why) for one in self.named]
-        numbers = found.values()
         return [
-            Value(f"{self._of}:{name}", numbers[name], "" if numbers[name] is not None else NO_MOVES)
-            for name in self.wanted
+            Value(f"{self._of}_{name}", number, DOES_NOT_APPLY if number is None else "")
+            for name, number in found.values().items()
         ]
 
     def _applies(self, record: Record) -> bool:
@@ -86,25 +82,24 @@ def stance_numbers(
         standings: how far each cell is, by its id.
 
     Raises:
-        InputError: a number is not known.
+        InputError: polls are to say who moved, and none is put at several points.
     """
     wanted = experiment.measures.stances
+    polls = [StanceNumbers(POLLS, one) for one in experiment.measures.polls if len(one.at) > 1]
     if isinstance(wanted, list):
-        for place, name in enumerate(wanted):
-            if name not in MEASURED:
-                raise InputError(
-                    f"positions have no measure {name!r}",
-                    where=experiment.where("measures", "stances", place),
-                    remedy=suggestion(name, MEASURED),
-                )
+        if POLLS in wanted and not polls:
+            raise InputError(
+                "polls are to say who moved, and none is put at several points",
+                where=experiment.where("measures", "stances"),
+                remedy="Add a poll, or leave polls out.",
+            )
+        found = dict.fromkeys(wanted)
+        return [one for name in found for one in (polls if name == POLLS else [StanceNumbers(name)])]
     if not wanted:
         return []
-    names = [name for name in MEASURED if wanted is True or name in wanted]
-    sources = dict.fromkeys(source for cell in cells for source in _sources(_settings_of(cell, standings or {})))
-    polls = [one for one in experiment.measures.polls if len(one.at) > 1]
-    listed = [one for one in (VERDICTS, ANSWERS) if one in sources] or ([] if polls else [VERDICTS])
-    found = [StanceNumbers(source, None, names) for source in listed]
-    return found + [StanceNumbers(POLLS, one, names) for one in polls]
+    there = {source for cell in cells for source in _sources(_settings_of(cell, standings or {}))}
+    listed = [one for one in (VERDICTS, ANSWERS) if one in there] or ([] if polls else [VERDICTS])
+    return [*map(StanceNumbers, listed), *polls]
 
 
 def _settings_of(cell: Cell, standings: Mapping[str, Standing]) -> Mapping[str, Any]:

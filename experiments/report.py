@@ -22,6 +22,7 @@ from persimchat.experiments.pairing import Contest, PairVerdicts, beaten
 from persimchat.experiments.place import Place
 from persimchat.experiments.report_judges import answers, not_judged, notes, too_many
 from persimchat.experiments.report_polls import by_lot, polled, polls_missing
+from persimchat.experiments.robustness import ContrastFinding
 from persimchat.experiments.tables import Tables
 from persimchat.runs.folder.lines import DISCLAIMER
 from persimchat.runs.folder.run_folder import write_whole
@@ -42,12 +43,31 @@ def _p(value: float | None) -> str:
     return UNKNOWN if value is None else "< 0.001" if value < 0.001 else f"{value:.3f}"
 
 
+def _share(value: float | None) -> str:
+    return UNKNOWN if value is None else f"{value:.0%}".replace("-", "−").replace("%", " %")
+
+
+def _said(one: Comparison) -> str:
+    """What a comparison found, for readers of sentences: higher, lower, or that neither could be shown."""
+    found = one.difference
+    if found.value is None:
+        return "nothing to compare"
+    if found.low is None or found.high is None:
+        return f"{_number(found.value)} in one task, which shows nothing by itself"
+    interval = f"95 % interval {_number(found.low)} to {_number(found.high)}"
+    if found.low <= 0 <= found.high:
+        return f"no difference could be shown: {_number(found.value)} on average, {interval}"
+    return f"{'higher' if found.value > 0 else 'lower'} by {_number(abs(found.value))} on average, {interval}"
+
+
 @cache
 def _environment() -> Environment:
     folder = files("persimchat.experiments") / "templates"
     environment = page_environment({one.name: one.read_text(encoding="utf-8") for one in folder.iterdir()})
     environment.filters["number"] = _number
     environment.filters["p"] = _p
+    environment.filters["share"] = _share
+    environment.filters["said"] = _said
     environment.filters["published"] = in_words
     return environment
 
@@ -89,6 +109,12 @@ def forest(comparisons: Sequence[Comparison]) -> Forest | None:
     """The forest plot of one measure's comparisons; None where there is no difference to draw."""
     differences = [(f"{one.a} − {one.b}", one.difference) for one in comparisons]
     return _forest([(label, each.value, each.low, each.high) for label, each in differences], none=0.0)
+
+
+def at_each_level(one: ContrastFinding) -> Forest | None:
+    """The forest plot of one difference at the levels of an axis."""
+    levels = [(str(label), at.difference) for label, at in one.at.items()]
+    return _forest([(label, each.value, each.low, each.high) for label, each in levels], none=0.0)
 
 
 def rates(contests: Sequence[Contest]) -> Forest | None:
@@ -191,6 +217,11 @@ def report_html(found: Tables, more: Sequence[Section] = ()) -> str:
             rates=rates(found.contests),
             matrix=_matrix(found.contests),
             circles=circular_triads(paired.levels, beaten(found.contests)) if paired else [],
+            robust=found.robustness,
+            contrasts={
+                axis: [(one, at_each_level(one)) for one in found.robustness.contrasts if one.axis == axis]
+                for axis in dict.fromkeys(one.axis for one in found.robustness.contrasts)
+            },
             answers=answers(found),
             notes=notes(found),
             not_judged=not_judged(found),

@@ -19,7 +19,8 @@ from persimchat.experiments.measuring import Value
 from persimchat.experiments.pairing import NOT_COMPLETE, Contest, JudgedPair, PairVerdicts
 from persimchat.experiments.place import Standing, stale
 from persimchat.experiments.plan import Cell
-from persimchat.experiments.table_models import ComparisonRow, ContestRow, Row, column
+from persimchat.experiments.robustness import AnswerFinding, ContrastFinding
+from persimchat.experiments.table_models import ComparisonRow, ContestRow, ContrastRow, FlipRow, Row, column
 from persimchat.runs.folder.manifest import Manifest
 from persimchat.runs.folder.polls import PollAnswer
 from persimchat.runs.reports.export_rows import polled
@@ -165,7 +166,7 @@ def comparison_row(one: Comparison, beside: Beside) -> ComparisonRow:
         by=one.by,
         a=str(one.a),
         b=str(one.b),
-        within=json.dumps(dict(one.within), ensure_ascii=False) if one.within else None,
+        within=_within(one),
         tasks=one.difference.n,
         left_out=one.left_out,
         mean_a=one.first.value,
@@ -254,3 +255,48 @@ def contest_row(one: Contest, measure: PairVerdicts, beside: Beside) -> ContestR
         published_loss=published.loss if published else None,
         published_table=published.table if published else None,
     )
+
+
+def flip_row(one: AnswerFinding) -> FlipRow:
+    """The row of a finding in the table flips."""
+    rate, excess = one.flips.rate, one.flips.excess
+    return FlipRow(
+        question=one.question,
+        axis=one.axis,
+        pairs=rate.pairs,
+        flipped=rate.flipped,
+        rate=rate.value,
+        floor=one.flips.floor.value,
+        excess=excess.value,
+        low=excess.low,
+        high=excess.high,
+        units=excess.n,
+        levels=one.levels,
+        alike=one.alike,
+    )
+
+
+def contrast_rows(one: ContrastFinding) -> list[ContrastRow]:
+    """The rows of a finding in the table contrasts, one a level."""
+    whole = one.whole
+    return [
+        ContrastRow(
+            measure=whole.measure,
+            by=whole.by,
+            a=str(whole.a),
+            b=str(whole.b),
+            within=_within(whole),
+            axis=one.axis,
+            level=str(label),
+            tasks=at.difference.n,
+            difference=at.difference.value,
+            low=at.difference.low,
+            high=at.difference.high,
+            ruling=one.ruling,
+        )
+        for label, at in one.at.items()
+    ]
+
+
+def _within(one: Comparison) -> str | None:
+    return json.dumps(dict(one.within), ensure_ascii=False) if one.within else None

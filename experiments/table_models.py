@@ -162,6 +162,40 @@ class ContestRow(Row):
     published_table: str | None = column("the table of the paper; other tasks, model and judge: see the report")
 
 
+class FlipRow(Row):
+    """One row per answer and axis that should not matter: how often the axis changes the answer."""
+
+    question: str = column("what is answered: consensus, conclusion, or a poll")
+    axis: str = column("the axis that is changed")
+    pairs: int = column("pairs of conversations that are equal in all but the axis", "pairs")
+    flipped: int = column("of these, pairs whose answers differ", "pairs")
+    rate: float | None = column("their share", "share")
+    floor: float | None = column("the same share for seeds; empty if there is one seed", "share")
+    excess: float | None = column("rate minus floor: what is the axis's own", "share")
+    low: float | None = column("lower bound of its 95 % interval (t)", "share")
+    high: float | None = column("upper bound of that interval", "share")
+    units: int = column("tasks on which the interval rests; seeds if there is one task", "units")
+    levels: int = column("levels with an answer", "levels")
+    alike: int = column("levels whose most frequent answer is that of the first level", "levels")
+
+
+class ContrastRow(Row):
+    """One row per comparison and level of an axis that should not matter: the difference at this level."""
+
+    measure: str = column("the measure's name")
+    by: str = column("the axis that is compared")
+    a: str = column("the first level")
+    b: str = column("the second level")
+    within: str | None = column("the levels of other axes to which it is limited, as JSON")
+    axis: str = column("the axis that is changed")
+    level: str = column("its level")
+    tasks: int = column("tasks with values on both sides at this level", "tasks")
+    difference: float | None = column("mean of a minus b at this level")
+    low: float | None = column("lower bound of its 95 % interval (t); empty if there is none")
+    high: float | None = column("upper bound of its 95 % interval (t); empty if there is none")
+    ruling: str = column("of the comparison over this axis: survives, reversed, undecided")
+
+
 class _OfConversation(Row):
     """What a row has that comes from one conversation."""
 

@@ -28,12 +28,15 @@ from persimchat.experiments.pairing import Contest, JudgedPair, PairVerdicts, co
 from persimchat.experiments.place import TABLES, LockFile, Place, Standing
 from persimchat.experiments.polling import given_in, poll_shares
 from persimchat.experiments.positions import stance_numbers
+from persimchat.experiments.robustness import Robustness, answers_of, poll_answers_of, robustness
 from persimchat.experiments.rows import (
     Axes,
     answer_row,
     cell_row,
     comparison_row,
     contest_row,
+    contrast_rows,
+    flip_row,
     group_row,
     measure_row,
     pair_row,
@@ -44,6 +47,8 @@ from persimchat.experiments.table_models import (
     CellRow,
     ComparisonRow,
     ContestRow,
+    ContrastRow,
+    FlipRow,
     GroupRow,
     MeasureRow,
     PairRow,
@@ -63,8 +68,8 @@ from persimchat.runs.reports.summary import count_words, mean
 CODEBOOK: Final = "codebook.md"
 CSV: Final = "csv"
 
-_RARE: Final = ("pairs", "contests", "polls", "stances")
-"""Tables that an experiment has only if it judges pairs, has polls, or measures positions."""
+_SOMETIMES: Final = ("pairs", "contests", "polls", "stances", "flips", "contrasts")
+"""Tables that an experiment has only if it judges pairs, has polls or positions, or varies what should not matter."""
 
 
 @dataclass(frozen=True)
@@ -85,6 +90,7 @@ class Tables:
         comparisons: with their intervals, as computed.
         pairs: that judges compare.
         contests: what the pairs come to.
+        robustness: what holds over axes that should not matter.
         beside: published values.
         judging: what judges have used.
     """
@@ -102,6 +108,7 @@ class Tables:
     comparisons: Sequence[Comparison]
     pairs: Sequence[JudgedPair]
     contests: Sequence[Contest]
+    robustness: Robustness
     beside: Beside
     judging: Totals
 
@@ -176,6 +183,13 @@ def tables(experiment: Experiment, place: Place) -> Tables:
     if paired is not None:
         rows["pairs"] += [pair_row(models["pairs"], axes, one, paired) for one in pairs]
         rows["contests"] += [contest_row(one, paired, beside) for one in counted]
+    answers = {**answers_of(standings), **poll_answers_of(rows.get("polls", ()))}
+    robust = robustness(axes, locked.cells, answers, comparisons, means)
+    if robust.answers:
+        models["flips"], rows["flips"] = FlipRow, [flip_row(one) for one in robust.answers]
+    if robust.contrasts:
+        models["contrasts"] = ContrastRow
+        rows["contrasts"] = [row for one in robust.contrasts for row in contrast_rows(one)]
     return Tables(
         experiment=experiment,
         locked=locked,
@@ -190,6 +204,7 @@ def tables(experiment: Experiment, place: Place) -> Tables:
         comparisons=comparisons,
         pairs=pairs,
         contests=counted,
+        robustness=robust,
         beside=beside,
         judging=spent_on_judging(place.path),
     )
@@ -235,7 +250,7 @@ def write_tables(found: Tables, place: Place, form: str = CSV) -> Path:
     """
     folder = place.path / TABLES
     folder.mkdir(exist_ok=True)
-    for name in {*_RARE} - {*found.rows}:
+    for name in {*_SOMETIMES} - {*found.rows}:
         for ending in FORMATS:
             (folder / f"{name}.{ending}").unlink(missing_ok=True)
     for name, rows in found.rows.items():

@@ -13,6 +13,7 @@ from typer.core import TyperCommand
 
 from persimchat.app.commands.options import OUT, Assignments, JsonObject, Runs, RunsIn, SettingsFile
 from persimchat.app.output import is_unicode, on_terminal, say
+from persimchat.state.folders import RESULTS
 
 if TYPE_CHECKING:
     from persimchat.app.commands.judging import Plan
@@ -172,7 +173,7 @@ _PairOut = Annotated[
         show_default=False,
     ),
 ]
-_RESULTS: Final = Path("results") / "pairs"
+_RESULTS: Final = RESULTS / "pairs"
 
 
 @evaluate.command("pairs", epilog=_PAIRS, cls=_Sides)

@@ -16,6 +16,7 @@ from persimchat.app.commands.experiment import Out as OutOfExperiments
 from persimchat.app.commands.options import Assignments, JsonObject, Model, Participants, SettingsFile
 from persimchat.app.output import Interrupted, say, warn
 from persimchat.state.errors import InputError
+from persimchat.state.folders import RESULTS
 
 if TYPE_CHECKING:
     from persimchat.experiments.benchmark import Benchmark
@@ -42,7 +43,6 @@ EXAMPLES: Final = """\b
   0 done   1 finished, but conversations failed   2 bad input   3 the model failed
   130 interrupted: the same command goes on
 """
-_OUT: Final = Path("results")
 
 
 def benchmark(
@@ -76,7 +76,7 @@ def benchmark(
     budget_tokens: BudgetTokens = None,
     budget_usd: BudgetUsd = None,
     many: Many = False,
-    out: OutOfExperiments = _OUT,
+    out: OutOfExperiments = RESULTS,
     yes: Yes = False,
     as_json: JsonObject = False,
 ) -> None:

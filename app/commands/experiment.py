@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
 import typer
 
-from persimchat.app.commands.options import RESULTS, JsonObject
+from persimchat.app.commands.options import JsonObject
 from persimchat.app.output import MODEL_FAILURE, Interrupted, on_terminal, say, warn
 from persimchat.state.errors import InputError
+from persimchat.state.folders import RESULTS
 from persimchat.state.plain_text import one_line
 
 if TYPE_CHECKING:

@@ -7,14 +7,11 @@ from typing import Annotated, Final
 
 import typer
 
-from persimchat.runs.folder.finding import CONVERSATIONS
+from persimchat.state.folders import CONVERSATIONS
 from persimchat.state.setting import GROUPS
 
 OUT: Final = CONVERSATIONS
 """The default folder of runs."""
-
-RESULTS: Final = Path("results")
-"""The default folder of experiments, relative to the working directory."""
 
 WHO: Final = "Who and what about"
 PEOPLE: Final = "Taking part"

@@ -15,6 +15,7 @@ from persimchat.app.commands.evaluate import BudgetCalls, BudgetTokens, BudgetUs
 from persimchat.app.commands.options import OUT, Assignments, JsonObject, RunsIn, SettingsFile
 from persimchat.app.output import is_unicode, on_terminal, say
 from persimchat.state.errors import InputError
+from persimchat.state.folders import RESULTS
 
 if TYPE_CHECKING:
     from persimchat.evaluation.polls import Polled
@@ -31,7 +32,7 @@ EXAMPLES: Final = """\b
 [bold]Exit codes[/bold]
   0 done, or a budget was used up   2 bad input   3 a model failed: the same command goes on
 """
-RESULTS: Final = Path("results") / "poll"
+_PROFILES: Final = RESULTS / "poll"
 _MOST_REPEATS: Final = 1000
 _NUMBER: Final = re.compile(r"[0-9]{1,7}")
 
@@ -124,7 +125,7 @@ def poll(
     if config is not None:
         about = Wanted(scenario=config, arguments=budgets, settings=settings, assignments=assignments)
         scenario, own = understood(about)
-        parts = [of_profiles(made(out or RESULTS), scenario, question, own, repeats=repeats)]
+        parts = [of_profiles(made(out or _PROFILES), scenario, question, own, repeats=repeats)]
     else:
         if settings is not None:
             raise InputError("--settings goes with --config", remedy="Runs are polled with their own; use --set.")

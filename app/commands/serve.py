@@ -12,6 +12,7 @@ import typer
 from persimchat.app.commands import options
 from persimchat.app.output import say
 from persimchat.state.errors import MissingExtraError
+from persimchat.state.folders import RESULTS
 
 EXAMPLES: Final = """\b
 [bold]Examples[/bold]
@@ -39,7 +40,7 @@ def serve(
             help="The folder that holds experiments, which the page shows. [dim]default: ./results[/dim]",
             show_default=False,
         ),
-    ] = options.RESULTS,
+    ] = RESULTS,
 ) -> None:
     """Serve the web page, where you set up, watch, join and analyse conversations."""
     os.environ["NICEGUI_STORAGE_PATH"] = str(library / ".web")  # read when it is imported

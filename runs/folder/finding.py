@@ -8,8 +8,6 @@ from typing import Final
 from persimchat.state.errors import InputError, nearest_word
 from persimchat.state.plain_text import quoted
 
-CONVERSATIONS: Final = Path("conversations")
-"""The default folder of runs, relative to the working directory."""
 EXPERIMENT, CELLS = "experiment.lock.json", "runs"
 """In an experiment's folder: the file by which it is known, and the folder of its cells' runs."""
 LATEST: Final = "latest"

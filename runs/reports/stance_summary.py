@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from persimchat.runs.reports.stances import Position
 from persimchat.runs.reports.summary import mean
 
-MEASURED: Final = {
-    "moves": "how often somebody changed their stance",
-    "moves_to_majority": "share of the moves that led to what most of the others held then",
-    "moves_uncredited": "share of the moves that came after nobody's words",
-    "kept": "share of those with a clear stance whose first was their last",
-    "stances_at_end": "how many different stances there were at the end",
+VALUES: Final[Mapping[str, str]] = {
+    "moves": "How often participants changed their position.",
+    "moves_to_majority": "The share of moves to what most of the others held then.",
+    "moves_uncredited": "The share of moves after nobody who held the new position.",
+    "kept": "The share of participants whose first clear position was their last.",
+    "stances_at_end": "How many different positions were held at the end.",
 }
-"""The numbers of a run's positions by name, each with what it says."""
+"""What `Stances.values` has, and what it says."""
 
 
 @dataclass(frozen=True)
@@ -96,7 +96,7 @@ class Stances:
         return sum(holder.first is not None for holder in self.holders)
 
     def values(self) -> dict[str, float | None]:
-        """The run in numbers, by name, for comparisons of runs; None where a number is not defined."""
+        """The run in numbers, by the names of `VALUES`, for comparisons of runs; None where one is not defined."""
         return {
             "moves": float(self.moves),
             "moves_to_majority": self.toward_majority / self.moves if self.moves else None,

@@ -129,6 +129,8 @@ def test_the_offline_model_answers_by_lot_and_nothing_is_asked_twice(make: Make,
     assert results.judged is not None and (results.judged.made, results.judged.what) == (8, "polls")
     assert len(read_calls(results.folder)) == len(lines(results)) == 8
     assert "8 answers. They are drawn by lot: the offline model has no opinions of its own." in report_of(results)
+    elsewhere = run_experiment(make(**given), tmp_path / "elsewhere")
+    assert elsewhere.rows("polls") == results.rows("polls")
     tables = {path.name: path.read_bytes() for path in (results.folder / "tables").iterdir()}
     again = run_experiment(make(**given), tmp_path)
     assert again.judged is not None and (again.judged.made, again.judged.answered) == (0, 0)
@@ -246,7 +248,8 @@ REFUSED: list[tuple[dict[str, Any], tuple[str, ...]]] = [
         {"measures": polls(CARS), "base": {**SMALL["base"], "settings": {**SETTINGS, "checkpoints": "memory"}}},
         ("checkpoints=memory", "nobody can be asked"),
     ),
-    ({"measures": {"stances": ["move"]}}, ("'move'", "measures.stances[0]", "'moves'")),
+    ({"measures": {"stances": ["verdict"]}}, ("'verdict'", "measures.stances[0]", "'verdicts'")),
+    ({"measures": {"stances": ["polls"]}}, ("none is put at several points", "measures.stances")),
 ]
 
 

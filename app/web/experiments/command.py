@@ -16,9 +16,10 @@ from persimchat.experiments.file import Experiment
 from persimchat.experiments.place import FILE
 from persimchat.personas.files import is_path
 from persimchat.state.errors import PerSimChatError
+from persimchat.state.folders import RESULTS
 
 EXAMPLE: Final = "examples/experiments/tea.yaml"
-_DEFAULT: Final = Path("results")
+
 
 # Browsers allow the clipboard only on pages of this machine and of https.
 _COPY: Final = "try {{ await navigator.clipboard.writeText({text}); return true; }} catch {{ return false; }}"
@@ -32,7 +33,7 @@ def command_of(verb: str, target: Path | str, results: Path) -> str:
         target: the experiment's file or folder.
         results: the folder of results; named only where it is not the default, and only to `run`.
     """
-    out = ["--out", str(results)] if verb == "run" and results != _DEFAULT else []
+    out = ["--out", str(results)] if verb == "run" and results != RESULTS else []
     return shlex.join(["persimchat", "experiment", verb, str(target), *out])
 
 
