@@ -85,7 +85,7 @@ def _answers(found: Tables) -> Iterator[_Answer]:
     rows: Sequence[Any] = found.rows["measures"]
     each: Sequence[MeasureRow] = rows
     for row in each:
-        if row.judge is not None and row.missing != DOES_NOT_APPLY:
+        if row.measure in of and row.missing != DOES_NOT_APPLY:
             yield _Answer(of[row.measure], [cells[row.cell]], row.missing or "")
     for pair in found.pairs:
         if pair.result is not None:
