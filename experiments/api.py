@@ -11,6 +11,7 @@ from typing import Any
 from persimchat.evaluation.statistics.library import stats
 from persimchat.experiments.comparing import Comparison, compare
 from persimchat.experiments.driving import Outcome, Progress, check_cells, drive
+from persimchat.experiments.engine import EngineChoice, EngineName, opened
 from persimchat.experiments.file import Compare, Experiment
 from persimchat.experiments.judging import (
     Asker,
@@ -149,7 +150,10 @@ def prepare(experiment: Experiment, out: Path | str = RESULTS, *, many: bool = F
 
 
 async def run_prepared(
-    prepared: Prepared, tell: Callable[[Progress | Judging], None] = lambda _: None, form: str = CSV
+    prepared: Prepared,
+    tell: Callable[[Progress | Judging], None] = lambda _: None,
+    form: str = CSV,
+    choice: EngineChoice = EngineChoice(),  # noqa: B008
 ) -> Results:
     """Hold what is missing of an experiment, ask its judges, and write its tables and its report.
 
@@ -157,11 +161,12 @@ async def run_prepared(
         prepared: the experiment.
         tell: is told how far it is.
         form: a format in which tables are written beside CSV.
+        choice: the engine that holds the conversations.
 
     Raises:
-        InputError: before the first call: a cell cannot be held, a judge cannot be asked, or another process runs the
-            experiment.
-        MissingExtraError: before the first call: the format needs a library that is not installed.
+        InputError: before the first call: a cell cannot be held, a judge cannot be asked, the engine cannot be used,
+            or another process runs the experiment.
+        MissingExtraError: before the first call: the format or the engine needs a library that is not installed.
         MachineError: the machine has stopped it; it goes on when it is run again.
     """
     place, experiment = prepared.place, prepared.plan.experiment
@@ -169,13 +174,18 @@ async def run_prepared(
     need(form)
     await check_cells(prepared.plan)
     await check_askers(askers)
-    with place.driven(), limited(model_limits(prepared.plan, judges_of(askers))):
-        place.keep(prepared.plan)
-        besides = await asyncio.to_thread(spent_on_judging, place.path)
-        renewing = prepared.stale if prepared.renewing else ()
-        outcome = await drive(prepared.plan, place, prepared.estimates, tell, besides=besides, renewing=renewing)
-        judged = await _judged(prepared, askers, outcome, tell) if askers and not outcome.gave_up else None
-        return await asyncio.to_thread(report_on, experiment, place, outcome, judged, form)
+    limits = model_limits(prepared.plan, judges_of(askers))
+    async with opened(choice, limits) as engine:
+        with place.driven(), limited(limits):
+            place.keep(prepared.plan)
+            await engine.check_place(place.path)
+            besides = await asyncio.to_thread(spent_on_judging, place.path)
+            renewing = prepared.stale if prepared.renewing else ()
+            outcome = await drive(
+                prepared.plan, place, prepared.estimates, engine, tell, besides=besides, renewing=renewing
+            )
+            judged = await _judged(prepared, askers, outcome, tell) if askers and not outcome.gave_up else None
+            return await asyncio.to_thread(report_on, experiment, place, outcome, judged, form)
 
 
 async def _judged(
@@ -196,6 +206,9 @@ async def arun_experiment(
     renew: bool = False,
     form: str = CSV,
     tell: Callable[[Progress | Judging], None] = lambda _: None,
+    engine: EngineName = "local",
+    workers: int | None = None,
+    address: str | None = None,
 ) -> Results:
     """Run an experiment, or go on with it, and write its tables and its report.
 
@@ -206,13 +219,19 @@ async def arun_experiment(
         renew: whether stale cells are held again: those made with other prompts or other defaults.
         form: a format in which tables are written beside CSV, one of those of an export.
         tell: is told how far it is.
+        engine: where the conversations are held: `local`, in this process, or `ray`, in several.
+        workers: processes of Ray; by default one a processor of this machine.
+        address: of a Ray cluster that runs (HOST:PORT, or `auto`); by default Ray is started on this machine.
 
     Raises:
-        InputError: before the first call: the file is wrong, a cell cannot be held, or another process runs it.
+        InputError: before the first call: the file is wrong, a cell cannot be held, the engine cannot be used, or
+            another process runs it.
         MachineError: the machine has stopped it; it goes on when it is run again.
     """
+    choice = EngineChoice(engine, workers, address)
+    choice.check()
     prepared = await asyncio.to_thread(prepare, experiment, out, many=many, renew=renew)
-    return await run_prepared(prepared, tell, form)
+    return await run_prepared(prepared, tell, form, choice)
 
 
 def run_experiment(experiment: Experiment, out: Path | str = RESULTS, **options: Any) -> Results:
