@@ -30,6 +30,7 @@ from persimchat.experiments.measuring import measures_of
 from persimchat.experiments.needs import check_budget, estimates, model_limits
 from persimchat.experiments.place import Changes, Place, Standing, stale_cells
 from persimchat.experiments.plan import Plan, plan
+from persimchat.experiments.positions import stance_numbers
 from persimchat.experiments.report import write_report
 from persimchat.experiments.robustness import Robustness, answers_are_compared
 from persimchat.experiments.tables import CSV, Tables, tables, write_tables
@@ -49,7 +50,7 @@ class Results:
         folder: its folder.
         tables: all rows, and everything that they were made of.
         outcome: how the cells went; None where only the folder was read.
-        judged: how judging went; None where no judge was asked.
+        judged: how judging and polls went; None where nothing was asked.
     """
 
     folder: Path
@@ -62,7 +63,8 @@ class Results:
 
         Args:
             table: `cells`, `measures`, `groups` or `comparisons`; where a judge compares pairs, `pairs` and `contests`;
-                where wording, order, model or seed are varied, `flips` and `contrasts`.
+                where there are polls or positions, `polls` and `stances`; where wording, order, model or seed are
+                varied, `flips` and `contrasts`.
 
         Raises:
             InputError: there is no such table.
@@ -107,7 +109,7 @@ class Prepared:
         standings: how far each cell is, by its id.
         stale: why cells are not what they would be if they were held now, by their ids.
         renewing: whether these are held again.
-        judging: what is left to ask judges, one a measure.
+        judging: what is left to ask judges and in polls, one a measure.
     """
 
     plan: Plan
@@ -130,6 +132,7 @@ def prepare(experiment: Experiment, out: Path | str = RESULTS, *, many: bool = F
     """
     planned = plan(experiment, many=many)
     measures_of(experiment)
+    stance_numbers(experiment)
     askers = askers_of(planned)
     if experiment.compare or answers_are_compared(planned):
         stats()

@@ -254,18 +254,14 @@ def _print(prepared: Prepared) -> None:
     most = "at most " if any(planned.settings.mode == "debate" for planned in plan.cells) else "about "
     judged = [(work, work.total) for work in prepared.judging]
     costs = [(f"conversations, {model}" if judged else model, total) for model, total in expected.items()]
-    costs += [
-        (f"judging, {work.asker.measure.field}, {work.asker.judge.name}", total)
-        for work, total in judged
-        if total.calls
-    ]
+    costs += [(f"{work.asker.what}, {work.asker.judge.name}", total) for work, total in judged if total.calls]
     whole_sum = summed(total for _, total in costs)
     for what, total in [*costs, *([("in all", whole_sum)] if len(costs) > 1 else [])]:
         tokens = f"{whole(total.input_tokens)} tokens in, {whole(total.output_tokens)} out"
         say(one_line(f"{what}: {most}{count(total.calls, 'call')}, {tokens}, cost: {_price(total)}"))
     for work, _ in judged:
         if work.already:
-            say(f"judging, {work.asker.measure.field}: {count(work.already, 'question')} answered before")
+            say(f"{work.asker.what}: {count(work.already, 'question')} answered before")
     _print_foresight(prepared)
 
 
@@ -348,7 +344,7 @@ def _in_words(progress: Progress | Judging) -> str:
 
     if isinstance(progress, Judging):
         spent = [count(progress.spent.calls, "call"), *([cost(progress.spent)] if progress.spent.cost_usd else [])]
-        return ", ".join([f"judging: {progress.asked:,} of {progress.of:,} questions answered", *spent])
+        return ", ".join([f"{progress.what}: {progress.asked:,} of {progress.of:,} questions answered", *spent])
     left = progress.seconds_left
     parts = [
         f"{progress.done} of {progress.cells} done",
@@ -363,6 +359,7 @@ def _in_words(progress: Progress | Judging) -> str:
 
 def _tell(results: Results, again: str, *, as_json: bool) -> None:
     """Say how the experiment went, and where its report is."""
+    from persimchat.experiments.judging import JUDGING
     from persimchat.experiments.report import NAME
     from persimchat.runs.reports.words import count
 
@@ -392,9 +389,10 @@ def _tell(results: Results, again: str, *, as_json: bool) -> None:
     if judged is not None:
         if judged.answered or judged.left:
             of = f" of {judged.answered + judged.left:,}" if judged.left else ""
-            say(f"judging: {judged.answered:,}{of} questions answered, {count(judged.made, 'call')}")
+            say(f"{judged.what}: {judged.answered:,}{of} questions answered, {count(judged.made, 'call')}")
         if judged.failed:
-            warn(f"persimchat: a judge failed: {one_line(judged.failed)} What is left is asked by: {again}")
+            who = "a judge" if judged.what == JUDGING else "a model"
+            warn(f"persimchat: {who} failed: {one_line(judged.failed)} What is left is asked by: {again}")
         elif judged.exhausted:
             say(f"{judged.exhausted} The same command with a higher budget asks what is left: {again}")
     say(f"report: {path}")
