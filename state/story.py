@@ -16,8 +16,8 @@ from persimchat.state.normalise import seen, visible_form
 
 NOBODY: Final = "nobody"
 """What a belief is for, if it is for no participant."""
-LONGEST_TEXT: Final = 500
-"""The most characters of a belief, of a description and of what a character is known as."""
+LONGEST_TEXT: Final = 3_000
+"""The most characters of a text of a story."""
 
 Score = Annotated[int, Field(strict=True, ge=0, le=100)]
 Text = Annotated[

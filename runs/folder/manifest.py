@@ -25,7 +25,7 @@ from persimchat.state.errors import InputError
 from persimchat.state.plain_text import without_credentials
 from persimchat.state.scenario import Scenario
 from persimchat.state.setting import with_current_names
-from persimchat.state.settings import AFTERWARDS, FORMER_NAMES, MODULES, OUTSIDE, Settings
+from persimchat.state.settings import AFTERWARDS, FORMER_NAMES, MODULES, OF_STORIES, OUTSIDE, Settings
 
 RUN_FORMAT: Final = 2
 """Version of the run folder's files."""
@@ -187,7 +187,9 @@ class Manifest(AsGiven):
         """
         models = {
             participant.name: {
-                module: settings.model_for(participant.name, module) for module in MODULES if module not in OUTSIDE
+                module: settings.model_for(participant.name, module)
+                for module in MODULES
+                if module not in OUTSIDE and (module not in OF_STORIES or settings.mode == "story")
             }
             for participant in scenario.participants
         }
