@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
+from importlib.resources import as_file, files
 from pathlib import Path
 from typing import Any, Final
 
@@ -84,6 +86,13 @@ def make_scenario(
         **({"story": story.model_dump(by_alias=True) if isinstance(story, Story) else story} if story else {}),
     }
     return _scenario(Document(data), base or Path())
+
+
+@cache
+def load_story() -> Scenario:
+    """The small story that comes with the package. Blocks at first."""
+    with as_file(files("persimchat.personas") / "stories" / "tiny.yaml") as path:
+        return load_scenario(path)
 
 
 def default_participants(number: int = DEFAULT_NUMBER) -> list[Persona]:
