@@ -48,7 +48,7 @@ async def _ballot(mind: Step, settings: Settings, kind: Kind, among: list[str]) 
         beliefs=story_blocks.beliefs(own),
         closeness=story_blocks.closeness(own),
         last_utterances=words_heard(mind),
-        candidates=story_blocks.candidates({**story, "candidates": among}, own, mind["name"]),
+        options=story_blocks.candidates({**story, "candidates": among}, own, mind["name"]),
         kind=kind,
         may_name_self=mind["name"] in among,
     )

@@ -20,7 +20,7 @@ async def choose_partner(mind: Step, settings: Settings) -> Step:
         **asked(mind, settings, "choice", f"act {mind['act']}"),
         mends=False,
         **known_blocks(mind),
-        candidates=story_blocks.candidates(story, mind["story"], mind["name"]),
+        options=story_blocks.candidates(story, mind["story"], mind["name"]),
         names=story["candidates"],
         public=story["stage"] == "confidential",
         exchanges=story["exchanges"],

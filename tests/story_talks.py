@@ -91,7 +91,7 @@ class Telling:
                 own = {str(item["number"]): -2 for item in values["beliefs"].items}
                 return {**why, "closeness": near, **({"beliefs": own} if own else {})}
             case "ballot":
-                return {**why, "choice": values["candidates"].items[-1]["name"]}
+                return {**why, "choice": values["options"].items[-1]["name"]}
         raise AssertionError(f"no answer to {task}")
 
 

@@ -17,6 +17,7 @@ from persimchat.models.offline.openness import openness
 from persimchat.models.offline.persona_making.making import persona_generation
 from persimchat.models.offline.prompt import Prompt
 from persimchat.models.offline.scoring import analysis, selector
+from persimchat.models.offline.story.answers import TASKS as STORY_TASKS
 from persimchat.models.offline.words import content_words, listed, short_name, without_markup
 
 
@@ -174,6 +175,7 @@ TASKS: Final[dict[str, Callable[[Prompt, int], dict[str, Any]]]] = {
     "answering": answering,
     "mad_judge": mad_judge,
     "persona_generation": persona_generation,
+    **STORY_TASKS,
 }
 """Every judging task by the name in its template."""
 
