@@ -117,6 +117,8 @@ class Silence(TypedDict):
     """"awaken", "hear", "think" or "speak"."""
     why: str
     """The message of its model's error; "passed" for a person who passed."""
+    act: NotRequired[int]
+    """In a story: the number of the act in which its model failed."""
 
 
 class Mind(TypedDict, total=False):

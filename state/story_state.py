@@ -36,9 +36,7 @@ class Act(TypedDict):
     asks: NotRequired[str]
     """For ballots: "guess" or "vote"."""
     again: NotRequired[bool]
-    """Whether the models of all have failed in it, so that a second failure ends the run."""
-    waits: NotRequired[bool]
-    """Whether something else was said before it could be done."""
+    """Whether the models of all have failed in the same act before, so that another failure ends the run."""
 
 
 class Room(TypedDict):

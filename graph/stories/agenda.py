@@ -94,9 +94,7 @@ def reopened(state: Mapping[str, Any], settings: Settings) -> Act | None:
     act = cast(Act, state["act"])
     if act["do"] != "end":
         return act
-    if state.get("outcome") is not None or state["round"] > settings.rounds:
-        return None
-    return {**act, "waits": False}
+    return act if state.get("outcome") is None and state["round"] < settings.rounds else None
 
 
 def _act(n: int, do: Do, who: list[str], **more: Any) -> Act:
@@ -141,10 +139,10 @@ class _Course:
 
     def _next(self) -> Act:
         last = self._last
-        if last.get("waits"):
-            return {**last, "waits": False}
+        if last["do"] != "end" and not any(self._did(name) or self._failed(name) for name in last["who"]):
+            return last  # something else came first
         if len(last["who"]) > 1 and not last.get("again") and not any(map(self._did, last["who"])):
-            return {**last, "again": True}
+            return {**last, "n": last["n"] + 1, "again": True}
         after = {
             "awaken": self._after_awakening,
             "stocktake": self._after_stocktaking,
@@ -168,6 +166,11 @@ class _Course:
         said = utterances(self._state["messages"][-1:])
         made = 2 * self._stage(self._last["stage"]).exchanges - self._last["left"]
         return bool(said) and said[0]["speaker"] == name and self._spoken(room) == made + 1
+
+    def _failed(self, name: str) -> bool:
+        """Whether a character's model has failed for good in the last act."""
+        silent = self._minds[name].get("silent")
+        return silent is not None and silent.get("act") == self._last["n"]
 
     def _spoken(self, room: Room) -> int:
         """How many of a room's utterances are made."""

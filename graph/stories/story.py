@@ -119,13 +119,7 @@ async def publish(state: StoryState, settings: Settings) -> dict[str, Any]:
     turn, act = state["turn"], state["act"]
     said = utterances(state["messages"][-1:])
     if said and said[0]["turn"] == turn + 1:
-        who = said[0]["speaker"]
-        planned = act["do"] == "speak" and act["who"] == [who]
-        return {
-            "turn": turn + 1,
-            "act": {**act, "waits": not planned},
-            **_carried_out(state, said[0]),
-        }
+        return {"turn": turn + 1, **_carried_out(state, said[0])}
     if act["do"] != "address":
         return {}
     minds = [state["agents"][name] for name in act["who"] if state["agents"][name]["story"]["done"] == act["n"]]
@@ -156,7 +150,7 @@ async def intervene(state: StoryState, settings: Settings) -> dict[str, Any]:
     return {**await carry_out_interventions(others, settings), "interventions": kept}
 
 
-def carry_out(state: StoryState) -> list[Send] | Literal["intervene", "agenda", "__end__"]:
+def carry_out(state: StoryState) -> list[Send] | Literal["intervene", "__end__"]:
     """Route: the end, an intervention, or the present act, as one task for each who does it.
 
     The moderator's words come first. Words for a character are said when it is that character's turn in a room.
@@ -173,8 +167,6 @@ def carry_out(state: StoryState) -> list[Send] | Literal["intervene", "agenda", 
     for one in wanted:
         if isinstance(one, Say) and one.speaker in ("", speaker):
             return [Send(phases.SAY, _given(state, one, settings))]
-    if act["do"] == "end":
-        return phases.AGENDA
     avoid = next((one.avoid for one in wanted if isinstance(one, Floor) and one.agent == speaker), [])
     more: dict[str, Any] = {"avoid": avoid} if avoid else {}
     if act["do"] == "awaken":
@@ -223,13 +215,12 @@ def build_story(checkpointer: Checkpointer = None) -> CompiledStateGraph[Any, An
         asks = name in (phases.SPEAK, phases.ADDRESS)
         builder.add_node(name, node, retry_policy=TRANSIENT if asks else None)
     builder.add_edge(START, phases.ASSEMBLE)
-    ways = [*NODES.values(), phases.SAY, phases.INTERVENE, phases.AGENDA, END]
     builder.add_conditional_edges(phases.ASSEMBLE, route(carry_out), [phases.AWAKEN])
-    builder.add_conditional_edges(phases.AGENDA, route(carry_out), [way for way in ways if way != phases.AGENDA])
-    builder.add_conditional_edges(phases.INTERVENE, route(carry_out), ways)
+    ways = [*NODES.values(), phases.SAY, phases.INTERVENE, END]
+    builder.add_conditional_edges(phases.AGENDA, route(carry_out), ways)
     for name in (phases.SPEAK, phases.ADDRESS, phases.SAY):
         builder.add_edge(name, phases.PUBLISH)
     silent = (phases.AWAKEN, phases.STOCKTAKE, phases.CHOOSE, phases.SUMMARISE, phases.REVIEW, phases.BALLOT)
-    for name in (*silent, phases.PUBLISH):
+    for name in (*silent, phases.PUBLISH, phases.INTERVENE):
         builder.add_edge(name, phases.AGENDA)
     return recompiled(ConversationGraph, builder.compile(checkpointer=checkpointer, name=NAME))

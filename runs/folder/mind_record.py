@@ -62,6 +62,16 @@ class Thought(_Part):
     goals: list[str] = []
 
 
+class StoryStanding(Stored):
+    """Where a character of a story stands after an update."""
+
+    main: bool = False
+    beliefs: list[dict[str, Any]] = Field(default=[], description="text, score, and for whom; empty for nobody")
+    closeness: dict[str, int] = Field(default={}, description="to each of the others, 0–100")
+    supports: str = Field(default="", description="the main character supported; empty for nobody")
+    review: str = Field(default="", description="the sentence of the last review")
+
+
 class RecalledMemory(BaseModel):
     """A recalled memory, and the weighted components of its score."""
 
@@ -118,4 +128,7 @@ class MindRecord(Stored):
         default=[],
         exclude_if=is_empty,
         description="modules of which a number was moved into its range, or a list was corrected; left out if none",
+    )
+    story: StoryStanding | None = Field(
+        default=None, exclude_if=is_none, description="in a story: beliefs, closeness, support; left out elsewhere"
     )
