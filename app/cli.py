@@ -24,6 +24,7 @@ from persimchat.app.commands import (
     runs,
     serve,
     show,
+    story,
 )
 from persimchat.app.commands.setting_command import offer
 from persimchat.app.output import (
@@ -67,6 +68,7 @@ app = typer.Typer(
 )
 offer(app, run.run, run.EXAMPLES)
 offer(app, run.debate, run.DEBATE_EXAMPLES, without=("mode",))
+app.add_typer(story.story, name="story")
 offer(app, estimate.estimate, estimate.EXAMPLES)
 offer(app, resume.resume, resume.EXAMPLES, later="resume")
 offer(app, resume.branch, resume.BRANCH_EXAMPLES, later="branch")

@@ -66,14 +66,6 @@ def story_in(document: Document, personas: Sequence[Persona]) -> dict[str, Any] 
     return section
 
 
-def unnamed(story: Mapping[str, Any], names: Sequence[str]) -> list[str]:
-    """The participants whom a scenario's own section `story` does not name, if it can be read."""
-    named = story.get("characters")
-    keys = [str(key) for key in named] if isinstance(named, Mapping) else []
-    known = {full_name(key, names, what="participant") for key in keys}
-    return [name for name in names if name not in known]
-
-
 class _Reading:
     """Turns first names into full names, and remembers the keys that changed."""
 

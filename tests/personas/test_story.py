@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from persimchat.personas.scenario import load_scenario, make_scenario
-from persimchat.personas.story import unnamed
 from persimchat.state.errors import InputError
 from persimchat.state.scenario import Scenario
 
@@ -54,7 +53,6 @@ def test_left_out_a_story_has_three_stages_of_three_exchanges_and_no_vote(write:
         ("private", 3), ("confidential", 3), ("group", 3)]  # fmt: skip
     assert scenario.story.settlement is None
     assert scenario.settings == {"mode": "story"}
-    assert unnamed({"characters": {"Ann": {}}}, ["Ann Lind", "Bo Vik"]) == ["Bo Vik"]
 
 
 def test_a_belief_may_be_for_nobody_and_a_story_is_written_as_it_was_read(write: Callable[..., Path]) -> None:
