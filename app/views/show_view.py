@@ -53,6 +53,7 @@ def shown(summary: Summary, look: Look, judged: Sequence[RecordedJudgement] = ()
         tables.minds(summary, look),
         tables.analysis(summary, look),
         tables.verdicts(summary, look),
+        tables.standings(summary, look),
         tables.judgements(judged, look),
         tables.usage("module", summary.usage_by_module, look),
         tables.usage("agent", summary.usage_by_agent, look),
@@ -75,6 +76,7 @@ def _facts(summary: Summary) -> Iterator[tuple[str, str]]:
     if past := lineage(summary.branch, summary.resumed):
         yield "past", past
     yield "ending", ending(summary)
+    yield from _outcome(summary)
     conclusion = summary.conclusion
     if conclusion is not None:
         without = {"mad_judge": "decision", "reconcile": "weighted vote"}.get(conclusion.by, "majority")
@@ -121,6 +123,19 @@ def _facts(summary: Summary) -> Iterator[tuple[str, str]]:
         yield "used", used(summary.usage)
     for note in summary.notes:
         yield "note", note
+
+
+def _outcome(summary: Summary) -> Iterator[tuple[str, str]]:
+    """The facts on a story's vote."""
+    outcome = summary.outcome
+    if outcome is None:
+        return
+    yield ("winner" if len(outcome.winners) == 1 else "draw"), listed(outcome.winners) or "nobody"
+    for label, ballots in (("open ballots", outcome.open), ("closed ballots", outcome.closed)):
+        if ballots:
+            yield label, ", ".join(f"{name} {number}" for name, number in ballots.items())
+    if outcome.appointed:
+        yield "second choice", f"{outcome.appointed}, of who decides"
 
 
 _DEEDS: Final = {

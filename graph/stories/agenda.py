@@ -364,7 +364,7 @@ class _Course:
         alone = bool(decider) and (bool(story.outcomes) or not story.characters[decider].main)
         self._outcome = settled(openly, closed, story.candidates, decider=decider, alone=alone)
         words = outcome_in_words(self._outcome, decider)
-        self._note("outcome", "", text=words)
+        self._note("outcome", "", text=words, choice=" and ".join(self._outcome["winners"]))
         return self._finish("settled", words)
 
     def _tell(self, do: str, made: Mapping[str, dict[str, Any] | None]) -> dict[str, str]:

@@ -138,7 +138,7 @@ def happening_in_words(happened: Happened) -> str:
         case "ballot":
             return f"{who} votes for {happened.choice}."
         case "closed_ballot":
-            return f"{who}, besides itself, for {happened.choice}."
+            return f"{who}'s closed ballot is for {happened.choice}."
         case "outcome":
             return happened.text
         case _:
