@@ -79,3 +79,18 @@ def settled(
         "open": openly,
         "closed": secretly,
     }
+
+
+def outcome_in_words(outcome: Outcome, decider: str = "") -> str:
+    """The result of a vote, one sentence."""
+    winners = outcome["winners"]
+    votes = ", ".join(f"{name} {number}" for name, number in outcome["open"].items()) or "none"
+    if outcome["decided"]:
+        return f"{decider} decides for {outcome['decided']}; ballots of the others: {votes}."
+    if outcome["ceded"]:
+        return f"{decider} gives way to {outcome['ceded']}; open ballots: {votes}."
+    if not winners:
+        return "Nobody voted, so nobody has won."
+    if len(winners) > 1:
+        return f"The vote is a draw between {' and '.join(winners)}; open ballots: {votes}."
+    return f"{winners[0]} is elected; open ballots: {votes}."

@@ -16,7 +16,7 @@ from persimchat.nodes.story_context import AWAKENING, SETTLEMENT, UPDATE
 from persimchat.state.conversation import participants, utterances
 from persimchat.state.mind import Mind
 from persimchat.state.settings import Settings
-from persimchat.state.settlement import Outcome, settled
+from persimchat.state.settlement import Outcome, outcome_in_words, settled
 from persimchat.state.standing import camps, in_order, influence, moved, supported
 from persimchat.state.story import Stage, Story
 from persimchat.state.story_mind import StoryMind
@@ -380,21 +380,6 @@ class _Course:
 
     def _after_the_end(self) -> Act:
         return self._begin_round()
-
-
-def outcome_in_words(outcome: Outcome, decider: str = "") -> str:
-    """The result of a vote, one sentence."""
-    winners = outcome["winners"]
-    votes = ", ".join(f"{name} {number}" for name, number in outcome["open"].items()) or "none"
-    if outcome["decided"]:
-        return f"{decider} decides for {outcome['decided']}; ballots of the others: {votes}."
-    if outcome["ceded"]:
-        return f"{decider} gives way to {outcome['ceded']}; open ballots: {votes}."
-    if not winners:
-        return "Nobody voted, so nobody has won."
-    if len(winners) > 1:
-        return f"The vote is a draw between {' and '.join(winners)}; open ballots: {votes}."
-    return f"{winners[0]} is elected; open ballots: {votes}."
 
 
 def _rounds(count: int) -> str:

@@ -8,12 +8,10 @@ from typing import Any
 import pytest
 from story_talks import NAMES, Telling, last_of, scenario
 
-from persimchat.graph.stories.agenda import outcome_in_words
 from persimchat.graph.stories.story import build_story
 from persimchat.state.conversation import utterances
 from persimchat.state.errors import InputError, ModelError
 from persimchat.state.settings import Settings
-from persimchat.state.settlement import settled
 
 pytestmark = pytest.mark.usefixtures("quick_retries")
 
@@ -176,16 +174,3 @@ async def test_a_bad_section_of_an_input_is_refused() -> None:
     given: Any = {"topic": "Tea?", "participants": people, "story": {"characters": {"Zoe": {}}}}
     with pytest.raises(InputError, match="no participant 'Zoe'"):
         await build_story().ainvoke(given, context=Settings(mode="story", model="offline"))
-
-
-def test_an_outcome_is_told_in_one_sentence() -> None:
-    ways = {
-        "A is elected; open ballots: A 2, B 1.": ({"A": "A", "B": "A", "C": "B"}, {}, "", False),
-        "D gives way to B; open ballots: B 1.": ({"D": "B"}, {}, "D", False),
-        "The vote is a draw between A and B; open ballots: A 1, B 1.": ({"A": "A", "B": "B"}, {}, "", False),
-        "Nobody voted, so nobody has won.": ({}, {}, "", False),
-        "J decides for B; ballots of the others: A 1.": ({"A": "A", "J": "B"}, {}, "J", True),
-    }
-    for sentence, (openly, closed, decider, alone) in ways.items():
-        found = settled(openly, closed, ["A", "B"], decider=decider, alone=alone)
-        assert outcome_in_words(found, decider) == sentence

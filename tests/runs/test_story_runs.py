@@ -77,6 +77,18 @@ def test_a_folder_holds_rooms_standings_ballots_and_the_winner(held: tuple[Path,
     assert result_of(events).outcome == stopped.outcome
 
 
+def test_the_story_that_the_document_tells_is_this_one(held: tuple[Path, list[Event]]) -> None:
+    met = [one for one in read_records(held[0] / "story.jsonl") if one["do"] == "met"]
+    pairs = [(one["stage"], one["speaker"].split()[0], one["others"][0].split()[0]) for one in met]
+    assert pairs == [
+        *(("private", *two) for two in (("Aino", "Olle"), ("Tuuli", "Aino"), ("Veikko", "Aino"))),
+        *(("confidential", *two) for two in (("Aino", "Olle"), ("Tuuli", "Olle"), ("Veikko", "Aino"))),
+    ]
+    knows = seen_by(read_run(held[0], whole=True), "Veikko").happenings
+    met_aino = [one for one in knows if one.do == "met" and one.speaker == "Tuuli Koskela"]
+    assert [one.others for one in met_aino] == [["Olle Granat"]]
+
+
 def test_the_past_of_a_story_is_told_as_it_happened(held: tuple[Path, list[Event]]) -> None:
     folder, events = held
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from persimchat.state.settlement import settled
+from persimchat.state.settlement import outcome_in_words, settled
 
 CANDIDATES: Final = ["L", "R", "C", "S", "K"]
 OPEN: Final = {"L": "L", "R": "R", "C": "R", "S": "L", "K": "K"}
@@ -62,3 +62,16 @@ def test_who_wins_was_voted_for(openly: dict[str, str], secretly: dict[str, str]
         assert found["winners"] == [found["ceded"]] != [decider]
     best = max(found["open"].values(), default=0)
     assert all(found["open"][name] == best for name in found["elected"])
+
+
+def test_an_outcome_is_told_in_one_sentence() -> None:
+    ways: dict[str, tuple[Any, Any, str, bool]] = {
+        "A is elected; open ballots: A 2, B 1.": ({"A": "A", "B": "A", "C": "B"}, {}, "", False),
+        "D gives way to B; open ballots: B 1.": ({"D": "B"}, {}, "D", False),
+        "The vote is a draw between A and B; open ballots: A 1, B 1.": ({"A": "A", "B": "B"}, {}, "", False),
+        "Nobody voted, so nobody has won.": ({}, {}, "", False),
+        "J decides for B; ballots of the others: A 1.": ({"A": "A", "J": "B"}, {}, "J", True),
+    }
+    for sentence, (openly, closed, decider, alone) in ways.items():
+        found = settled(openly, closed, ["A", "B"], decider=decider, alone=alone)
+        assert outcome_in_words(found, decider) == sentence
