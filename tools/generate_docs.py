@@ -98,10 +98,8 @@ def events_list() -> str:
     """All events and their parts: name, meaning, and a table of fields, types and meanings."""
     events, _ = get_args(Event)
     sections = [_fields(f"`{event.model_fields['event'].default}`", event) for event in get_args(events)]
-    parts = [
-        _fields(part.__name__, part)
-        for part in (Totals, MindRecord, RecalledMemory, StoryStanding, Position, Concluded, StoryOutcome)
-    ]
+    inner = (Totals, MindRecord, RecalledMemory, StoryStanding, Position, Concluded, StoryOutcome)
+    parts = [_fields(part.__name__, part) for part in inner]
     return "\n\n".join([*sections, "## Parts of events", *parts])
 
 
