@@ -50,14 +50,11 @@ class Review(Judgement):
     """How the last round has moved a character; made for names and beliefs by `review_schema`."""
 
     reasoning: Reason = Field(description="one sentence: whether what I did has served my goal")
-    closeness: Any = None
-    beliefs: Any = None
 
     def changes(self) -> tuple[dict[str, int], list[int]]:
         """The changes of closeness by name, and those of beliefs in their order."""
-        near = self.closeness.model_dump(by_alias=True)
-        own = self.beliefs.model_dump() if self.beliefs is not None else {}
-        return near, list(own.values())
+        found = self.model_dump(by_alias=True)
+        return found["closeness"], list(found.get("beliefs", {}).values())
 
 
 class Ballot(Judgement):

@@ -25,7 +25,9 @@ EXAMPLES: Final = """\b
   persimchat runs delete 20261121-0304
 """
 
-_Ending = Literal["message_limit", "consensus", "closed", "budget", "stopped", "error", "unfinished"]
+_Ending = Literal[
+    "message_limit", "consensus", "closed", "settled", "finished", "budget", "stopped", "error", "unfinished"
+]
 
 runs = typer.Typer(help="List, filter and delete runs.", invoke_without_command=True, epilog=EXAMPLES)
 
@@ -51,7 +53,7 @@ def list_all(
         typer.Option(
             "--ended",
             metavar="HOW",
-            help="Only message_limit, consensus, closed, budget, stopped, error or unfinished.",
+            help="Only message_limit, consensus, closed, settled, finished, budget, stopped, error or unfinished.",
             show_default=False,
         ),
     ] = None,

@@ -294,7 +294,7 @@ class HappeningRow(Row):
     closeness: JsonObject | None = _column("of a review, the answered changes by name; of a standing, the values 0–100")
     beliefs: list[int] | None = _column("the same of the agent's beliefs, in the file's order")
     supports: str | None = _column("of a standing: the main character supported; empty for nobody")
-    influence: Count | None = _column("of a standing: the agent's influence")
+    influence: Count | None = _column("of a standing: the agent's influence", "points")
 
 
 class JudgementRow(Row):
