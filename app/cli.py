@@ -4,20 +4,25 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
 from persimchat.app.commands import (
     diff,
     doctor,
     estimate,
     evaluate,
+    evaluate_benchmark,
+    evaluate_people,
+    evaluate_stances,
     experiment,
     export,
     graph,
     models,
     personas,
+    poll,
     replay,
     resume,
     run,
@@ -25,6 +30,7 @@ from persimchat.app.commands import (
     serve,
     show,
     story,
+    survey,
 )
 from persimchat.app.commands.setting_command import offer
 from persimchat.app.output import (
@@ -57,8 +63,22 @@ _EPILOG = """\b
 Simulated people are not people: what they say is no evidence of what real people would say.
 """
 
+PANELS = TALK, GO_ON, LOOK, STUDY, SET_UP = "Talk", "Go on", "Look", "Study", "Set up"
+"""The parts of the list of commands, in order."""
+
+
+class _InPanels(TyperGroup):
+    """Lists commands in the order of their panels; Typer would list those with commands of their own last."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """The names of all commands."""
+        panel: dict[str, Any] = {name: vars(command)["rich_help_panel"] for name, command in self.commands.items()}
+        return sorted(panel, key=lambda name: PANELS.index(panel[name]))
+
+
 app = typer.Typer(
     name="persimchat",
+    cls=_InPanels,
     help="Personas with memory, emotions, plans and relationships talk with each other.",
     epilog=_EPILOG,
     add_completion=False,
@@ -66,25 +86,30 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-offer(app, run.run, run.EXAMPLES)
-offer(app, run.debate, run.DEBATE_EXAMPLES, without=("mode",))
-app.add_typer(story.story, name="story")
-offer(app, estimate.estimate, estimate.EXAMPLES)
-offer(app, resume.resume, resume.EXAMPLES, later="resume")
-offer(app, resume.branch, resume.BRANCH_EXAMPLES, later="branch")
-offer(app, resume.regenerate, resume.REGENERATE_EXAMPLES, later="branch")
-app.command(epilog=replay.EXAMPLES)(replay.replay)
-app.command(epilog=diff.EXAMPLES)(diff.diff)
-app.add_typer(models.models, name="models")
-app.add_typer(personas.personas, name="personas")
-app.command(epilog=show.EXAMPLES)(show.show)
-app.add_typer(runs.runs, name="runs")
-app.command(epilog=export.EXAMPLES)(export.export)
-app.add_typer(experiment.experiment, name="experiment")
-app.add_typer(evaluate.evaluate, name="evaluate")
-app.command(epilog=serve.EXAMPLES)(serve.serve)
-app.command()(graph.graph)
-app.command(epilog=doctor.EXAMPLES)(doctor.doctor)
+offer(app, run.run, run.EXAMPLES, panel=TALK)
+offer(app, run.debate, run.DEBATE_EXAMPLES, panel=TALK, without=("mode",))
+app.add_typer(story.story, name="story", rich_help_panel=TALK)
+app.command(epilog=serve.EXAMPLES, rich_help_panel=TALK)(serve.serve)
+offer(app, resume.resume, resume.EXAMPLES, panel=GO_ON, later="resume")
+offer(app, resume.branch, resume.BRANCH_EXAMPLES, panel=GO_ON, later="branch")
+offer(app, resume.regenerate, resume.REGENERATE_EXAMPLES, panel=GO_ON, later="branch")
+app.command(epilog=replay.EXAMPLES, rich_help_panel=GO_ON)(replay.replay)
+app.command(epilog=show.EXAMPLES, rich_help_panel=LOOK)(show.show)
+app.command(epilog=diff.EXAMPLES, rich_help_panel=LOOK)(diff.diff)
+app.command(epilog=export.EXAMPLES, rich_help_panel=LOOK)(export.export)
+app.add_typer(runs.runs, name="runs", rich_help_panel=LOOK)
+app.add_typer(experiment.experiment, name="experiment", rich_help_panel=STUDY)
+evaluate.evaluate.command("people", epilog=evaluate_people.EXAMPLES)(evaluate_people.people)
+evaluate.evaluate.command("stances", epilog=evaluate_stances.EXAMPLES)(evaluate_stances.stances)
+evaluate.evaluate.command(epilog=evaluate_benchmark.EXAMPLES)(evaluate_benchmark.benchmark)
+app.add_typer(evaluate.evaluate, name="evaluate", rich_help_panel=STUDY)
+app.command(epilog=poll.EXAMPLES, rich_help_panel=STUDY)(poll.poll)
+app.add_typer(survey.survey, name="survey", rich_help_panel=STUDY)
+app.add_typer(models.models, name="models", rich_help_panel=SET_UP)
+app.add_typer(personas.personas, name="personas", rich_help_panel=SET_UP)
+offer(app, estimate.estimate, estimate.EXAMPLES, panel=SET_UP)
+app.command(epilog=doctor.EXAMPLES, rich_help_panel=SET_UP)(doctor.doctor)
+app.command(rich_help_panel=SET_UP)(graph.graph)
 
 
 def _version(wanted: bool) -> None:

@@ -16,7 +16,7 @@ from typing import Any, Final, Literal
 import yaml
 from pydantic import BaseModel, ConfigDict, TypeAdapter
 
-from persimchat.evaluation.judging import Asked, Asking, Judge, together
+from persimchat.evaluation.judging import Asked, Asking, together
 from persimchat.evaluation.record import is_answered, opened
 from persimchat.evaluation.transcripts import Conversation, of_run
 from persimchat.runs.folder.judgements import JUDGEMENTS, Key, RecordedJudgement, answers_in
@@ -98,8 +98,12 @@ DIMENSIONS: Final = _read()
 """All dimensions by key, in the thesis's order. Read once at import: no file is read in an event loop."""
 
 
-def chosen(only: Iterable[str] | None = None) -> list[Dimension]:
+def chosen(only: Iterable[str] | None = None, *, where: str = "--only") -> list[Dimension]:
     """The dimensions of these keys, in the order of `DIMENSIONS`; all of them by default.
+
+    Args:
+        only: the keys.
+        where: they are given, for errors.
 
     Raises:
         InputError: there is no dimension of a key, or none is named.
@@ -108,10 +112,10 @@ def chosen(only: Iterable[str] | None = None) -> list[Dimension]:
         return list(DIMENSIONS.values())
     wanted = [key.strip().upper() for key in only if key.strip()]
     if not wanted:
-        raise InputError("no dimension is named", where="--only", remedy=f"Known: {', '.join(DIMENSIONS)}.")
+        raise InputError("no dimension is named", where=where, remedy=f"Known: {', '.join(DIMENSIONS)}.")
     for key in wanted:
         if key not in DIMENSIONS:
-            raise InputError(f"there is no dimension {key!r}", where="--only", remedy=suggestion(key, list(DIMENSIONS)))
+            raise InputError(f"there is no dimension {key!r}", where=where, remedy=suggestion(key, list(DIMENSIONS)))
     return [dimension for key, dimension in DIMENSIONS.items() if key in wanted]
 
 
@@ -181,7 +185,7 @@ class Judged:
 
 async def judged(unit: Unit, asking: Asking, run: str) -> RecordedJudgement | None:
     """The judge's answer to a question; None if a budget is exhausted. Raises as `Judge.ask`."""
-    judge: Judge = asking.judge
+    judge = asking.judge
     seed = judge.seed(MEASURE, run, unit.dimension.key, unit.repeat)
     reply = await asking.put(unit.asked, about=run, seed=seed)
     if reply is None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import random
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -80,43 +81,41 @@ class Reply:
     used: dict[str, Any]
 
 
-class Judge:
-    """A model that judges conversations.
-
-    Args:
-        settings: `module_models.evaluation` names the model.
+def judge_name(written: str) -> str:
+    """A judge's name in records, from its name as a user writes it.
 
     Raises:
-        InputError: no model is named, or it is the offline model, or its price is not known and there is a budget.
+        InputError: it is no model's name.
+    """
+    return without_credentials(parse_model_name(written).written)
+
+
+class Respondent(ABC):
+    """Who is asked about recorded conversations.
+
+    Attributes:
+        settings: budgets, limits and seed count.
     """
 
     def __init__(self, settings: Settings) -> None:
-        written = settings.module_models.get(MODULE)
-        if not written:
-            raise InputError("no judge is named", remedy="Name a model: --by openai:gpt-4o-mini, for example.")
         self.settings = settings
-        self.model: ModelName = parse_model_name(written)
-        if self.model.provider == "offline":
-            raise InputError(
-                "the offline model cannot judge: it would make numbers out of nothing",
-                where="the judge",
-                remedy="Name another model with --by; persimchat models shows which there are.",
-            )
-        if settings.budget_usd is not None and self.price is None:
-            raise InputError(
-                f"budget_usd is set, and the price of {quoted(self.model.written, _SHOWN)} is not known",
-                remedy=f"Set prices={{'{self.name}': [USD per million tokens in, out]}}, or budget_tokens.",
-            )
 
     @property
+    @abstractmethod
     def name(self) -> str:
         """Its name in records."""
-        return without_credentials(self.model.written)
 
-    @property
-    def price(self) -> float | None:
-        """US dollars for a million tokens in and a million out together; None if the price is not known."""
-        return cost_usd(self.model, 1_000_000, 1_000_000, self.settings.prices)
+    @abstractmethod
+    def cost_of(self, asked: Iterable[Asked]) -> Cost:
+        """What asking these questions will take, if every first answer is valid."""
+
+    @abstractmethod
+    async def ready(self) -> None:
+        """Raises an InputError or a ModelError if it cannot be asked at all."""
+
+    @abstractmethod
+    def exchange(self, asked: Asked, about: str) -> Exchange:
+        """The exchange in which a question is put."""
 
     def seed(self, *parts: str | int) -> int:
         """The seed of one request, from the settings' seed and what tells the request from all others."""
@@ -135,7 +134,7 @@ class Judge:
             BudgetExhausted: a request would have exceeded a budget, and was not made.
             InputError, ModelError: the model cannot be asked at all.
         """
-        exchange = Exchange.on_behalf(self.settings, about, MODULE, 0)
+        exchange = self.exchange(asked, about)
         exchange.seed = seed
         value, missing = None, ""
         for attempt in range(1, TRANSIENT.max_attempts + 1):
@@ -157,6 +156,54 @@ class Judge:
         names = ("calls", "input_tokens", "output_tokens", "estimated", "cost_usd")
         used = {name: call[name] for name in names} | {"cached_tokens": exchange.tally.cached_tokens}
         return Reply(value, missing, used)
+
+
+class Judge(Respondent):
+    """A model that judges conversations.
+
+    Args:
+        settings: `module_models.evaluation` names the model.
+        offline: whether the offline model will do, which answers without sense.
+
+    Raises:
+        InputError: no model is named, or it is the offline model, or its price is not known and there is a budget.
+    """
+
+    def __init__(self, settings: Settings, *, offline: bool = False) -> None:
+        super().__init__(settings)
+        written = settings.module_models.get(MODULE)
+        if not written:
+            raise InputError("no judge is named", remedy="Name a model: --by openai:gpt-4o-mini, for example.")
+        self.model: ModelName = parse_model_name(written)
+        if self.model.provider == "offline" and not offline:
+            raise InputError(
+                "the offline model cannot judge: it would make numbers out of nothing",
+                where="the judge",
+                remedy="Name another model with --by, or by: in a file; persimchat models shows which there are.",
+            )
+        if settings.budget_usd is not None and self.price is None:
+            raise InputError(
+                f"budget_usd is set, and the price of {quoted(self.model.written, _SHOWN)} is not known",
+                remedy=f"Set prices={{'{self.name}': [USD per million tokens in, out]}}, or budget_tokens.",
+            )
+
+    @property
+    def name(self) -> str:
+        """Its name in records."""
+        return judge_name(self.model.written)
+
+    @property
+    def price(self) -> float | None:
+        """US dollars for a million tokens in and a million out together; None if the price is not known."""
+        return cost_usd(self.model, 1_000_000, 1_000_000, self.settings.prices)
+
+    async def ready(self) -> None:
+        """Make the model's client, or start its server."""
+        await ready_model(self.model.written, self.settings)
+
+    def exchange(self, asked: Asked, about: str) -> Exchange:
+        """An exchange with the model."""
+        return Exchange.on_behalf(self.settings, about, MODULE, 0)
 
     def cost_of(self, asked: Iterable[Asked]) -> Cost:
         """What asking these questions will take, if every first answer is valid."""
@@ -201,6 +248,28 @@ class Part(Protocol):
         """Ask what has no answer yet, and record each answer."""
 
 
+class Unit(Protocol):
+    """One question."""
+
+    @property
+    def asked(self) -> Asked:
+        """The question."""
+
+
+class Questions(Part, Protocol):
+    """Questions with the answers that they have so far."""
+
+    @property
+    def units(self) -> Sequence[Unit]:
+        """All questions."""
+
+    def rows(self) -> Any:
+        """The answers."""
+
+    def left(self, judge: str, rows: Any) -> Sequence[Unit]:
+        """The questions without an answer."""
+
+
 @dataclass
 class Asking:
     """Questions being asked.
@@ -212,7 +281,7 @@ class Asking:
         exhausted: why a budget ended it; empty while none has.
     """
 
-    judge: Judge
+    judge: Respondent
     ledger: Ledger
     told: Callable[[], None] = lambda: None
     exhausted: str = ""
@@ -237,7 +306,7 @@ class Asking:
 
 
 async def judge_all(
-    judge: Judge, parts: Sequence[Part], *, ledger: Ledger | None = None, told: Callable[[], None] = lambda: None
+    judge: Respondent, parts: Sequence[Part], *, ledger: Ledger | None = None, told: Callable[[], None] = lambda: None
 ) -> Asking:
     """Ask everything that has no answer yet. What was answered before a failure is recorded.
 
@@ -252,7 +321,7 @@ async def judge_all(
         MachineError: an answer cannot be written.
     """
     ledger = ledger or Ledger()
-    await ready_model(judge.model.written, judge.settings)
+    await judge.ready()
 
     async def all_parts() -> Asking:
         asking, folders = Asking(judge, ledger, told), asyncio.Semaphore(_FOLDERS)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import csv
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, get_args
 
+from persimchat.evaluation.csv_rows import read_rows
 from persimchat.evaluation.pairs import JudgedPairs, Order, Pair, PairAnswer
 from persimchat.evaluation.scores import NOT_ASKED
 from persimchat.evaluation.statistics.agreement import Kappa, cohen
@@ -136,22 +136,10 @@ def read_labels(path: Path, pairs: Sequence[Pair]) -> dict[str, Outcome]:
         InputError: the file cannot be read, a column is missing, a pair is unknown or given twice, or a verdict is not
             one of win, tie and loss; the line is named.
     """
-    try:
-        with path.open(encoding="utf-8-sig", newline="") as file:
-            reader = csv.DictReader(file, strict=True)
-            if not set(_COLUMNS) <= set(reader.fieldnames or ()):
-                raise InputError(
-                    "the columns pair and verdict are needed",
-                    where=f"{path}, line 1",
-                    remedy="Name the run of side A, and win, tie or loss of side A.",
-                )
-            given = [(f"{path}, line {reader.line_num}", row) for row in reader]
-    except (OSError, UnicodeError, csv.Error) as error:
-        why = error.strerror if isinstance(error, OSError) else str(error)
-        raise InputError(f"the labels cannot be read: {why}", where=str(path), remedy="Give a CSV file.") from error
+    given = read_rows(path, _COLUMNS, what="labels", remedy="Name the run of side A, and win, tie or loss of side A.")
     known, found = {pair.a.run for pair in pairs}, dict[str, Outcome]()
     for where, row in given:
-        run, said = (row["pair"] or "").strip(), (row["verdict"] or "").strip().lower()
+        run, said = row["pair"], row["verdict"].lower()
         outcome = next((one for one in OUTCOMES if one == said), None)
         if outcome is None:
             raise InputError(

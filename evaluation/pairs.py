@@ -162,8 +162,8 @@ class JudgedPairs:
         return [Unit(pair, question, order, n) for order, question in asked for n in range(1, self.k + 1)]
 
     def rows(self) -> dict[Key, PairAnswer]:
-        """The answers in the folder. Raises as `answers_in`."""
-        return answers_in(self.path, PairAnswer)
+        """The answers in the folder, whichever side was called A. Raises as `answers_in`."""
+        return _both_ways(answers_in(self.path, PairAnswer))
 
     def left(self, judge: str, rows: dict[Key, PairAnswer]) -> list[Unit]:
         """The questions that have no answer."""
@@ -181,7 +181,24 @@ class JudgedPairs:
                 if row is not None:
                     answers.add(row)
 
-            await together(one(unit) for unit in self.left(name, answers.rows))
+            await together(one(unit) for unit in self.left(name, _both_ways(answers.rows)))
+
+
+def _both_ways(rows: dict[Key, PairAnswer]) -> dict[Key, PairAnswer]:
+    """Answers by the keys of (A, B) and of (B, A): what was shown first is the same question in both."""
+    mirrored = (
+        row.model_copy(
+            update={
+                "a": row.b,
+                "b": row.a,
+                "order": 3 - row.order,
+                "score_a": row.score_b,
+                "score_b": row.score_a,
+            }
+        )
+        for row in rows.values()
+    )
+    return {row.key: row for row in mirrored} | rows
 
 
 async def _judged(unit: Unit, asking: Asking) -> PairAnswer | None:

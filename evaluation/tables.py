@@ -3,23 +3,29 @@
 from __future__ import annotations
 
 import csv
+import json
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import fields
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from persimchat.evaluation.pair_results import PairsResult
 from persimchat.evaluation.scores import Value
+from persimchat.runs.folder.polls import PollAnswer
 from persimchat.runs.reports.cells import guarded
+from persimchat.runs.reports.stances import Position
 from persimchat.state.errors import InputError
 
 MEASURES: Final = "measures.csv"
 PAIRS: Final = "pairs.csv"
+STANCES: Final = "stances.csv"
+POLLS: Final = "polls.csv"
 
 
 def write_measures(folder: Path, values: Iterable[Value], judge: str) -> Path:
     """Write one row a conversation and dimension: run, unit, measure, value, missing, judge, scores."""
     rows = [
-        [one.run, "run", one.dimension, one.value, _reasons(one.missing, applies=one.applies), judge, len(one.scores)]
+        [one.run, "run", one.dimension, one.value, reasons(one.missing, applies=one.applies), judge, len(one.scores)]
         for one in values
     ]
     return _write(folder / MEASURES, ["run", "unit", "measure", "value", "missing", "judge", "scores"], rows)
@@ -34,12 +40,46 @@ def write_pairs(folder: Path, result: PairsResult, judge: str) -> Path:
         scores = [None if score is None else round(float(score), 4) for score in (v.score_a, v.score_b, v.position)]
         rows.append(
             [one.pair.a.run, one.pair.b.run, v.outcome, v.missing, *scores[:2], *v.alone, scores[2], v.conflict]
-            + [None if v.bpde is None else round(v.bpde, 4), v.n, _reasons(one.missing), judge]
+            + [None if v.bpde is None else round(v.bpde, 4), v.n, reasons(one.missing), judge]
         )
     return _write(folder / PAIRS, [*columns, "bpde", "answers", "answers_missing", "judge"], rows)
 
 
-def _reasons(missing: Mapping[str, int], *, applies: bool = True) -> str:
+def write_stances(folder: Path, rows: Mapping[str, Iterable[Position]]) -> Path:
+    """Write the ledger of positions: one row an observation.
+
+    Args:
+        folder: where to.
+        rows: by run.
+    """
+    names = [column.name for column in fields(Position)]
+    table = [[run, *(_cell(getattr(row, name)) for name in names)] for run, own in rows.items() for row in own]
+    return _write(folder / STANCES, ["run", *names], table)
+
+
+def write_polls(folder: Path, rows: Mapping[str, Iterable[PollAnswer]]) -> Path:
+    """Write one row an answer.
+
+    Args:
+        folder: where to.
+        rows: by run.
+    """
+    columns = ["run", "poll", "question", "form", "turn", "agent", "repeat", "answer", "missing", "reasoning", "model"]
+    table = [
+        [run, row.poll, row.question.ask, row.question.answer, row.turn, row.agent, row.repeat]
+        + [row.answer, row.missing, row.reasoning, row.judge]
+        for run, own in rows.items()
+        for row in own
+    ]
+    return _write(folder / POLLS, columns, table)
+
+
+def _cell(value: Any) -> Any:
+    """A value as one cell: lists and objects are JSON."""
+    return json.dumps(value, ensure_ascii=False) if isinstance(value, tuple | Mapping) else value
+
+
+def reasons(missing: Mapping[str, int], *, applies: bool = True) -> str:
     """Why scores are missing: "unparseable 2, refused 1"; empty if none are."""
     return ", ".join(f"{why} {n}" for why, n in sorted(missing.items())) if applies else "does not apply"
 

@@ -28,6 +28,10 @@ _SPEAKING: Final = ("natural_language", "answering", "script")
 """The modules whose models word utterances."""
 
 
+class NothingSaid(InputError):
+    """There is nothing to evaluate: nothing was said that all heard."""
+
+
 @dataclass(frozen=True)
 class Conversation:
     """A recorded conversation, as far as an evaluation needs it.
@@ -100,12 +104,13 @@ def of_run(record: Record) -> Conversation:
     """The conversation of a run.
 
     Raises:
-        InputError: run.json does not say who took part in what, or nothing was said that all heard.
+        InputError: run.json does not say who took part in what.
+        NothingSaid: nothing was said that all heard.
     """
     manifest, settings = record.manifest, record.manifest.settings.model_dump()
     heard = [said for said in record.utterances if said.heard_by is None]
     if not heard:
-        raise InputError(
+        raise NothingSaid(
             "there is nothing to evaluate: nothing was said that all heard",
             where=str(record.path),
             remedy="Leave this run out.",
@@ -123,8 +128,13 @@ def of_run(record: Record) -> Conversation:
         with_goals=settings.get("social_goals", True) is not False,
         with_ties=settings.get("relationships", True) is not False,
         models=frozenset(model for model in models if isinstance(model, str)),
-        people=bool(manifest.people) or any(_by_a_person(said) for said in record.utterances),
+        people=has_words_of_people(record),
     )
+
+
+def has_words_of_people(record: Record) -> bool:
+    """Whether people took part in a run, or wrote words that all heard."""
+    return bool(record.manifest.people) or any(_by_a_person(said) for said in record.utterances)
 
 
 def read_conversation(folder: Path) -> Conversation:
@@ -159,8 +169,13 @@ def of_outputs(outputs: Mapping[str, Any]) -> Conversation:
     )
 
 
-def without_people(conversations: Sequence[Conversation], *, allowed: bool) -> None:
-    """Refuse conversations with words of people, which a judge's provider would get, unless that is allowed.
+def without_people(conversations: Sequence[Conversation], *, allowed: bool, readers: str = "a judge") -> None:
+    """Refuse conversations with words of people, which others would get to read, unless that is allowed.
+
+    Args:
+        conversations: that are to be evaluated.
+        allowed: whether those who took part agree.
+        readers: who would read their words.
 
     Raises:
         InputError: there are such conversations.
@@ -169,7 +184,7 @@ def without_people(conversations: Sequence[Conversation], *, allowed: bool) -> N
     if found and not allowed:
         more = f" and {len(found) - 1} more" if len(found) > 1 else ""
         raise InputError(
-            "people took part, and a judge would read their words",
+            f"people took part, and {readers} would read their words",
             where=f"run {found[0]}{more}",
             remedy="If they agree to that, add --with-people; or leave these runs out.",
         )

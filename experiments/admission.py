@@ -12,6 +12,8 @@ from typing import Final
 
 RESERVE: Final = 1.25
 """What a cell reserves, as a multiple of what it is expected to use."""
+RESERVE_OF_SCRIPT: Final = 2.5
+"""The same of a baseline that is one request, which may be asked for once more with the fault in its prompt."""
 _LEAST: Final = 0.1
 """A cell that goes on is expected to use at least this share of its whole estimate."""
 
@@ -32,27 +34,30 @@ class Admission:
         self.spent = {name: float(spent.get(name, 0.0)) for name in budget}
         self._reserved: dict[str, dict[str, float]] = {}
 
-    def admit(self, cell: str, estimate: Amounts, used: Amounts | None = None) -> dict[str, float] | None:
+    def admit(
+        self, cell: str, estimate: Amounts, used: Amounts | None = None, *, reserve: float = RESERVE
+    ) -> dict[str, float] | None:
         """Reserve what a cell needs.
 
         Args:
             cell: its id.
             estimate: what the whole cell is expected to use.
             used: what it has used already, if it goes on; it is a part of what is spent.
+            reserve: what it reserves, as a multiple of what it is expected to use.
 
         Returns:
             The budgets of the cell's own run, what it has used included; None if the cell may not start now.
         """
         used = used or {}
         expected = {name: max(estimate[name] - used.get(name, 0.0), _LEAST * estimate[name]) for name in self.budget}
-        reserve = {name: RESERVE * amount for name, amount in expected.items()}
-        if not self._fits(reserve):
+        wanted = {name: _whole(name, reserve * amount) for name, amount in expected.items()}
+        if not self._fits(wanted):
             if self._reserved or not self._fits(expected):
                 return None
-            reserve = {name: self.budget[name] - self.spent[name] for name in self.budget}
-        self._reserved[cell] = reserve
+            wanted = {name: self.budget[name] - self.spent[name] for name in self.budget}
+        self._reserved[cell] = wanted
         return {name: math.floor(used.get(name, 0.0) + amount) if name != "budget_usd" else used.get(name, 0.0) + amount
-                for name, amount in reserve.items()}  # fmt: skip
+                for name, amount in wanted.items()}  # fmt: skip
 
     def settle(self, cell: str, used: Amounts) -> None:
         """Replace a cell's reserve by what it has used since it was admitted."""
@@ -65,3 +70,8 @@ class Admission:
             self.spent[name] + sum(each[name] for each in self._reserved.values()) + wanted[name] <= limit + 1e-9
             for name, limit in self.budget.items()
         )
+
+
+def _whole(name: str, amount: float) -> float:
+    """An amount of a budget rounded up: of a conversation of three calls, a quarter more is one call, not none."""
+    return amount if name == "budget_usd" else float(math.ceil(amount - 1e-9))

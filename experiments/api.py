@@ -3,27 +3,41 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 from persimchat.evaluation.statistics.library import stats
 from persimchat.experiments.comparing import Comparison, compare
 from persimchat.experiments.driving import Outcome, Progress, check_cells, drive
 from persimchat.experiments.file import Compare, Experiment
+from persimchat.experiments.judging import (
+    Asker,
+    Judged,
+    Judging,
+    Work,
+    ask,
+    askers_of,
+    check_askers,
+    held_of,
+    judges_of,
+    spent_on_judging,
+    works,
+)
 from persimchat.experiments.measuring import measures_of
-from persimchat.experiments.needs import check_budget, estimates
-from persimchat.experiments.place import Changes, Place, Standing
+from persimchat.experiments.needs import check_budget, estimates, model_limits
+from persimchat.experiments.place import Changes, Place, Standing, stale_cells
 from persimchat.experiments.plan import Plan, plan
 from persimchat.experiments.report import write_report
-from persimchat.experiments.tables import Tables, tables, write_tables
+from persimchat.experiments.robustness import Robustness, answers_are_compared
+from persimchat.experiments.tables import CSV, Tables, tables, write_tables
 from persimchat.graph.node import wait_for
+from persimchat.models.limits import limited
 from persimchat.runs.reports.estimate import Estimate
+from persimchat.runs.reports.export_writing import need
 from persimchat.state.errors import InputError, suggestion
-
-OUT: Final = Path("results")
-"""The folder of experiments, relative to the working directory."""
+from persimchat.state.folders import RESULTS
 
 
 @dataclass(frozen=True)
@@ -34,14 +48,20 @@ class Results:
         folder: its folder.
         tables: all rows, and everything that they were made of.
         outcome: how the cells went; None where only the folder was read.
+        judged: how judging went; None where no judge was asked.
     """
 
     folder: Path
     tables: Tables
     outcome: Outcome | None = None
+    judged: Judged | None = None
 
     def rows(self, table: str) -> list[dict[str, Any]]:
-        """The rows of a table (`cells`, `measures`, `comparisons`) as plain data, ready for a data frame.
+        """The rows of a table as plain data, ready for a data frame.
+
+        Args:
+            table: `cells`, `measures`, `groups` or `comparisons`; where a judge compares pairs, `pairs` and `contests`;
+                where wording, order, model or seed are varied, `flips` and `contrasts`.
 
         Raises:
             InputError: there is no such table.
@@ -50,6 +70,10 @@ class Results:
             known = tuple(self.tables.rows)
             raise InputError(f"there is no table {table!r}", where="argument table", remedy=suggestion(table, known))
         return [row.model_dump(mode="json") for row in self.tables.rows[table]]
+
+    def robustness(self) -> Robustness:
+        """What holds over wordings, orders, models and seeds: answers of debates, and the comparisons of the file."""
+        return self.tables.robustness
 
     def compare(self, measure: str, by: str, **within: Any) -> list[Comparison]:
         """Compare all pairs of an axis's levels in one measure, paired by task.
@@ -67,9 +91,7 @@ class Results:
         for word, known, what in ((measure, names, "measure"), *((axis, [*axes], "axis") for axis in (by, *within))):
             if word not in known:
                 raise InputError(f"there is no {what} {word!r}", remedy=suggestion(word, known))
-        rows = [row.model_dump() for row in self.tables.rows["measures"]]
-        values = {(row["cell"], row["measure"]): row["value"] for row in rows if row["unit"] == "run"}
-        return compare(Compare(by=by, within=within), axes, self.tables.locked.cells, [measure], values)
+        return compare(Compare(by=by, within=within), axes, self.tables.locked.cells, [measure], self.tables.values)
 
 
 @dataclass(frozen=True)
@@ -82,6 +104,9 @@ class Prepared:
         place: its folder, which may not be there yet.
         changes: how its cells differ from those in the folder; None where the folder is new.
         standings: how far each cell is, by its id.
+        stale: why cells are not what they would be if they were held now, by their ids.
+        renewing: whether these are held again.
+        judging: what is left to ask judges, one a measure.
     """
 
     plan: Plan
@@ -89,51 +114,85 @@ class Prepared:
     place: Place
     changes: Changes | None
     standings: Mapping[str, Standing]
+    stale: Mapping[str, str] = field(default_factory=dict)
+    renewing: bool = False
+    judging: Sequence[Work] = ()
 
 
-def prepare(experiment: Experiment, out: Path | str = OUT, *, many: bool = False) -> Prepared:
+def prepare(experiment: Experiment, out: Path | str = RESULTS, *, many: bool = False, renew: bool = False) -> Prepared:
     """Plan, estimate and look into the folder; asks no model and writes nothing. Arguments as for `arun_experiment`.
 
     Raises:
-        InputError: the file is wrong, a budget admits no cell, or the folder is another experiment's.
-        MissingExtraError: comparisons need the extra `evaluation`.
+        InputError: the file is wrong, a judge cannot be used, a budget admits no cell, or the folder is another
+            experiment's.
+        MissingExtraError: comparisons and judges need the extra `evaluation`.
     """
     planned = plan(experiment, many=many)
     measures_of(experiment)
-    if experiment.compare:
+    askers = askers_of(planned)
+    if experiment.compare or answers_are_compared(planned):
         stats()
+    model_limits(planned, judges_of(askers))
     needed = estimates(planned)
     check_budget(planned, needed)
     place = Place(Path(out) / experiment.name)
     changes = place.changes(planned)
-    return Prepared(planned, needed, place, changes, {c.cell.id: place.standing(c.cell.id) for c in planned.cells})
+    standings = {each.cell.id: place.standing(each.cell.id) for each in planned.cells}
+    old = stale_cells([each.cell for each in planned.cells], standings)
+    if renew:
+        standings |= {cell: place.standing(cell, anew=True) for cell in old}
+    held = held_of(planned, standings, needed) if askers else []
+    return Prepared(planned, needed, place, changes, standings, old, renew, works(askers, held, place.path))
 
 
-async def run_prepared(prepared: Prepared, tell: Callable[[Progress], None] = lambda _: None) -> Results:
-    """Hold what is missing of an experiment, and write its tables and its report.
+async def run_prepared(
+    prepared: Prepared, tell: Callable[[Progress | Judging], None] = lambda _: None, form: str = CSV
+) -> Results:
+    """Hold what is missing of an experiment, ask its judges, and write its tables and its report.
 
     Args:
         prepared: the experiment.
         tell: is told how far it is.
+        form: a format in which tables are written beside CSV.
 
     Raises:
-        InputError: before the first call: a cell cannot be held, or another process runs the experiment.
+        InputError: before the first call: a cell cannot be held, a judge cannot be asked, or another process runs the
+            experiment.
+        MissingExtraError: before the first call: the format needs a library that is not installed.
         MachineError: the machine has stopped it; it goes on when it is run again.
     """
     place, experiment = prepared.place, prepared.plan.experiment
+    askers = [work.asker for work in prepared.judging]
+    need(form)
     await check_cells(prepared.plan)
-    with place.driven():
+    await check_askers(askers)
+    with place.driven(), limited(model_limits(prepared.plan, judges_of(askers))):
         place.keep(prepared.plan)
-        outcome = await drive(prepared.plan, place, prepared.estimates, tell)
-        return await asyncio.to_thread(report_on, experiment, place, outcome)
+        besides = await asyncio.to_thread(spent_on_judging, place.path)
+        renewing = prepared.stale if prepared.renewing else ()
+        outcome = await drive(prepared.plan, place, prepared.estimates, tell, besides=besides, renewing=renewing)
+        judged = await _judged(prepared, askers, outcome, tell) if askers and not outcome.gave_up else None
+        return await asyncio.to_thread(report_on, experiment, place, outcome, judged, form)
+
+
+async def _judged(
+    prepared: Prepared, askers: Sequence[Asker], outcome: Outcome, tell: Callable[[Progress | Judging], None]
+) -> Judged:
+    """Ask what judges have not answered about conversations that are complete now."""
+    place, planned = prepared.place, prepared.plan
+    standings = {each.cell.id: place.standing(each.cell.id) for each in planned.cells}
+    held = await asyncio.to_thread(held_of, planned, standings)
+    return await ask(askers, held, place.path, outcome.spent, tell)
 
 
 async def arun_experiment(
     experiment: Experiment,
-    out: Path | str = OUT,
+    out: Path | str = RESULTS,
     *,
     many: bool = False,
-    tell: Callable[[Progress], None] = lambda _: None,
+    renew: bool = False,
+    form: str = CSV,
+    tell: Callable[[Progress | Judging], None] = lambda _: None,
 ) -> Results:
     """Run an experiment, or go on with it, and write its tables and its report.
 
@@ -141,32 +200,45 @@ async def arun_experiment(
         experiment: its file.
         out: the folder in which the experiment has a folder of its own, by its name.
         many: whether more than 10,000 cells are meant.
+        renew: whether stale cells are held again: those made with other prompts or other defaults.
+        form: a format in which tables are written beside CSV, one of those of an export.
         tell: is told how far it is.
 
     Raises:
         InputError: before the first call: the file is wrong, a cell cannot be held, or another process runs it.
         MachineError: the machine has stopped it; it goes on when it is run again.
     """
-    return await run_prepared(await asyncio.to_thread(prepare, experiment, out, many=many), tell)
+    prepared = await asyncio.to_thread(prepare, experiment, out, many=many, renew=renew)
+    return await run_prepared(prepared, tell, form)
 
 
-def run_experiment(experiment: Experiment, out: Path | str = OUT, **options: Any) -> Results:
+def run_experiment(experiment: Experiment, out: Path | str = RESULTS, **options: Any) -> Results:
     """Run an experiment from ordinary code or a notebook. Arguments as for `arun_experiment`."""
     return wait_for(arun_experiment(experiment, out, **options))
 
 
-def report_on(experiment: Experiment, place: Place, outcome: Outcome | None = None) -> Results:
+def report_on(
+    experiment: Experiment,
+    place: Place,
+    outcome: Outcome | None = None,
+    judged: Judged | None = None,
+    form: str = CSV,
+) -> Results:
     """Make tables and report of an experiment's folder again; asks no model.
 
     Args:
         experiment: whose measures and comparisons count.
         place: its folder.
         outcome: how the cells went just now.
+        judged: how judging went just now.
+        form: a format in which tables are written beside CSV.
 
     Raises:
         InputError: the folder is no experiment's, or damaged.
+        MissingExtraError: the format needs a library that is not installed.
     """
+    need(form)
     found = tables(experiment, place)
-    write_tables(found, place)
+    write_tables(found, place, form)
     write_report(found, place)
-    return Results(place.path, found, outcome)
+    return Results(place.path, found, outcome, judged)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import random
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, get_args
 
@@ -21,6 +21,9 @@ METHODS: Final = (*PATTERNS, *BASELINES)
 """Who speaks next in a conversation of minds, and baselines, by their own names."""
 
 _OWN: Final = ("variant", "method", "model", "seed", "wording", "order")
+PARTICIPANT: Final = "{participant}"
+"""In an axis with a level a participant, the text in whose place the name comes."""
+_PEOPLE: Final = "participants"
 
 
 @dataclass(frozen=True)
@@ -33,6 +36,7 @@ class Level:
         scenario: fields of the scenario that it replaces.
         wording: the topic in place of the task's; `{topic}` in it stands for that. None leaves it as it is.
         order: "listed", "reversed", or what the participants are shuffled by.
+        say: the utterance with which a branch begins, as NAME: TEXT; empty for none, None leaves it as it is.
     """
 
     label: Label
@@ -40,6 +44,7 @@ class Level:
     scenario: Mapping[str, Any] = field(default_factory=dict)
     wording: str | None = None
     order: str = "listed"
+    say: str | None = None
 
 
 @dataclass(frozen=True)
@@ -55,13 +60,17 @@ class Axis:
     levels: tuple[Level, ...]
 
 
-def axes_of(experiment: Experiment) -> list[Axis]:
+def axes_of(experiment: Experiment, people: Sequence[str]) -> list[Axis]:
     """The axes of an experiment in the order of its file.
+
+    Args:
+        experiment: its file.
+        people: the names of the base's participants, for axes with a level each.
 
     Raises:
         InputError: an axis, a setting or a level is not known or is given twice.
     """
-    axes = [_axis(experiment, name, given) for name, given in experiment.grid.items()]
+    axes = [_axis(experiment, name, given, people) for name, given in experiment.grid.items()]
     for axis in axes:
         labels = [json.dumps(level.label) for level in axis.levels]
         twice = next((label for label in labels if labels.count(label) > 1), None)
@@ -74,11 +83,16 @@ def axes_of(experiment: Experiment) -> list[Axis]:
     return axes
 
 
-def _axis(experiment: Experiment, name: str, given: Any) -> Axis:
+def _axis(experiment: Experiment, name: str, given: Any, people: Sequence[str]) -> Axis:
     where = experiment.where("grid", name)
     match name:
+        case _ if isinstance(given, Mapping) and "each" in given and name not in (*_OWN, *Settings.model_fields):
+            levels = _each(experiment, name, given, people)
         case "variant":
-            levels = [_variant(experiment, label, value) for label, value in _mapping(given, name, where).items()]
+            levels = [
+                _variant(experiment, label, value, ("variant", label))
+                for label, value in _mapping(given, name, where).items()
+            ]
         case "method":
             levels = [_method(value, where) for value in _list(given, name, where)]
         case "seed":
@@ -95,16 +109,65 @@ def _axis(experiment: Experiment, name: str, given: Any) -> Axis:
     return Axis(name, tuple(levels))
 
 
-def _variant(experiment: Experiment, label: str, value: Any) -> Level:
-    where = experiment.where("grid", "variant", label)
-    bundle = dict(_mapping(value or {}, f"variant {label}", where))
-    patch = _mapping(bundle.pop("scenario", {}), f"the scenario of variant {label}", where)
+def _variant(experiment: Experiment, label: str, value: Any, place: tuple[str, ...]) -> Level:
+    """A level that bundles settings, a patch of the scenario, and the utterance with which a branch begins.
+
+    Args:
+        experiment: its file.
+        label: of the level.
+        value: the bundle.
+        place: where in the grid it stands.
+    """
+    where = experiment.where("grid", *place)
+    bundle = dict(_mapping(value or {}, " ".join(place), where))
+    patch = _mapping(bundle.pop("scenario", None) or {}, f"the scenario of {' '.join(place)}", where)
     for name in patch:
-        _known(name, where, PATCHED, "field of a scenario")
+        _known(name, experiment.where("grid", *place, "scenario", str(name)), PATCHED, "field of a scenario")
+    say = bundle.pop("say", None)
+    if say is not None and not isinstance(say, str):
+        raise InputError("say is not a text", where=where, remedy='Write "NAME: TEXT"; "" says nothing.')
     settings = with_current_names(bundle, FORMER_NAMES)
     for name in settings:
-        _known(name, where, tuple(Settings.model_fields), "setting")
-    return Level(label, settings, patch)
+        _known(
+            name, experiment.where("grid", *place, str(name)), (*Settings.model_fields, "scenario", "say"), "setting"
+        )
+    return Level(label, settings, patch, say=say)
+
+
+def _each(experiment: Experiment, name: str, given: Mapping[str, Any], people: Sequence[str]) -> list[Level]:
+    """One level a participant, with the name in the patch; and one that changes nothing, if `none` labels it."""
+    where = experiment.where("grid", name)
+    bundle = {key: value for key, value in given.items() if key not in ("each", "none")}
+    if given["each"] != _PEOPLE:
+        raise InputError(
+            f"each: {given['each']} is nothing that a level can be made of",
+            where=where,
+            remedy=f"Write each: {_PEOPLE}.",
+        )
+    if _placed(bundle, "") == bundle:
+        raise InputError(
+            f"{PARTICIPANT} stands nowhere in axis {name}, so its levels would be the same",
+            where=where,
+            remedy=f"Write {PARTICIPANT} where the participant's name is to stand.",
+        )
+    nobody = given.get("none")
+    if nobody is not None and not isinstance(nobody, str):
+        raise InputError("none is not a label", where=where, remedy='Write a word, for example none: "nobody".')
+    return [
+        *([Level(nobody)] if nobody is not None else []),
+        *(_variant(experiment, person, _placed(bundle, person), (name,)) for person in people),
+    ]
+
+
+def _placed(value: Any, person: str) -> Any:
+    """Data with a participant's name in place of `PARTICIPANT`, in keys, too."""
+    if isinstance(value, str):
+        return value.replace(PARTICIPANT, person)
+    if isinstance(value, Mapping):
+        return {_placed(key, person): _placed(item, person) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_placed(item, person) for item in value]
+    return value
 
 
 def _method(value: Any, where: str) -> Level:

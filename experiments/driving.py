@@ -5,19 +5,20 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import deque
-from collections.abc import Callable, Mapping
-from contextlib import aclosing
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Final
 
-from persimchat.experiments.admission import Admission
+from persimchat.experiments.admission import RESERVE, RESERVE_OF_SCRIPT, Admission
+from persimchat.experiments.holding import hold
 from persimchat.experiments.needs import amounts, budget_of, summed
-from persimchat.experiments.place import Place
+from persimchat.experiments.place import Place, stale
 from persimchat.experiments.plan import Plan, Planned, canonical
+from persimchat.prompts import prompt_hash
 from persimchat.runs.events import Totals
 from persimchat.runs.reports.estimate import Estimate
-from persimchat.runs.run.resume import resume_run
-from persimchat.runs.run.simulation import check, run_simulation
+from persimchat.runs.run.branch import check_checkpoint
+from persimchat.runs.run.simulation import check
 from persimchat.state.errors import InputError, MachineError, PerSimChatError
 from persimchat.state.settings import BUDGETS
 
@@ -59,6 +60,7 @@ class Outcome:
         made: calls made this time.
         spent: what all cells have used, now and before.
         stopped: why no further cells were started; empty where all had their turn.
+        gave_up: whether that is because too many failed.
     """
 
     done: set[str] = field(default_factory=set)
@@ -68,6 +70,7 @@ class Outcome:
     made: int = 0
     spent: Totals = field(default_factory=Totals)
     stopped: str = ""
+    gave_up: bool = False
 
 
 async def check_cells(plan: Plan) -> None:
@@ -89,10 +92,23 @@ async def check_cells(plan: Plan) -> None:
             axes = ", ".join(f"{name}: {label}" for name, label in planned.cell.axes.items()) or "the base"
             what = f"cell ({axes}) cannot be held: {error.what}"
             raise InputError(what, where=error.where, remedy=error.remedy) from None
+    origins = {(each.origin.folder, each.origin.turn) for each in plan.cells if each.origin is not None}
+    for folder, turn in origins:
+        try:
+            await check_checkpoint(folder, turn)
+        except InputError as error:
+            where = f"{plan.experiment.where('base', 'branch')}, {error.where}"
+            raise InputError(error.what, where=where, remedy=error.remedy) from None
 
 
 async def drive(
-    plan: Plan, place: Place, estimates: Mapping[str, Estimate], tell: Callable[[Progress], None] = lambda _: None
+    plan: Plan,
+    place: Place,
+    estimates: Mapping[str, Estimate],
+    tell: Callable[[Progress], None] = lambda _: None,
+    *,
+    besides: Totals | None = None,
+    renewing: Collection[str] = (),
 ) -> Outcome:
     """Hold all cells that are not complete. Cancelled, it stops them; each keeps its last checkpoint.
 
@@ -101,17 +117,26 @@ async def drive(
         place: its folder, which this process holds (`Place.driven`).
         estimates: of all cells.
         tell: is told how far it is, after every change.
+        besides: what the experiment has used for other things than conversations; it counts in the budgets.
+        renewing: ids of cells that are held again; the run of each stays until the new one is complete.
 
     Raises:
         MachineError: the machine has stopped a cell; the others are stopped too.
     """
-    return await _Driver(plan, place, estimates, tell).run()
+    return await _Driver(plan, place, estimates, tell, besides or Totals(), renewing).run()
 
 
 class _Driver:
     def __init__(
-        self, plan: Plan, place: Place, estimates: Mapping[str, Estimate], tell: Callable[[Progress], None]
+        self,
+        plan: Plan,
+        place: Place,
+        estimates: Mapping[str, Estimate],
+        tell: Callable[[Progress], None],
+        besides: Totals,
+        renewing: Collection[str],
     ) -> None:
+        self.renewing = frozenset(renewing)
         self.plan, self.place, self.estimates, self.tell = plan, place, estimates, tell
         self.limits = plan.experiment.limits
         self.outcome = Outcome()
@@ -122,21 +147,32 @@ class _Driver:
         for planned in plan.cells:
             self._stand(planned)
         self.before = dict(self.used)
-        self.admission = Admission(budget_of(self.limits), amounts(summed(self.used.values())))
+        held, other = amounts(summed(self.used.values())), amounts(besides)
+        self.admission = Admission(budget_of(self.limits), {name: held[name] + other[name] for name in held})
 
     def _stand(self, planned: Planned) -> None:
         """Find out how far a cell is."""
         cell = planned.cell.id
-        standing = self.place.standing(cell)
+        if anew := cell in self.renewing:
+            self.place.named(cell)
+            half = self.place.standing(cell, anew=True)
+            if half.manifest is not None and stale(planned.cell, half.manifest, prompt_hash()):
+                self.place.drop(cell)
+        standing = self.place.standing(cell, anew=anew)
         if standing.manifest is not None and standing.manifest.usage.total is not None:
             self.used[cell] = standing.manifest.usage.total
         if standing.status == "done":
             self.outcome.done.add(cell)
-            self.place.named(cell)
+            self._complete(cell)
         elif standing.status == "held":
             self.outcome.held.add(cell)
         else:
             self.waiting.append(planned)
+
+    def _complete(self, cell: str) -> None:
+        if cell in self.renewing:
+            self.place.replace(cell)
+        self.place.named(cell)
 
     async def run(self) -> Outcome:
         self.since = time.monotonic()
@@ -162,14 +198,15 @@ class _Driver:
             planned = self.waiting[0]
             cell = planned.cell.id
             used = amounts(self.used[cell]) if cell in self.used else None
-            budget = self.admission.admit(cell, amounts(self.estimates[cell].total), used)
+            reserve = RESERVE_OF_SCRIPT if planned.settings.baseline == "single_agent" else RESERVE
+            budget = self.admission.admit(cell, amounts(self.estimates[cell].total), used, reserve=reserve)
             if budget is None:
                 if not self.running:
                     self.outcome.stopped = "the budget does not suffice for another cell"
                 break
             self.waiting.popleft()
             # Those that are not limited now are named too: a cell that goes on may have had a budget before.
-            own = {name: budget.get(name) for name in BUDGETS} if planned.settings.baseline is None else {}
+            own = {name: budget.get(name) for name in BUDGETS}
             self.running[asyncio.create_task(self._held(planned, own), name=f"cell {cell}")] = planned
             started = True
         return started
@@ -178,7 +215,7 @@ class _Driver:
         """Account for a cell that has ended."""
         cell = planned.cell.id
         self.ended += 1
-        standing = self.place.standing(cell)
+        standing = self.place.standing(cell, anew=cell in self.renewing)
         total = standing.manifest.usage.total if standing.manifest is not None else None
         earlier = self.used.get(cell, Totals())
         if total is not None:
@@ -188,7 +225,7 @@ class _Driver:
         self.admission.settle(cell, {name: now[name] - then[name] for name in now})
         why = task.result()
         if standing.status == "done":
-            self.place.named(cell)
+            self._complete(cell)
             self.outcome.done.add(cell)
             self.place.tell("done", cell)
         elif standing.status == "budget" and not why:
@@ -199,13 +236,14 @@ class _Driver:
             self.place.tell("failed", cell, why=self.outcome.failed[cell])
         if self.ended <= FIRST and len(self.outcome.failed) > FIRST // 2:
             self.outcome.stopped = f"{len(self.outcome.failed)} of the first {self.ended} cells failed"
+            self.outcome.gave_up = True
 
     async def _held(self, planned: Planned, budget: Mapping[str, float | None]) -> str:
         """Hold a cell, and resume it while it fails and may be tried again; why it failed, or nothing."""
         why = ""
         for _ in range(self.limits.retries + 1):
             try:
-                await self._attempt(planned, budget)
+                await hold(planned, self.place, budget, anew=planned.cell.id in self.renewing)
             except MachineError:
                 raise
             except InputError as error:  # it would be refused again
@@ -215,24 +253,6 @@ class _Driver:
             else:
                 return ""
         return why
-
-    async def _attempt(self, planned: Planned, budget: Mapping[str, float | None]) -> None:
-        """Begin a cell's run, or go on with it, to its end."""
-        cell, place = planned.cell.id, self.place
-        own: dict[str, Any] = dict(budget)
-        folder = await asyncio.to_thread(place.named, cell)
-        if folder is not None:
-            recorded = place.standing(cell).manifest
-            place.tell("started", cell, run=recorded.run if recorded else "", resumed=True)
-            events = resume_run(folder, changes=own)
-        else:
-            run = await asyncio.to_thread(place.new_run, cell)
-            place.tell("started", cell, run=run, resumed=False)
-            settings = planned.settings.model_copy(update=own)
-            events = run_simulation(planned.scenario, settings, out=place.runs, run=run)
-        async with aclosing(events):
-            async for _ in events:
-                pass
 
     def _progress(self) -> Progress:
         ended, left = self.ended, len(self.waiting) + len(self.running)

@@ -3,13 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from importlib.resources import as_file, files
 from pathlib import Path
-from typing import Annotated, Any, Final, Self
+from typing import Annotated, Any, Final, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError, field_validator, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    PrivateAttr,
+    ValidationError,
+    field_validator,
+    model_validator,
+)
 
+from persimchat.evaluation.published.paper import Paper, published
 from persimchat.state.document import Document, read_document
-from persimchat.state.errors import InputError
+from persimchat.state.errors import InputError, suggestion
 from persimchat.state.normalise import is_visible
 from persimchat.state.scenario import Topic
 from persimchat.state.setting import with_current_names
@@ -20,31 +31,43 @@ PATCHED: Final = ("topic", "participants", "relationships", "social_goals", "rul
 """The fields of a scenario that an experiment may write out, or a variant may replace."""
 
 Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$")]
+GivenSettings = Annotated[dict[str, Any], AfterValidator(lambda value: with_current_names(value, FORMER_NAMES))]
 
 
 class _Part(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
+SHIPPED: Final = "shipped"
+"""The tasks that come with PerSimChat, in place of a file of one's own."""
+
+
+class BranchOf(_Part):
+    """A kept run, as branches of which all cells begin."""
+
+    run: str = Field(min_length=1, description="its folder, relative to the experiment's file; or its id")
+    at: int = Field(ge=0, description="how many utterances the cells share with it")
+    say: str | None = Field(default=None, description="the next utterance, as NAME: TEXT")
+
+
 class Base(_Part):
     """The conversation from which all cells start."""
 
+    branch: BranchOf | None = Field(default=None, description="a kept run that the cells continue differently")
     scenario: str | None = Field(default=None, description="a scenario file, relative to the experiment's own")
     topic: Topic | None = Field(default=None, description="what the conversations are about")
     participants: list[Any] | None = Field(default=None, description="who takes part, as in a scenario file")
     relationships: list[Any] = Field(default=[], description="between participants, as in a scenario file")
     social_goals: dict[str, Any] = Field(default={}, description="of participants, as in a scenario file")
     rules: list[Any] = Field(default=[], description="that all participants know")
-    settings: dict[str, Any] = Field(default={}, description="settings of all cells")
-
-    @field_validator("settings")
-    @classmethod
-    def _current(cls, value: dict[str, Any]) -> dict[str, Any]:
-        return with_current_names(value, FORMER_NAMES)
+    settings: GivenSettings = Field(default={}, description="settings of all cells")
 
     @model_validator(mode="after")
     def _one_source(self) -> Self:
         written = sorted(self.model_fields_set.intersection(PATCHED))
+        if self.branch is not None and (self.scenario is not None or written):
+            other = "a scenario file" if self.scenario is not None else written[0]
+            raise ValueError(f"a branch and {other} are both given; a branch has everything of its run")
         if self.scenario is not None and written:
             raise ValueError(f"a scenario file and {written[0]} are both given; leave one of them out")
         return self
@@ -57,13 +80,19 @@ class Task(_Part):
     topic: Topic
     category: str = Field(default="", max_length=100, description="the kind of topic, for tables")
     answer: str | None = Field(default=None, description="the reference answer, for the evaluator `correct`")
+    settings: dict[str, Any] = Field(default={}, description="settings of its conversations, such as answer_format")
+
+    @field_validator("settings")
+    @classmethod
+    def _current(cls, value: dict[str, Any]) -> dict[str, Any]:
+        return with_current_names(value, FORMER_NAMES)
 
 
 class Tasks(_Part):
     """The tasks of an experiment: a file or a list, all of them or a sample."""
 
     file: str | None = Field(
-        default=None, description="a file with the field `tasks`, relative to the experiment's own"
+        default=None, description="a file with the field `tasks`, relative to the experiment's own; or `shipped`"
     )
     list_: list[Task] | None = Field(default=None, alias="list", min_length=1, description="the tasks themselves")
     sample: Annotated[int, Field(ge=1)] | None = Field(
@@ -71,11 +100,16 @@ class Tasks(_Part):
     )
     rounds: int = Field(default=1, ge=1, le=1000, description="how often tasks are drawn anew")
     seed: int = Field(default=0, description="of the draws")
+    draws: list[list[Name]] | None = Field(
+        default=None, min_length=1, description="ids of the tasks of each round, where they are drawn elsewhere"
+    )
 
     @model_validator(mode="after")
     def _one_source(self) -> Self:
         if (self.file is None) == (self.list_ is None):
             raise ValueError("tasks need either a file or a list; give one of the two")
+        if self.draws is not None and self.model_fields_set & {"sample", "rounds", "seed"}:
+            raise ValueError("tasks with draws need no sample, rounds or seed; leave those out")
         return self
 
 
@@ -83,10 +117,42 @@ class _TaskFile(_Part):
     tasks: list[Task] = Field(min_length=1)
 
 
+By = Annotated[str, Field(min_length=1)]
+Repeats = Annotated[int, Field(ge=1, le=1000)]
+
+
+class DimensionsBy(_Part):
+    """Scores of a judge for each conversation by itself."""
+
+    by: By = Field(description="the model that judges")
+    only: list[str] | None = Field(default=None, description="keys of dimensions; all if unset")
+    repeats: Repeats = Field(default=1, description="independent scores for each dimension")
+
+
+class PairsBy(_Part):
+    """A judge's verdicts on pairs of conversations, side by side."""
+
+    by: By = Field(description="the model that judges")
+    axis: str = Field(description="the axis whose levels are paired within a task")
+    k: Repeats = Field(default=3, description="answers for each pair in each of the two orders")
+    within: dict[str, Any] = Field(default={}, description="only cells with these levels of other axes")
+
+
+def _shipped() -> Document:
+    with as_file(files("persimchat.experiments") / "tasks.yaml") as path:
+        return read_document(path)
+
+
 class Measures(_Part):
     """What is measured in every conversation."""
 
     evaluators: list[str] = Field(default=[], description="arithmetic evaluators, by name")
+    stances: list[Literal["verdicts", "answers"]] = Field(
+        default=[], description="who moved, by a judge's verdicts or by participants' answers; arithmetic, too"
+    )
+    dimensions: DimensionsBy | None = Field(default=None, description="scores of a judge")
+    pairs: PairsBy | None = Field(default=None, description="verdicts of a judge on two conversations of a task")
+    settings: GivenSettings = Field(default={}, description="settings of the judges' requests, such as context_tokens")
 
 
 class Compare(_Part):
@@ -107,6 +173,12 @@ class Limits(_Part):
     budget_usd: Annotated[float, Field(gt=0)] | None = Field(
         default=None, description="US dollars of all cells together"
     )
+    requests_per_second: dict[str, Annotated[float, Field(ge=0.001, le=100_000)]] = Field(
+        default={}, description="by model: requests that all cells together start in a second"
+    )
+    slots: dict[str, Annotated[int, Field(ge=1, le=10_000)]] = Field(
+        default={}, description="by model: requests that all cells together make at the same time"
+    )
 
 
 class Experiment(_Part):
@@ -114,6 +186,9 @@ class Experiment(_Part):
 
     name: Name = Field(description="letters, digits, _ and -; also its folder's name")
     base: Base
+    preset: Literal["thesis"] | None = Field(
+        default=None, description="the settings of a paper's conversations; those of the base and the axes count more"
+    )
     tasks: Tasks | None = Field(default=None, description="topics in place of the base's")
     grid: dict[str, Any] = Field(default={}, description="axes, each with its levels; every combination is a cell")
     exclude: list[dict[str, Any]] = Field(default=[], description="combinations of levels that are not held")
@@ -140,12 +215,18 @@ class Experiment(_Part):
             found = cls.model_validate(document.data)
         except ValidationError as error:
             raise input_error(error, cls, document) from None
-        try:
-            Settings.model_validate(found.base.settings, context=PART)
-        except ValidationError as error:
-            raise input_error(error, Settings, document, ("base", "settings")) from None
+        for place, settings in (("base", found.base.settings), ("measures", found.measures.settings)):
+            try:
+                Settings.model_validate(settings, context=PART)
+            except ValidationError as error:
+                raise input_error(error, Settings, document, (place, "settings")) from None
         found._document, found._folder = document, path.parent
         return found
+
+    @property
+    def paper(self) -> Paper | None:
+        """The paper whose settings are the preset."""
+        return published(self.preset) if self.preset is not None else None
 
     @property
     def folder(self) -> Path:
@@ -171,7 +252,8 @@ class Experiment(_Part):
             return []
         found, document = self.tasks.list_, None
         if self.tasks.file is not None:
-            document = read_document(self._folder / self.tasks.file)
+            own = self.tasks.file != SHIPPED
+            document = read_document(self._folder / self.tasks.file) if own else _shipped()
             try:
                 found = _TaskFile.model_validate(document.data).tasks
             except ValidationError as error:
@@ -189,6 +271,10 @@ class Experiment(_Part):
                 where=self.where("tasks", "sample"),
                 remedy=f"Draw at most {len(tasks)}.",
             )
+        unknown = next((id_ for draw in self.tasks.draws or () for id_ in draw if id_ not in seen), None)
+        if unknown is not None:
+            where = self.where("tasks", "draws")
+            raise InputError(f"there is no task {unknown!r}", where=where, remedy=suggestion(unknown, sorted(seen)))
         return tasks
 
     @field_validator("grid", mode="after")

@@ -2,21 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from typing import Any, Final
 
 from persimchat.experiments.file import Limits
 from persimchat.experiments.plan import Plan, Planned, canonical
+from persimchat.models.limits import ModelLimit
+from persimchat.models.naming import parse_model_name
 from persimchat.runs.events import Totals
 from persimchat.runs.reports.estimate import Estimate, estimate
-from persimchat.state.errors import InputError
-from persimchat.state.settings import BUDGETS
+from persimchat.state.errors import InputError, suggestion
+from persimchat.state.settings import AFTERWARDS, BUDGETS, MODULES
 
 ESTIMATED_AS_ONE = "seed"
-"""The setting that changes no estimate: cells that differ in it alone are estimated once."""
+"""The setting that changes no estimate."""
+STEP: Final = 100
+"""Characters of a topic within which cells are estimated as one: some 25 tokens of a prompt."""
 
 
 def estimates(plan: Plan) -> dict[str, Estimate]:
     """The estimate of every cell, by its id.
+
+    Cells that differ in their seed alone are estimated once; so are those whose topics and choices differ, but hardly
+    in length, because many tasks would take long otherwise.
 
     Raises:
         InputError: a cell cannot be held: its message limit leaves no room for a round.
@@ -24,12 +32,41 @@ def estimates(plan: Plan) -> dict[str, Estimate]:
     known: dict[bytes, Estimate] = {}
     found: dict[str, Estimate] = {}
     for planned in plan.cells:
-        settings = {name: value for name, value in planned.cell.settings.items() if name != ESTIMATED_AS_ONE}
-        key = canonical([settings, planned.scenario.model_dump(mode="json", by_alias=True)])
+        turn = planned.origin.turn if planned.origin is not None else 0
+        settings = {**planned.cell.settings, ESTIMATED_AS_ONE: None}
+        if "choices" in settings:
+            settings["choices"] = [len(settings["choices"]), _length(" ".join(settings["choices"]))]
+        scenario = planned.scenario.model_dump(mode="json", by_alias=True)
+        key = canonical([settings, {**scenario, "topic": _length(scenario["topic"])}, turn])
         if key not in known:
-            known[key] = estimate(planned.scenario, planned.settings)
+            known[key] = _estimated(planned, turn)
         found[planned.cell.id] = known[key]
     return found
+
+
+def _estimated(planned: Planned, turn: int) -> Estimate:
+    """The estimate of a cell; of a branch, what the whole conversation takes less the part that it shares."""
+    whole = estimate(planned.scenario, planned.settings)
+    if not turn:
+        return whole
+    shared = estimate(planned.scenario, planned.settings, utterances=turn)
+    before = {tuple(row[name] for name in _ROW): row for row in shared.rows}
+    rows = [_less(row, before.get(tuple(row[name] for name in _ROW), {})) for row in whole.rows]
+    return Estimate(whole.utterances - turn, rows)
+
+
+_ROW: Final = ("agent", "module", "model")
+_COUNTED: Final = ("calls", "input_tokens", "output_tokens", "cost_usd")
+
+
+def _less(row: Mapping[str, Any], before: Mapping[str, Any]) -> dict[str, Any]:
+    known = {name: row[name] for name in _COUNTED if row[name] is not None}
+    return {**row, **{name: max(0.0, value - (before.get(name) or 0.0)) for name, value in known.items()}}
+
+
+def _length(text: str) -> int:
+    """The length of a text in steps of `STEP`."""
+    return -(-len(text) // STEP)
 
 
 def amounts(totals: Totals) -> dict[str, float]:
@@ -99,3 +136,41 @@ def by_model(plan: Plan, found: Mapping[str, Estimate], cells: Iterable[Planned]
         for model, total in found[planned.cell.id].by("model").items():
             groups.setdefault(model, []).append(total)
     return {model: summed(groups[model]) for model in sorted(groups)}
+
+
+def model_limits(plan: Plan, also: Iterable[str] = ()) -> dict[Hashable, ModelLimit]:
+    """The limits by model that the file sets for all cells together, as `models.limits.limited` takes them.
+
+    Args:
+        plan: of the experiment.
+        also: further models that are asked, for example judges.
+
+    Raises:
+        InputError: no cell asks a model that is limited.
+    """
+    limits = plan.experiment.limits
+    if not limits.requests_per_second and not limits.slots:
+        return {}
+    asked = {*models_of(plan), *also}
+    for field in ("requests_per_second", "slots"):
+        for name in getattr(limits, field):
+            if name not in asked:
+                raise InputError(
+                    f"no conversation asks the model {name!r}",
+                    where=plan.experiment.where("limits", field, name),
+                    remedy=suggestion(name, sorted(asked)),
+                )
+    return {
+        parse_model_name(name).key: ModelLimit(limits.requests_per_second.get(name), limits.slots.get(name))
+        for name in {**limits.requests_per_second, **limits.slots}
+    }
+
+
+def models_of(plan: Plan) -> set[str]:
+    """The names of all models that cells ask."""
+    found: set[str] = set()
+    for planned in plan.cells:
+        names = ["", *(persona.name for persona in planned.scenario.participants)]
+        modules = [module for module in MODULES if module not in AFTERWARDS]
+        found |= {planned.settings.model_for(name, module) or "" for name in names for module in modules}
+    return found - {""}

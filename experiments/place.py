@@ -9,7 +9,7 @@ import json
 import os
 import secrets
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,10 +20,13 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from persimchat.experiments.axes import Label
 from persimchat.experiments.plan import SHAPING, Cell, Plan, defaults
+from persimchat.graph.baselines import UNHEEDED
 from persimchat.prompts import prompt_hash
+from persimchat.runs.folder.calls import CALLS
+from persimchat.runs.folder.finding import CELLS, EXPERIMENT
 from persimchat.runs.folder.jsonl import parsed
 from persimchat.runs.folder.lock import is_held
-from persimchat.runs.folder.manifest import Manifest, versions
+from persimchat.runs.folder.manifest import Manifest, public, versions
 from persimchat.runs.folder.reading import read_manifest
 from persimchat.runs.folder.run_folder import MANIFEST, now, write_whole
 from persimchat.state.document import Document
@@ -31,15 +34,19 @@ from persimchat.state.errors import InputError
 from persimchat.state.settings import MODES
 from persimchat.state.validation_errors import input_error
 
-FILE, PLAN, EVENTS, LOCK = "experiment.yaml", "experiment.lock.json", "cells.jsonl", "driver.lock"
-RUNS, TABLES = "runs", "tables"
+FILE, PLAN, EVENTS, LOCK = "experiment.yaml", EXPERIMENT, "cells.jsonl", "driver.lock"
+RUNS, TABLES = CELLS, "tables"
 """The files and folders of an experiment."""
 
 FORMAT: Final = 1
 """Version of the lock file."""
 
+_PATIENCE_S: Final = 0.5
+"""Seconds to wait for the driver's lock: a page may hold it for a moment to test it (`Place.is_driven`)."""
+
 Status = Literal["planned", "begun", "done", "budget", "failed", "held"]
-_COMPLETE: Final = ("message_limit", "consensus", "closed")
+_OLD: Final = ".replaced"
+COMPLETE: Final = ("message_limit", "consensus", "closed")
 """Endings with which a conversation counts as held."""
 
 
@@ -106,7 +113,7 @@ class Place:
         try:
             self.runs.mkdir(parents=True, exist_ok=True)
             lock = FileLock(self.path / LOCK, thread_local=False)
-            lock.acquire(timeout=0)
+            lock.acquire(timeout=_PATIENCE_S, poll_interval=0.02)
         except Timeout:
             raise InputError(
                 "the experiment is being run by another process",
@@ -124,6 +131,20 @@ class Place:
             yield
         finally:
             lock.release()
+
+    def is_driven(self) -> bool:
+        """Whether a process holds the experiment's cells now; False where its lock cannot be tried."""
+        if not (self.path / LOCK).is_file():
+            return False
+        lock = FileLock(self.path / LOCK, thread_local=False)
+        try:
+            lock.acquire(timeout=0)
+        except Timeout:
+            return True
+        except OSError:
+            return False
+        lock.release()
+        return False
 
     def changes(self, plan: Plan) -> Changes | None:
         """How the file's cells differ from the folder's; None where the folder is new.
@@ -147,7 +168,8 @@ class Place:
         """Write the copy of the file and the lock file, each whole or not at all."""
         text = plan.experiment.text()
         if text is None:
-            text = json.dumps(plan.experiment.model_dump(by_alias=True, mode="json"), ensure_ascii=False).encode()
+            made = plan.experiment.model_dump(by_alias=True, mode="json", exclude_defaults=True)
+            text = json.dumps(public(made), ensure_ascii=False).encode()
         locked = LockFile(
             format=FORMAT,
             name=plan.experiment.name,
@@ -181,41 +203,86 @@ class Place:
         except ValidationError as error:
             raise input_error(error, LockFile, Document(data, str(path))) from None
 
-    def standing(self, cell: str) -> Standing:
+    def standing(self, cell: str, *, anew: bool = False) -> Standing:
         """How far a cell is, from its run's folder.
+
+        Args:
+            cell: its id.
+            anew: whether it is held again; then only the run counts that is to replace the one there is.
 
         Raises:
             InputError: its run.json is damaged.
         """
-        folder = self._folder(cell)
+        folder = self._replacing(cell) if anew else self.folder(cell)
         if folder is None:
             return Standing("planned")
         manifest = read_manifest(folder)
         if is_held(folder):
             return Standing("held", folder, manifest)
         reason = manifest.stop_reason
-        status: Status = "done" if reason in _COMPLETE else "begun"
+        status: Status = "done" if reason in COMPLETE else "begun"
         if reason in ("budget", "error"):
             status = "budget" if reason == "budget" else "failed"
         return Standing(status, folder, manifest)
 
-    def _folder(self, cell: str) -> Path | None:
+    def folder(self, cell: str) -> Path | None:
         """The cell's run folder: under its own name, or, if its process was killed, still under the run's."""
         own = self.runs / cell
-        if (own / MANIFEST).is_file():
-            return own
+        return own if (own / MANIFEST).is_file() else self._replacing(cell)
+
+    def _replacing(self, cell: str) -> Path | None:
+        """The folder of the cell's run that does not have the cell's name yet."""
         return next((path.parent for path in sorted(self.runs.glob(f"{cell}-*/{MANIFEST}"))), None)
 
-    def new_run(self, cell: str) -> str:
-        """The id of a run that begins; what a kill has left of one that had not begun is removed."""
-        for left in [self.runs / cell, *self.runs.glob(f"{cell}-*")]:
+    def new_run(self, cell: str, *, anew: bool = False) -> str:
+        """The id of a run that begins; what a kill has left of one that had not begun is removed.
+
+        Args:
+            cell: its id.
+            anew: whether the run is to replace one that there is.
+        """
+        for left in [*([] if anew else [self.runs / cell]), *self.runs.glob(f"{cell}-*")]:
             if left.is_dir() and not (left / MANIFEST).is_file():
                 shutil.rmtree(left)
         return f"{cell}-{secrets.token_hex(4)}"
 
+    def opened(self, cell: str, *, anew: bool = False) -> Path | None:
+        """The folder of the cell's run, for going on with it; None where the run has to begin.
+
+        A run that was killed before it had asked a model is removed: its checkpoints or its shared past may not be
+        complete, and nothing is lost with it.
+
+        Args:
+            cell: its id.
+            anew: whether it is held again, beside the run that there is.
+        """
+        folder = self._replacing(cell) if anew else self.named(cell)
+        if folder is not None and read_manifest(folder).ended is None and not _has_asked(folder):
+            shutil.rmtree(folder)
+            return None
+        return folder
+
+    def drop(self, cell: str) -> None:
+        """Remove the run that was to replace the cell's."""
+        while (folder := self._replacing(cell)) is not None:
+            shutil.rmtree(folder)
+
+    def replace(self, cell: str) -> None:
+        """Put the run that was held again in the place of the one before, which is removed.
+
+        The new one is complete on disk before the old one goes, and a kill in between leaves the new one.
+        """
+        own, old = self.runs / cell, self.runs / f".{cell}{_OLD}"
+        if (new := self._replacing(cell)) is None:
+            return
+        if own.is_dir():
+            own.rename(old)
+        new.rename(own)
+        shutil.rmtree(old, ignore_errors=True)
+
     def named(self, cell: str) -> Path | None:
         """Give the cell's run folder the cell's name; nobody may be working on it."""
-        folder, own = self._folder(cell), self.runs / cell
+        folder, own = self.folder(cell), self.runs / cell
         if folder is not None and folder != own:
             folder.rename(own)
         return own if folder is not None else None
@@ -237,7 +304,9 @@ class Place:
         return found
 
     def _mend(self) -> None:
-        """Cut off a last line that a kill has torn."""
+        """Cut off a last line that a kill has torn, and remove what was replaced."""
+        for old in self.runs.glob(f".*{_OLD}"):
+            shutil.rmtree(old, ignore_errors=True)
         path = self.path / EVENTS
         if not path.is_file():
             return
@@ -245,6 +314,12 @@ class Place:
         whole = data.rfind(b"\n") + 1
         if whole < len(data):
             os.truncate(path, whole)
+
+
+def _has_asked(folder: Path) -> bool:
+    """Whether a run has made a request."""
+    path = folder / CALLS
+    return path.is_file() and path.stat().st_size > 0
 
 
 def stale(cell: Cell, manifest: Manifest, prompts: str) -> str:
@@ -259,5 +334,17 @@ def stale(cell: Cell, manifest: Manifest, prompts: str) -> str:
         return "it was held with other prompts"
     held = manifest.settings.model_dump(mode="json")
     wanted = {**{name: defaults(manifest.settings.mode)[name] for name in SHAPING}, **cell.settings}
-    other = [name for name in SHAPING if name in held and held[name] != wanted[name]]
+    without = UNHEEDED.get(manifest.settings.baseline or "", frozenset())
+    other = [name for name in SHAPING if name in held and held[name] != wanted[name] and name not in without]
     return f"the default of {other[0]} has changed" if other else ""
+
+
+def stale_cells(cells: Iterable[Cell], standings: Mapping[str, Standing]) -> dict[str, str]:
+    """The cells whose runs are stale, by id, each with the reason; those that a process works on are left out."""
+    found: dict[str, str] = {}
+    for cell in cells:
+        standing = standings[cell.id]
+        if standing.manifest is not None and standing.status != "held":
+            why = stale(cell, standing.manifest, prompt_hash())
+            found |= {cell.id: why} if why else {}
+    return found

@@ -7,18 +7,19 @@ import itertools
 import json
 import math
 import random
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any, Final
 
 from pydantic import BaseModel, ConfigDict
 
-from persimchat.experiments.axes import Axis, Label, Level, axes_of, in_order
-from persimchat.experiments.file import PATCHED, Base, Experiment, Task
+from persimchat.experiments.axes import Axis, Label, Level, axes_of
+from persimchat.experiments.bases import Origin, Start, branched, patched, start_of
+from persimchat.experiments.file import Experiment, Task
+from persimchat.graph.baselines import UNHEEDED
 from persimchat.models.naming import default_model_name
 from persimchat.personas.names import with_full_names
-from persimchat.personas.scenario import default_participants, load_scenario, make_scenario
 from persimchat.runs.folder.manifest import public
 from persimchat.state.configuration import load_settings
 from persimchat.state.errors import InputError
@@ -44,6 +45,8 @@ class Cell(BaseModel):
         topic: what it is about.
         answer: the task's reference answer.
         settings: those that shape it and are not at their defaults.
+        branch: of which run it is a branch, at which turn and with which words; None if it begins anew.
+        also: other levels of the axes that would make the same conversation, so that it is held once for all of them.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -56,6 +59,16 @@ class Cell(BaseModel):
     topic: str
     answer: str | None = None
     settings: dict[str, Any]
+    branch: dict[str, Any] | None = None
+    also: list[dict[str, Label]] = []
+
+    @property
+    def not_varied(self) -> dict[str, list[Label]]:
+        """The axes in which it stands for several levels, each with these."""
+        labels = {
+            name: [*dict.fromkeys([label, *(axes[name] for axes in self.also)])] for name, label in self.axes.items()
+        }
+        return {name: several for name, several in labels.items() if len(several) > 1}
 
 
 @dataclass(frozen=True)
@@ -65,6 +78,7 @@ class Planned:
     cell: Cell
     scenario: Scenario
     settings: Settings
+    origin: Origin | None = None
 
 
 @dataclass(frozen=True)
@@ -97,9 +111,13 @@ def identity(value: Any) -> str:
 
 
 def shaping(settings: Settings) -> dict[str, Any]:
-    """The settings that shape a conversation and are not at their defaults, without keys and passwords."""
+    """The settings that shape a conversation and are not at their defaults, without keys and passwords.
+
+    Those that its baseline does not heed shape nothing.
+    """
     given, usual = settings.model_dump(mode="json"), defaults(settings.mode)
-    return public({name: given[name] for name in SHAPING if given[name] != usual[name]})
+    without = UNHEEDED[settings.baseline] if settings.baseline is not None else frozenset()
+    return public({name: given[name] for name in SHAPING if given[name] != usual[name] and name not in without})
 
 
 @cache
@@ -118,7 +136,9 @@ def plan(experiment: Experiment, *, many: bool = False) -> Plan:
     Raises:
         InputError: what the file says is wrong, a combination cannot be held, or there are too many.
     """
-    axes, tasks = axes_of(experiment), experiment.all_tasks()
+    start = start_of(experiment)
+    axes = axes_of(experiment, [persona.name for persona in start.scenario.participants])
+    tasks = experiment.all_tasks()
     _check_names(experiment, axes)
     drawn = _drawn(experiment, tasks)
     number = math.prod(len(axis.levels) for axis in axes) * sum(map(len, drawn))
@@ -130,25 +150,33 @@ def plan(experiment: Experiment, *, many: bool = False) -> Plan:
             where=experiment.where("grid"),
             remedy=f"Vary less, exclude some, or allow more than {MOST_CELLS:,} with --many.",
         )
-    base = _base(experiment)
     _check_wordings(experiment, axes, tasks)
     found: dict[str, Planned] = {}
+    also: dict[str, list[dict[str, Label]]] = {}
     for levels in itertools.product(*(axis.levels for axis in axes)):
         labels = {axis.name: level.label for axis, level in zip(axes, levels, strict=True)}
         if any(all(labels[name] == value for name, value in out.items()) for out in experiment.exclude):
             continue
-        for held in _cells(experiment, base, levels, labels, drawn):
-            found.setdefault(held.cell.id, held)
+        for held in _cells(experiment, start, levels, labels, drawn):
+            if found.setdefault(held.cell.id, held) is not held:
+                also.setdefault(held.cell.id, []).append(labels)
     if not found:
         where = experiment.where("exclude")
         raise InputError("every combination is excluded", where=where, remedy="Leave out fewer.")
-    return Plan(experiment, axes, [[task.id for task in each if task] for each in drawn], [*found.values()], number)
+    cells = [
+        replace(each, cell=each.cell.model_copy(update={"also": also[name]})) if name in also else each
+        for name, each in found.items()
+    ]
+    return Plan(experiment, axes, [[task.id for task in each if task] for each in drawn], cells, number)
 
 
 def _drawn(experiment: Experiment, tasks: Sequence[Task]) -> list[list[Task | None]]:
     """The tasks of each round, in order of listing."""
     if experiment.tasks is None:
         return [[None]]
+    if experiment.tasks.draws is not None:
+        by_id = {task.id: task for task in tasks}
+        return [[by_id[id_] for id_ in draw] for draw in experiment.tasks.draws]
     rounds: list[list[Task | None]] = []
     for number in range(1, experiment.tasks.rounds + 1):
         draw = random.Random(f"{experiment.name}/{experiment.tasks.seed}/{number}")
@@ -197,87 +225,65 @@ def _check_wordings(experiment: Experiment, axes: Sequence[Axis], tasks: Sequenc
             )
 
 
-def _base(experiment: Experiment) -> Scenario:
-    """The conversation from which all cells start; where only tasks have topics, with the first one's."""
-    base: Base = experiment.base
-    if base.scenario is not None:
-        found = load_scenario(experiment.folder / base.scenario)
-    else:
-        topic = base.topic or next((task.topic for task in experiment.all_tasks()), None)
-        if topic is None:
-            where = experiment.where("base")
-            raise InputError("the base has no topic", where=where, remedy="Give scenario, topic, or tasks.")
-        given = base.model_dump(include=set(PATCHED) - {"topic", "participants"})
-        people = base.participants if base.participants is not None else default_participants()
-        try:
-            found = make_scenario(topic, people, base=experiment.folder, **given)
-        except InputError as error:
-            where = f"{experiment.where('base')}, {error.where}"
-            raise InputError(error.what, where=where, remedy=error.remedy) from None
-    _refuse_people(experiment, found)
-    return found
-
-
-def _refuse_people(experiment: Experiment, scenario: Scenario) -> None:
-    person = next((persona for persona in scenario.participants if persona.human), None)
-    if person is not None:
-        raise InputError(
-            f"{person.name} is a person, and nobody can take part in an experiment's conversations",
-            where=experiment.where("base"),
-            remedy="Leave out human: true.",
-        )
-
-
 def _cells(
     experiment: Experiment,
-    base: Scenario,
+    start: Start,
     levels: Sequence[Level],
     labels: Mapping[str, Label],
-    drawn: Iterable[Iterable[Task | None]],
+    drawn: Sequence[Sequence[Task | None]],
 ) -> Iterator[Planned]:
     """The cells of one combination of levels, one a task and round."""
+    settings: dict[bytes, Settings] = {}
+    origin: Origin | None = None
+    changed: Mapping[str, Any] = {}
     try:
-        scenario = _patched(experiment, base, levels)
-        settings = _settings(experiment, scenario, levels)
+        scenario = patched(experiment, start.scenario, levels) if start.run is None else start.scenario
+        for own in (_own(task) for tasks in drawn for task in tasks):
+            if canonical(own) in settings:
+                continue
+            changes = _changes(experiment, levels, own)
+            if start.run is not None:
+                found, origin = branched(experiment, start.run, levels, changes)
+                scenario, settings[canonical(own)], changed = found.scenario, found.settings, found.changed
+            else:
+                settings[canonical(own)] = _settings(scenario, changes)
     except InputError as error:
         shown = ", ".join(f"{name}: {label}" for name, label in labels.items()) or "the base"
         raise InputError(
             f"cell ({shown}) cannot be held: {error.what}",
-            where=error.where if experiment.name in error.where else experiment.where("grid" if labels else "base"),
+            where=_in_file(experiment, error.where, "grid" if labels else "base"),
             remedy=f"{error.remedy} Or leave it out: exclude: [{{{shown}}}].".strip() if labels else error.remedy,
         ) from None
     for number, tasks in enumerate(drawn, start=1):
         for task in tasks:
-            yield _cell(scenario, settings, levels, labels, task, number)
+            made = _cell(scenario, settings[canonical(_own(task))], levels, labels, task, number)
+            yield made if origin is None else _of_branch(made, origin, changed)
 
 
-def _patched(experiment: Experiment, base: Scenario, levels: Sequence[Level]) -> Scenario:
-    """The base's scenario with what the levels replace, in their order of participants."""
-    patch = {name: value for level in levels for name, value in level.scenario.items()}
-    scenario = _replaced(experiment, base, patch) if patch else base
-    people = list(scenario.participants)
-    for level in levels:
-        people = in_order(people, level.order, experiment.name)
-    return scenario.model_copy(update={"participants": people})
+def _own(task: Task | None) -> Mapping[str, Any]:
+    """The settings of a task."""
+    return task.settings if task is not None else {}
 
 
-def _replaced(experiment: Experiment, base: Scenario, patch: Mapping[str, Any]) -> Scenario:
-    given: dict[str, Any] = {
-        "topic": base.topic,
-        "participants": base.participants,
-        "relationships": base.relationships,
-        "social_goals": base.social_goals,
-        "rules": base.rules,
-        **patch,
-    }
-    scenario = make_scenario(**given, settings=base.settings, base=experiment.folder)
-    _refuse_people(experiment, scenario)
-    return scenario
+def _in_file(experiment: Experiment, where: str, field: str) -> str:
+    """A place in words, with that in the experiment's file before it, if it is not there already."""
+    own = experiment.where(field)
+    source = own.partition(",")[0].partition(":")[0]
+    return where if where.startswith(source) else ", ".join(filter(None, [own, where]))
 
 
-def _settings(experiment: Experiment, scenario: Scenario, levels: Sequence[Level]) -> Settings:
-    """The settings of a combination: the scenario's < the environment's < the file's base < those of the levels."""
-    given = dict(experiment.base.settings)
+def _of_branch(planned: Planned, origin: Origin, changed: Mapping[str, Any]) -> Planned:
+    """A cell that begins as a branch: its content is the run, the turn, and what is changed there."""
+    branch = {"run": origin.run, "at": origin.turn, "say": list(origin.say) if origin.say else None}
+    settings = {name: value for name, value in public(changed).items() if name in SHAPING}
+    cell = planned.cell.model_copy(update={"id": identity({"branch": branch, "settings": settings}), "branch": branch})
+    return replace(planned, cell=cell, origin=origin)
+
+
+def _changes(experiment: Experiment, levels: Sequence[Level], own: Mapping[str, Any]) -> dict[str, Any]:
+    """The settings that the file gives a combination: its preset's < its base's < the task's < those of the levels."""
+    preset = experiment.paper.preset.settings if experiment.paper else {}
+    given = {**preset, **experiment.base.settings, **own}
     for level in levels:
         if level.settings.get("baseline") is not None:
             given.pop("pattern", None)
@@ -289,7 +295,12 @@ def _settings(experiment: Experiment, scenario: Scenario, levels: Sequence[Level
             where=experiment.where("base", "settings"),
             remedy=f"Write it under limits, for all of them together: limits: {{{taken[0]}: …}}.",
         )
-    settings = load_settings(scenario=scenario.settings, **given)
+    return {**given, **dict.fromkeys(BUDGETS)}
+
+
+def _settings(scenario: Scenario, changes: Mapping[str, Any]) -> Settings:
+    """The settings of a combination: the scenario's < the environment's < the file's."""
+    settings = load_settings(scenario=scenario.settings, **changes)
     settings = settings.model_copy(update={"model": default_model_name(settings.model)[0], **dict.fromkeys(BUDGETS)})
     return with_full_names(settings, [persona.name for persona in scenario.participants])
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -13,10 +13,16 @@ from typing import Any, Final
 
 from jinja2 import Environment
 
-from persimchat.experiments.comparing import OF_THE_TASK, Comparison
+from persimchat.evaluation.published.beside import in_words
+from persimchat.evaluation.statistics.circles import circular_triads
+from persimchat.experiments.axes import Label
+from persimchat.experiments.comparing import OF_THE_TASK, Comparison, task_of
 from persimchat.experiments.needs import summed
+from persimchat.experiments.pairing import Contest, PairVerdicts, beaten
 from persimchat.experiments.place import Place
-from persimchat.experiments.tables import CellRow, MeasureRow, Tables
+from persimchat.experiments.report_judges import answers, not_judged, notes, too_many
+from persimchat.experiments.robustness import ContrastFinding
+from persimchat.experiments.tables import Tables
 from persimchat.runs.folder.lines import DISCLAIMER
 from persimchat.runs.folder.run_folder import write_whole
 from persimchat.runs.reports.charts import Scale, ticks
@@ -24,9 +30,6 @@ from persimchat.runs.reports.report import page_environment
 from persimchat.runs.reports.words import UNKNOWN
 
 NAME: Final = "report.html"
-TOO_MANY: Final = 0.05
-"""The share of failed or corrected judgements above which the report warns."""
-
 _WIDTH, _LEFT, _RIGHT, _ROW, _TOP = 640, 250, 24, 30, 12
 
 
@@ -39,12 +42,32 @@ def _p(value: float | None) -> str:
     return UNKNOWN if value is None else "< 0.001" if value < 0.001 else f"{value:.3f}"
 
 
+def _share(value: float | None) -> str:
+    return UNKNOWN if value is None else f"{value:.0%}".replace("-", "−").replace("%", " %")
+
+
+def _said(one: Comparison) -> str:
+    """What a comparison found, for readers of sentences: higher, lower, or that neither could be shown."""
+    found = one.difference
+    if found.value is None:
+        return "nothing to compare"
+    if found.low is None or found.high is None:
+        return f"{_number(found.value)} in one task, which shows nothing by itself"
+    interval = f"95 % interval {_number(found.low)} to {_number(found.high)}"
+    if found.low <= 0 <= found.high:
+        return f"no difference could be shown: {_number(found.value)} on average, {interval}"
+    return f"{'higher' if found.value > 0 else 'lower'} by {_number(abs(found.value))} on average, {interval}"
+
+
 @cache
 def _environment() -> Environment:
-    template = (files("persimchat.experiments") / "templates" / "experiment.html.jinja").read_text(encoding="utf-8")
-    environment = page_environment({"experiment.html.jinja": template})
+    folder = files("persimchat.experiments") / "templates"
+    environment = page_environment({one.name: one.read_text(encoding="utf-8") for one in folder.iterdir()})
     environment.filters["number"] = _number
     environment.filters["p"] = _p
+    environment.filters["share"] = _share
+    environment.filters["said"] = _said
+    environment.filters["published"] = in_words
     return environment
 
 
@@ -77,26 +100,43 @@ class Forest:
     width: float = _WIDTH
 
 
+Drawn = tuple[str, float | None, float | None, float | None]
+"""A label, a value and the ends of its interval."""
+
+
 def forest(comparisons: Sequence[Comparison]) -> Forest | None:
     """The forest plot of one measure's comparisons; None where there is no difference to draw."""
-    drawn = [one for one in comparisons if one.difference.value is not None]
+    differences = [(f"{one.a} − {one.b}", one.difference) for one in comparisons]
+    return _forest([(label, each.value, each.low, each.high) for label, each in differences], none=0.0)
+
+
+def at_each_level(one: ContrastFinding) -> Forest | None:
+    """The forest plot of one difference at the levels of an axis."""
+    levels = [(str(label), at.difference) for label, at in one.at.items()]
+    return _forest([(label, each.value, each.low, each.high) for label, each in levels], none=0.0)
+
+
+def rates(contests: Sequence[Contest]) -> Forest | None:
+    """The forest plot of win rates; None where there is none to draw."""
+    each = [(f"{one.a} against {one.b}", one.rate) for one in contests]
+    return _forest([(label, rate.value, rate.low, rate.high) for label, rate in each], none=0.5)
+
+
+def _forest(given: Sequence[Drawn], none: float) -> Forest | None:
+    """A forest plot; `none` is the value of no difference."""
+    drawn = [(label, value, low, high) for label, value, low, high in given if value is not None]
     if not drawn:
         return None
-    ends = [0.0, *(end for one in drawn for end in _ends(one) if end is not None)]
+    ends = [none, *(end for _, *three in drawn for end in three if end is not None)]
     low, high = min(ends), max(ends)
     room = 0.05 * (high - low) or 1.0
     scale = Scale(low - room, high + room, _LEFT, _WIDTH - _RIGHT)
     lines = []
-    for number, one in enumerate(drawn):
-        point, least, most = _ends(one)
+    for number, (label, value, least, most) in enumerate(drawn):
         at = [None if end is None else scale(end) for end in (least, most)]
-        lines.append(Line(f"{one.a} − {one.b}", _TOP + _ROW * number + _ROW / 2, scale(point or 0.0), at[0], at[1]))
+        lines.append(Line(label, _TOP + _ROW * number + _ROW / 2, scale(value), at[0], at[1]))
     marks = [(scale(tick), _number(tick)) for tick in ticks(scale.low, scale.high, 6)]
-    return Forest(lines, scale(0.0), marks, _TOP + _ROW * len(drawn) + 26)
-
-
-def _ends(one: Comparison) -> tuple[float | None, float | None, float | None]:
-    return one.difference.value, one.difference.low, one.difference.high
+    return Forest(lines, scale(none), marks, _TOP + _ROW * len(drawn) + 26)
 
 
 @dataclass(frozen=True)
@@ -113,23 +153,40 @@ class Summed:
     most: float | None
 
 
-def report_html(found: Tables) -> str:
-    """The report as HTML."""
+@dataclass(frozen=True)
+class Section:
+    """A section of a report that belongs to one kind of experiment.
+
+    Attributes:
+        id: its anchor.
+        title: its heading.
+        template: of this room's `templates`.
+        values: for the template.
+    """
+
+    id: str
+    title: str
+    template: str
+    values: Mapping[str, Any]
+
+
+def report_html(found: Tables, more: Sequence[Section] = ()) -> str:
+    """The report as HTML, with further sections before its own."""
     cells: Sequence[Any] = found.rows["cells"]
     used = [s.manifest.usage.total for s in found.standings.values() if s.manifest and s.manifest.usage.total]
-    groups: dict[tuple[str, str], list[Comparison]] = {}
+    grouped: dict[tuple[str, str], list[Comparison]] = {}
     for one in found.comparisons:
         within = ", ".join(f"{name} {label}" for name, label in one.within.items())
-        groups.setdefault((one.by, within), []).append(one)
+        grouped.setdefault((one.by, within), []).append(one)
     sections = [
         (by, within, [(name, _of(ones, name), forest(_of(ones, name))) for name in _names(ones)])
-        for (by, within), ones in groups.items()
+        for (by, within), ones in grouped.items()
     ]
-    tasks = [
-        (by, " to ".join(map(str, dict.fromkeys((min(ns), max(ns))))), max(ns))
-        for by, _, measured in sections
-        if (ns := [one.difference.n for _, ones, _ in measured for one in ones])
-    ]
+    numbers = [(f"by {by}", [one.difference.n for _, ones, _ in each for one in ones]) for by, _, each in sections]
+    paired = next((measure for measure in found.asked if isinstance(measure, PairVerdicts)), None)
+    if paired is not None:
+        numbers.append((f"pairs by {paired.axis}", [one.tasks for one in found.contests]))
+    done = [cell for cell in found.locked.cells if found.standings[cell.id].status == "done"]
     return (
         _environment()
         .get_template("experiment.html.jinja")
@@ -141,16 +198,44 @@ def report_html(found: Tables) -> str:
             labels={cell.id: cell.axes for cell in found.locked.cells},
             statuses=Counter(row.status for row in cells),
             stale=sum(row.stale is not None for row in cells),
-            spent=summed(used),
+            conversations=summed(used),
+            judging=found.judging,
+            spent=summed([*used, found.judging]),
             sections=sections,
-            tasks=tasks,
+            tasks=[
+                (what, " to ".join(map(str, dict.fromkeys((min(ns), max(ns))))), max(ns)) for what, ns in numbers if ns
+            ],
+            all_tasks=len({task_of(cell) for cell in done}),
             left_out=max((one.left_out for one in found.comparisons), default=0),
             measures=_summed(found),
-            warnings=_warnings(cells),
+            groups=[(one, found.beside.of_group(one)) for one in found.groups],
+            beside=found.beside,
+            what_differed=found.beside.what_differed(),
+            paired=paired,
+            contests=[(one, found.beside.of_contest(one, paired)) for one in found.contests] if paired else [],
+            rates=rates(found.contests),
+            matrix=_matrix(found.contests),
+            circles=circular_triads(paired.levels, beaten(found.contests)) if paired else [],
+            robust=found.robustness,
+            contrasts={
+                axis: [(one, at_each_level(one)) for one in found.robustness.contrasts if one.axis == axis]
+                for axis in dict.fromkeys(one.axis for one in found.robustness.contrasts)
+            },
+            answers=answers(found),
+            notes=notes(found),
+            not_judged=not_judged(found),
+            warnings=too_many(found),
             versions=found.locked.versions,
             disclaimer=DISCLAIMER,
+            more=more,
         )
     )
+
+
+def _matrix(contests: Sequence[Contest]) -> dict[tuple[Label, Label], float]:
+    """The win rate of every level against every other."""
+    known = [(one, one.rate.value) for one in contests if one.rate.value is not None]
+    return {(one.a, one.b): rate for one, rate in known} | {(one.b, one.a): 1 - rate for one, rate in known}
 
 
 def _names(ones: Sequence[Comparison]) -> list[str]:
@@ -162,11 +247,10 @@ def _of(ones: Sequence[Comparison], name: str) -> list[Comparison]:
 
 
 def _summed(found: Tables) -> list[Summed]:
-    rows: Sequence[Any] = found.rows["measures"]
     overall = []
     for measure in found.measures:
-        own: list[MeasureRow] = [row for row in rows if row.measure == measure.name and row.unit == "run"]
-        there = [row.value for row in own if row.value is not None]
+        own = [value for (_, name), value in found.values.items() if name == measure.name]
+        there = [value for value in own if value is not None]
         overall.append(
             Summed(
                 measure.name,
@@ -182,19 +266,8 @@ def _summed(found: Tables) -> list[Summed]:
     return overall
 
 
-def _warnings(cells: Sequence[CellRow]) -> list[str]:
-    """What a reader must know before the figures: judgements that failed or were corrected."""
-    warnings = []
-    asked = sum(row.judgements or 0 for row in cells)
-    for name in ("failed", "corrected"):
-        number = sum(getattr(row, name) or 0 for row in cells)
-        if asked and number / asked > TOO_MANY:
-            warnings.append(f"{number:,} of {asked:,} judgements of minds ({number / asked:.0%}) were {name}.")
-    return warnings
-
-
-def write_report(found: Tables, place: Place) -> Path:
-    """Write the report into the experiment's folder, whole or not at all."""
+def write_report(found: Tables, place: Place, more: Sequence[Section] = ()) -> Path:
+    """Write the report into the experiment's folder, whole or not at all; `more` as for `report_html`."""
     path = place.path / NAME
-    write_whole(path, report_html(found).encode())
+    write_whole(path, report_html(found, more).encode())
     return path

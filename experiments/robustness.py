@@ -4,7 +4,8 @@ The axes that should not matter are wording, order of the participants, and mode
 
 - An *answer* of a conversation (whether a debate found consensus, and what it concluded) flips where two conversations
   that are equal in all but the axis answer differently. Seeds flip answers, too: only what passes that is the axis's.
-- A *contrast* (a comparison's mean difference) is looked at within each level of the axis.
+- A *contrast* (a comparison's mean difference) is looked at within each level of the axis. Seeds have no contrasts of
+  their own: their spread is what the interval of the difference is made of.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from persimchat.experiments.axes import Label
 from persimchat.experiments.comparing import Comparison, Values, compare
 from persimchat.experiments.file import Compare
 from persimchat.experiments.place import Standing
-from persimchat.experiments.plan import Cell
+from persimchat.experiments.plan import Cell, Plan
 
 CHANCE: Final = "seed"
 """The axis that stands for chance."""
@@ -74,6 +75,12 @@ class ContrastFinding:
     reversed_in: Sequence[Label]
     missing: Sequence[Label]
 
+    @property
+    def alike(self) -> int:
+        """How many levels have the sign of the whole."""
+        sign = _sign(self.whole.difference.value)
+        return sum(_sign(one.difference.value) == sign for one in self.at.values())
+
 
 @dataclass(frozen=True)
 class Robustness:
@@ -88,6 +95,12 @@ class Robustness:
     axes: Sequence[str]
     answers: Sequence[AnswerFinding]
     contrasts: Sequence[ContrastFinding]
+
+
+def answers_are_compared(plan: Plan) -> bool:
+    """Whether answers will be compared over an axis, which takes statistics."""
+    debates = any(planned.settings.mode == "debate" for planned in plan.cells)
+    return debates and any(axis.name in AXES and axis.name != CHANCE and len(axis.levels) > 1 for axis in plan.axes)
 
 
 def answers_of(standings: Mapping[str, Standing]) -> Answers:
@@ -138,7 +151,7 @@ def robustness(
         _contrast(one, axis, axes, cells, values)
         for one in comparisons
         for axis in varied
-        if axis != one.by and axis not in one.within and one.difference.value is not None
+        if axis not in (one.by, CHANCE) and axis not in one.within and one.difference.value is not None
     ]
     return Robustness(varied, found, contrasts)
 
@@ -149,7 +162,7 @@ def _answer(
     answered = [
         Answered({**cell.axes, CHANCE: cell.axes.get(CHANCE), "task": (cell.task, cell.round)}, given[cell.id])
         for cell in cells
-        if cell.id in given
+        if cell.id in given and not {axis, CHANCE} & cell.not_varied.keys()  # held once for several levels
     ]
     if not answered:
         return None

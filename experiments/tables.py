@@ -1,105 +1,61 @@
-"""The tables of an experiment: cells, measures and comparisons, one model a table, and their codebook."""
+"""The tables of an experiment: what its folder says of cells, measures, groups, comparisons and pairs."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping, Sequence
+import contextlib
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, Final, cast
+from statistics import fmean
+from typing import Final
 
-from pydantic import BaseModel, ConfigDict, Field, create_model
-
-from persimchat.experiments.axes import Label
-from persimchat.experiments.comparing import Comparison, compare
+from persimchat.evaluation.transcripts import NothingSaid, of_run
+from persimchat.experiments.beside import Beside
+from persimchat.experiments.comparing import OF_THE_TASK, Comparison, Group, compare, groups
 from persimchat.experiments.file import Experiment
-from persimchat.experiments.measuring import Measure, measures_of
-from persimchat.experiments.place import TABLES, LockFile, Place, Standing, stale
-from persimchat.experiments.plan import Cell
+from persimchat.experiments.judging import asked_of, spent_on_judging
+from persimchat.experiments.measuring import DOES_NOT_APPLY, AskedMeasure, Held, Named, Value, measures_of
+from persimchat.experiments.pairing import Contest, JudgedPair, PairVerdicts, contests, verdicts_of
+from persimchat.experiments.place import TABLES, LockFile, Place, Standing
+from persimchat.experiments.robustness import Robustness, answers_of, robustness
+from persimchat.experiments.rows import (
+    Axes,
+    cell_row,
+    comparison_row,
+    contest_row,
+    contrast_rows,
+    flip_row,
+    group_row,
+    measure_row,
+    pair_row,
+    with_axes,
+)
+from persimchat.experiments.table_models import (
+    CellRow,
+    ComparisonRow,
+    ContestRow,
+    ContrastRow,
+    FlipRow,
+    GroupRow,
+    MeasureRow,
+    PairRow,
+    Row,
+)
 from persimchat.prompts import prompt_hash
+from persimchat.runs.events import Totals
 from persimchat.runs.folder.lines import DISCLAIMER
-from persimchat.runs.folder.manifest import Manifest
 from persimchat.runs.folder.reading import read_run
 from persimchat.runs.reports.cells import markdown
 from persimchat.runs.reports.codebook import Column, columns, listed
-from persimchat.runs.reports.export_tables import UNIT
-from persimchat.runs.reports.export_writing import CsvWriter
+from persimchat.runs.reports.export_writing import FORMATS, writer
+from persimchat.runs.reports.summary import count_words, mean
 
 CODEBOOK: Final = "codebook.md"
+CSV: Final = "csv"
 
-
-def _column(meaning: str, unit: str = "") -> Any:
-    return Field(default=None, description=meaning, json_schema_extra={UNIT: unit})
-
-
-class Row(BaseModel):
-    """A row of a table; the axes of the experiment come after the cell."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", protected_namespaces=())
-
-
-class CellRow(Row):
-    """One row per cell: how its conversation went and what it used."""
-
-    cell: str = _column("the cell's id, which is its run folder's name")
-    task: str | None = _column("the id of its task; empty if the base's topic is the only one")
-    category: str | None = _column("the category of its task")
-    round: int = _column("the draw of tasks to which it belongs", "round")
-    topic: str = _column("what was talked about")
-    status: str = _column("planned, begun, done, budget (stopped by its budget), failed, or held by another process")
-    stale: str | None = _column("why the run is not what it would be if it were held now; empty if it is")
-    why: str | None = _column("why it failed")
-    tries: int = _column("how often it was begun or resumed", "times")
-    stop_reason: str | None = _column("why the conversation ended")
-    utterances: int | None = _column("utterances made", "utterances")
-    judgements: int | None = _column("judgements of minds that models were asked for", "judgements")
-    corrected: int | None = _column("of these, judgements that were corrected", "judgements")
-    failed: int | None = _column("of these, judgements that were unusable twice", "judgements")
-    calls: int | None = _column("requests to models", "requests")
-    input_tokens: int | None = _column("tokens read by models", "tokens")
-    output_tokens: int | None = _column("tokens written by models", "tokens")
-    cost_usd: float | None = _column("what the requests cost; empty if a price is not known", "USD")
-    seconds: float | None = _column("from its beginning to its end, interruptions included", "seconds")
-
-
-class MeasureRow(Row):
-    """One row per value of a measure; a missing value is empty and says why."""
-
-    cell: str = _column("the cell's id")
-    task: str | None = _column("the id of its task")
-    round: int = _column("the draw of tasks", "round")
-    measure: str = _column("the measure's name")
-    unit: str = _column("what it is a value of: run, agent or utterance")
-    who: str | None = _column("which agent or utterance; empty for the run")
-    value: float | None = _column("the value; empty if it is missing, never 0")
-    missing: str | None = _column("why it is missing")
-
-
-class ComparisonRow(Row):
-    """One row per measure and pair of levels: the mean difference over tasks, a minus b."""
-
-    measure: str = _column("the measure's name")
-    by: str = _column("the axis that is compared")
-    a: str = _column("the first level")
-    b: str = _column("the second level")
-    within: str | None = _column("the levels of other axes to which it is limited, as JSON")
-    tasks: int = _column("tasks with values on both sides: the unit of analysis", "tasks")
-    left_out: int = _column("tasks that lack a value on one side", "tasks")
-    mean_a: float | None = _column("mean of the first level over tasks")
-    sd_a: float | None = _column("its standard deviation over tasks (n − 1)")
-    mean_b: float | None = _column("mean of the second level over tasks")
-    sd_b: float | None = _column("its standard deviation over tasks (n − 1)")
-    difference: float | None = _column("mean of a minus b over tasks")
-    low: float | None = _column("lower bound of its 95 % interval (t); empty if there is none")
-    high: float | None = _column("upper bound of its 95 % interval (t); empty if there is none")
-    effect: float | None = _column("rank-biserial correlation, −1 to 1; empty if there is no difference at all")
-    test: str = _column("the test")
-    method: str = _column("how p is computed")
-    p: float | None = _column("two-sided p")
-    p_holm: float | None = _column("p adjusted by Holm for all pairs compared in this measure")
-    note: str | None = _column("what a reader must know of interval and test")
+_SOMETIMES: Final = ("pairs", "contests", "flips", "contrasts")
+"""Tables that an experiment has only if it judges pairs, or varies what should not matter."""
 
 
 @dataclass(frozen=True)
@@ -107,20 +63,40 @@ class Tables:
     """What an experiment has found.
 
     Attributes:
+        experiment: whose measures and comparisons count.
         locked: its lock file.
-        measures: that were taken.
+        measures: that were taken of single conversations.
+        asked: measures for which judges are asked.
         standings: how far each cell is, by its id.
+        held: the conversations that are complete, where judges are asked.
         rows: of each table, by its name.
         models: the model of each table's rows.
+        values: of single conversations, by the cell's id and the measure: the mean of a judge's repeats.
+        groups: of conversations, with their intervals, as computed.
         comparisons: with their intervals, as computed.
+        pairs: that judges compare.
+        contests: what the pairs come to.
+        robustness: what holds over axes that should not matter.
+        beside: published values.
+        judging: what judges have used.
     """
 
+    experiment: Experiment
     locked: LockFile
-    measures: Sequence[Measure]
+    measures: Sequence[Named]
+    asked: Sequence[AskedMeasure]
     standings: Mapping[str, Standing]
+    held: Sequence[Held]
     rows: Mapping[str, Sequence[Row]]
     models: Mapping[str, type[Row]]
+    values: Mapping[tuple[str, str], float | None]
+    groups: Sequence[Group]
     comparisons: Sequence[Comparison]
+    pairs: Sequence[JudgedPair]
+    contests: Sequence[Contest]
+    robustness: Robustness
+    beside: Beside
+    judging: Totals
 
 
 def tables(experiment: Experiment, place: Place) -> Tables:
@@ -134,160 +110,137 @@ def tables(experiment: Experiment, place: Place) -> Tables:
         InputError: the folder is damaged, or a measure or comparison is not known.
         MissingExtraError: comparisons need the extra `evaluation`, which is not installed.
     """
-    locked, measures = place.locked(), measures_of(experiment)
+    locked, arithmetic = place.locked(), measures_of(experiment)
     axes, tries, prompts = locked.axes, place.tries(), prompt_hash()
-    models = {
-        "cells": with_axes(CellRow, axes),
-        "measures": with_axes(MeasureRow, axes),
-        "comparisons": ComparisonRow,
-    }
+    asked = asked_of(experiment, axes)
+    named: list[Named] = [*arithmetic, *(one for measure in asked for one in measure.named)]
+    paired = next((measure for measure in asked if isinstance(measure, PairVerdicts)), None)
+    models = _models(axes, paired)
+    rows: dict[str, list[Row]] = {name: [] for name in models}
     standings: dict[str, Standing] = {}
-    rows: dict[str, list[Row]] = {"cells": [], "measures": [], "comparisons": []}
-    values: dict[tuple[str, str], float | None] = {}
+    found: dict[tuple[str, str], list[Value]] = {}
+    held: list[Held] = []
     for cell in locked.cells:
         standing = standings[cell.id] = place.standing(cell.id)
-        rows["cells"].append(_cell_row(models["cells"], axes, cell, standing, tries.get(cell.id, 0), prompts))
-        for row in _measured(models["measures"], axes, cell, standing, measures):
-            rows["measures"].append(row)
-            if row.unit == "run":
-                values[cell.id, row.measure] = row.value
-    names = [measure.name for measure in measures]
-    comparisons = [one for wanted in experiment.compare for one in compare(wanted, axes, locked.cells, names, values)]
-    rows["comparisons"] += [_comparison_row(one) for one in comparisons]
-    return Tables(locked, measures, standings, rows, models, comparisons)
-
-
-def with_axes(model: type[Row], axes: Mapping[str, Sequence[Label]]) -> Any:
-    """A table's model with one column for each axis, after the cell's id."""
-    fields: dict[str, Any] = {"cell": (str, model.model_fields["cell"])}
-    for name, labels in axes.items():
-        fields[name if name not in model.model_fields else f"axis_{name}"] = (
-            _type_of(labels) | None,
-            _column(f"axis: the level of {name}"),
-        )
-    own = {name: (field.annotation, field) for name, field in model.model_fields.items() if name != "cell"}
-    made: Any = create_model(model.__name__, __base__=Row, __doc__=model.__doc__ or "", **fields, **cast(Any, own))
-    return made
-
-
-def _type_of(labels: Sequence[Label]) -> Any:
-    kinds = {type(label) for label in labels}
-    if kinds <= {int}:
-        return int
-    if kinds <= {int, float}:
-        return float
-    return bool if kinds <= {bool} else str
-
-
-def _labels(model: type[Row], axes: Mapping[str, Sequence[Label]], cell: Cell) -> dict[str, Any]:
-    """The cell's levels as columns."""
-    found: dict[str, Any] = {}
-    for name, label in cell.axes.items():
-        text = _type_of(axes[name]) is str and label is not None and not isinstance(label, str)
-        column = f"axis_{name}" if f"axis_{name}" in model.model_fields else name
-        found[column] = json.dumps(label) if text else label
-    return found
-
-
-def _cell_row(
-    model: type[Row], axes: Mapping[str, Sequence[Label]], cell: Cell, standing: Standing, tries: int, prompts: str
-) -> Row:
-    known: dict[str, Any] = {"cell": cell.id, **_labels(model, axes, cell)}
-    known |= {"task": cell.task or None, "category": cell.category or None, "round": cell.round, "topic": cell.topic}
-    known |= {"status": standing.status, "tries": tries}
-    manifest = standing.manifest
-    if manifest is not None:
-        known |= {
-            "stale": stale(cell, manifest, prompts) or None,
-            "why": manifest.detail if standing.status == "failed" else None,
-            "stop_reason": manifest.stop_reason,
-            "utterances": manifest.turn,
-            "judgements": sum(counts.asked for counts in manifest.judgements.values()),
-            "corrected": sum(counts.corrected for counts in manifest.judgements.values()),
-            "failed": sum(counts.failed for counts in manifest.judgements.values()),
-            "seconds": _seconds(manifest),
-        }
-        if (total := manifest.usage.total) is not None:
-            known |= total.model_dump(include={"calls", "input_tokens", "output_tokens", "cost_usd"})
-    return model.model_validate(known)
-
-
-def _seconds(manifest: Manifest) -> float | None:
-    try:
-        ended = datetime.fromisoformat(manifest.ended or "")
-        return (ended - datetime.fromisoformat(manifest.started)).total_seconds()
-    except ValueError:
-        return None
-
-
-def _measured(
-    model: Any, axes: Mapping[str, Sequence[Label]], cell: Cell, standing: Standing, measures: Sequence[Measure]
-) -> list[Any]:
-    """The rows of a cell's measures; of one that is not complete, each is missing."""
-    fixed = {"cell": cell.id, **_labels(model, axes, cell), "task": cell.task or None, "round": cell.round}
-    if standing.status != "done" or standing.folder is None:
-        missing = f"the conversation is not complete: {standing.status}"
-        return [
-            model.model_validate({**fixed, "measure": measure.name, "unit": "run", "value": None, "missing": missing})
-            for measure in measures
-        ]
-    record = read_run(standing.folder)
-    return [
-        model.model_validate(
-            {
-                **fixed,
-                "measure": found.measure,
-                "unit": found.unit,
-                "who": found.who or None,
-                "value": found.value,
-                "missing": found.missing or None,
-            }
-        )
-        for measure in measures
-        for found in measure.of(record, cell)
-    ]
-
-
-def _comparison_row(one: Comparison) -> ComparisonRow:
-    notes = dict.fromkeys(note for note in (one.difference.note, one.test.note) if note)
-    return ComparisonRow(
-        measure=one.measure,
-        by=one.by,
-        a=str(one.a),
-        b=str(one.b),
-        within=json.dumps(dict(one.within), ensure_ascii=False) if one.within else None,
-        tasks=one.difference.n,
-        left_out=one.left_out,
-        mean_a=one.first.value,
-        sd_a=one.first.sd,
-        mean_b=one.second.value,
-        sd_b=one.second.sd,
-        difference=one.difference.value,
-        low=one.difference.low,
-        high=one.difference.high,
-        effect=one.effect,
-        test=one.test.test,
-        method=one.test.method,
-        p=one.test.p,
-        p_holm=one.p_holm,
-        note="; ".join(notes) or None,
+        words: float | None = None
+        values: list[Value] = []
+        if standing.status == "done" and standing.folder is not None:
+            record = read_run(standing.folder)
+            words = mean([count_words(said.text) for said in record.utterances])
+            values += [value for measure in arithmetic for value in measure.of(record, cell)]
+            with contextlib.suppress(NothingSaid):
+                if asked:
+                    held.append(Held(cell, of_run(record), standing.folder))
+                    values += [value for measure in asked for value in measure.values(held[-1])]
+        missing = "nothing was said that all heard"
+        if standing.status != "done":
+            missing = f"the conversation is not complete: {standing.status}"
+        tried = tries.get(cell.id, 0)
+        row = cell_row(models["cells"], axes, cell, standing, tries=tried, prompts=prompts, words=words)
+        rows["cells"].append(row)
+        measured = {value.measure for value in values}
+        values += [Value(one.name, None, missing) for one in named if one.name not in measured]
+        for value in values:
+            rows["measures"].append(measure_row(models["measures"], axes, cell, value))
+            if value.unit == "run":
+                found.setdefault((cell.id, value.measure), []).append(value)
+    means = {key: _mean(values) for key, values in found.items()}
+    apart = {key for key, values in found.items() if all(value.missing == DOES_NOT_APPLY for value in values)}
+    names = [one.name for one in named]
+    beside = Beside(experiment, locked.cells, asked)
+    # Without a comparison or a judge, an experiment needs no statistics library.
+    statistics = bool(experiment.compare or asked)
+    grouped = groups(axes, locked.cells, names, means, apart, intervals=statistics)
+    rows["groups"] += [group_row(models["groups"], axes, one, beside) for one in grouped]
+    comparisons = [one for wanted in experiment.compare for one in compare(wanted, axes, locked.cells, names, means)]
+    rows["comparisons"] += [comparison_row(one, beside) for one in comparisons]
+    pairs = verdicts_of(paired, locked.cells, held, place.path) if paired is not None else []
+    counted = contests(paired, pairs) if paired is not None else []
+    if paired is not None:
+        rows["pairs"] += [pair_row(models["pairs"], axes, one, paired) for one in pairs]
+        rows["contests"] += [contest_row(one, paired, beside) for one in counted]
+    robust = robustness(axes, locked.cells, answers_of(standings), comparisons, means)
+    if robust.answers:
+        models["flips"], rows["flips"] = FlipRow, [flip_row(one) for one in robust.answers]
+    if robust.contrasts:
+        models["contrasts"] = ContrastRow
+        rows["contrasts"] = [row for one in robust.contrasts for row in contrast_rows(one)]
+    return Tables(
+        experiment=experiment,
+        locked=locked,
+        measures=named,
+        asked=asked,
+        standings=standings,
+        held=held,
+        rows=rows,
+        models=models,
+        values=means,
+        groups=grouped,
+        comparisons=comparisons,
+        pairs=pairs,
+        contests=counted,
+        robustness=robust,
+        beside=beside,
+        judging=spent_on_judging(place.path),
     )
 
 
-def write_tables(found: Tables, place: Place) -> Path:
-    """Write the tables as CSV, and the codebook, into the experiment's folder; the folder of tables."""
+def _models(axes: Axes, paired: PairVerdicts | None) -> dict[str, type[Row]]:
+    """The model of each table's rows, with columns for the axes."""
+    found: dict[str, type[Row]] = {
+        "cells": with_axes(CellRow, axes),
+        "measures": with_axes(MeasureRow, axes),
+        "groups": with_axes(GroupRow, _apart_from_tasks(axes), after="measure"),
+        "comparisons": ComparisonRow,
+    }
+    if paired is not None:
+        found["pairs"] = with_axes(PairRow, {name: axes[name] for name in axes if name != paired.axis}, after="round")
+        found["contests"] = ContestRow
+    return found
+
+
+def _apart_from_tasks(axes: Axes) -> Axes:
+    return {name: labels for name, labels in axes.items() if name not in OF_THE_TASK}
+
+
+def _mean(values: Sequence[Value]) -> float | None:
+    there = [value.value for value in values if value.value is not None]
+    return fmean(there) if there else None
+
+
+def write_tables(found: Tables, place: Place, form: str = CSV) -> Path:
+    """Write the tables and the codebook into the experiment's folder; the folder of tables.
+
+    Args:
+        found: the tables.
+        place: the experiment's folder.
+        form: a format in which the tables are written beside CSV, one of those of an export.
+
+    Raises:
+        MissingExtraError: the format needs a library that is not installed.
+    """
     folder = place.path / TABLES
     folder.mkdir(exist_ok=True)
+    for name in {*_SOMETIMES} - {*found.rows}:
+        for ending in FORMATS:
+            (folder / f"{name}.{ending}").unlink(missing_ok=True)
     for name, rows in found.rows.items():
-        path = folder / f"{name}.csv"
-        partial = path.with_name(f"{path.name}.partial")
-        writer = CsvWriter(partial, found.models[name])
-        for row in rows:
-            writer.write(row)
-        writer.close()
-        partial.replace(path)
+        for ending in dict.fromkeys((CSV, form)):
+            write_table(folder, name, found.models[name], rows, ending)
     (folder / CODEBOOK).write_text(_codebook(found), encoding="utf-8", newline="\n")
     return folder
+
+
+def write_table(folder: Path, name: str, model: type[Row], rows: Iterable[Row], form: str = CSV) -> Path:
+    """Write one table, whole or not at all."""
+    path = folder / f"{name}.{form}"
+    partial = path.with_name(f"{path.name}.partial")
+    file = writer(form, partial, model)
+    for row in rows:
+        file.write(row)
+    file.close()
+    partial.replace(path)
+    return path
 
 
 def _codebook(found: Tables) -> str:

@@ -78,7 +78,7 @@ class OwnLedger:
             raise spent
         rows = {f"{row['module']}|{row['agent']}|{row['model']}": row for row in self._ledger.rows()}
         end = {"stop_reason": "budget", "stop_source": spent.budget, "stop_detail": str(spent)}
-        over = bool(self._last.get("stop_reason"))  # only the majority's position is missing
+        over = bool(self._last.get("stop_reason"))  # only the majority's position or scores are missing
         return self._again({**self._last, **({} if over else end), "usage": rows})
 
 

@@ -28,6 +28,12 @@ _GIVEN: Final = 80
 _FILTERED: Final = frozenset({"content_filter", "SAFETY", "PROHIBITED_CONTENT", "BLOCKLIST", "guardrail_intervened"})
 
 
+_REFUSED: Final = "the model refused to answer"
+_STOPPED: Final = "the answer was stopped by the server's content filter"
+REFUSALS: Final = (_REFUSED, _STOPPED)
+"""What a `WrongAnswer` that was refused says first."""
+
+
 class WrongAnswer(ValueError):
     """An unusable answer.
 
@@ -52,15 +58,15 @@ def stop_problem(message: AIMessage) -> str | None:
     """Why an answer is unusable although the request succeeded: refused, filtered or cut; None if it is usable."""
     refused = message.additional_kwargs.get("refusal") or _refusal_block(message)
     if refused:
-        return f"the model refused to answer: {short(str(refused))}"
+        return f"{_REFUSED}: {short(str(refused))}"
     reason = _stop_reason(message)
     if reason in _OURS:
         return _OURS[reason]
     if reason in _CUT:
         return "the answer was cut off at the length limit; it must be shorter"
     if reason in _FILTERED:
-        return "the answer was stopped by the server's content filter"
-    return "the model refused to answer" if reason == "refusal" else None
+        return _STOPPED
+    return _REFUSED if reason == "refusal" else None
 
 
 def _is_refused(message: AIMessage) -> bool:

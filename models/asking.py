@@ -7,14 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, Generic, TypeVar
+from typing import Any, Final, Generic, Literal, TypeVar
 
 from langchain_core.messages import AIMessage, BaseMessage
 from pydantic import BaseModel
 
 from persimchat.models import ladder
-from persimchat.models.answers import WrongAnswer, answer_text, read, stop_problem, was_cut
+from persimchat.models.answers import REFUSALS, WrongAnswer, answer_text, read, stop_problem, was_cut
 from persimchat.models.exchange import Exchange, wording
+from persimchat.models.failures import FILTERED
 from persimchat.models.mending import mended, usable_parts
 from persimchat.models.schemas import prompt_schema
 from persimchat.prompts.fitting import Question
@@ -29,6 +30,7 @@ T = TypeVar("T", bound=BaseModel)
 Value = TypeVar("Value")
 
 _REMEDY: Final = "Try again, or choose a model that follows instructions better."
+_TWICE: Final = "wrong answer twice"
 
 
 class UselessAnswer(ModelError):
@@ -236,7 +238,18 @@ def _read(message: AIMessage, schema: type[T]) -> T | WrongAnswer:
 
 def _useless(exchange: Exchange, wrong: WrongAnswer) -> ModelError:
     kind = RefusedAnswer if wrong.refused else UselessAnswer
-    return exchange.error(f"wrong answer twice: {wrong.problem}", remedy=_REMEDY, kind=kind)
+    return exchange.error(f"{_TWICE}: {wrong.problem}", remedy=_REMEDY, kind=kind)
+
+
+def uselessness(detail: str) -> Literal["unparseable", "refused"] | None:
+    """What a recorded error, of which only the words are left, says of a model's answers; None where it is another.
+
+    Args:
+        detail: the words of the error.
+    """
+    if detail.startswith((FILTERED, *(f"{_TWICE}: {problem}" for problem in REFUSALS))):
+        return "refused"
+    return "unparseable" if detail.startswith(_TWICE) else None
 
 
 async def speak(

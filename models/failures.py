@@ -37,6 +37,9 @@ class TransientModelError(ModelError):
     """A request failed for a reason that may pass: the server was busy, unreachable, too slow, or cut off."""
 
 
+FILTERED: Final = "the server's content filter stopped it"
+
+
 class FilteredError(ModelError):
     """The server's content filter refused a request."""
 
@@ -109,7 +112,7 @@ def _explained(error: Exception, name: ModelName, timeout_s: float) -> tuple[str
             False,
         )
     if _FILTERED.search(text):
-        return f"the server's content filter stopped it: {said}", "Change the topic or personas, or the model.", False
+        return f"{FILTERED}: {said}", "Change the topic or personas, or the model.", False
     if status in (401, 403):
         return f"the server{at} does not accept the key (HTTP {status}): {said}", _key_remedy(name), False
     if status == 404:

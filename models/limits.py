@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 import threading
 import weakref
-from collections.abc import AsyncIterator, Callable, Hashable
-from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from collections.abc import AsyncIterator, Callable, Hashable, Iterator, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass
 from typing import Final, Generic, TypeVar
 
@@ -148,6 +148,42 @@ class _Shared:
 _ROOMS: PerLoop[_Shared] = PerLoop()
 
 
+@dataclass(frozen=True)
+class ModelLimit:
+    """What all conversations together may ask of one model.
+
+    Attributes:
+        per_second: requests that may start in a second; None without a limit.
+        at_once: requests at the same time; None without a limit.
+    """
+
+    per_second: float | None = None
+    at_once: int | None = None
+
+
+_LIMITS: PerLoop[dict[Hashable, ModelLimit]] = PerLoop()
+_QUEUES: PerLoop[asyncio.Lock] = PerLoop()
+
+
+@contextmanager
+def limited(limits: Mapping[Hashable, ModelLimit]) -> Iterator[None]:
+    """Limit the requests to models while the body runs, whichever conversation on this event loop makes them.
+
+    The limits of a conversation's own settings count besides.
+
+    Args:
+        limits: by model, as given to `slot`.
+    """
+    held = _LIMITS.get("all models", dict)
+    before = dict(held)
+    held.update(limits)
+    try:
+        yield
+    finally:
+        held.clear()
+        held.update(before)
+
+
 @asynccontextmanager
 async def slot(
     settings: Settings,
@@ -183,16 +219,28 @@ async def slot(
         if room is not None:
             shared = _ROOMS.get((room.server, room.size), lambda: _Shared(room.size))
             await stack.enter_async_context(shared.held(min(room.taken, room.size)))
-        await stack.enter_async_context(_SLOTS.get(("shared", size), lambda: asyncio.Semaphore(size)))
+        common = _LIMITS.get("all models", dict).get(model, ModelLimit())
+        if (most := common.at_once) is not None:
+            of_all = _SLOTS.get(("of all", model, most), lambda: asyncio.Semaphore(most))
+            await stack.enter_async_context(of_all)
+        everyones = _SLOTS.get(("shared", size), lambda: asyncio.Semaphore(size))
+        if common.per_second is None:
+            await stack.enter_async_context(everyones)
+        else:
+            # One request at a time waits for the model's rate: the others must not hold slots that other models need.
+            async with _QUEUES.get(model, asyncio.Lock):
+                await stack.enter_async_context(everyones)
+                await _rate(common.per_second, model).aacquire(blocking=True)
         if settings.requests_per_second is not None:
             await _rate(settings.requests_per_second).aacquire(blocking=True)
         await stack.enter_async_context(asyncio.timeout(settings.timeout_s))
         yield
 
 
-def _rate(per_second: float) -> InMemoryRateLimiter:
+def _rate(per_second: float, model: Hashable = None) -> InMemoryRateLimiter:
+    """The limiter of a rate: of one model, or, for None, of all requests with this rate in their settings."""
     # The limiter polls. With ten polls per allowed request, the rate stays within a tenth of the limit, never above it.
     every = min(0.1, max(0.001, 0.1 / per_second))
     return _RATES.get(
-        per_second, lambda: InMemoryRateLimiter(requests_per_second=per_second, check_every_n_seconds=every)
+        (per_second, model), lambda: InMemoryRateLimiter(requests_per_second=per_second, check_every_n_seconds=every)
     )

@@ -99,7 +99,7 @@ _SERVER: Final = Profile(
 )
 
 PROFILES: Final[Mapping[Provider, Profile]] = {
-    "offline": Profile(),
+    "offline": Profile(seed=True),
     "openai": _OPENAI,
     "azure": _OPENAI,
     "compatible": _SERVER,

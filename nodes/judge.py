@@ -20,6 +20,7 @@ from persimchat.state.verdict import (
     Conclusion,
     VerdictRecord,
     answer_description,
+    has_positions_in_form,
     majority_schema,
     verdict_schema,
     with_conditions,
@@ -61,12 +62,13 @@ async def give_verdict(
     if verdict.consensus and against:
         overruled = f"Openness is 0: {', '.join(against)}."
     agreed = verdict.consensus and not overruled
+    positions = [position.model_dump(exclude_none=True) for position in verdict.positions]
     record: VerdictRecord = {
         "turn": situation["turn"],
         "reasoning": verdict.reasoning,
         "consensus": agreed,
         "answer": (verdict.answer or "") if agreed else "",
-        "positions": sorted((p.model_dump() for p in verdict.positions), key=lambda p: names.index(p["agent"])),
+        "positions": sorted(positions, key=lambda position: names.index(position["agent"])),
         "progress": verdict.progress,
         "overruled": overruled,
     }
@@ -142,6 +144,7 @@ async def _question(
         "turn": situation["turn"],
         "blocks": await _blocks(situation, minds, judge, settings),
         "form": answer_description(settings.answer_format, settings.choices),
+        "in_form": has_positions_in_form(settings.answer_format),
     }
 
 

@@ -128,6 +128,11 @@ class Position(Stored):
 
     agent: str
     position: str = ""
+    answer: str | None = Field(
+        default=None,
+        exclude_if=is_none,
+        description="the position in the debate's form of answer; left out if any text is an answer, or it is unclear",
+    )
     agrees: bool = Field(
         description="whether the participant agrees with the answer, or, without consensus, with the majority"
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Sequence
+from decimal import Decimal
 from typing import Final, Literal
 
 from persimchat.state.normalise import folded
@@ -12,7 +13,13 @@ from persimchat.state.normalise import folded
 AnswerFormat = Literal["free", "yesno", "choice", "number"]
 
 _NUMBER: Final = re.compile(r"[-+]?(?:\d{1,3}(?:[,\u202f\u00a0 ]\d{3})+|\d+)(?:\.\d+)?(?:[eE][-+]?\d+)?|[-+]?\.\d+")
-_LABEL: Final = re.compile(r"^\(?([a-z0-9]{1,2})\)?[.):]\s*(.+)$", re.IGNORECASE | re.DOTALL)
+_FRACTION: Final = re.compile(r"\d\s*[/⁄]\s*\d")
+_MARKED: Final = re.compile(r"^.*(?:####|\banswer\b\W*:)(.*)$", re.IGNORECASE)
+"""A last line that marks the answer: "#### 18", "Answer: 18"."""
+_LABEL: Final = re.compile(r"^\(?(?!\d+[.:]\d)([a-z0-9]{1,2})\)?[.):]\s*(.+)$", re.IGNORECASE | re.DOTALL)
+"""A choice behind its label, "b) trams"; not a number with decimals."""
+_WHOLE: Final = re.compile(r"\d+(?:[.,:]\d+)+|\w+")
+"""A word; a number with decimals or thousands, or a time, is one."""
 _NEGATED: Final = re.compile(r"\b(?:not|no|never|neither|nor|without|against|except|instead|rather|\w+n t)\b")
 """Words that may turn a choice into its opposite: a text with one of them must be the choice itself."""
 _YES: Final = frozenset({"yes", "y", "true"})
@@ -23,6 +30,8 @@ def parse_answer(text: str, form: AnswerFormat, choices: Sequence[str] = ()) -> 
     """Normalise an answer: "yes" or "no", a choice exactly as listed, a number in plain digits, or the stripped text.
 
     The parser understands small departures ("Yes.", "b) trams", "$1,200") and refuses a text that may mean two answers.
+    All numbers of a text must be the same one (18 and 18.0 are), unless its last line marks the answer: "#### 18",
+    "Answer: 18". Units and percent signs are left out; a fraction is no number.
 
     Args:
         text: the answer of a model or a participant.
@@ -39,13 +48,13 @@ def parse_answer(text: str, form: AnswerFormat, choices: Sequence[str] = ()) -> 
         return _yes_or_no(plain)
     if form == "choice":
         return _choice(plain, choices)
-    return _number(plain) if form == "number" else text.strip()
+    return _number(text) if form == "number" else text.strip()
 
 
 def same_answer(one: str, other: str, form: AnswerFormat) -> bool:
     """Whether two parsed answers are the same one; free text is compared without case, diacritics and punctuation."""
     if form == "number":
-        return float(one) == float(other)
+        return Decimal(one) == Decimal(other)
     return one == other or (form != "choice" and _words(one) == _words(other))
 
 
@@ -76,11 +85,17 @@ def _choice(text: str, choices: Sequence[str]) -> str:
         return choices[letters.index(letter)]
     if _NEGATED.search(_words(text)):
         raise ValueError(f"{_shown(text)} is not one of the choices: {', '.join(choices)}")
-    named = [choice for choice in choices if re.search(rf"\b{re.escape(_words(choice))}\b", _words(text))]
+    said = _WHOLE.findall(folded(text))
+    named = [choice for choice in choices if _is_in(_WHOLE.findall(folded(choice)), said)]
     named = [c for c in named if not any(c != other and _words(c) in _words(other) for other in named)]
     if len(named) == 1:
         return named[0]
     raise ValueError(f"{_shown(text)} is not one of the choices: {', '.join(choices)}")
+
+
+def _is_in(words: Sequence[str], text: Sequence[str]) -> bool:
+    """Whether words stand in a text, one after the other: 5 is not in 2.5."""
+    return any(text[at : at + len(words)] == words for at in range(len(text) - len(words) + 1))
 
 
 def _without_label(text: str) -> list[str]:
@@ -89,13 +104,29 @@ def _without_label(text: str) -> list[str]:
 
 
 def _number(text: str) -> str:
-    found = [re.sub(r"[,\s\u202f\u00a0]", "", number) for number in _NUMBER.findall(text)]
-    values = {float(number): number for number in found}
-    if len(values) != 1 or not math.isfinite(value := next(iter(values))):
-        raise ValueError(f"{_shown(text)} is not one number")
-    if re.fullmatch(r"[-+]?\d{1,40}", values[value]):  # a float would lose digits
-        return str(int(values[value]))
-    return str(int(value)) if value == int(value) and abs(value) < 1e15 else repr(value)
+    """The number of the last line if that marks an answer, else the one that all numbers of the text are."""
+    marked = _MARKED.match(text.strip().splitlines()[-1])
+    parts = [marked.group(1), text] if marked else [text]
+    told = next((part for part in parts if _NUMBER.search(part)), text)
+    told = " ".join(told.split())
+    found = [re.sub(r"[,\s\u202f\u00a0]", "", number) for number in _NUMBER.findall(told)]
+    if _FRACTION.search(told) or not found or not all(math.isfinite(float(number)) for number in found):
+        raise ValueError(f"{_shown(told)} is not one number")
+    values = {_exact(number): number for number in found}
+    if len(values) != 1:
+        raise ValueError(f"{_shown(told)} is not one number")
+    ((value, number),) = values.items()
+    if re.fullmatch(r"[-+]?\d{1,40}", number):
+        return str(int(number))
+    rough = float(number)
+    if _exact(repr(rough)) != value:  # a float would lose digits
+        return f"{value:f}"
+    return str(int(rough)) if rough == int(rough) and abs(rough) < 1e15 else repr(rough)
+
+
+def _exact(number: str) -> Decimal:
+    """The value of a number in digits; of one with an exponent, that of the nearest float, which is short."""
+    return Decimal(repr(float(number)) if "e" in number.lower() else number)
 
 
 def _shown(text: str) -> str:

@@ -6,13 +6,16 @@ again and never moved into them.
 
 from __future__ import annotations
 
-from typing import Annotated
+from functools import lru_cache
+from typing import Annotated, Any
 
-from pydantic import AfterValidator, BeforeValidator, Field
+from pydantic import AfterValidator, BeforeValidator, Field, create_model
 
+from persimchat.state.answer_format import AnswerFormat
 from persimchat.state.emotion import Level
 from persimchat.state.judgement import Explanation, Judgement
 from persimchat.state.setting_values import no_switch
+from persimchat.state.verdict import answer_description, answer_type
 
 # The bounds come before the validator; after it, JSON schemas would not have them under their names.
 Change = Annotated[int, Field(ge=-5, le=5), BeforeValidator(lambda value: no_switch(value, "a score"))]
@@ -44,3 +47,26 @@ class PairScores(Judgement):
     reasoning: Explanation = Field(description="what speaks for and against each of the two conversations")
     first: Rating = Field(description="the score of the first conversation, 1 to 10")
     second: Rating = Field(description="the score of the second conversation, 1 to 10")
+
+
+class Solution(Judgement):
+    """The answer to a question; made for one form of answer by `solution_schema`."""
+
+    answer: str
+
+
+class ReasonedSolution(Judgement):
+    """The answer to a question, behind its reasons."""
+
+    reasoning: Explanation = Field(description="the steps that lead to the answer")
+    answer: str
+
+
+@lru_cache(maxsize=256)
+def solution_schema(
+    form: AnswerFormat, choices: tuple[str, ...] = (), *, reasoned: bool
+) -> type[Solution] | type[ReasonedSolution]:
+    """The schema of an answer in this form, with or without reasons."""
+    base = ReasonedSolution if reasoned else Solution
+    parsed: Any = (answer_type(form, choices), Field(description=answer_description(form, choices)))
+    return create_model(base.__name__, __base__=base, answer=parsed)

@@ -185,6 +185,27 @@ def words(text: Any) -> str:
         raise InputError(_problem(error), where="what a person says", remedy=remedy) from None
 
 
+def said_by(text: str, *, where: str, example: str) -> tuple[str, str]:
+    """Who says what, from "NAME: text".
+
+    Args:
+        text: as it was given.
+        where: the place in words.
+        example: how it is written there.
+
+    Raises:
+        InputError: the name or the words are missing.
+    """
+    name, colon, words = text.partition(":")
+    if name.strip() and colon and not words.strip():
+        raise InputError("there are no words after the colon", where=where, remedy=f"Add the words: {example}")
+    if not name.strip() or not words.strip():
+        raise InputError(
+            "the speaker or the words are missing", where=where, remedy=f"Write a name, a colon, the words: {example}"
+        )
+    return name.strip(), words.strip()
+
+
 _WORDS: Final[TypeAdapter[str]] = TypeAdapter(Words)
 
 

@@ -55,14 +55,15 @@ Module = Literal[
     "answering",
     "script",
     "evaluation",
+    "poll",
 ]
 """A module that asks a model, by the name used in settings, accounting and traces.
 
 "hearing", "appraisal" and "reaction" ask for several judgements in one answer (the setting `cognition`). "stocktaking"
-to "ballot" are modules of a mind in a story. The last six
+to "ballot" are modules of a mind in a story. The last seven
 are not part of an agent's mind: the judge of debates, the selector of speakers, the analysis of utterances, the
-answers of the debate baselines, the script that the single_agent baseline writes, and the evaluation of conversations
-that are over.
+answers of the debate baselines, the script that the single_agent baseline writes, the evaluation of conversations
+that are over, and the polls of their participants.
 """
 
 MODULES: Final[tuple[Module, ...]] = get_args(Module)
@@ -71,10 +72,10 @@ MODULES: Final[tuple[Module, ...]] = get_args(Module)
 OF_STORIES: Final[tuple[Module, ...]] = ("stocktaking", "choice", "summary", "review", "ballot")
 """The modules of a mind in a story."""
 
-OUTSIDE: Final[tuple[Module, ...]] = ("judge", "selector", "analysis", "answering", "script", "evaluation")
+OUTSIDE: Final[tuple[Module, ...]] = ("judge", "selector", "analysis", "answering", "script", "evaluation", "poll")
 """The modules that are not part of an agent's mind."""
 
-AFTERWARDS: Final[tuple[Module, ...]] = ("evaluation",)
+AFTERWARDS: Final[tuple[Module, ...]] = ("evaluation", "poll")
 """The modules that ask about conversations that are over; a conversation needs no model for them."""
 
 

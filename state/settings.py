@@ -126,7 +126,7 @@ class Settings(SettingFields):
         if self.baseline in IN_ROUNDS and self.mode != "debate":
             raise ValueError(f"baseline={self.baseline} is a debate; set mode=debate, or use `persimchat debate`")
         if self.baseline is not None:
-            for name in ("pattern", "judge", *BUDGETS):
+            for name in ("pattern", "judge"):
                 if getattr(self, name) != type(self).model_fields[name].default:
                     raise ValueError(f"baseline={self.baseline} does not use {name}; leave one of them out")
         if self.baseline == "single_agent" and self.mode != "discussion":

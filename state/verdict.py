@@ -15,7 +15,9 @@ from pydantic import (
     BeforeValidator,
     Field,
     ModelWrapValidatorHandler,
+    ValidatorFunctionWrapHandler,
     WithJsonSchema,
+    WrapValidator,
     create_model,
     model_validator,
 )
@@ -40,7 +42,8 @@ class VerdictRecord(TypedDict):
     conditional: NotRequired[str]
     """The conditions under which the answer holds; missing if there are none."""
     positions: list[dict[str, Any]]
-    """`agent`, `position`, `agrees` (with the answer, or without consensus with the majority)."""
+    """`agent`, `position`, `agrees` (with the answer, or without consensus with the majority), and `answer`: the
+    position in the debate's form of answer; missing if any text is an answer, or the position is not clear."""
     progress: str
     """"progressing" or "circling"."""
     overruled: str
@@ -164,14 +167,34 @@ def answer_description(form: AnswerFormat, choices: Sequence[str] = ()) -> str:
     return _ANSWERS[form] + listed
 
 
+def has_positions_in_form(form: AnswerFormat) -> bool:
+    """Whether a verdict gives each position in the debate's form of answer, too: where not any text is an answer."""
+    return form != "free"
+
+
+def _answer_or_none(form: AnswerFormat, choices: Sequence[str]) -> Any:
+    """The type of an answer that nothing depends on: what is not in the form is None, and is not asked for again."""
+
+    def lenient(value: Any, handler: ValidatorFunctionWrapHandler) -> Any:
+        try:
+            return handler(value)
+        except ValueError:
+            return None
+
+    return Annotated[or_none(answer_type(form, choices), unless=choices), WrapValidator(lenient)]
+
+
 @lru_cache(maxsize=64)
 def verdict_schema(names: tuple[str, ...], form: AnswerFormat, choices: tuple[str, ...] = ()) -> type[Verdict]:
     """The verdict's schema for these participants and this form of answer."""
+    described = f"the answer that they hold now: {answer_description(form, choices)}; null if that is not clear"
+    in_form: dict[str, Any] = {"answer": (_answer_or_none(form, choices), Field(default=None, description=described))}
     position = create_model(
         "Position",
         __base__=Judgement,
         agent=(_one_of(names), Field(description="the participant's name")),
         position=(Sentence, Field(description="what they hold now, one sentence")),
+        **(in_form if has_positions_in_form(form) else {}),
         agrees=(bool, Field(description="whether they agree with the answer, or with what most hold")),
     )
     return create_model(

@@ -68,6 +68,8 @@ STANDS_FOR = {
     ("docs/personas.md", "town/a.yaml,town/b.yaml"): "{town[0]},{town[1]}",
     ("docs/langsmith.md", "LANGSMITH_API_KEY=…"): "LANGSMITH_API_KEY=lsv2_pt_loopback",
     ("docs/langsmith.md", "http://localhost:4318"): "{receiver}",
+    ("docs/benchmarks.md", "--data test.jsonl"): "--data test.jsonl --items 2 --rounds 1",
+    ("docs/benchmarks.md", "--items 8"): "--items 2",
     ("docs/evaluation.md", 'data="orchard debates"'): "data=examples, client=client, upload_results=False",
 }
 """(document, words): what a test reads in their place. `run` are the runs in the folder, the first began first; `town`

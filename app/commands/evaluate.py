@@ -13,6 +13,7 @@ from typer.core import TyperCommand
 
 from persimchat.app.commands.options import OUT, Assignments, JsonObject, Runs, RunsIn, SettingsFile
 from persimchat.app.output import is_unicode, on_terminal, say
+from persimchat.state.folders import RESULTS
 
 if TYPE_CHECKING:
     from persimchat.app.commands.judging import Plan
@@ -47,7 +48,7 @@ _PAIRS: Final = """\b
   0 done, or a budget was used up   2 bad input   3 the judge failed: the same command goes on
 """
 
-evaluate = typer.Typer(help="Let a model judge conversations that are over.", invoke_without_command=True)
+evaluate = typer.Typer(help="Measure conversations that are over.", invoke_without_command=True)
 
 By = Annotated[
     str | None,
@@ -140,7 +141,7 @@ def dimensions(
     from persimchat.app.views import evaluate_view
     from persimchat.app.views.printing import print_all
 
-    print_all(evaluate_view.dimensions(results, _look(), notes))
+    print_all(evaluate_view.dimensions(results, look(), notes))
     if written is not None:
         say(str(written))
 
@@ -172,7 +173,7 @@ _PairOut = Annotated[
         show_default=False,
     ),
 ]
-_RESULTS: Final = Path("results") / "pairs"
+_RESULTS: Final = RESULTS / "pairs"
 
 
 @evaluate.command("pairs", epilog=_PAIRS, cls=_Sides)
@@ -251,7 +252,7 @@ def pairs(
     from persimchat.app.views import evaluate_view
     from persimchat.app.views.printing import print_all
 
-    print_all(evaluate_view.pairs(result, _look(), notes, swap=not no_swap, agreement=agreed))
+    print_all(evaluate_view.pairs(result, look(), notes, swap=not no_swap, agreement=agreed))
     say(str(table))
 
 
@@ -280,7 +281,8 @@ def _lengths(sides: Sequence[Sequence[Conversation]]) -> list[str]:
     return [f"Words an utterance: A {means[0]:.1f}, B {means[1]:.1f}."]
 
 
-def _look() -> Any:
+def look() -> Any:
+    """How tables look where the output goes."""
     from persimchat.app.views.run_tables import Look
 
     return Look(terminal=on_terminal(), unicode=is_unicode())

@@ -8,20 +8,23 @@ import shlex
 import sys
 import time
 from collections.abc import Mapping
+from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
 import typer
 
 from persimchat.app.commands.options import JsonObject
-from persimchat.app.output import Interrupted, on_terminal, say, warn
+from persimchat.app.output import MODEL_FAILURE, Interrupted, on_terminal, say, warn
 from persimchat.state.errors import InputError
+from persimchat.state.folders import RESULTS
 from persimchat.state.plain_text import one_line
 
 if TYPE_CHECKING:
     from persimchat.experiments.api import Prepared, Results
     from persimchat.experiments.driving import Progress
     from persimchat.experiments.file import Experiment
+    from persimchat.experiments.judging import Judging
     from persimchat.runs.events import Totals
 
 EXAMPLES: Final = """\b
@@ -32,12 +35,11 @@ EXAMPLES: Final = """\b
 
 \b
 [bold]Exit codes[/bold]
-  0 done   1 finished, but cells failed   2 bad input   4 stopped by the machine
-  130 interrupted: the same command goes on
+  0 done   1 finished, but cells failed   2 bad input   3 a judge failed
+  4 stopped by the machine   130 interrupted: the same command goes on
 """
 CELLS_FAILED: Final = 1
 """The exit code of an experiment that is finished, but some of whose conversations failed."""
-_OUT: Final = Path("results")
 _ASKS_ABOVE: Final = 1_000
 """The calls beyond which an experiment asks before it starts."""
 _EVERY_S: Final = 10.0
@@ -57,11 +59,15 @@ Out = Annotated[
         show_default=False,
     ),
 ]
+Form = Annotated[
+    Literal["csv", "jsonl", "md", "html", "parquet"],
+    typer.Option("--format", metavar="FORMAT", help="Write the tables also as jsonl, md, html or parquet."),
+]
 Many = Annotated[bool, typer.Option("--many", metavar="", help="Allow more than 10,000 conversations.")]
 
 
 @experiment.command(epilog=EXAMPLES)
-def estimate(file: File, many: Many = False, out: Out = _OUT, as_json: JsonObject = False) -> None:
+def estimate(file: File, many: Many = False, out: Out = RESULTS, as_json: JsonObject = False) -> None:
     """Estimate conversations, calls, tokens and cost of an experiment; asks no model and writes nothing."""
     from persimchat.experiments.api import prepare
     from persimchat.experiments.file import Experiment
@@ -78,16 +84,28 @@ def run(
     file: File,
     yes: Annotated[bool, typer.Option("--yes", "-y", metavar="", help="Start without asking.")] = False,
     many: Many = False,
+    renew: Annotated[
+        bool,
+        typer.Option(
+            "--renew",
+            metavar="",
+            help="Hold stale conversations again, those made with other prompts or defaults; each stays until the new "
+            "one is complete.",
+        ),
+    ] = False,
     budget_calls: Annotated[
-        int | None, typer.Option("--budget-calls", metavar="N", min=1, help="Calls of all conversations together.")
+        int | None,
+        typer.Option("--budget-calls", metavar="N", min=1, help="Calls of conversations and judges together."),
     ] = None,
     budget_tokens: Annotated[
-        int | None, typer.Option("--budget-tokens", metavar="N", min=1, help="Tokens of all conversations together.")
+        int | None,
+        typer.Option("--budget-tokens", metavar="N", min=1, help="Tokens of conversations and judges together."),
     ] = None,
     budget_usd: Annotated[
-        float | None, typer.Option("--budget-usd", metavar="X", min=0.0, help="US dollars of all conversations.")
+        float | None, typer.Option("--budget-usd", metavar="X", min=0.0, help="US dollars of both together.")
     ] = None,
-    out: Out = _OUT,
+    form: Form = "csv",
+    out: Out = RESULTS,
     as_json: JsonObject = False,
 ) -> None:
     """Hold an experiment's conversations, measure and compare them, and write tables and a report.
@@ -99,14 +117,17 @@ def run(
 
     budgets = {"budget_calls": budget_calls, "budget_tokens": budget_tokens, "budget_usd": budget_usd}
     wanted = _limited(Experiment.load(file), budgets)
-    prepared = prepare(wanted, out, many=many)
+    prepared = prepare(wanted, out, many=many, renew=renew)
     if not as_json:
         _print(prepared)
     if not yes and _asks(prepared):
         _confirm()
-    again = shlex.join(["persimchat", "experiment", "run", str(file), *([] if out == _OUT else ["--out", str(out)])])
-    results = asyncio.run(_driven(prepared, again, quiet=as_json))
+    options = [*(["--renew"] if renew else []), *([] if out == RESULTS else ["--out", str(out)])]
+    again = shlex.join(["persimchat", "experiment", "run", str(file), *options])
+    results = asyncio.run(_driven(prepared, again, form, quiet=as_json))
     _tell(results, again, as_json=as_json)
+    if results.judged is not None and results.judged.failed:
+        raise typer.Exit(MODEL_FAILURE)
     if results.outcome is not None and results.outcome.failed:
         raise typer.Exit(CELLS_FAILED)
 
@@ -116,7 +137,8 @@ def report(
     file: Annotated[
         Path, typer.Argument(metavar="FILE", help="The experiment's file, or its folder.", show_default=False)
     ],
-    out: Out = _OUT,
+    form: Form = "csv",
+    out: Out = RESULTS,
     as_json: JsonObject = False,
 ) -> None:
     """Make the tables and the report of an experiment again; asks no model."""
@@ -126,7 +148,7 @@ def report(
 
     folder = file if file.is_dir() else None
     wanted = Experiment.load(folder / FILE if folder else file)
-    _tell(report_on(wanted, Place(folder or out / wanted.name)), "", as_json=as_json)
+    _tell(report_on(wanted, Place(folder or out / wanted.name), form=form), "", as_json=as_json)
 
 
 def _limited(wanted: Experiment, budgets: Mapping[str, float | None]) -> Experiment:
@@ -147,9 +169,14 @@ def _expected(prepared: Prepared) -> dict[str, Totals]:
     return by_model(prepared.plan, prepared.estimates, _missing(prepared))
 
 
+def _judging(prepared: Prepared) -> list[Totals]:
+    """What judges will be asked, one a measure."""
+    return [work.total for work in prepared.judging]
+
+
 def _asks(prepared: Prepared) -> bool:
     """Whether it asks before it starts: many calls, any that cost, or cells that differ from those in the folder."""
-    expected = _expected(prepared).values()
+    expected = [*_expected(prepared).values(), *_judging(prepared)]
     costs = any(total.cost_usd is None or total.cost_usd > 0 for total in expected)
     changed = prepared.changes is not None and bool(prepared.changes.new or prepared.changes.gone)
     return changed or costs or sum(total.calls for total in expected) > _ASKS_ABOVE
@@ -166,6 +193,7 @@ def _confirm() -> None:
 
 
 def _data(prepared: Prepared) -> dict[str, Any]:
+    from persimchat.experiments.foresight import disk_bytes, disk_free, foreseen
     from persimchat.experiments.needs import summed
 
     expected = _expected(prepared)
@@ -177,12 +205,29 @@ def _data(prepared: Prepared) -> dict[str, Any]:
         "done": cells - len(_missing(prepared)),
         "missing": summed(expected.values()).model_dump(),
         "models": {model: total.model_dump() for model, total in expected.items()},
+        "judging": [
+            {
+                "measure": work.asker.measure.field,
+                "judge": work.asker.judge.name,
+                "answered": work.already,
+                "questions": work.left + work.later,
+                **work.total.model_dump(),
+            }
+            for work in prepared.judging
+        ],
+        "in_all": summed([*expected.values(), *_judging(prepared)]).model_dump(),
+        "stale": dict(prepared.stale),
+        "disk_bytes": disk_bytes(_missing(prepared)),
+        "disk_free": disk_free(prepared.place.path),
+        "comparisons": [
+            {**asdict(each), "wanted": each.wanted.model_dump(mode="json")} for each in foreseen(prepared.plan)
+        ],
     }
 
 
 def _print(prepared: Prepared) -> None:
     from persimchat.experiments.needs import summed
-    from persimchat.runs.reports.words import cost, count, whole
+    from persimchat.runs.reports.words import count, whole
 
     plan, expected = prepared.plan, _expected(prepared)
     tasks = sum(map(len, plan.tasks))
@@ -195,39 +240,82 @@ def _print(prepared: Prepared) -> None:
         if changes.new or changes.gone:
             say(f"The file has changed: {changes.kept} kept, {changes.new} new, {changes.gone} no longer in it.")
         say(f"{cells - missing} of {cells} done, {missing} to hold.")
-    debates = any(planned.settings.mode == "debate" for planned in plan.cells)
-    for model, total in [*expected.items(), *([("in all", summed(expected.values()))] if len(expected) > 1 else [])]:
+    if prepared.stale:
+        why = ", ".join(sorted(set(prepared.stale.values())))
+        what = "are held again" if prepared.renewing else "are kept; --renew holds them again"
+        say(one_line(f"{len(prepared.stale)} of them stale ({why}): they {what}."))
+    most = "at most " if any(planned.settings.mode == "debate" for planned in plan.cells) else "about "
+    judged = [(work, work.total) for work in prepared.judging]
+    costs = [(f"conversations, {model}" if judged else model, total) for model, total in expected.items()]
+    costs += [
+        (f"judging, {work.asker.measure.field}, {work.asker.judge.name}", total)
+        for work, total in judged
+        if total.calls
+    ]
+    whole_sum = summed(total for _, total in costs)
+    for what, total in [*costs, *([("in all", whole_sum)] if len(costs) > 1 else [])]:
         tokens = f"{whole(total.input_tokens)} tokens in, {whole(total.output_tokens)} out"
-        most = "at most " if debates else "about "
-        say(one_line(f"{model}: {most}{count(total.calls, 'call')}, {tokens}, cost: {cost(total)}"))
+        say(one_line(f"{what}: {most}{count(total.calls, 'call')}, {tokens}, cost: {_price(total)}"))
+    for work, _ in judged:
+        if work.already:
+            say(f"judging, {work.asker.measure.field}: {count(work.already, 'question')} answered before")
+    _print_foresight(prepared)
 
 
-async def _driven(prepared: Prepared, again: str, *, quiet: bool) -> Results:
+def _print_foresight(prepared: Prepared) -> None:
+    """Say how much room the conversations take, and what the comparisons can find."""
+    from persimchat.experiments.foresight import TRUE_SHARE, disk_bytes, disk_free, foreseen
+    from persimchat.runs.reports.words import count
+
+    needed, free = disk_bytes(_missing(prepared)), disk_free(prepared.place.path)
+    if needed:
+        say(f"disk: about {needed / 1e6:,.0f} MB, as run folders are; {free / 1e6:,.0f} MB are free")
+    if needed > free:
+        warn("persimchat: the disk lacks the room for them. Make some, or choose another folder with --out.")
+    for each in foreseen(prepared.plan):
+        finds = (
+            f"finds a level that is better in {each.share * 100:.0f} % of them" if each.share else "too few to find any"
+        )
+        say(
+            one_line(
+                f"compare by {each.wanted.by}: {count(each.tasks, 'task')}, {finds}; one that is better in "
+                f"{TRUE_SHARE * 100:.0f} % needs {each.needed} (sign test, power 80 %)"
+            )
+        )
+
+
+def _price(total: Totals) -> str:
+    from persimchat.runs.reports.words import cost
+
+    return "price unknown" if total.cost_usd is None else cost(total)
+
+
+async def _driven(prepared: Prepared, again: str, form: str, *, quiet: bool) -> Results:
     from persimchat.app.following import signals_cancel
     from persimchat.experiments.api import run_prepared
     from persimchat.models.registry import close_models
 
-    line = _Line(quiet=quiet)
+    line = Line(quiet=quiet)
     with signals_cancel():
         try:
-            return await run_prepared(prepared, line.show)
+            return await run_prepared(prepared, line.show, form)
         except asyncio.CancelledError:
             line.end()
-            warn(f"persimchat: stopped; every conversation keeps its last checkpoint. Go on with: {again}")
+            warn(f"persimchat: stopped; checkpoints and answers so far are kept. Go on with: {again}")
             raise Interrupted from None
         finally:
             line.end()
             await close_models()
 
 
-class _Line:
+class Line:
     """Tells progress: on one line that changes, or, where there is no terminal, now and then on a line of its own."""
 
     def __init__(self, *, quiet: bool) -> None:
         self._quiet, self._changes = quiet, on_terminal() and sys.stderr.isatty()
         self._told, self._open = time.monotonic(), False
 
-    def show(self, progress: Progress) -> None:
+    def show(self, progress: Progress | Judging) -> None:
         """Show how far it is."""
         text = _in_words(progress)
         if self._quiet:
@@ -247,9 +335,13 @@ class _Line:
         self._open = False
 
 
-def _in_words(progress: Progress) -> str:
+def _in_words(progress: Progress | Judging) -> str:
+    from persimchat.experiments.judging import Judging
     from persimchat.runs.reports.words import cost, count
 
+    if isinstance(progress, Judging):
+        spent = [count(progress.spent.calls, "call"), *([cost(progress.spent)] if progress.spent.cost_usd else [])]
+        return ", ".join([f"judging: {progress.asked:,} of {progress.of:,} questions answered", *spent])
     left = progress.seconds_left
     parts = [
         f"{progress.done} of {progress.cells} done",
@@ -269,15 +361,17 @@ def _tell(results: Results, again: str, *, as_json: bool) -> None:
 
     cells = len(results.tables.locked.cells)
     done = sum(standing.status == "done" for standing in results.tables.standings.values())
-    outcome, path = results.outcome, results.folder / NAME
+    outcome, judged, path = results.outcome, results.judged, results.folder / NAME
     if as_json:
         data: dict[str, Any] = {"folder": str(results.folder), "cells": cells, "done": done, "report": str(path)}
         if outcome is not None:
             data |= {"calls": outcome.made, "failed": outcome.failed, "left": sorted(outcome.left)}
             data |= {"spent": outcome.spent.model_dump(), "stopped": outcome.stopped}
+        if judged is not None:
+            data["judging"] = {**asdict(judged), "spent": judged.spent.model_dump()}
         say(json.dumps(data, ensure_ascii=False, indent=2))
         return
-    made = f", {count(outcome.made, 'call')}" if outcome is not None else ""
+    made = f", {count(outcome.made + (judged.made if judged else 0), 'call')}" if outcome is not None else ""
     say(f"{done} of {cells} done{made}")
     if outcome is not None:
         for cell, why in outcome.failed.items():
@@ -288,4 +382,12 @@ def _tell(results: Results, again: str, *, as_json: bool) -> None:
             warn(f"persimchat: no further cells were started: {outcome.stopped}")
         if outcome.left or outcome.failed:
             say(f"{len(outcome.left) + len(outcome.failed)} not complete. Go on with: {again}")
+    if judged is not None:
+        if judged.answered or judged.left:
+            of = f" of {judged.answered + judged.left:,}" if judged.left else ""
+            say(f"judging: {judged.answered:,}{of} questions answered, {count(judged.made, 'call')}")
+        if judged.failed:
+            warn(f"persimchat: a judge failed: {one_line(judged.failed)} What is left is asked by: {again}")
+        elif judged.exhausted:
+            say(f"{judged.exhausted} The same command with a higher budget asks what is left: {again}")
     say(f"report: {path}")

@@ -54,7 +54,7 @@ def export(
     """Write runs as tables for analysis: many runs into one set of tables, with a codebook of all columns.
 
     The tables are runs, utterances, minds, memories (recalled), verdicts, positions, scores and calls, and, if there
-    were any, silences, interventions and judgements of evaluators.
+    were any, silences, interventions, judgements of evaluators, stances (who moved after whom) and polls.
     """
     if bom and form != "csv":
         raise InputError(

@@ -7,14 +7,13 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Protocol
 
 import typer
 
 from persimchat.app.commands.request import settings_of
 from persimchat.app.commands.wanted import Wanted
 from persimchat.app.output import Interrupted, on_terminal, warn
-from persimchat.evaluation.judging import MODULE, Asked, Asking, Cost, Judge, Part, judge_all
+from persimchat.evaluation.judging import MODULE, Asking, Cost, Judge, Questions, Respondent, judge_all
 from persimchat.evaluation.statistics.library import stats
 from persimchat.models.registry import close_models
 from persimchat.runs.reports.words import count
@@ -56,26 +55,6 @@ def made(folder: Path) -> Path:
     return folder
 
 
-class _Unit(Protocol):
-    @property
-    def asked(self) -> Asked:
-        """The question."""
-
-
-class Questions(Part, Protocol):
-    """Questions with the answers that they have so far."""
-
-    @property
-    def units(self) -> Sequence[_Unit]:
-        """All questions."""
-
-    def rows(self) -> Any:
-        """The answers."""
-
-    def left(self, judge: str, rows: Any) -> Sequence[_Unit]:
-        """The questions without an answer."""
-
-
 class Plan:
     """Questions to a judge, and what they will cost.
 
@@ -89,10 +68,13 @@ class Plan:
         judge: who is asked.
         parts: the questions, by the file of their answers.
         what: what they are about, in words.
+        command: whose questions they are, for errors.
     """
 
-    def __init__(self, judge: Judge, parts: Sequence[Questions], what: str) -> None:
-        self.judge, self._parts, self._what = judge, parts, what
+    def __init__(
+        self, judge: Respondent, parts: Sequence[Questions], what: str, *, command: str = "persimchat evaluate"
+    ) -> None:
+        self.judge, self._parts, self._what, self._command = judge, parts, what, command
         self._left = [(part, part.left(judge.name, part.rows())) for part in parts]
         self.asked = sum(len(left) for _, left in self._left)
         self.answered = 0
@@ -114,8 +96,8 @@ class Plan:
         if not self.asked:
             return []
         if self.cost.must_be_agreed and not yes:
-            self._agree()
-        with _progress(self.asked) as told:
+            agree()
+        with progress(self.asked) as told:
 
             def count_one() -> None:
                 self.answered += 1
@@ -143,21 +125,28 @@ class Plan:
         tokens = f"about {cost.input_tokens:,} tokens in and {cost.output_tokens:,} out"
         return f"{head} {count(cost.calls, 'call')} to {self.judge.name}, {tokens}, {price}."
 
-    def _agree(self) -> None:
-        if sys.stdin is None or not sys.stdin.isatty():
-            raise InputError(
-                "there is no terminal on which to agree to these calls",
-                where="persimchat evaluate",
-                remedy="Add --yes, or set a budget and add --yes.",
-            )
-        if not typer.confirm("Start?", err=True):
-            raise Interrupted
+
+def agree() -> None:
+    """Let somebody agree to calls before they are made.
+
+    Raises:
+        InputError: there is no terminal.
+        Interrupted: somebody did not agree.
+    """
+    if sys.stdin is None or not sys.stdin.isatty():
+        raise InputError(
+            "there is no terminal on which to agree to these calls",
+            where="persimchat evaluate",
+            remedy="Add --yes, or set a budget and add --yes.",
+        )
+    if not typer.confirm("Start?", err=True):
+        raise Interrupted
 
 
 @contextmanager
-def _progress(questions: int) -> Iterator[Callable[[], None]]:
-    """Show on a terminal how many questions have an answer."""
-    if not on_terminal():
+def progress(questions: int) -> Iterator[Callable[[], None]]:
+    """Show on a terminal how many of so many questions have an answer."""
+    if not questions or not on_terminal():
         yield lambda: None
         return
     from rich.console import Console

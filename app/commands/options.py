@@ -7,10 +7,11 @@ from typing import Annotated, Final
 
 import typer
 
+from persimchat.state.folders import CONVERSATIONS
 from persimchat.state.setting import GROUPS
 
-OUT: Final = Path("conversations")
-"""The default folder of runs, relative to the working directory."""
+OUT: Final = CONVERSATIONS
+"""The default folder of runs."""
 
 WHO: Final = "Who and what about"
 PEOPLE: Final = "Taking part"

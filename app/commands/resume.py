@@ -11,7 +11,6 @@ import typer
 from persimchat.app.commands.foreground import form_of, hold_run
 from persimchat.app.commands.wanted import Shown, WantedAgain
 from persimchat.app.views.past_banner import branched, resumed
-from persimchat.state.errors import InputError
 
 if TYPE_CHECKING:
     from persimchat.runs.control import Control
@@ -54,24 +53,6 @@ def go_on(wanted: WantedAgain, shown: Shown, begun: Begun, *, at: int | None = N
         moderate=shown.moderate,
         lead=resumed(manifest.branch) if at is None else branched(manifest.run, at, again=again),
     )
-
-
-def said_by(text: str) -> tuple[str, str]:
-    """Who says what, from "NAME: text".
-
-    Raises:
-        InputError: the name or the words are missing.
-    """
-    name, colon, words = text.partition(":")
-    if name.strip() and colon and not words.strip():
-        raise InputError("there are no words after the colon", where="--say", remedy='Add the words: --say "Jan: No."')
-    if not name.strip() or not words.strip():
-        raise InputError(
-            "the speaker or the words are missing",
-            where="--say",
-            remedy='Write a name, a colon, the words: --say "Jan: No."',
-        )
-    return name.strip(), words.strip()
 
 
 EXAMPLES: Final = """\b
@@ -135,9 +116,10 @@ def branch(
 
     All agents remember what they remembered at that turn. The new run gets a folder of its own.
     """
-    spoken, out = said_by(say) if say is not None else None, shown.out
-
     from persimchat.runs.run.branch import branch_run
+    from persimchat.state.intervention import said_by
+
+    spoken, out = said_by(say, where="--say", example='--say "Jan: No."') if say is not None else None, shown.out
 
     go_on(
         wanted,

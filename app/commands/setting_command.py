@@ -22,6 +22,7 @@ def offer(
     command: Callable[..., None],
     epilog: str,
     *,
+    panel: str,
     without: tuple[str, ...] = (),
     later: Literal["resume", "branch"] | None = None,
 ) -> None:
@@ -31,6 +32,7 @@ def offer(
         app: to which the command is added.
         command: the function; its name and docstring are the command's.
         epilog: the text below its help.
+        panel: the part of the list of commands in which it stands.
         without: settings that get no option.
         later: only settings that may change when a run is resumed, or branched, get one; None for all settings.
     """
@@ -48,4 +50,4 @@ def offer(
 
     listed.__name__, listed.__doc__ = command.__name__, command.__doc__
     listed.make_command = make_command  # type: ignore[attr-defined]
-    app.command(cls=_Called)(listed)
+    app.command(cls=_Called, rich_help_panel=panel)(listed)

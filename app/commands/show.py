@@ -47,7 +47,7 @@ def show(
     as_json: JsonObject = False,
     out: RunsOut = OUT,
 ) -> None:
-    """Show a run: who spoke, how fast, how they felt, why it ended, what it cost, how it was judged.
+    """Show a run: who spoke, how fast, how they felt, why it ended, what it cost, who moved, how it was judged.
 
     The run may be interrupted, or still running.
     """
@@ -72,16 +72,21 @@ def show(
         say(str(path))
         return
 
+    from persimchat.runs.reports.stance_summary import stances_of
+    from persimchat.runs.reports.stances import ledger
     from persimchat.runs.reports.summary import summarise
 
     summary = summarise(record)
-    judged = judgements_on(record)
+    judged, held = judgements_on(record), stances_of(ledger(record))
     if as_json:
         import json
+        from dataclasses import asdict
 
         data = summary.model_dump(mode="json")
         if judged:
             data["judgements"] = [row.model_dump(mode="json") for row in judged]
+        if held:
+            data["stances"] = [asdict(one) for one in held]
         say(json.dumps(data, ensure_ascii=False, indent=2))
         return
 
@@ -89,4 +94,4 @@ def show(
     from persimchat.app.views.run_tables import Look
     from persimchat.app.views.show_view import shown
 
-    print_all(shown(summary, Look(terminal=on_terminal(), unicode=is_unicode()), judged))
+    print_all(shown(summary, Look(terminal=on_terminal(), unicode=is_unicode()), judged, held))

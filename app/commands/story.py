@@ -95,4 +95,4 @@ _OF_OTHERS: Final = (
 )
 """Settings that say nothing in a story."""
 
-offer(story, run, EXAMPLES, without=_OF_OTHERS)
+offer(story, run, EXAMPLES, panel="Commands", without=_OF_OTHERS)

@@ -15,6 +15,7 @@ from rich.text import Text
 from persimchat.app.views.text import mood
 from persimchat.runs.events import Happened, Totals
 from persimchat.runs.folder.judgements import RecordedJudgement
+from persimchat.runs.reports.stance_summary import Holder, Stances
 from persimchat.runs.reports.summary import SCORES, AgentSummary, Course, Summary, VerdictSummary, mean
 from persimchat.runs.reports.words import UNKNOWN, cost, decimal, from_to, plain, seconds, spaced, trend, whole
 from persimchat.state.plain_text import one_line
@@ -103,6 +104,9 @@ _WORDS: Final = frozenset(
         "beliefs",
         "stands behind",
         "closeness to",
+        "system",
+        "compared",
+        "unit",
     }
 )
 """Columns that hold words; the others hold figures, which are aligned right and never broken."""
@@ -221,6 +225,18 @@ def judgements(rows: Iterable[RecordedJudgement], look: Look) -> Table | None:
 
     columns = ("dimension", "average", "scores", "missing", "judge")
     return table(look, "Judged after it was over", columns, (cells(*of, own) for of, own in grouped.items()))
+
+
+def stances(every: Iterable[Stances], look: Look) -> list[Table]:
+    """Who began and ended with which position, by source; sources in which nobody moved are left out."""
+
+    def cells(holder: Holder) -> list[str]:
+        first, last = (UNKNOWN if held is None else held for held in (holder.first, holder.last))
+        return [holder.agent, first, last, whole(holder.moves), decimal(holder.credit)]
+
+    columns = ("agent", "began with", "ended with", "moves", "others moved\nafter them")
+    moved = (one for one in every if one.moves)
+    return [table(look, f"Who moved, by {one.where}", columns, map(cells, one.holders)) for one in moved]
 
 
 def usage(what: str, rows: dict[str, Totals], look: Look) -> Table | None:

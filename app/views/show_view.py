@@ -14,6 +14,8 @@ from persimchat.app.views.run_tables import Look
 from persimchat.app.views.text import used
 from persimchat.runs.folder.judgements import RecordedJudgement
 from persimchat.runs.folder.lines import CONDITION, DISCLAIMER
+from persimchat.runs.reports.stance_summary import Stances
+from persimchat.runs.reports.stances import AFTER_WHOM
 from persimchat.runs.reports.summary import SCORES, Course, Summary
 from persimchat.runs.reports.words import (
     came_out,
@@ -35,25 +37,31 @@ _TREND = (
 )
 
 
-def shown(summary: Summary, look: Look, judged: Sequence[RecordedJudgement] = ()) -> RenderableType:
+def shown(
+    summary: Summary, look: Look, judged: Sequence[RecordedJudgement] = (), held: Sequence[Stances] = ()
+) -> RenderableType:
     """The text that `persimchat show` prints.
 
     Args:
         summary: the run in numbers.
         look: what standard output can show.
         judged: the judgements of evaluators.
+        held: who held what, by source.
     """
     facts = Table.grid(padding=(0, 2))
     facts.add_column(style="dim", no_wrap=True)
     facts.add_column(overflow="fold")
     for label, words in _facts(summary):
         facts.add_row(look(label), look(words))
+    moved = tables.stances(held, look)
     parts = [
         tables.messages(summary, look),
         tables.minds(summary, look),
         tables.analysis(summary, look),
         tables.verdicts(summary, look),
         tables.standings(summary, look),
+        *moved,
+        look(AFTER_WHOM) if moved else None,
         tables.judgements(judged, look),
         tables.usage("module", summary.usage_by_module, look),
         tables.usage("agent", summary.usage_by_agent, look),

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from persimchat.app.web.board import Board
 from persimchat.app.web.live_runs import LiveRun, LiveRuns
+from persimchat.app.web.results import Experiments
 
 
 @dataclass(frozen=True)
@@ -16,10 +17,12 @@ class WebContext:
     Attributes:
         runs: the runs of this server.
         library: the folder of the user's own personas (`personas/`) and scenarios (`scenarios/`).
+        experiments: those of the folder of results.
     """
 
     runs: LiveRuns
     library: Path
+    experiments: Experiments
 
 
 class Viewing:
@@ -30,11 +33,13 @@ class Viewing:
         run: the run's id.
         board: the run's data.
         at: the turn that is shown; None for the newest.
+        experiment: the experiment whose cell the run is, which nobody may change; empty for any other run.
     """
 
     def __init__(self, web: WebContext, run: str, board: Board, at: int | None = None) -> None:
         self.web = web
         self.run = run
+        self.experiment = web.runs.experiment_of(run)
         self.board = board
         self.at = None if at is None else max(0, at)
 

@@ -53,7 +53,7 @@ class Frame:
         ui.page_title(f"{heading} · PerSimChat")
         ui.run_javascript(f"document.documentElement.lang = '{app.storage.client['language']}'")
         dark = ui.dark_mode().bind_value(app.storage.user, "dark")
-        with ui.header(elevated=False).classes("bar items-center gap-2 px-4 py-0 h-14 no-wrap"):
+        with ui.header(elevated=False).classes("bar items-center gap-2 px-2 sm:px-4 py-0 h-14 no-wrap"):
             self.left = ui.row().classes("items-center gap-1 no-wrap wide")
             with ui.link(target="/").classes("flex items-center gap-2 no-underline text-inherit no-wrap") as home:
                 named(home, t("common.home"))
@@ -62,9 +62,10 @@ class Frame:
             self.status = ui.row().classes("items-center gap-2 no-wrap min-w-0")
             ui.space()
             self.actions = ui.row().classes("items-center gap-1 no-wrap")
-            with ui.row().classes("items-center gap-1 no-wrap"):
+            with ui.row().classes("items-center gap-0 sm:gap-1 no-wrap"):
                 icon_button("history", t("common.runs"), lambda: ui.navigate.to("/runs"))
                 icon_button("groups", t("common.personas"), lambda: ui.navigate.to("/personas"))
+                icon_button("science", t("common.experiments"), lambda: ui.navigate.to("/experiments"))
                 with icon_button("translate", t("common.language")), ui.menu():
                     for code, name in LANGUAGES.items():
                         ui.menu_item(name, lambda code=code: _speak(code))

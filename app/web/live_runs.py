@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import aclosing, suppress
 from pathlib import Path
 from typing import Any, Final
@@ -100,10 +100,13 @@ class LiveRuns:
 
     Args:
         out: the folder that holds runs.
+        cells: finds the run's folder of a cell of an experiment by its address, `EXPERIMENT:CELL`. Pages show such a
+            run, and never change it.
     """
 
-    def __init__(self, out: Path) -> None:
+    def __init__(self, out: Path, cells: Callable[[str], Path | None] = lambda _: None) -> None:
         self.out = out
+        self._cells = cells
         self._live: dict[str, LiveRun] = {}
         self._boards: dict[str, tuple[Stamp, Board]] = {}
 
@@ -120,7 +123,7 @@ class LiveRuns:
     async def resume(self, run: str, changes: Mapping[str, Any] | None = None) -> LiveRun:
         """Resume a kept run; raises InputError if that is impossible."""
         refuse_model_files(changes or {})
-        folder = self.folder(run)
+        folder = self.own_folder(run)
         if self.going_on(run) or self.get(run) is None and await asyncio.to_thread(is_held, folder):
             raise InputError(f"run {run} is still running", remedy="Watch it, or stop it first.")
         control = Control()
@@ -132,14 +135,14 @@ class LiveRuns:
         """Begin a branch of a run at a turn; raises InputError if that is impossible."""
         refuse_model_files(changes or {})
         control = Control()
-        events = branch_run(self.folder(run), turn, say=say, changes=changes or {}, out=self.out, control=control)
+        events = branch_run(self.own_folder(run), turn, say=say, changes=changes or {}, out=self.out, control=control)
         return await self._begin(events, control)
 
     async def regenerate(self, run: str, turn: int, changes: Mapping[str, Any] | None = None) -> LiveRun:
         """Begin a branch in which an utterance is worded again; raises InputError if that is impossible."""
         refuse_model_files(changes or {})
         control = Control()
-        events = regenerate_run(self.folder(run), turn, changes=changes or {}, out=self.out, control=control)
+        events = regenerate_run(self.own_folder(run), turn, changes=changes or {}, out=self.out, control=control)
         return await self._begin(events, control)
 
     def get(self, run: str) -> LiveRun | None:
@@ -162,10 +165,33 @@ class LiveRuns:
         Raises:
             InputError: there is none of that name; a name with a path in it is refused.
         """
-        plain = run not in ("", ".", "..") and not set(run) & {"/", "\\", "\0"}
-        if not plain or not (self.out / run / MANIFEST).is_file():
+        found = self.out / run if self._is_own(run) else self._cells(run)
+        if found is None:
             raise InputError(f"there is no run {run!r}", where=str(self.out), remedy="Choose one of the list of runs.")
-        return self.out / run
+        return found
+
+    def own_folder(self, run: str) -> Path:
+        """The folder of a run that may be changed.
+
+        Raises:
+            InputError: there is none of that name, or it is a cell of an experiment.
+        """
+        folder = self.folder(run)
+        if self.experiment_of(run):
+            raise InputError(
+                "the run is a cell of an experiment, which the page only shows",
+                where=run,
+                remedy="Copy its set-up into a new conversation, or use the command line.",
+            )
+        return folder
+
+    def experiment_of(self, run: str) -> str:
+        """The experiment whose cell a run is; empty for any other run."""
+        return "" if self._is_own(run) else run.rpartition(":")[0]
+
+    def _is_own(self, run: str) -> bool:
+        plain = run not in ("", ".", "..") and not set(run) & {"/", "\\", "\0"}
+        return plain and (self.out / run / MANIFEST).is_file()
 
     async def board(self, run: str) -> Board:
         """The board of a run, live or read from its folder.

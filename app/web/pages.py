@@ -12,6 +12,8 @@ from persimchat.app.web.chat.chat_panel import chat_panel
 from persimchat.app.web.chat.composer import composer
 from persimchat.app.web.chat.status import run_status
 from persimchat.app.web.context import Viewing, WebContext
+from persimchat.app.web.experiments.experiment_page import experiment_page
+from persimchat.app.web.experiments.experiments_page import experiments_page
 from persimchat.app.web.frame import Frame, disclaimer
 from persimchat.app.web.insights.insights_panel import insights_panel
 from persimchat.app.web.past.actions import run_actions
@@ -145,6 +147,19 @@ def register(web: WebContext) -> None:
     @ui.page("/personas")
     async def _personas() -> None:
         await personas_page(web)
+
+    @ui.page("/experiments")
+    async def _experiments() -> None:
+        await experiments_page(web)
+
+    @ui.page("/experiments/{name}")
+    async def _experiment(name: str) -> None:
+        try:
+            web.experiments.place(name)
+        except PerSimChatError as error:
+            _nothing(str(error))
+            return
+        experiment_page(web, name)
 
     @app.exception_handler(404)
     async def _missing(request: Request, _: Exception) -> Response:

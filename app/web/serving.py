@@ -20,6 +20,7 @@ from persimchat.app.web.context import WebContext
 from persimchat.app.web.guard import Guard
 from persimchat.app.web.live_runs import LiveRuns
 from persimchat.app.web.pages import register
+from persimchat.app.web.results import Experiments
 from persimchat.runs.folder.run_folder import check_out
 from persimchat.state.errors import InputError
 
@@ -50,9 +51,10 @@ def web_app(web: WebContext, *, secret: str, hosts: frozenset[str] = LOOPBACK, t
     return api
 
 
-def web_context(out: Path, library: Path) -> WebContext:
-    """The context of the pages for these folders."""
-    return WebContext(LiveRuns(out), library)
+def web_context(out: Path, library: Path, results: Path) -> WebContext:
+    """The context of the pages for these folders: of runs, of the library, and of experiments."""
+    experiments = Experiments(results)
+    return WebContext(LiveRuns(out, experiments.run_of), library, experiments)
 
 
 def secret_in(folder: Path) -> str:
@@ -72,32 +74,32 @@ def secret_in(folder: Path) -> str:
     return made
 
 
-def host_pages(host: str, port: int, out: Path, library: Path, say: Callable[[str], None]) -> None:
+def host_pages(host: str, port: int, web: WebContext, say: Callable[[str], None]) -> None:
     """Serve the pages until the server is stopped.
 
     Args:
         host: address to listen on; any but loopback needs a token.
         port: port to listen on, 0 for any that is free.
-        out: folder of runs.
-        library: folder of the user's own personas and saved set-ups.
+        web: the context of the pages.
         say: prints a line.
 
     Raises:
         InputError: the address cannot be used, or one of the folders cannot be written.
     """
-    check_out(out)
+    check_out(web.runs.out)
     try:
-        secret = secret_in(library / ".web")
+        secret = secret_in(web.library / ".web")
     except OSError as error:
         raise InputError(
-            f"the library cannot be written: {error.strerror}", where=str(library), remedy="Choose another: --library."
+            f"the library cannot be written: {error.strerror}",
+            where=str(web.library),
+            remedy="Choose another: --library.",
         ) from error
     token = None if host in LOOPBACK else os.environ.get("PERSIMCHAT_TOKEN") or secrets.token_urlsafe(24)
     listening = _listen(host, port)
     with listening:
         shown = listening.getsockname()[1]
         name = f"[{host}]" if ":" in host else host
-        web = web_context(out, library)
         app = web_app(web, secret=secret, hosts=LOOPBACK if token is None else frozenset(), token=token)
         query = f"?token={quote(token, safe='')}" if token else ""
         say(f"PerSimChat: http://{name}:{shown}/{query}   (Ctrl-C stops it)")

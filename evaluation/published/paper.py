@@ -18,9 +18,19 @@ Share = Annotated[float, Field(ge=0, le=1)]
 Percent = Annotated[float, Field(ge=0, le=100)]
 Deviation = Annotated[float, Field(ge=0)]
 
+Which = tuple[str, str | None]
+"""A system: its method and variant."""
+
 
 class _Row(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+
+class Preset(_Row):
+    """The settings with which a paper held its conversations, and what differs here all the same."""
+
+    settings: dict[str, str | bool | int | float]
+    differs: tuple[Name, ...]
 
 
 class System(_Row):
@@ -173,12 +183,42 @@ class Published:
     note: str
 
 
+@dataclass(frozen=True, kw_only=True)
+class PublishedPair:
+    """How one system did against another, in percent of the pairs, with the conditions of the comparison.
+
+    Attributes:
+        table: of the paper.
+        win: pairs that the first won.
+        tie: pairs that were tied.
+        loss: pairs that the first lost.
+        model: of the agents; None where it is not public or the two had different ones.
+        judge: the model that scored.
+        tasks: of a round.
+        rounds: each with other tasks.
+        messages: of a conversation.
+        note: what was special.
+    """
+
+    table: str
+    win: float
+    tie: float
+    loss: float
+    model: str | None
+    judge: str
+    tasks: int
+    rounds: int
+    messages: int
+    note: str
+
+
 class Paper(_Row):
     """All results of a paper."""
 
     paper: Name
     source: Name
     judge: Name
+    preset: Preset
     systems: dict[str, System]
     dimensions: tuple[DimensionTable, ...]
     pairs: tuple[PairTable, ...]
@@ -241,6 +281,41 @@ class Paper(_Row):
         """
         rows = (row for row in self.values() if (row.measure, row.method) == (measure, method))
         return [row for row in rows if row.variant in (None, variant)]
+
+    def find_pair(self, first: Which, second: Which) -> list[PublishedPair]:
+        """The published comparisons of two systems, one a table that has it, whichever of them it names first.
+
+        Args:
+            first: method and variant; a variant is ignored for methods that have none in the paper.
+            second: of the other one.
+        """
+        found = []
+        for table in self.pairs:
+            for row in table.rows:
+                sides, counted = (row.first, row.second), row.percent
+                if self._is(sides[1], first) and self._is(sides[0], second):
+                    sides, counted = (row.second, row.first), (row.percent[2], row.percent[1], row.percent[0])
+                if self._is(sides[0], first) and self._is(sides[1], second):
+                    models = {self.systems[name].model for name in sides}
+                    found.append(
+                        PublishedPair(
+                            table=table.table,
+                            win=counted[0],
+                            tie=counted[1],
+                            loss=counted[2],
+                            model=models.pop() if len(models) == 1 else None,
+                            judge=self.judge,
+                            tasks=table.tasks,
+                            rounds=table.rounds,
+                            messages=table.messages,
+                            note=table.note,
+                        )
+                    )
+        return found
+
+    def _is(self, name: str, which: Which) -> bool:
+        system = self.systems[name]
+        return system.method == which[0] and system.variant in (None, which[1])
 
 
 @cache

@@ -56,3 +56,27 @@ def decided_pairs_needed(true_share: float, power: float = 0.8) -> int | None:
         raise ValueError(f"a power of {power}")
     numbers = (n for n in range(1, MOST + 1) if sign_test_power(true_share, n) >= power)
     return next(numbers, None) if sign_test_power(true_share, MOST) >= power else None
+
+
+def share_found(decided: int, power: float = 0.8) -> float | None:
+    """The smallest true share of decided pairs that a sign test finds with this power, to three digits.
+
+    Args:
+        decided: pairs that are no ties.
+        power: 0–1, 1 excluded.
+
+    Returns:
+        0.5–1; None if not even a share of 1 is found, as with fewer than six pairs.
+
+    Raises:
+        ValueError: the number or the power is out of range.
+    """
+    if not 0 < power < 1:
+        raise ValueError(f"a power of {power}")
+    low, high = 500, 1000  # thousandths; the power rises with the share
+    if sign_test_power(1.0, decided) < power:
+        return None
+    while low < high:
+        middle = (low + high) // 2
+        low, high = (low, middle) if sign_test_power(middle / 1000, decided) >= power else (middle + 1, high)
+    return high / 1000

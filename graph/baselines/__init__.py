@@ -31,6 +31,45 @@ BUILDERS: Final[dict[str, Callable[..., CompiledStateGraph[Any, Any, Any, Any]]]
 }
 """The builders of the baselines' graphs, by name in the settings; each takes a checkpointer."""
 
+_OF_MINDS: Final = frozenset(
+    {
+        "cognition",
+        "emotional_retrieval",
+        "human_turns",
+        "listeners",
+        "ltm_capacity",
+        "memory_filtering",
+        "memory_tokens",
+        "planning_and_reflection",
+        "selection",
+        "selection_temperature",
+        "stm_retrieval",
+        "weights",
+    }
+)
+_OF_UTTERANCES: Final = frozenset(
+    {
+        "closing_need",
+        "embedding",
+        "judge_every",
+        "judge_window",
+        "prompt_order",
+        "repetition_check",
+        "repetition_overlap",
+        "repetition_similarity",
+        "repetition_window",
+    }
+)
+_IN_ROUNDS: Final = _OF_MINDS | _OF_UTTERANCES | {"allow_repeated_speaker", "closing", "speech_register"}
+UNHEEDED: Final[dict[str, frozenset[str]]] = {
+    "single_agent": _OF_MINDS | _OF_UTTERANCES | {"rounds"},
+    "group_chat": _OF_MINDS | {"rounds"},
+    "mad": _IN_ROUNDS,
+    "mad_judge": _IN_ROUNDS,
+    "reconcile": _IN_ROUNDS,
+}
+"""Settings that change nothing in a baseline, by its name."""
+
 
 def baseline_graph(settings: Settings, checkpointer: Checkpointer = None) -> CompiledStateGraph[Any, Any, Any, Any]:
     """The compiled graph of `settings.baseline`.

@@ -47,6 +47,14 @@ def answering(prompt: Prompt, seed: int) -> dict[str, Any]:
     return answer
 
 
+def solving(prompt: Prompt, seed: int) -> dict[str, Any]:
+    """An answer to a question with a right one, which this model does not know: it guesses, and says so."""
+    prompt.need_section(prompt.topic, "scene")
+    topic = topic_of(prompt)
+    guess = generator(seed, "solving", topic.text).randrange(len(topic.answers))
+    return {"reasoning": "This is a guess: no model has worked on it.", "answer": topic.answers[guess]}
+
+
 def _answer(index: int, topic: Topic) -> str:
     """A position as an answer: in the required form, else in a sentence that is the same for all participants."""
     if topic.answers:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from persimchat.models.offline import thinking
-from persimchat.models.offline.answering import answering, mad_judge
+from persimchat.models.offline.answering import answering, mad_judge, solving
 from persimchat.models.offline.appraisal import Appraisal, appraise, need_to_talk
 from persimchat.models.offline.feeling import feeling
 from persimchat.models.offline.gists import gist_of
@@ -15,6 +15,7 @@ from persimchat.models.offline.leaving import took_leave
 from persimchat.models.offline.lexicon import word_pattern
 from persimchat.models.offline.openness import openness
 from persimchat.models.offline.persona_making.making import persona_generation
+from persimchat.models.offline.polling import poll
 from persimchat.models.offline.prompt import Prompt
 from persimchat.models.offline.scoring import analysis, selector
 from persimchat.models.offline.story.answers import TASKS as STORY_TASKS
@@ -174,10 +175,12 @@ TASKS: Final[dict[str, Callable[[Prompt, int], dict[str, Any]]]] = {
     "analysis": analysis,
     "answering": answering,
     "mad_judge": mad_judge,
+    "poll": poll,
+    "solving": solving,
     "persona_generation": persona_generation,
     **STORY_TASKS,
 }
 """Every judging task by the name in its template."""
 
-OUTSIDE: Final = frozenset({"judge", "majority", "selector", "analysis", "mad_judge", "persona_generation"})
+OUTSIDE: Final = frozenset({"judge", "majority", "selector", "analysis", "mad_judge", "solving", "persona_generation"})
 """Tasks that belong to no agent, so that their prompts need not name one."""

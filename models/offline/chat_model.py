@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
@@ -174,7 +174,7 @@ class OfflineChatModel(BaseChatModel):
         run_manager: CallbackManagerForLLMRun | None = None,
         **kwargs: Any,
     ) -> ChatResult:
-        text = self.answer(messages)
+        text = self._seeded(kwargs).answer(messages)
         usage, metadata = self._metadata(messages, text)
         message = AIMessage(content=text, usage_metadata=usage, response_metadata=metadata)
         return ChatResult(generations=[ChatGeneration(message=message)])
@@ -186,10 +186,14 @@ class OfflineChatModel(BaseChatModel):
         run_manager: AsyncCallbackManagerForLLMRun | None = None,
         **kwargs: Any,
     ) -> ChatResult:
-        return self._generate(messages, stop)
+        return self._generate(messages, stop, **kwargs)
 
-    def _chunks(self, messages: list[BaseMessage]) -> Iterator[ChatGenerationChunk]:
-        text = self.answer(messages)
+    def _seeded(self, given: Mapping[str, Any]) -> OfflineChatModel:
+        """This model with the seed of a request that has its own."""
+        return self.model_copy(update={"seed": given["seed"]}) if "seed" in given else self
+
+    def _chunks(self, messages: list[BaseMessage], given: Mapping[str, Any]) -> Iterator[ChatGenerationChunk]:
+        text = self._seeded(given).answer(messages)
         usage, metadata = self._metadata(messages, text)
         for word in re.findall(r"\S+\s*|\s+", text):
             yield ChatGenerationChunk(message=AIMessageChunk(content=word))
@@ -203,7 +207,7 @@ class OfflineChatModel(BaseChatModel):
         run_manager: CallbackManagerForLLMRun | None = None,
         **kwargs: Any,
     ) -> Iterator[ChatGenerationChunk]:
-        for chunk in self._chunks(messages):
+        for chunk in self._chunks(messages, kwargs):
             if run_manager:
                 run_manager.on_llm_new_token(chunk.text, chunk=chunk)
             yield chunk
@@ -215,7 +219,7 @@ class OfflineChatModel(BaseChatModel):
         run_manager: AsyncCallbackManagerForLLMRun | None = None,
         **kwargs: Any,
     ) -> AsyncIterator[ChatGenerationChunk]:
-        for chunk in self._chunks(messages):
+        for chunk in self._chunks(messages, kwargs):
             if run_manager:
                 await run_manager.on_llm_new_token(chunk.text, chunk=chunk)
             yield chunk

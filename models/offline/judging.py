@@ -81,6 +81,7 @@ def judge(prompt: Prompt, seed: int) -> dict[str, Any]:
             {
                 "agent": m.name,
                 "position": _position(m, held.get(m.name)),
+                **({"answer": held[m.name].answer} if topic.answers and m.name in held else {}),
                 "agrees": m.name in held and held[m.name].answer == most and (consensus or m not in reluctant),
             }
             for m in prompt.group

@@ -106,6 +106,8 @@ class Prompt:
         confident: whether an answer includes a confidence.
         last_round: whether the judge of two sides must decide now.
         candidates: the possible next speakers.
+        question: of a poll.
+        possible: all answers to a poll; empty if any number is one.
         parts: the judgements of one answer.
         length: utterances of a script.
         takes_leave: whether participants take leave at the end of a script.
@@ -152,6 +154,8 @@ class Prompt:
     confident: bool = False
     last_round: bool = False
     candidates: tuple[str, ...] = ()
+    question: str = ""
+    possible: tuple[str, ...] = ()
     parts: tuple[str, ...] = ()
     length: int = 0
     takes_leave: bool = False

@@ -84,7 +84,7 @@ def _prompt(source: Source, later: tuple[str, ...]) -> Prompt:
         limit=progress.get("limit", 0),
         spoken=_first(items, "spoken").get("count"),
         rules=_texts(items, "rule"),
-        form=AnswerForm(debate["format"], tuple(map(one_line, debate["choices"]))) if debate else None,
+        form=_form(debate or {name: values.get(name) for name in ("format", "choices")}),
         closing=any(True for _ in _every(items, "closing")),
         group=tuple(_member(v) for v in _every(items, "member")),
         recent=tuple(_said(v) for v in _every(items, "utterance", "observed")),
@@ -99,11 +99,18 @@ def _prompt(source: Source, later: tuple[str, ...]) -> Prompt:
         confident=values.get("confident", False),
         last_round=values.get("last", False),
         candidates=tuple(map(one_line, values.get("candidates", ()))),
+        question=one_line(values.get("question", "")),
+        possible=tuple(values.get("possible", ())),
         parts=tuple(values.get("parts", ())),
         length=values.get("count", 0),
         takes_leave=task == "script" and values["closing"],
         story=told_of(items, values) if task in OF_STORIES else None,
     )
+
+
+def _form(told: Values) -> AnswerForm | None:
+    """The form of an answer; None where none is asked for."""
+    return AnswerForm(told["format"], tuple(map(one_line, told["choices"]))) if told["format"] else None
 
 
 def _items(blocks: Iterable[Block]) -> list[Item]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from operator import attrgetter
 from pathlib import Path
 from stat import S_ISDIR
@@ -25,6 +26,7 @@ from persimchat.runs.folder.lines import RecordedIntervention
 from persimchat.runs.folder.manifest import RUN_FORMAT, Manifest
 from persimchat.runs.folder.mind_lines import MindLines
 from persimchat.runs.folder.mind_record import WHOLE_ONLY, MindRecord
+from persimchat.runs.folder.polls import PollAnswer, read_polls
 from persimchat.runs.folder.run_folder import (
     ANALYSIS,
     CONTROL,
@@ -76,6 +78,11 @@ class Record:
     calls: Path | None
     notes: list[str]
     happenings: list[Happened] = field(default_factory=list)
+
+    @cached_property
+    def polls(self) -> list[PollAnswer]:
+        """The answers to polls that were held afterwards, without stale ones; raises as `read_polls`."""
+        return read_polls(self.path)
 
 
 def read_run(path: Path, *, whole: bool = False) -> Record:

@@ -78,7 +78,11 @@ def _answers(typical: Typical, turn: int) -> list[Utterance]:
     if turn <= len(names):
         return []
     tokens = typical.lengths.answered("answering", participants=len(names), words=typical.settings.utterance_words)
-    text = worded(filler(tokens * _BYTES_A_TOKEN), "yes")
-    confidence = {"confidence": 0.8} if typical.settings.baseline == "reconcile" else {}
-    said = [{**typical.utterance(number + 1), "text": text, "answer": "yes"} for number in range(len(names))]
+    settings = typical.settings
+    answer = {"number": "12", "choice": settings.choices[0] if settings.choices else ""}.get(
+        settings.answer_format, "yes"
+    )
+    text = worded(filler(tokens * _BYTES_A_TOKEN), answer)
+    confidence = {"confidence": 0.8} if settings.baseline == "reconcile" else {}
+    said = [{**typical.utterance(number + 1), "text": text, "answer": answer} for number in range(len(names))]
     return [cast("Utterance", {**utterance, **confidence}) for utterance in said]

@@ -25,7 +25,7 @@ from persimchat.state.answering import answering_schema
 from persimchat.state.decision import decision_schema
 from persimchat.state.mind import Step, in_step
 from persimchat.state.persona import Persona
-from persimchat.state.verdict import answer_description, majority_schema, verdict_schema
+from persimchat.state.verdict import answer_description, has_positions_in_form, majority_schema, verdict_schema
 
 _SCHEMAS: Final[dict[str, type[BaseModel]]] = {
     "perception": judgement.Percept,
@@ -157,7 +157,9 @@ def _judging(task: str) -> Callable[[Typical, int, Persona | None], list[BaseMes
             mind = in_step(typical.mind(judge, turn, speaks=False), situation=situation)
             common = common_blocks(mind, typical.memories(turn, speaks=False))
             shown = judge_blocks(common, standing)
-        return render(task, blocks=shown, form=answer_description(settings.answer_format, settings.choices))
+        form = settings.answer_format
+        described = answer_description(form, settings.choices)
+        return render(task, blocks=shown, form=described, in_form=has_positions_in_form(form))
 
     return prompt
 

@@ -224,7 +224,7 @@ def _write(
                 unknown = eyes is None and record.calls is None and not record.manifest.usage.rows
                 calls = " It has no calls." if unknown else ""
                 notes.append(f"{run}: No ending is recorded; it is still running, or was killed.{calls}")
-            for table, row in rows_of(record, judged(record) if eyes is None else ()):
+            for table, row in rows_of(record, judged(record) if eyes is None else (), afterwards=eyes is None):
                 writers[table].write(row)
                 counts[table] += 1
     return counts, notes

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import asdict
 from typing import Any
 
 from persimchat.runs.events import Standing
@@ -10,29 +11,36 @@ from persimchat.runs.folder.jsonl import checked
 from persimchat.runs.folder.judgements import RecordedJudgement
 from persimchat.runs.folder.manifest import JudgementCounts
 from persimchat.runs.folder.mind_record import MindRecord
+from persimchat.runs.folder.polls import PollAnswer
 from persimchat.runs.folder.reading import Record, calls_of
-from persimchat.runs.reports.export_tables import TABLES, JudgementRow, Row
+from persimchat.runs.reports.export_tables import TABLES, JudgementRow, PollRow, Row
+from persimchat.runs.reports.stances import ledger
 from persimchat.runs.reports.summary import count_words
 from persimchat.state.emotion import EMOTIONS
 
 
-def rows_of(record: Record, judgements: Sequence[RecordedJudgement] = ()) -> Iterator[tuple[str, Row]]:
+def rows_of(
+    record: Record, judgements: Sequence[RecordedJudgement] = (), *, afterwards: bool = True
+) -> Iterator[tuple[str, Row]]:
     """The rows of a run: table's name and row. Within a table they are in order of turns.
 
     Args:
         record: read with whole minds.
         judgements: of evaluators, about its conversation.
+        afterwards: whether positions, and polls that were held afterwards, have rows.
 
     Raises:
         InputError: a record in the run's folder does not fit; names the place.
     """
     about = _about(record)
-    for table, number, values in _values(record, judgements):
+    for table, number, values in _values(record, judgements, afterwards=afterwards):
         row = {**about, **values}
         yield table, checked(TABLES[table], row, f"{record.path}, table {table}, row {number}")
 
 
-def _values(record: Record, judgements: Sequence[RecordedJudgement]) -> Iterator[tuple[str, int, dict[str, Any]]]:
+def _values(
+    record: Record, judgements: Sequence[RecordedJudgement], *, afterwards: bool
+) -> Iterator[tuple[str, int, dict[str, Any]]]:
     counts = dict.fromkeys(TABLES, 0)
     for part in (_run, _utterances, _minds, _verdicts, _scores, _calls, _silences, _interventions, _happenings):
         for table, values in part(record):
@@ -40,6 +48,11 @@ def _values(record: Record, judgements: Sequence[RecordedJudgement]) -> Iterator
             yield table, counts[table], values
     for number, row in enumerate(judgements, start=1):
         yield "judgements", number, _judged(row)
+    if afterwards:
+        for number, position in enumerate(ledger(record), start=1):
+            yield "stances", number, asdict(position)
+        for number, answer in enumerate(record.polls, start=1):
+            yield "polls", number, _polled(answer)
 
 
 def _about(record: Record) -> dict[str, Any]:
@@ -102,6 +115,11 @@ def _judgements(counts: Collection[JudgementCounts]) -> dict[str, int | None]:
 def _judged(row: RecordedJudgement) -> dict[str, Any]:
     values = row.model_dump(include=JudgementRow.model_fields.keys() - Row.model_fields.keys())
     return {**values, "evaluator": row.judge}
+
+
+def _polled(row: PollAnswer) -> dict[str, Any]:
+    values = row.model_dump(include=PollRow.model_fields.keys() - Row.model_fields.keys() - {"question"})
+    return {**values, "question": row.question.ask, "form": row.question.answer, "answered_by": row.judge}
 
 
 def _emotions(emotion: Mapping[str, int]) -> dict[str, int | None]:

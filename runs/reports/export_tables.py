@@ -227,6 +227,9 @@ class PositionRow(Row):
     turn: Turn = _column("the utterance after which the judge was asked", "utterances")
     agent: str = _column("the participant")
     position: str | None = _column("what it holds")
+    answer: str | None = _column(
+        "the same in the debate's form of answer; empty: any text is an answer, or it is unclear"
+    )
     agrees: bool = _column("whether the participant agrees with the answer, or, without consensus, with the majority")
 
 
@@ -314,6 +317,54 @@ class JudgementRow(Row):
     cost_usd: Seconds | None = _column("cost; empty if the model's price is not known", "USD")
 
 
+class StanceRow(Row):
+    """One row per observation of a participant's position: the ledger of positions (docs/positions.md)."""
+
+    source: str = _column("where it comes from: verdicts, answers or polls")
+    poll: str | None = _column("polls: the poll's id")
+    agent: str = _column("the participant")
+    turn: Turn = _column(
+        "number of the utterance that shows it; polls: utterances so far when the agent was as it was asked",
+        "utterances",
+    )
+    stance: str | None = _column("what the participant held; empty if it is not clear")
+    before: str | None = _column("its last clear stance before; empty if there is none")
+    moved: bool | None = _column("whether the two differ; empty if there are not two")
+    candidates: list[Turn] = _column(
+        "a move: utterances of others that were heard since the last clear observation, and whose speakers then held "
+        "the new stance",
+        "utterances",
+    )
+    credit: dict[str, Share] = _column(
+        "a move: 1 shared equally among the candidates, by speaker; it says after whom, not because of whom", "share"
+    )
+    recalled: list[Turn] | None = _column("a move: candidates among the memories recalled just before", "utterances")
+    toward_majority: bool | None = _column(
+        "a move: whether it led to what most of the others held then; empty if no stance was held by most"
+    )
+    openness: Level | None = _column(f"openness to consensus just before; {_LEVEL}", "level")
+
+
+class PollRow(Row):
+    """One row per answer to a poll: a question put to an agent in private, afterwards, as it was at a turn."""
+
+    poll: str = _column("the poll's id")
+    question: str = _column("what was asked")
+    form: str = _column("the form of the answer: yesno, choice, number, or scale:LOW-HIGH")
+    turn: Turn = _column("utterances so far when the agent was as it was asked", "utterances")
+    agent: str = _column("who answered")
+    repeat: int = _column("number of the independent answer; the first is 1", "number")
+    answer: str | None = _column("the answer; empty if it is missing")
+    missing: str | None = _column("why there is no answer: unparseable, refused or too long; empty if there is one")
+    reasoning: str | None = _column("why, in the model's words")
+    answered_by: str = _column("the model that answered; the offline model answers by lot")
+    request: str = _column("digest of the question: equal for equal minds and wording")
+    calls: Count = _column("requests made", "requests")
+    input_tokens: Count = _column("tokens read", "tokens")
+    output_tokens: Count = _column("tokens written", "tokens")
+    cost_usd: Seconds | None = _column("cost; empty if the model's price is not known", "USD")
+
+
 class InterventionRow(Row):
     """One row per intervention of a person, the moderator or a program."""
 
@@ -337,9 +388,11 @@ TABLES: Final[dict[str, type[Row]]] = {
     "silences": SilenceRow,
     "interventions": InterventionRow,
     "judgements": JudgementRow,
+    "stances": StanceRow,
+    "polls": PollRow,
     "happenings": HappeningRow,
 }
 """All tables by name, in the order in which they are explained."""
 
-RARE: Final = ("silences", "interventions", "judgements", "happenings")
+RARE: Final = ("silences", "interventions", "judgements", "stances", "polls", "happenings")
 """Tables that are written only if they have rows; most runs have none."""

@@ -32,6 +32,8 @@ from persimchat.runs.reports.report_insights import (
 )
 from persimchat.runs.reports.report_people import emotion_style, people
 from persimchat.runs.reports.report_transcript import FACES, Mindful, asides, entries, folded, mindful
+from persimchat.runs.reports.stance_summary import Stances, stances_of
+from persimchat.runs.reports.stances import AFTER_WHOM, Position, ledger
 from persimchat.runs.reports.summary import moderators_of, names_of, summarise
 from persimchat.state.errors import InputError
 from persimchat.state.plain_text import clean, one_line
@@ -124,6 +126,8 @@ def report_html(record: Record) -> str:
             responses=response_plot(record, who),
             messages=message_bars({agent.name: agent.speech.utterances for agent in summary.agents}, who),
             verdicts=record.verdicts,
+            moved=_moved(record),
+            after_whom=AFTER_WHOM,
             minds=[mindful(who[name], minds[name]) for name in who if name in minds] + _judge(record),
             settings={name: _shown(value) for name, value in record.manifest.settings.model_dump().items()},
             versions=record.manifest.versions,
@@ -135,6 +139,13 @@ def report_html(record: Record) -> str:
 def _roles(record: Record) -> dict[str, str]:
     """The roles of those who are not agents: people, and speakers who are not participants."""
     return dict.fromkeys(moderators_of(record), "moderator") | dict.fromkeys(record.manifest.people, "person")
+
+
+def _moved(record: Record) -> list[tuple[Stances, list[Position]]]:
+    """The moves of each source in which anybody moved."""
+    rows = ledger(record)
+    found = [(one, [row for row in rows if (row.source, row.poll) == one.key]) for one in stances_of(rows)]
+    return [(one, [row for row in own if row.moved]) for one, own in found if one.moves]
 
 
 def _judge(record: Record) -> list[Mindful]:

@@ -6,6 +6,7 @@ import asyncio
 import shutil
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any, Final
@@ -33,7 +34,7 @@ from persimchat.runs.run.going_on import (
     scenario_of,
     settings_of,
 )
-from persimchat.runs.run.history import state_at
+from persimchat.runs.run.history import no_turn, state_at
 from persimchat.runs.run.minds import complete_minds, remembered
 from persimchat.runs.run.resources import Replaying, RunResources, open_resources, store_of
 from persimchat.runs.run.run import Run, events_of
@@ -41,6 +42,7 @@ from persimchat.runs.run.simulation import check
 from persimchat.state.errors import InputError, MachineError, PerSimChatError
 from persimchat.state.intervention import Floor, Say, words
 from persimchat.state.normalise import visible_form
+from persimchat.state.scenario import Scenario
 from persimchat.state.settings import ABOUT, Settings
 
 _STAYS: Final = frozenset(name for name, about in ABOUT.items() if about.changes == "never")
@@ -81,6 +83,53 @@ def branch_run(
         PerSimChatError: after the `stopped` event that reports it.
     """
     return events_of(_branched(folder, turn, "branch", partial(_said, say=say), changes or {}, out, run, control))
+
+
+@dataclass(frozen=True)
+class Branching:
+    """A branch that may be made, as far as is known without the checkpoints of its run.
+
+    Attributes:
+        manifest: run.json of the run.
+        scenario: of the run, which the branch shares.
+        settings: of the branch.
+        changed: the settings that it changes.
+    """
+
+    manifest: Manifest
+    scenario: Scenario
+    settings: Settings
+    changed: dict[str, Any]
+
+
+def branching(
+    folder: Path, turn: int, *, changes: Mapping[str, Any] | None = None, say: tuple[str, str] | None = None
+) -> Branching:
+    """Check a branch before it is made, without its run's checkpoints. Blocks. Arguments as for `branch_run`.
+
+    Raises:
+        InputError: as `branch_run`, but for models, and for checkpoints that are damaged or lack the turn.
+    """
+    manifest = manifest_of(folder)
+    _said(manifest, say=say)
+    found = _changing(manifest, folder, changes or {})
+    _check_own(manifest, turn)
+    last = len(read_run(folder).utterances)
+    if turn > last:
+        raise no_turn(turn, manifest.run, last)
+    _check_limit(turn, found.settings, folder)
+    return found
+
+
+async def check_checkpoint(folder: Path, turn: int) -> None:
+    """Refuse a run whose checkpoints do not have the state at a turn, or on which another process is working.
+
+    Raises:
+        InputError: there is no such state, or the run cannot be opened.
+    """
+    manifest = await asyncio.to_thread(manifest_of, folder)
+    async with open_resources(manifest.run, settings_of(manifest, {}), folder) as origin:
+        await state_at(origin.graph, origin.config, turn)
 
 
 def regenerate_run(
@@ -155,19 +204,10 @@ async def _branched(
     """Check and prepare a branch; `wish` returns what it changes and what happens first."""
     manifest = await asyncio.to_thread(manifest_of, source)
     otherwise, wanted = await asyncio.to_thread(wish, manifest)
-    check_memories(manifest, source)
-    scenario = scenario_of(manifest, source)
-    settings = settings_of(manifest, changes)
-    changed = changed_settings(manifest, settings)
-    _check_changes(changed, settings, source)
+    found = _changing(manifest, source, changes)
+    scenario, settings, changed = found.scenario, found.settings, found.changed
     await check(scenario, settings)
-    own = manifest.branch
-    if own and turn < own.turn:
-        raise InputError(
-            f"the run begins after utterance {own.turn}; it shares the utterances before that with {own.of}",
-            where=f"run {manifest.run}",
-            remedy=f"Branch {own.of} instead.",
-        )
+    _check_own(manifest, turn)
     run = run or new_run_id(scenario.topic, now())
     async with open_resources(manifest.run, settings_of(manifest, {}), source) as origin:
         snapshot = await state_at(origin.graph, origin.config, turn)
@@ -256,6 +296,27 @@ async def prepared(
         await asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True)
         raise
     return folder, rebuilt.asides
+
+
+def _changing(manifest: Manifest, source: Path, changes: Mapping[str, Any]) -> Branching:
+    """What a branch has of its run, and what it changes."""
+    check_memories(manifest, source)
+    scenario = scenario_of(manifest, source)
+    settings = settings_of(manifest, changes)
+    changed = changed_settings(manifest, settings)
+    _check_changes(changed, settings, source)
+    return Branching(manifest, scenario, settings, changed)
+
+
+def _check_own(manifest: Manifest, turn: int) -> None:
+    """Refuse a turn that a run, itself a branch, shares with another."""
+    own = manifest.branch
+    if own and turn < own.turn:
+        raise InputError(
+            f"the run begins after utterance {own.turn}; it shares the utterances before that with {own.of}",
+            where=f"run {manifest.run}",
+            remedy=f"Branch {own.of} instead.",
+        )
 
 
 def _check_changes(changed: Mapping[str, Any], settings: Settings, source: Path) -> None:

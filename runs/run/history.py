@@ -124,7 +124,7 @@ async def states_at(
                 result[turn] = snapshot._replace(values=as_of_today(snapshot.values))
                 break
         else:
-            raise _no_turn(turn, thread["thread_id"], max(candidates, default=None))
+            raise no_turn(turn, thread["thread_id"], max(candidates, default=None))
     return result
 
 
@@ -167,7 +167,8 @@ async def _channels(
             yield found.checkpoint["id"], found.checkpoint["channel_values"]
 
 
-def _no_turn(turn: int, run: str, last: int | None) -> InputError:
+def no_turn(turn: int, run: str, last: int | None) -> InputError:
+    """The error that a run has no state at a turn; `last` is its last one, None where it has no states."""
     if last is None:
         return InputError("no states of this run are kept", where=f"run {run}", remedy="Start a new run.")
     if 0 <= turn <= last:

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Iterable, Mapping
 from contextlib import AbstractAsyncContextManager, aclosing
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from langchain_core.runnables import RunnableConfig
 from langgraph.types import Command
 
 from persimchat.graph import phases
+from persimchat.graph.edges import lacks_conclusion
 from persimchat.models.ledger import NotRecorded
 from persimchat.models.redaction import redact
 from persimchat.nodes.at_once import asked_as
@@ -35,6 +36,7 @@ _WHY: Final = {
 """The transcript's last words if no rule of the conversation ended it."""
 
 _UNWORDED: Final = "None was left to word the majority's position."
+_UNSCORED: Final = "None was left to score the last utterances."
 
 
 class Run:
@@ -198,10 +200,11 @@ class Run:
         return "person", "A person was asked, and nobody was there to answer."
 
     def _out_of_budget(self, spent: BudgetExhausted) -> tuple[StopReason | None, str, str]:
-        """The end of a run whose budget is used up; if it had ended, only its conclusion is missing."""
+        """The end of a run whose budget is used up; if it had ended, only its conclusion or scores are missing."""
         last = self._progress.last
         if last.get("stop_reason"):
-            return last["stop_reason"], spent.budget, f"{last['stop_detail']} {_UNWORDED}"
+            missing = _UNWORDED if lacks_conclusion(cast(Any, last), self._place.settings) else _UNSCORED
+            return last["stop_reason"], spent.budget, f"{last['stop_detail']} {missing}"
         return "budget", spent.budget, str(spent)
 
     async def _end(

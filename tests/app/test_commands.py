@@ -15,7 +15,7 @@ import pytest
 from rich.cells import cell_len
 from typer.testing import CliRunner
 
-from persimchat.app.cli import app
+from persimchat.app.cli import PANELS, app
 from persimchat.state.persona import Persona
 
 Run = Callable[..., Any]
@@ -54,6 +54,14 @@ def test_no_command_shows_help(command: Run):
     assert "Usage: persimchat" in done.out
     assert "personas" in done.out
     assert command("personas").code == 0
+
+
+def test_commands_are_listed_in_five_panels():
+    """In the order in which a person needs them; a command without a panel would not be listed at all."""
+    text = help_of()
+    assert re.findall(r"╭─ (\w[\w ]*?) ─", text) == ["Options", *PANELS]
+    panels = dict(zip(PANELS, re.split(r"╭─ (?:\w[\w ]*?) ─", text)[2:], strict=True))
+    assert " experiment " in panels["Study"] and " resume " in panels["Go on"] and " personas " in panels["Set up"]
 
 
 @pytest.mark.parametrize("arguments", [["--help"], ["run", "--help"]], ids=" ".join)

@@ -71,3 +71,12 @@ def test_the_first_conversation_shows_what_it_says(executed: Callable[[Path], nb
     assert longer == "6 utterances, then 8\n"
     assert branched.splitlines()[:2] == transcript.splitlines()[:2]
     assert "I have changed my mind" in branched.splitlines()[2]
+
+
+@pytest.mark.proof
+def test_the_first_experiment_shows_what_it_says(executed: Callable[[Path], nbformat.NotebookNode]) -> None:
+    held, measured, differs, again = texts(executed(ROOT / "examples/notebooks/first_experiment.ipynb"))
+    assert held == "12 conversations in who_talks\n"
+    assert [line.split()[3] for line in measured.splitlines()] == ["balance", "repetition"] * 2
+    assert differs.startswith("need_to_talk - round_robin: ") and "6 tasks" in differs
+    assert again.startswith("14 conversations") and "tables: ['cells.csv', " in again

@@ -36,7 +36,14 @@ def test_without_a_budget_all_start():
 
 def test_a_cell_that_goes_on_counts_what_it_has_used():
     account = Admission({"budget_calls": 100}, {"budget_calls": 30})
-    assert account.admit("a", CALLS, {"budget_calls": 30}) == {"budget_calls": 42}
+    assert account.admit("a", CALLS, {"budget_calls": 30}) == {"budget_calls": 43}
+
+
+def test_a_short_cell_reserves_a_whole_call():
+    """A quarter of three calls is less than one, but an answer may be asked for again."""
+    account = Admission({"budget_calls": 100}, {})
+    assert account.admit("a", {"budget_calls": 3.0}) == {"budget_calls": 4}
+    assert account.admit("b", {"budget_calls": 1.0}, reserve=2.5) == {"budget_calls": 3}
 
 
 @given(

@@ -7,11 +7,18 @@ import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
+import yaml
+from small_experiment import SMALL
 
 from persimchat.app.cli import main
+from persimchat.evaluation.statistics.library import stats
 from persimchat.experiments import Experiment
+from persimchat.experiments.place import Place
+from persimchat.experiments.plan import plan
+from persimchat.state.errors import InputError
 
 Make = Callable[..., Experiment]
 Capsys = pytest.CaptureFixture[str]
@@ -60,3 +67,90 @@ def test_it_asks_where_it_is_long(make: Make, tmp_path: Path, monkeypatch: pytes
         assert main(["experiment", "run", "small.yaml"]) == 2
     assert "Add --yes." in capsys.readouterr().err
     assert not (tmp_path / "results").exists()
+
+
+TASKS = [{"id": "a", "topic": "Tea?"}, {"id": "b", "topic": "Milk?"}]
+UNPRICED = {"topic": "Tea?", "participants": ["Jarmila", "Zeynep"], "settings": {"model": "m@http://127.0.0.1:9/v1"}}
+REFUSED: dict[str, tuple[dict[str, Any], tuple[str, ...]]] = {
+    "an unknown setting": ({"grid": {"memroy_filtering": [True]}}, ("small.yaml", "grid", "'memory_filtering'?")),
+    "a large grid": (
+        {"grid": {"seed": {"from": 0, "count": 150}, "utterance_words": list(range(10, 90))}},
+        ("12,000 cells: 150 (seed) × 80 (utterance_words)", "--many"),
+    ),
+    "a cell that settings refuse": (
+        {"grid": {"method": ["mad"], "seed": [3]}},
+        ("cell (method: mad, seed: 3)", "mode=debate", "exclude: [{method: mad, seed: 3}]"),
+    ),
+    "a sample of too many": ({"tasks": {"list": TASKS, "sample": 3}}, ("small.yaml:", "there are 2", "tasks.sample")),
+    "two tasks with one id": ({"tasks": {"list": TASKS[:1] * 2}}, ("two tasks have the id 'a'", "tasks.list[1]")),
+    "an empty topic": ({"tasks": {"list": [{"id": "a", "topic": ""}]}}, ("small.yaml:", "tasks.list[0].topic")),
+    "a price that is not known": (
+        {"base": UNPRICED, "limits": {"budget_usd": 5}},
+        ("the price of m@http://127.0.0.1:9/v1 is not known", "prices"),
+    ),
+    "a budget for nothing": ({"limits": {"budget_calls": 3}}, ("below what the smallest cell", "Raise it")),
+    "a rate of a model that nobody asks": (
+        {"limits": {"requests_per_second": {"ofline": 3}}},
+        ("no conversation asks the model 'ofline'", "limits.requests_per_second", "'offline'?"),
+    ),
+    "slots of a model that nobody asks": ({"limits": {"slots": {"gpt": 3}}}, ("'gpt'", "limits.slots.gpt", "offline")),
+    "a rate of nothing": ({"limits": {"requests_per_second": {"offline": 0}}}, ("limits.requests_per_second",)),
+    "a run that is not there": ({"base": {"branch": {"run": "x", "at": 1}}}, ("there is no run 'x'", "base.branch")),
+    "a person": (
+        {"base": {"topic": "Tea?", "participants": ["Jarmila", {"name": "Eva", "human": True}]}},
+        ("Eva is a person", "human: true"),
+    ),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_what_a_file_says_wrongly(
+    make: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capsys, case: str
+):
+    """One line: what, where, what to do; nothing is held or written."""
+    fields, words = REFUSED[case]
+    monkeypatch.chdir(tmp_path)
+    with (tmp_path / "small.yaml").open("w", encoding="utf-8") as file:
+        yaml.safe_dump({**SMALL, "grid": {}, **fields}, file, allow_unicode=True, sort_keys=False)
+    assert main(["experiment", "run", "small.yaml", "--yes"]) == 2
+    told = capsys.readouterr()
+    assert (told.out, told.err.count("\n")) == ("", 1)
+    assert [word for word in words if word not in told.err] == []
+    assert not (tmp_path / "results").exists()
+
+
+def test_many_cells_are_allowed_where_they_are_meant(make: Make, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("persimchat.experiments.plan.MOST_CELLS", 3)
+    with pytest.raises(InputError, match="4 cells"):
+        plan(make())
+    assert len(plan(make(), many=True).cells) == 4
+
+
+def test_another_folder(make: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capsys):
+    """That of another experiment is refused; changed cells are counted, and it asks."""
+    monkeypatch.chdir(tmp_path)
+    place = Place(tmp_path / "results" / "small")
+    with place.driven():
+        place.keep(plan(make()))
+    make(grid={"seed": [0, 1, 2]})
+    with Path(os.devnull).open(encoding="utf-8") as nobody:
+        monkeypatch.setattr(sys, "stdin", nobody)
+        assert main(["experiment", "run", "small.yaml"]) == 2
+    told = capsys.readouterr()
+    assert "The file has changed: 2 kept, 1 new, 2 no longer in it." in told.out and "Add --yes." in told.err
+    make(name="other")
+    (tmp_path / "results" / "small").rename(tmp_path / "results" / "other")
+    assert main(["experiment", "run", "small.yaml", "--yes"]) == 2
+    assert "the folder of another experiment, 'small'" in capsys.readouterr().err
+
+
+def test_comparisons_need_the_extra(make: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capsys):
+    monkeypatch.chdir(tmp_path)
+    make(compare=[{"by": "method"}])
+    stats.cache_clear()
+    for name in ("scipy", "scipy.stats"):  # another test may have loaded it
+        monkeypatch.setitem(sys.modules, name, None)
+    assert main(["experiment", "run", "small.yaml", "--yes"]) == 2
+    assert "pip install 'persimchat[evaluation]'" in capsys.readouterr().err
+    monkeypatch.undo()
+    stats.cache_clear()

@@ -56,3 +56,23 @@ def test_all_pairs_or_a_reference_and_one_family():
     assert every[0].test.p == 0.125 and every[0].p_holm == pytest.approx(0.375)
     some = compare(Compare(by="method", reference="a", within={"memory": 1}), AXES, held, ["m"], values)
     assert [(one.a, one.b) for one in some] == [("b", "a"), ("c", "a")]
+
+
+def test_a_cell_that_stands_for_several_levels_counts_for_each_and_is_not_compared_with_itself():
+    """A baseline that does not heed `memory` is held once a seed, and is a pair of both levels of the other method."""
+    held = cells("a")
+    held += [
+        cell.model_copy(update={"also": [{**cell.axes, "memory": 2}]})
+        for cell in cells("b")
+        if cell.axes["memory"] == 1
+    ]
+    axes = {**AXES, "method": ["a", "b"]}
+    values: dict[tuple[str, str], float | None] = {
+        (cell.id, "m"): float(str(cell.axes["memory"])) + (6 if cell.axes["method"] == "a" else 0) for cell in held
+    }
+    (one,) = compare(Compare(by="method"), axes, held, ["m"], values)
+    assert (one.difference.n, one.left_out, one.difference.value) == (4, 0, -6.5)
+    (one,) = compare(Compare(by="memory"), axes, held, ["m"], values)
+    assert (one.difference.n, one.left_out, one.difference.value) == (4, 0, 1.0)
+    (one,) = compare(Compare(by="memory", within={"method": "b"}), axes, held, ["m"], values)
+    assert (one.difference.n, one.left_out, one.difference.value) == (0, 0, None)

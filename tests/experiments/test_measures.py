@@ -27,3 +27,14 @@ def test_what_does_not_apply_is_missing(make: Make, tmp_path: Path):
     wanted = make(base=base, grid={}, measures={"evaluators": ["consensus"]})
     (row,) = run_experiment(wanted, tmp_path).rows("measures")
     assert (row["value"], row["missing"]) == (None, "no debate")
+
+
+def test_who_moved_is_a_measure(make: Make, tmp_path: Path):
+    settings = {"model": "offline", "mode": "debate", "answer_format": "choice", "choices": ["tea", "coffee", "milk"]}
+    base = {**SMALL["base"], "settings": {**settings, "baseline": "mad", "rounds": 2, "max_messages": 8}}
+    wanted = make(base=base, grid={}, measures={"stances": ["answers", "verdicts"]})
+    assert [m.name for m in measures_of(wanted)][:2] == ["answers_moves", "answers_moves_to_majority"]
+    rows = {row["measure"]: row for row in run_experiment(wanted, tmp_path).rows("measures")}
+    assert 0 <= rows["answers_kept"]["value"] <= 1
+    assert rows["answers_moves"]["value"] >= 0
+    assert (rows["verdicts_moves"]["value"], rows["verdicts_moves"]["missing"]) == (None, "does not apply")

@@ -6,6 +6,8 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
+from run_folders import manifest
+
 from persimchat.experiments import Experiment
 from persimchat.experiments.place import EVENTS, Place
 from persimchat.experiments.plan import plan
@@ -69,3 +71,18 @@ def test_the_lock_file_says_what_was_resolved(tmp_path: Path, make: Make):
     assert locked.defaults["discussion"]["utterance_words"]
     assert "timeout_s" not in locked.defaults["discussion"]
     assert json.loads((place.path / "experiment.lock.json").read_text())["versions"]["persimchat"]
+
+
+def test_a_run_that_was_killed_before_it_asked_anything_begins_again(tmp_path: Path):
+    """Its checkpoints may be empty; one that has asked is gone on with."""
+    place = Place(tmp_path)
+    for cell, asked in (("c1", ""), ("c2", "{}\n")):
+        folder = place.runs / f"{cell}-00"
+        folder.mkdir(parents=True)
+        (folder / "run.json").write_text(
+            json.dumps(manifest(f"{cell}-00", ended=None, stop_reason=None)), encoding="utf-8"
+        )
+        (folder / "calls.jsonl").write_text(asked, encoding="utf-8")
+    assert place.opened("c1") is None
+    assert place.opened("c2") == place.runs / "c2"
+    assert [path.name for path in place.runs.iterdir()] == ["c2"]

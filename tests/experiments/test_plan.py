@@ -3,15 +3,28 @@
 from __future__ import annotations
 
 import random
+from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
 import pytest
+from small_experiment import SMALL
 
 from persimchat.experiments import Experiment
 from persimchat.experiments.plan import canonical, identity, plan
+from persimchat.state.errors import InputError
 
 Make = Callable[..., Experiment]
+CATEGORIES = (
+    "generic",
+    "knowledge",
+    "roleplay",
+    "commonsense",
+    "fermi",
+    "counterfactual",
+    "writing",
+    "controversial",
+)
 TASKS = {"list": [{"id": f"t{n}", "topic": f"Topic {n}?"} for n in range(10)]}
 
 
@@ -128,6 +141,24 @@ WRONG: list[tuple[dict[str, Any], tuple[str, ...]]] = [
     ({"compare": [{"by": "method", "reference": "x"}]}, ("axis method has no level 'x'",)),
     ({"limits": {"cells": 0}}, ("limits.cells", "1 to 1000")),
     ({"limts": {}}, ("limts", "'limits'?")),
+    ({"tasks": {"file": "missing.yaml"}}, ("no such file", "missing.yaml")),
+    ({"grid": {"variant": {"A": {"scenario": {"rulez": []}}}}}, ("'rulez'", "grid.variant.A.scenario", "'rules'?")),
+    ({"grid": {"variant": {"A": {"scenario": {"social_goals": {"Jarmilla": ["x"]}}}}}}, ("'Jarmilla'", "Jarmila")),
+    (
+        {"grid": {"variant": {"A": {"scenario": {"participants": {"Jarmila": {"trait": ["x"]}}}}}}},
+        ("cell (variant: A)", "'trait'", "small.yaml", "'traits'?"),
+    ),
+    ({"grid": {"variant": {"A": {"scenario": {"relationships": [{"form": "Jarmila"}]}}}}}, ("'form'", "'from'?")),
+    ({"grid": {"variant": {"A": {"scenario": {"participants": {"Jarmila": 1}}}}}}, ("is not a mapping", "null")),
+    ({"grid": {"variant": {"A": {"say": "Jarmila: No."}}}}, ("says something", "only a branch")),
+    ({"grid": {"x": {"each": "agents", "seed": 1}}}, ("each: agents", "each: participants")),
+    ({"grid": {"x": {"each": "participants", "utterance_words": 9}}}, ("{participant} stands nowhere", "axis x")),
+    ({"grid": {"x": {"each": "participants", "sed": "{participant}"}}}, ("no setting 'sed'", "'seed'?")),
+    ({"grid": {"variannt": {"A": {}}}}, ("'variannt'", "'variant'?")),
+    ({"base": {"branch": {"run": "no-such-run", "at": 1}}}, ("no run 'no-such-run'", "base.branch.run")),
+    ({"base": {"branch": {"run": "latest", "at": 1}}}, ("latest run", "id or its folder")),
+    ({"base": {**BASE, "branch": {"run": "x", "at": 1}}}, ("a branch and participants",)),
+    ({"base": {"branch": {"run": "x", "at": 1}}, "tasks": TASKS}, ("tasks give topics",)),
 ]
 
 
@@ -136,3 +167,91 @@ def test_what_is_wrong_is_named(
     make: Make, refused: Callable[..., str], fields: dict[str, Any], words: tuple[str, ...]
 ):
     refused(lambda: plan(make(**fields)), *words)
+
+
+def test_tasks_with_settings_and_draws_of_their_own(make: Make):
+    """Each task brings the form of its answer; a task that is drawn in two rounds is two cells."""
+    numbers = {"id": "rolls", "topic": "How many rolls?", "answer": "3", "settings": {"answer_format": "number"}}
+    choice = {"answer_format": "choice", "choices": ["Brno", "Lviv"]}
+    towns = {"id": "towns", "topic": "Which town?", "answer": "Lviv", "settings": choice}
+    base = {**SMALL["base"], "settings": {"mode": "debate", "model": "offline", "max_messages": 3}}
+    tasks = {"list": [numbers, towns], "draws": [["rolls", "towns"], ["rolls"]]}
+    planned = plan(make(base=base, grid={"method": ["mad"]}, tasks=tasks))
+    found = [(c.cell.task, c.cell.round, c.settings.answer_format, c.settings.choices) for c in planned.cells]
+    assert found == [
+        ("rolls", 1, "number", []),
+        ("towns", 1, "choice", ["Brno", "Lviv"]),
+        ("rolls", 2, "number", []),
+    ]
+    assert len({c.cell.id for c in planned.cells}) == 3
+    with pytest.raises(InputError, match="there is no task 'towms'.*Did you mean 'towns'"):
+        plan(make(base=base, tasks={**tasks, "draws": [["towms"]]}))
+    with pytest.raises(InputError, match="draws need no sample"):
+        make(base=base, tasks={**tasks, "sample": 1})
+    with pytest.raises(InputError, match="there is no setting|unknown|answer_from"):
+        plan(make(base=base, tasks={"list": [{**numbers, "settings": {"answer_from": "number"}}]}))
+
+
+def test_the_shipped_tasks(make: Make):
+    """Forty topics, five a category; every one of them becomes a cell."""
+    found = make(tasks={"file": "shipped"}, grid={}).all_tasks()
+    assert len({task.id for task in found}) == len({task.topic for task in found}) == 40
+    assert Counter(task.category for task in found) == dict.fromkeys(CATEGORIES, 5)
+    planned = plan(make(base={**BASE, "topic": None}, tasks={"file": "shipped", "sample": 30}, grid={})).cells
+    assert len({each.cell.topic for each in planned}) == 30
+
+
+def test_settings_that_a_baseline_does_not_heed_are_not_varied(make: Make):
+    """It is held once, and stands for all their levels."""
+    grid = {"method": ["need_to_talk", "single_agent"], "memory_tokens": [200, 400], "seed": [0, 1]}
+    planned = plan(make(grid=grid))
+    assert (planned.combinations, len(planned.cells)) == (8, 6)
+    once = [each.cell for each in planned.cells if each.cell.axes["method"] == "single_agent"]
+    assert [cell.not_varied for cell in once] == [{"memory_tokens": [200, 400]}] * 2
+    assert once[0].also == [{"method": "single_agent", "memory_tokens": 400, "seed": 0}]
+    assert not any(each.cell.not_varied for each in planned.cells if each.cell not in once)
+
+
+def test_a_level_a_participant(make: Make):
+    """The names of the base's participants come in the place of {participant}, in keys and in texts."""
+    goals = {"social_goals": {"{participant}": ["{participant} wants tea."]}}
+    grid = {"leader": {"each": "participants", "none": "nobody", "utterance_words": 20, "scenario": goals}}
+    nobody, jarmila, zeynep = plan(make(grid=grid)).cells
+    assert nobody.cell.axes == {"leader": "nobody"} and nobody.scenario.social_goals == {}
+    name = jarmila.scenario.participants[0].name
+    assert jarmila.cell.axes == {"leader": name}
+    assert jarmila.scenario.social_goals == {name: [f"{name} wants tea."]}
+    assert jarmila.settings.utterance_words == 20
+    assert list(zeynep.scenario.social_goals) == [zeynep.scenario.participants[1].name]
+
+
+def test_each_participant_may_be_left_out(make: Make):
+    """With what concerns them: goals, relationships and models."""
+    base = {
+        **BASE,
+        "participants": ["Jarmila", "Zeynep", "Rowan"],
+        "relationships": [{"from": "Jarmila", "to": "Zeynep", "type": "friend"}],
+        "social_goals": {"Jarmila": ["Keep the tea."]},
+    }
+    grid = {"without": {"each": "participants", "scenario": {"participants": {"{participant}": None}}}}
+    jarmila, zeynep, rowan = plan(make(base=base, grid=grid)).cells
+    assert [len(each.scenario.participants) for each in (jarmila, zeynep, rowan)] == [2, 2, 2]
+    assert (jarmila.scenario.relationships, jarmila.scenario.social_goals) == ([], {})
+    assert (zeynep.scenario.relationships, len(zeynep.scenario.social_goals)) == ([], 1)
+    assert len(rowan.scenario.relationships) == 1
+
+
+def test_a_patch_is_merged_and_null_takes_out(make: Make):
+    base = {**BASE, "social_goals": {"Jarmila": ["Keep the tea."]}, "rules": ["Be brief."]}
+    variants = {
+        "More": {"scenario": {"social_goals": {"Zeynep": ["Get coffee."]}}},
+        "Other": {"scenario": {"social_goals": {"Jarmila": None}, "rules": None}},
+        "Older": {"scenario": {"participants": {"Jarmila": {"characteristics": {"age": 90}, "traits": ["wry"]}}}},
+    }
+    more, other, older = (each.scenario for each in plan(make(base=base, grid={"variant": variants})).cells)
+    assert list(more.social_goals.values()) == [["Keep the tea."], ["Get coffee."]]
+    assert (other.social_goals, other.rules) == ({}, [])
+    jarmila = older.participants[0]
+    assert (jarmila.age, jarmila.traits) == (90, ["wry"])
+    assert jarmila.characteristics.keys() == more.participants[0].characteristics.keys()
+    assert jarmila.description == more.participants[0].description

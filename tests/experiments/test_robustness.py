@@ -4,10 +4,17 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
 import pytest
 import scipy.stats  # noqa: F401  loaded here, so that no test pays for it
+from loopback.answering import natural_answer
+from loopback.scripted import task_of
+from loopback.server import LoopbackServer
 
+from evaluation.judging import REASON, first_words, topic_in
+from persimchat.experiments import Experiment, run_experiment
 from persimchat.experiments.comparing import compare
 from persimchat.experiments.file import Compare
 from persimchat.experiments.plan import Cell
@@ -76,3 +83,46 @@ def test_nothing_is_said_of_what_is_not_varied():
     cells = [Cell(id=f"{m}{s}", axes={"method": m, "seed": s}, topic="?", settings={}) for m in "ab" for s in range(4)]
     found = robustness(axes, cells, {"conclusion": {cell.id: "yes" for cell in cells}}, [], {})
     assert (found.axes, found.answers, found.contrasts) == (["seed"], [], [])
+
+
+@pytest.mark.proof
+def test_a_model_that_heeds_nothing_but_the_wording(
+    make: Callable[..., Experiment], serving: Callable[..., LoopbackServer], tmp_path: Path
+):
+    """Its answers flip with the wording and never with seed or order; a difference is reversed in the softer one."""
+
+    def answer(body: dict[str, Any]) -> Any:
+        softer = "What if" in str(body["messages"])
+        if task_of(body) == "dimension":
+            longer = len(first_words(body, "transcript").strip().splitlines()) > 2
+            assert ("What if" in topic_in(body)) == softer
+            return {"reasoning": REASON, "score": 5 + longer * (-1 if softer else 3)}
+        given = natural_answer(body)
+        return {**given, "answer": "no" if softer else "yes"} if isinstance(given, dict) else given
+
+    model = serving(answer).model()
+    settings = {"model": model, "mode": "debate", "baseline": "mad", "answer_format": "yesno"}
+    experiment = make(
+        base={"topic": "Close the centre?", "participants": ["Jarmila", "Zeynep"], "settings": settings},
+        grid={
+            "variant": {"one": {"rounds": 1}, "two": {"rounds": 2}},
+            "wording": {"asked": "", "softer": "What if we closed it?"},
+            "order": ["listed", "reversed"],
+            "seed": [0, 1],
+        },
+        measures={"dimensions": {"by": model, "only": ["BEL"]}},
+        compare=[{"by": "variant", "reference": "one"}],
+    )
+    results = run_experiment(experiment, tmp_path / "results")
+    flips = {(row["question"], row["axis"]): row for row in results.rows("flips")}
+    assert flips["conclusion", "wording"]["rate"] == 1 and flips["conclusion", "wording"]["excess"] == 1
+    assert flips["conclusion", "order"]["rate"] == 0 and flips["conclusion", "order"]["floor"] == 0
+    assert flips["consensus", "wording"]["rate"] == 0 and flips["conclusion", "wording"]["alike"] == 1
+    levels = {(row["axis"], row["level"]): (row["difference"], row["ruling"]) for row in results.rows("contrasts")}
+    assert levels["wording", "asked"] == (3, "reversed") and levels["wording", "softer"] == (-1, "reversed")
+    assert levels["order", "listed"] == levels["order", "reversed"] == (1, "undecided")  # −1 to 3 over tasks
+    assert {one.axis for one in results.robustness().contrasts} == {"wording", "order"}
+    report = (results.folder / "report.html").read_text(encoding="utf-8")
+    assert "<b>reversed</b> in softer." in report and "the sign is the same at 2 of 2 levels" in report
+    assert "no difference could be shown: 1 on average" in report
+    assert (results.folder / "tables" / "flips.csv").is_file()

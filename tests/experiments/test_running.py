@@ -189,3 +189,18 @@ def test_results_from_python(make: Make, tmp_path: Path):
         results.rows("cell")
     with pytest.raises(InputError, match="no measure 'balanced'"):
         results.compare("balanced", "method")
+
+
+@pytest.mark.proof
+def test_baselines_have_their_share_of_a_budget(make: Make, tmp_path: Path, serving: Callable[..., LoopbackServer]):
+    """Their runs end with their reserve, too, so that the whole is kept; those that used it up go on with more."""
+    server = serving(natural_answer)
+    grid = {"method": ["group_chat", "single_agent"], "seed": {"from": 0, "count": 4}}
+    base = on(server, max_messages=4)
+    first = run_experiment(make(base=base, grid=grid, limits={"budget_calls": 20}), tmp_path).outcome
+    assert first is not None and 0 < len(first.done) < 8
+    assert first.spent.calls == len(server.bodies()) <= 20
+    manifests = [json.loads(path.read_text()) for path in tmp_path.glob("small/runs/*/run.json")]
+    assert all(manifest["settings"]["budget_calls"] for manifest in manifests)
+    second = run_experiment(make(base=base, grid=grid), tmp_path).outcome
+    assert second is not None and len(second.done) == 8

@@ -20,7 +20,9 @@ from loopback.scripted import prompt_of
 from run_files import read_records, run_json
 
 import persimchat
-from persimchat.graph.baselines import BUILDERS, baseline_graph
+from persimchat.graph.baselines import BUILDERS, UNHEEDED, baseline_graph
+from persimchat.runs.events import Event, Stopped
+from persimchat.runs.run.resume import resume_run
 from persimchat.state.conversation import utterance_id, utterances
 from persimchat.state.errors import InputError, ModelError
 from persimchat.state.settings import Settings
@@ -242,6 +244,55 @@ def test_its_run_is_one_like_any_other(ready: Baseline, name: str, tmp_path: Pat
         assert [verdict["turn"] for verdict in lines("verdicts.jsonl")] == [3, 6, 9]
 
 
+async def resumed(folder: Path, **changes: Any) -> list[Event]:
+    return [event async for event in resume_run(folder, changes=changes)]
+
+
+@pytest.mark.parametrize("name", ALL)
+async def test_a_budget_ends_it_and_a_higher_one_goes_on(ready: Baseline, name: str, tmp_path: Path):
+    """No request more than the budget is made; in the end, everything was said as without one."""
+    answers: list[Any] = [SCRIPT.splitlines()[0], SCRIPT]  # the first script is too short, so it is asked for again
+    ready.scripted.answers["script"] = lambda _: answers.pop(0) if len(answers) > 1 else answers[0]
+    settings = ready.settings(name, **settings_of(name))
+    budget = 1 if name == "single_agent" else 4
+    result = await persimchat.asimulate(
+        "Tea?", PEOPLE, settings=settings.model_copy(update={"budget_calls": budget}), out=tmp_path
+    )
+    folder = Path(result.folder or "")
+    assert (result.stop_reason, result.stop_source) == ("budget", "budget_calls")
+    assert len(ready.server.bodies()) == result.totals.calls == budget
+    with pytest.raises(InputError, match="budget is used up"):
+        await resumed(folder)
+    last = (await resumed(folder, budget_calls=100))[-1]
+    assert isinstance(last, Stopped) and (last.reason, last.source) == ("message_limit", source_of(name))
+    assert last.totals.calls == len(ready.server.bodies())
+    whole = await persimchat.asimulate("Tea?", PEOPLE, settings=settings, out=tmp_path)
+    said = [(u["speaker"], u["text"]) for u in read_records(folder / "transcript.jsonl")]
+    assert said == [(u.speaker, u.text) for u in whole.utterances]
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_a_budget_holds_without_a_run(ready: Baseline, name: str):
+    """Inside other programs, the graph's own ledger ends it."""
+    budget = 1 if name == "single_agent" else 4
+    output = ready.hold(name, analysis=True, budget_calls=budget, **settings_of(name))
+    reason = "message_limit" if name == "single_agent" else "budget"
+    assert (output["stop_reason"], len(ready.server.bodies())) == (reason, budget)
+
+
+async def test_scores_that_a_budget_left_out_are_made_with_a_higher_one(ready: Baseline, tmp_path: Path):
+    settings = ready.settings("single_agent", analysis=True, budget_calls=4, max_messages=9)
+    result = await persimchat.asimulate("Tea?", PEOPLE, settings=settings, out=tmp_path)
+    folder = Path(result.folder or "")
+    assert (result.stop_reason, result.stop_detail) == (
+        "message_limit",
+        "One model wrote 9 utterances. None was left to score the last utterances.",
+    )
+    await resumed(folder, budget_calls=100)
+    assert [score["turn"] for score in read_records(folder / "analysis.jsonl")] == list(range(1, 10))
+    assert run_json(folder)["detail"] == "One model wrote 9 utterances."
+
+
 def test_without_a_baseline_there_is_no_graph_of_one():
     with pytest.raises(KeyError):
         baseline_graph(Settings())
@@ -274,3 +325,34 @@ def test_nothing_blocks_the_event_loop(ready: Baseline, name: str):
     )
     assert done.returncode == 0, done.stderr[-3000:]
     assert done.stdout.strip() == "9 message_limit"
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_what_it_does_not_heed_it_does_not_read(ready: Baseline, name: str, monkeypatch: pytest.MonkeyPatch):
+    """The memories of a prompt are cut to `memory_tokens`, also where there are none; nothing else is even read."""
+    read: set[str] = set()
+    plain = Settings.__getattribute__
+
+    def noted(settings: Settings, field: str) -> Any:
+        read.add(field)
+        return plain(settings, field)
+
+    settings = [{"analysis": True, **settings_of(name)}]
+    settings += [{**settings_of(name), "mode": "debate"}] if name == "group_chat" else []
+    for each in settings:
+        chosen = ready.settings(name, relationships=True, social_goals=True, **each)
+        with monkeypatch.context() as patch:
+            patch.setattr(Settings, "__getattribute__", noted)
+            baseline_graph(chosen).invoke({"topic": "Tea?", "participants": PEOPLE}, context=chosen)
+    assert {"max_messages", "seed", "social_goals"} <= read
+    assert read & UNHEEDED[name] <= {"memory_tokens"}
+
+
+def test_a_group_chat_has_no_memories_to_cut(ready: Baseline):
+    """The same prompts, however many tokens of memories would fit."""
+    prompts: list[list[str]] = []
+    for tokens in (100, 2000):
+        ready.scripted.asked.clear()
+        ready.hold("group_chat", memory_tokens=tokens, **settings_of("group_chat"))
+        prompts.append([prompt for _, prompt in ready.scripted.asked])
+    assert prompts[0] == prompts[1]

@@ -39,7 +39,7 @@ SHORT = ("PERSIMCHAT_MAX_MESSAGES", "3")
 """How long a conversation is where a command does not say it: shorter than a reader's."""
 ENDLESS = ("serve",)
 """Commands that do not end by themselves: their options are read, no more."""
-LOOKS_BACK = ("show", "runs", "export", "resume", "branch", "regenerate", "replay", "diff", "evaluate")
+LOOKS_BACK = ("show", "runs", "export", "resume", "branch", "regenerate", "replay", "diff", "evaluate", "poll")
 """Commands that need a run."""
 PREPARED = (
     "run Cocoa? -n 2 --messages 1 --quiet",
@@ -57,12 +57,22 @@ SURVEY = (
     "participant,about_me,why I came,years,job,profession,city,country,character,goal_1,goal_2,id,submitted_at\n"
     'Ana Mora,I bake.,Curious.,34,baker,,Porto,Portugal,"shy, exact",Be heard.,,7,May\n'
 )
+QUESTIONS = "".join(
+    json.dumps({"question": f"Ana bakes {n} rolls and eats two. How many are left?", "answer": f"#### {n - 2}"}) + "\n"
+    for n in (5, 9)
+)
 GIVEN = {
+    "docs/benchmarks.md": {"test.jsonl": QUESTIONS},
     "docs/personas.md": {
         "people.csv": "name,description,age\nBo Říha,Repairs clocks and doubts everybody.,58\n",
         "survey.csv": SURVEY,
         "agents/lena.agent.json": json.dumps(TINY),
         "interview.txt": "Ana Mora bakes bread.\n",
+    },
+    "docs/positions.md": {
+        "town.yaml": "topic: Cars?\nparticipants: [Jarmila Dvořáčková, Inés Quiroga]\n",
+        "survey.csv": "option,count\ntrams,41\nbuses,35\nbicycles,24\n",
+        "cycling.csv": "option,share\nyes,0.31\nno,0.69\n",
     },
 }
 """Files that a document takes for granted."""

@@ -27,7 +27,7 @@ SCHEMAS = {
     "pair": "PairScores",
 }
 """Which judgement answers which task; those of the other tasks are made for the people of one conversation."""
-EVALUATED = ("dimension", "pair")
+EVALUATED = ("dimension", "pair", "solving")
 """Tasks that the offline model refuses; any valid answer serves."""
 WORDS = ("utterance", "group_chat", "script")
 """Tasks that are answered in words and not in a schema."""

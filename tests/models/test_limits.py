@@ -13,7 +13,8 @@ from loopback.server import LoopbackServer
 from persimchat.models import limits
 from persimchat.models.asking import ask
 from persimchat.models.failures import TransientModelError, retry_after_s
-from persimchat.models.limits import pause, slot
+from persimchat.models.limits import ModelLimit, limited, pause, slot
+from persimchat.models.naming import parse_model_name
 from persimchat.state.judgement import NeedToTalk
 from persimchat.state.settings import Settings
 
@@ -149,3 +150,30 @@ async def test_requests_that_name_the_same_thing_are_made_one_after_another() ->
     await asyncio.gather(*map(one, ["Ann", "Ann", "Bo", None, "Ann", None]))
     # Whoever names another thing, or nothing, does not wait.
     assert began == ["Ann", "Bo", "None", "None", "Ann", "Ann"]
+
+
+async def test_limits_by_model_hold_for_all_conversations_together(serve: Callable[..., LoopbackServer]) -> None:
+    """Each of several conversations would be within its own limits; the model's are those of all."""
+    server = serve(lambda _: RIGHT, delay_s=0.02)
+    model = parse_model_name(server.model()).key
+    with limited({model: ModelLimit(at_once=2)}):
+        await asyncio.gather(many(server, 4), many(server, 4, max_concurrency=16))
+    assert server.most_at_once == 2
+    started = time.perf_counter()
+    with limited({model: ModelLimit(per_second=20)}):
+        await asyncio.gather(many(server, 3), many(server, 3, max_concurrency=16))
+    assert 5 / 20 <= time.perf_counter() - started < 1.0
+    await many(server, 8)
+    assert server.most_at_once > 2
+
+
+async def test_a_model_that_waits_for_its_rate_leaves_the_slots_to_others() -> None:
+    settings, order = Settings(max_concurrency=2), []
+
+    async def one(model: str) -> None:
+        async with slot(settings, model=model):
+            order.append(model)
+
+    with limited({"slow": ModelLimit(per_second=10)}):
+        await asyncio.gather(*(one("slow") for _ in range(4)), *(one("quick") for _ in range(4)))
+    assert order[:6].count("quick") == 4

@@ -157,7 +157,7 @@ async def test_parts_of_one_answer_stand_for_themselves(alone: Alone, node: Any,
 
 VERDICT = {
     "reasoning": "r", "consensus": True, "answer": "yes", "conditional": None, "progress": "progressing",
-    "positions": [SimpleNamespace(agent=name, model_dump=lambda name=name: {"agent": name}) for name in (LI, ADA)],
+    "positions": [SimpleNamespace(agent=name, model_dump=lambda name=name, **_: {"agent": name}) for name in (LI, ADA)],
 }  # fmt: skip
 
 

@@ -100,6 +100,7 @@ def prompt(text: str, template: str = "need_to_talk") -> str:
         blocks=[observed([said]), avoid([filled])],
         candidates=[filled],
         form=filled,
+        in_form=True,
         closing=True,
         debate=True,
         name=filled,

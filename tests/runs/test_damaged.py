@@ -164,7 +164,7 @@ def _minds(folder: Path) -> None:
 @pytest.fixture
 async def api(tmp_path: Path) -> AsyncIterator[httpx.AsyncClient]:
     """The REST API over an empty folder."""
-    web = web_context(tmp_path / "runs", tmp_path / "library")
+    web = web_context(tmp_path / "runs", tmp_path / "library", tmp_path / "results")
     transport = httpx.ASGITransport(api_app(web))
     async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as client:
         yield client

@@ -99,6 +99,15 @@ def test_who_thinks_where_few_listen_is_foreseen_on_average(pattern: Any) -> Non
     assert abs(totals(used).calls - foreseen.total.calls) <= 8
 
 
+@pytest.mark.parametrize(
+    "form", [{"answer_format": "number"}, {"answer_format": "choice", "choices": ["Brno", "Lviv"]}]
+)
+@pytest.mark.parametrize("baseline", ["mad", "mad_judge", "reconcile"])
+def test_a_debate_baseline_with_any_form_of_answer(baseline: Any, form: dict[str, Any]) -> None:
+    settings = Settings(baseline=baseline, mode="debate", max_messages=6, model="offline", **form)
+    assert estimate(make_scenario("How many towns?", default_participants(2)), settings).total.calls
+
+
 def test_a_debate_baseline_makes_whole_rounds() -> None:
     settings = Settings(baseline="mad", mode="debate", rounds=3, max_messages=8, model="offline", answer_format="yesno")
     assert utterances_at_most(3, settings) == estimate(people(), settings).utterances == 6

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from decimal import Decimal
 
 import pytest
 from hypothesis import given
@@ -81,3 +82,41 @@ def test_an_answer_once_parsed_stays_as_it_is(text: str, form: AnswerFormat) -> 
 def test_the_same_answer() -> None:
     assert same_answer("1.50", "1.5", "number") and not same_answer("1.5", "15", "number")
     assert same_answer("Yes, trams!", "yes trams", "free") and not same_answer("trams", "buses", "free")
+
+
+@pytest.mark.parametrize(
+    ("text", "answer"),
+    [
+        ("48 - 36 = 12\n#### 12", "12"),
+        ("First 3, then 4.\nAnswer: 7 apples", "7"),
+        ("**Answer:** $1,200.", "1200"),
+        ("She has 18, that is 18.0.", "18"),
+        ("0.1000000000000000000001", "0.1000000000000000000001"),
+        ("25 %", "25"),
+        ("5 apples.\nAnswer: see above", "5"),
+    ],
+)
+def test_numbers_that_are_marked_or_the_same(text: str, answer: str) -> None:
+    assert parse_answer(text, "number") == answer
+
+
+@pytest.mark.parametrize("text", ["3/4", "7/7", "Answer: 1 / 2", "#### 3 or 4", "0.5 or .50001"])
+def test_fractions_and_numbers_that_differ_are_refused(text: str) -> None:
+    with pytest.raises(ValueError, match="not one number"):
+        parse_answer(text, "number")
+
+
+@given(
+    st.decimals(-(10**9), 10**9, places=4), st.sampled_from(["{}", "${}", "{} %", "#### {}", "1 + 1\nAnswer: {} km"])
+)
+def test_numbers_are_compared_exactly(value: Decimal, form: str) -> None:
+    parsed = parse_answer(form.format(f"{value:f}"), "number")
+    assert same_answer(parsed, f"{value:f}", "number")
+    assert not same_answer(parsed, f"{value + Decimal('0.00001'):f}", "number")
+    assert parse_answer(form.format(f"{value:,f}"), "number") == parsed
+
+
+@pytest.mark.parametrize("text", ["2.5", "12,5", "10:5", "1,205"])
+def test_a_choice_is_not_found_inside_of_a_number(text: str) -> None:
+    with pytest.raises(ValueError, match="not one of the choices"):
+        parse_answer(text, "choice", ["5", "205", "7"])

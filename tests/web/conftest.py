@@ -35,7 +35,7 @@ from persimchat.state.settings import Settings
 @pytest.fixture
 def web(tmp_path: Path) -> WebContext:
     """Empty folders for runs and for the library."""
-    return web_context(tmp_path / "runs", tmp_path / "library")
+    return web_context(tmp_path / "runs", tmp_path / "library", tmp_path / "results")
 
 
 @pytest.fixture

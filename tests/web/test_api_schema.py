@@ -9,13 +9,17 @@ from pathlib import Path
 import httpx
 import pytest
 from web.conftest import Server
+from web.experiment_folders import hold_cell, write_experiment
 
 WITHOUT = "positive_data_acceptance"
 """A check that asks that whatever has the right form is accepted; nobody has the name of a random participant."""
 
 KNOWN = """
 [parameters]
-"path.run" = ["{run}", "no-run"]
+"path.run" = ["{run}", "no-run", "small:{cell}"]
+"path.name" = ["small", "none"]
+"path.table" = ["cells.csv", "none.csv"]
+"path.cell" = ["{cell}", "none"]
 
 [[operations]]
 include-name = "DELETE /api/runs/{{run}}"
@@ -30,8 +34,10 @@ def test_it_keeps_to_its_description(tmp_path: Path):
         tmp_path, PERSIMCHAT_MAX_MESSAGES="1", PERSIMCHAT_MODEL="offline", PERSIMCHAT_STORE="ephemeral"
     )  # what it starts is short
     try:
+        place, (cell, *_) = write_experiment(tmp_path / "results")
+        hold_cell(place, cell)
         run = httpx.post(f"{served.url}/api/runs", json={"topic": "Tea?"}, timeout=60).json()["run"]
-        (tmp_path / "schemathesis.toml").write_text(KNOWN.format(run=run))
+        (tmp_path / "schemathesis.toml").write_text(KNOWN.format(run=run, cell=cell))
         command = [sys.executable, "-m", "schemathesis.cli", "run", f"{served.url}/api/openapi.json"]
         options = ["--max-examples=10", "--seed=7", "--phases=fuzzing", "--no-color", f"--exclude-checks={WITHOUT}"]
         done = subprocess.run([*command, *options], cwd=tmp_path, capture_output=True, text=True, timeout=240)

@@ -16,8 +16,9 @@ import pytest
 from nicegui.testing import User
 from web.conftest import Server
 
+from persimchat.app.web.context import WebContext
 from persimchat.app.web.guard import COOKIE
-from persimchat.app.web.serving import host_pages
+from persimchat.app.web.serving import host_pages, web_context
 from persimchat.state.errors import InputError
 
 WITHOUT = """
@@ -35,6 +36,10 @@ HANDSHAKE = {
 SOCKET = "/_nicegui_ws/socket.io/?EIO=4&transport=websocket"
 
 
+def folders(tmp_path: Path) -> WebContext:
+    return web_context(tmp_path / "runs", tmp_path / "library", tmp_path / "results")
+
+
 @pytest.mark.parametrize("package", ["nicegui", "uvicorn"])
 def test_without_its_extra(package: str, tmp_path: Path):
     done = subprocess.run([sys.executable, "-c", WITHOUT, package], cwd=tmp_path, capture_output=True, text=True)
@@ -49,18 +54,27 @@ def test_a_port_in_use(tmp_path: Path):
         other.listen()
         port = other.getsockname()[1]
         with pytest.raises(InputError, match=rf"127\.0\.0\.1:{port}.*--port"):
-            host_pages("127.0.0.1", port, tmp_path / "runs", tmp_path / "library", pytest.fail)
+            host_pages(
+                "127.0.0.1",
+                port,
+                web_context(tmp_path / "runs", tmp_path / "library", tmp_path / "results"),
+                pytest.fail,
+            )
 
 
 def test_an_address_that_is_not_ours(tmp_path: Path):
     with pytest.raises(InputError, match=r"192\.0\.2\.1:0"):
-        host_pages("192.0.2.1", 0, tmp_path / "runs", tmp_path / "library", pytest.fail)
+        host_pages(
+            "192.0.2.1", 0, web_context(tmp_path / "runs", tmp_path / "library", tmp_path / "results"), pytest.fail
+        )
 
 
 def test_a_library_that_cannot_be_written(tmp_path: Path):
     (tmp_path / "library").write_text("a file stands where the folder should be", encoding="utf-8")
     with pytest.raises(InputError, match="the library cannot be written.*--library"):
-        host_pages("127.0.0.1", 0, tmp_path / "runs", tmp_path / "library", pytest.fail)
+        host_pages(
+            "127.0.0.1", 0, web_context(tmp_path / "runs", tmp_path / "library", tmp_path / "results"), pytest.fail
+        )
 
 
 @pytest.fixture(scope="module")
@@ -104,7 +118,7 @@ async def test_pages_ask_nobody_else(user: User, monkeypatch: pytest.MonkeyPatch
     asked: list[object] = []
     monkeypatch.setattr(socket, "getaddrinfo", lambda host, *rest, **more: asked.append(host) or [])
     monkeypatch.setattr(socket.socket, "connect", lambda _, address: asked.append(address))
-    for address in ("/", "/runs", "/compare", "/personas"):
+    for address in ("/", "/runs", "/compare", "/personas", "/experiments"):
         await user.open(address)
         page = (await user.http_client.get(address)).text
         named = re.findall(r"""(?:src|href|url|from|import)\s*[=(]?\s*["']?((?:https?:)?//[^"'\s)]+)""", page)

@@ -1,1 +1,1 @@
-"""The REST API: runs, their events and their controls."""
+"""The REST API: runs, their events and their controls; experiments."""

@@ -13,6 +13,7 @@ from fastapi.routing import APIRoute
 from persimchat.app.web.api.control import control_router
 from persimchat.app.web.api.conversations import conversations_router
 from persimchat.app.web.api.events import events_router
+from persimchat.app.web.api.experiments import experiments_router
 from persimchat.app.web.api.models import Problem
 from persimchat.app.web.api.problems import add_problems
 from persimchat.app.web.api.runs import downloads_router, runs_router
@@ -33,7 +34,8 @@ def api_app(web: WebContext) -> FastAPI:
 
     api = FastAPI(
         title="PerSimChat",
-        description="Simulated conversations: runs, their events and their controls. Simulated people are not people.",
+        description="Simulated conversations: runs, their events and their controls; experiments. Simulated people are "
+        "not people.",
         version="1",
         docs_url=None,  # the documentation page would load its script from another host
         redoc_url=None,
@@ -48,7 +50,15 @@ def _add_routes(api: FastAPI, web: WebContext) -> None:
     """Add the routes to an application, before its pages."""
     add_problems(api)
     routers = [
-        make(web) for make in (runs_router, control_router, events_router, downloads_router, conversations_router)
+        make(web)
+        for make in (
+            runs_router,
+            control_router,
+            events_router,
+            downloads_router,
+            conversations_router,
+            experiments_router,
+        )
     ]
     for router in routers:
         api.include_router(router)

@@ -20,7 +20,7 @@ from persimchat.app.web.api.models import (
     Topic,
 )
 from persimchat.app.web.api.problems import CONFLICT, NO_RUN, RESPONSES, ConflictError
-from persimchat.app.web.api.runs import board_of, check_run, info, live_run
+from persimchat.app.web.api.runs import board_of, check_own, info, live_run
 from persimchat.app.web.context import WebContext
 from persimchat.runs.control import Control
 from persimchat.state.errors import InputError
@@ -44,7 +44,7 @@ def control_router(web: WebContext) -> APIRouter:
     @router.post("/resume", status_code=202)
     async def resume(run: str, changes: Changes) -> RunInfo:
         """Resume a run that was stopped, has failed or was killed, or that reached a limit."""
-        check_run(web, run)
+        check_own(web, run)
         if web.runs.going_on(run):
             raise ConflictError("the run is still running", where=run, remedy="Follow its events.")
         resumed = await web.runs.resume(run, changes.settings)
@@ -53,7 +53,7 @@ def control_router(web: WebContext) -> APIRouter:
     @router.post("/branch", status_code=201)
     async def branch(run: str, wanted: Branch) -> RunInfo:
         """Begin a run that shares this one's past up to a turn."""
-        check_run(web, run)
+        check_own(web, run)
         say = (wanted.say.speaker, wanted.say.text) if wanted.say else None
         live = await web.runs.branch(run, wanted.turn, say=say, changes=wanted.settings)
         return info(live.run, live.board)
@@ -61,7 +61,7 @@ def control_router(web: WebContext) -> APIRouter:
     @router.post("/regenerate", status_code=201)
     async def regenerate(run: str, wanted: Regeneration) -> RunInfo:
         """Begin a run in which the speaker words an utterance again."""
-        check_run(web, run)
+        check_own(web, run)
         live = await web.runs.regenerate(run, wanted.turn, wanted.settings)
         return info(live.run, live.board)
 

@@ -7,6 +7,8 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from persimchat.app.web.board import Status
+from persimchat.app.web.watching import Status as CellStatus
+from persimchat.experiments.axes import Label
 from persimchat.runs.events import Asked, StopReason, Totals
 from persimchat.state.intervention import LONGEST_WORDS
 from persimchat.state.persona import Persona
@@ -164,6 +166,48 @@ class ListedInfo(BaseModel):
     cost_usd: float | None = Field(description="null if it is not known")
     active: bool = Field(description="it is active")
     branch_of: str | None = Field(description="a branch: its original run; null if it is not a branch")
+
+
+class ExperimentInfo(BaseModel):
+    """An experiment in short."""
+
+    experiment: str = Field(description="its name, which is its folder's")
+    driven: bool = Field(description="a process holds its conversations now")
+    cells: int = Field(description="all conversations")
+    planned: int = Field(description="those that have not begun")
+    running: int
+    begun: int = Field(description="those that were interrupted")
+    done: int = Field(description="those that are complete")
+    failed: int = Field(description="those that failed for good")
+    budget: int = Field(description="those that have used up their budgets")
+    spent: Totals = Field(description="calls, tokens and cost of all conversations so far")
+    seconds_left: float | None = Field(description="until the end at the pace so far; null if it is not known")
+    touched: str = Field(description="when something was last written (ISO 8601)")
+
+
+class CellInfo(BaseModel):
+    """A conversation of an experiment."""
+
+    cell: str = Field(description="its id")
+    axes: dict[str, Label] = Field(description="the label of its level on each axis")
+    task: str = Field(description="the id of its task; empty if the experiment has one topic")
+    category: str = Field(description="the category of its task")
+    round: int = Field(description="the draw of tasks to which it belongs")
+    topic: str
+    status: CellStatus
+    why: str = Field(description="why it failed; empty if it has not")
+    run: str | None = Field(description="the id of its run for /api/runs/{run}; null if it has not begun")
+    utterances: int | None
+    spent: Totals | None = Field(description="null if it is not known yet")
+
+
+class ExperimentDetail(ExperimentInfo):
+    """An experiment with its conversations."""
+
+    axes: dict[str, list[Label]] = Field(description="what is varied, with the labels of the levels")
+    conversations: list[CellInfo] = Field(description="all of them, in the order of the grid")
+    tables: list[str] = Field(description="file names of tables and codebook; empty before there are any")
+    report: bool = Field(description="the report has been written")
 
 
 class EstimateInfo(BaseModel):

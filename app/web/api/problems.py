@@ -11,6 +11,7 @@ from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 
 from persimchat.app.web.api.models import Problem
+from persimchat.app.web.results import NoExperimentError
 from persimchat.state.errors import InputError, MachineError, PerSimChatError
 
 RESPONSES: Final[dict[int | str, dict[str, Any]]] = {
@@ -24,6 +25,9 @@ RESPONSES: Final[dict[int | str, dict[str, Any]]] = {
 """Errors that every route may answer."""
 
 NO_RUN: Final[dict[int | str, dict[str, Any]]] = {404: {"model": Problem, "description": "There is no such run."}}
+NO_EXPERIMENT: Final[dict[int | str, dict[str, Any]]] = {
+    404: {"model": Problem, "description": "There is no such experiment, or it has no such file."}
+}
 CONFLICT: Final[dict[int | str, dict[str, Any]]] = {
     409: {"model": Problem, "description": "The state of the run does not allow this."}
 }
@@ -51,7 +55,8 @@ def _answer(status: int, problem: Problem) -> JSONResponse:
 async def _told(_: Request, error: Exception) -> JSONResponse:
     if not isinstance(error, PerSimChatError):
         raise error
-    status = 404 if isinstance(error, NoRunError) else 409 if isinstance(error, ConflictError) else 400
+    missing = isinstance(error, NoRunError | NoExperimentError)
+    status = 404 if missing else 409 if isinstance(error, ConflictError) else 400
     if isinstance(error, MachineError):
         status = 507
     return _answer(status, Problem(error=error.what, where=error.where, remedy=error.remedy))

@@ -49,6 +49,13 @@ def check_run(web: WebContext, run: str) -> None:
         raise NoRunError(error.what, where=run, remedy="See /api/runs for the list of runs.") from None
 
 
+def check_own(web: WebContext, run: str) -> None:
+    """Raise NoRunError if there is no such run, or ConflictError if it is a cell of an experiment."""
+    check_run(web, run)
+    if web.runs.experiment_of(run):
+        raise ConflictError("the run is a cell of an experiment", where=run, remedy="Read it, or begin another run.")
+
+
 def live_run(web: WebContext, run: str) -> LiveRun:
     """An active run; raises NoRunError or ConflictError if it is not."""
     live = web.runs.going_on(run)
@@ -111,10 +118,10 @@ def runs_router(web: WebContext) -> APIRouter:
     @router.delete("/{run}", responses={**NO_RUN, **CONFLICT})
     async def delete(run: str) -> dict[Literal["kept"], str]:
         """Delete a run and its memories; `kept` says what could not be deleted, if anything."""
-        check_run(web, run)
+        check_own(web, run)
         if web.runs.going_on(run):
             raise ConflictError("the run is still running", where=run, remedy="Stop it first.")
-        found = await asyncio.to_thread(deletable, web.runs.folder(run))
+        found = await asyncio.to_thread(deletable, web.runs.own_folder(run))
         kept = await delete_run(found)
         web.runs.forget(run)
         return {"kept": " ".join(part for part in (found.kept, kept) if part)}

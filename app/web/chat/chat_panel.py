@@ -85,6 +85,8 @@ def fill_menu(viewing: Viewing, said: Uttered, outside: ui.element) -> None:
 
     idle = viewing.live is None  # only a run that is not running can be branched
     ui.menu_item(t("chat.mind"), look).mark("mind")
+    if viewing.experiment:
+        return
     ui.menu_item(t("chat.branch_here"), branch).mark("branch-here").set_enabled(idle)
     ui.menu_item(t("chat.branch_line"), change).mark("branch-line").set_enabled(idle)
     if said.heard_by is None:

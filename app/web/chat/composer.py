@@ -14,7 +14,7 @@ from persimchat.app.web.context import Viewing
 from persimchat.app.web.setup.setting_field import MODELS
 from persimchat.app.web.shared.budgets import limits_of
 from persimchat.app.web.shared.formats import listed
-from persimchat.app.web.shared.navigation import resume_and_show
+from persimchat.app.web.shared.navigation import experiment_page_of, resume_and_show
 from persimchat.app.web.widgets import FIELD, icon_button, notify_error, whole_number
 from persimchat.app.web.words import t
 from persimchat.state.errors import PerSimChatError
@@ -27,6 +27,9 @@ _ROOM = 10
 def draw_inactive_bar(viewing: Viewing) -> None:
     """Draw the bar."""
     board = viewing.board
+    if viewing.experiment:
+        _cell_of(viewing)
+        return
     if board.elsewhere:
         _elsewhere()
         return
@@ -52,6 +55,16 @@ def draw_inactive_bar(viewing: Viewing) -> None:
 
         button = ui.button(t("chat.resume_more" if more else "chat.resume"), icon="play_arrow", on_click=resume)
         button.props("unelevated no-caps").classes("shrink-0")
+
+
+def _cell_of(viewing: Viewing) -> None:
+    """It is a cell of an experiment, which this page only shows."""
+    with ui.row().classes("w-full items-center gap-3 no-wrap"):
+        ui.label(t("chat.cell", experiment=viewing.experiment)).classes("text-sm muted grow min-w-0")
+        if viewing.board.elsewhere:
+            icon_button("refresh", t("chat.load_again"), ui.navigate.reload)
+        button = ui.button(t("chat.to_experiment"), icon="science").props("outline no-caps").classes("shrink-0")
+        button.props["href"] = experiment_page_of(viewing.experiment)
 
 
 def _elsewhere() -> None:

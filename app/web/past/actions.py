@@ -54,22 +54,27 @@ def run_actions(viewing: Viewing) -> None:
             return
         ui.download(text.encode("utf-8"), f"{run}.yaml", "application/yaml")
 
-    icon_button("call_split", t("past.branch"), branch).classes("wide")
+    if not viewing.experiment:
+        icon_button("call_split", t("past.branch"), branch).classes("wide")
     with menu("download", t("past.export")) as exports:
         exports.classes("wide")
         _exports(run)
     report = icon_button("summarize", t("past.report_new")).classes("wide")
     report.props["href"], report.props["target"] = report_of(run), "_blank"
     with menu("more_vert", t("past.actions")):
-        item("call_split", t("past.branch"), branch).classes("past-narrow")
+        if not viewing.experiment:
+            item("call_split", t("past.branch"), branch).classes("past-narrow")
         item("summarize", t("past.report_new"), href=report_of(run), target="_blank").classes("past-narrow")
         item("link", t("past.link"), lambda: _copy(page_of(run, viewing.turn)))
-        item("compare_arrows", t("past.compare_with"), href=comparison_of(run))
+        if not viewing.experiment:
+            item("compare_arrows", t("past.compare_with"), href=comparison_of(run))
         item("library_add", t("past.like"), href=like(run))
         item("description", t("past.setup_file"), set_up)
         with ui.element("div").classes("past-narrow"):
             ui.separator()
             _exports(run)
+        if viewing.experiment:
+            return
         ui.separator()
         gone = item("delete", t("past.delete"), delete)
 
@@ -136,7 +141,7 @@ async def ask_delete(web: WebContext, runs: Sequence[str]) -> bool:
 async def _deletable(web: WebContext, run: str) -> Deletable:
     if web.runs.going_on(run):
         raise InputError(t("past.going_on"), where=run, remedy=t("past.going_on_remedy"))
-    return await asyncio.to_thread(deletable, web.runs.folder(run))
+    return await asyncio.to_thread(deletable, web.runs.own_folder(run))
 
 
 async def _agreed(found: Sequence[Deletable]) -> bool:

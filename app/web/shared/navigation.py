@@ -45,6 +45,21 @@ def report_of(run: str) -> str:
     return f"/api/runs/{quote(run, safe='')}/report"
 
 
+def experiment_page_of(name: str) -> str:
+    """An experiment's page."""
+    return f"/experiments/{quote(name, safe='')}"
+
+
+def experiment_report_of(name: str) -> str:
+    """An experiment's report."""
+    return f"/api/experiments/{quote(name, safe='')}/report"
+
+
+def experiment_table_of(name: str, table: str) -> str:
+    """A table of an experiment, by its file name."""
+    return f"/api/experiments/{quote(name, safe='')}/tables/{quote(table, safe='')}"
+
+
 async def resume_and_show(web: WebContext, run: str, changes: Mapping[str, Any] | None = None) -> bool:
     """Resume a run and show it; an error is shown. Returns whether it was resumed."""
     try:

@@ -13,7 +13,7 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 from persimchat.evaluation.statistics.effects import signed_ranks
-from persimchat.evaluation.statistics.power import decided_pairs_needed, sign_test_power
+from persimchat.evaluation.statistics.power import decided_pairs_needed, share_found, sign_test_power
 from persimchat.evaluation.statistics.significance import friedman, holm, mann_whitney, mcnemar, sign_test, wilcoxon
 
 COUNTS = st.integers(0, 60)
@@ -208,6 +208,17 @@ def test_holm_raises_and_keeps_the_order(ps: list[float | None]):
     assert all(p <= q <= 1 for p, q in both)
     for p, q in both:
         assert all(q <= q2 for p2, q2 in both if p < p2)
+
+
+def test_what_so_many_pairs_find():
+    """The first share, in thousandths, with the power; below six pairs nothing is ever found."""
+    found = share_found(199)
+    assert found is not None and found <= 0.6
+    assert sign_test_power(found, 199) >= 0.8 > sign_test_power(found - 0.001, 199)
+    assert share_found(5) is None
+    assert share_found(6) == pytest.approx(0.8 ** (1 / 6), abs=1e-3)  # all six have to be won
+    with pytest.raises(ValueError, match="a power of 1"):
+        share_found(6, 1)
 
 
 def test_power():

@@ -65,8 +65,10 @@ def test_reports_estimated_usage_and_a_response_time(prompt: Any):
 
 def test_bound_arguments_are_accepted(prompt: Any):
     model = OfflineChatModel()
-    bound = model.bind(response_format={"type": "json_object"}, stop=["\n"], seed=3)
+    bound = model.bind(response_format={"type": "json_object"}, stop=["\n"])
     assert bound.invoke(prompt).content == model.invoke(prompt).content
+    seeded = model.bind(seed=3)
+    assert seeded.invoke(prompt).content == OfflineChatModel(seed=3).invoke(prompt).content
     assert model.bind_tools([{"name": "x"}]).invoke(prompt).content == model.invoke(prompt).content
 
 

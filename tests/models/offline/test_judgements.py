@@ -207,7 +207,7 @@ def _onlookers_answer(given_values: dict[str, Any], seed: int, form: str | None,
     own = tuple(choices) if form == "choice" else ()
     blocks, described = list(shown.values()), answer_description(form, own)
     for task, schema in (("judge", verdict_schema), ("majority", majority_schema)):
-        answer = model.invoke(render(task, blocks=blocks, form=described)).content
+        answer = model.invoke(render(task, blocks=blocks, form=described, in_form=form != "free")).content
         schema(tuple(names), form, own).model_validate_json(answer)
     answers = [{"speaker": n, "answer": "x", "text": "Because.\nAnswer: x"} for n in names]
     prompt = render(

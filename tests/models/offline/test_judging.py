@@ -66,7 +66,7 @@ def asked(
         judge = Persona(name="Judge", description="The judge takes no part.")
         shown = [b.basic_information(judge), b.memories(memories), *shown]
     form, choices = debate["format"], tuple(debate["choices"])
-    prompt = render(task, blocks=shown, form=answer_description(form, choices))
+    prompt = render(task, blocks=shown, form=answer_description(form, choices), in_form=form != "free")
     schema: Any = (verdict_schema if task == "judge" else majority_schema)(tuple(names), form, choices)
     return schema.model_validate(json.loads(OfflineChatModel().invoke(prompt).content))
 

@@ -1,0 +1,250 @@
+"""`persimchat poll`: a question put in private to everybody, as they were at a turn of a recorded run."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Final
+
+import typer
+
+from persimchat.app.commands.evaluate import BudgetCalls, BudgetTokens, BudgetUsd, Yes
+from persimchat.app.commands.options import OUT, Assignments, JsonObject, RunsIn, SettingsFile
+from persimchat.app.output import is_unicode, on_terminal, say
+from persimchat.state.errors import InputError
+from persimchat.state.folders import RESULTS
+
+if TYPE_CHECKING:
+    from persimchat.evaluation.polls import Polled
+    from persimchat.state.poll import Poll
+
+EXAMPLES: Final = """\b
+[bold]Examples[/bold]
+  persimchat poll latest --ask "Should the centre close to cars?" --answer yesno
+  persimchat poll latest --ask "How warm is this group?" --answer scale:1-5 --at 0,4,end --repeats 3
+  persimchat poll conversations/2026* --ask "Tea or coffee?" --answer choice --options "tea,coffee"
+  persimchat poll --config town.yaml --ask "Would you cycle?" --answer yesno --out results/poll
+
+\b
+[bold]Exit codes[/bold]
+  0 done, or a budget was used up   2 bad input   3 a model failed: the same command goes on
+"""
+_PROFILES: Final = RESULTS / "poll"
+_MOST_REPEATS: Final = 1000
+_NUMBER: Final = re.compile(r"[0-9]{1,7}")
+
+
+def poll(
+    wanted: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[RUN...]", help="Runs: folders, ids, beginnings of ids, or latest.", show_default=False
+        ),
+    ] = None,
+    ask: Annotated[str | None, typer.Option("--ask", metavar="QUESTION", help="What everybody is asked.")] = None,
+    answer: Annotated[
+        str | None,
+        typer.Option(
+            "--answer",
+            metavar="FORM",
+            help="yesno, choice, number, or a scale such as scale:1-5. [dim]default: yesno[/dim]",
+            show_default=False,
+        ),
+    ] = None,
+    options: Annotated[
+        str | None,
+        typer.Option("--options", metavar="'A,B,C'", help="With --answer choice: the answers to choose from."),
+    ] = None,
+    at: Annotated[
+        str,
+        typer.Option("--at", metavar="TURNS", help="When: start, end, or numbers of utterances, separated by commas."),
+    ] = "start,end",
+    repeats: Annotated[
+        int,
+        typer.Option("--repeats", metavar="N", min=1, max=_MOST_REPEATS, help="Independent answers of each agent."),
+    ] = 1,
+    named: Annotated[
+        str | None,
+        typer.Option("--id", metavar="NAME", help="The poll's name. [dim]default: made of the question[/dim]"),
+    ] = None,
+    by: Annotated[
+        str | None,
+        typer.Option("--by", metavar="MODEL", help="The model that answers for everybody, not each agent's own."),
+    ] = None,
+    config: Annotated[
+        Path | None,
+        typer.Option(
+            "--config", metavar="SCENARIO", help="Poll the personas of a scenario from their profiles, without a run."
+        ),
+    ] = None,
+    runs: RunsIn = OUT,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            "--out",
+            metavar="DIR",
+            help="Also write the answers there, as polls.csv; with --config, they are kept there. "
+            "[dim]default with --config: ./results/poll[/dim]",
+            show_default=False,
+        ),
+    ] = None,
+    budget_calls: BudgetCalls = None,
+    budget_tokens: BudgetTokens = None,
+    budget_usd: BudgetUsd = None,
+    settings: SettingsFile = None,
+    assignments: Assignments = None,
+    with_people: Annotated[
+        bool,
+        typer.Option("--with-people", metavar="", help="With --by: it may read the words of people who took part."),
+    ] = False,
+    yes: Yes = False,
+    as_json: JsonObject = False,
+) -> None:
+    """Ask everybody the same question in private, as they were at a turn of a conversation that is over.
+
+    Nothing of it enters the run: its states, memories and words stay as they are. Each agent's own model answers, from
+    its mind of then and the memories that were alive; a baseline's participants from persona and transcript. People are
+    not asked. Answers are kept in the run's folder (polls.jsonl); what is there is not asked again.
+    """
+    from persimchat.app.commands.judging import Plan, made
+    from persimchat.app.commands.request import understood
+    from persimchat.app.commands.wanted import Wanted
+    from persimchat.evaluation.polls import Everybody, of_profiles, tallies
+
+    if bool(wanted) == (config is not None):
+        raise InputError(
+            "runs and --config contradict each other" if wanted else "there is nobody to poll",
+            where="persimchat poll",
+            remedy="Name runs, or a scenario with --config.",
+        )
+    question = _question(ask, answer, options, named, by)
+    budgets = {"budget_calls": budget_calls, "budget_tokens": budget_tokens, "budget_usd": budget_usd}
+    if config is not None:
+        about = Wanted(scenario=config, arguments=budgets, settings=settings, assignments=assignments)
+        scenario, own = understood(about)
+        parts = [of_profiles(made(out or _PROFILES), scenario, question, own, repeats=repeats)]
+    else:
+        if settings is not None:
+            raise InputError("--settings goes with --config", remedy="Runs are polled with their own; use --set.")
+        parts = _in_runs(
+            wanted or [], runs, question, _turns(at), repeats, budgets, assignments, with_people=with_people
+        )
+    everybody = Everybody(parts)
+    what = f"{len(parts)} runs" if len(parts) > 1 else "1 run" if config is None else str(config)
+    plan = Plan(everybody, parts, what, command="persimchat poll")
+    notes = plan.carry_out(yes=yes)
+    if everybody.draws_lots:
+        from persimchat.models.offline.polling import BY_LOT
+
+        notes.insert(0, BY_LOT.replace("This answer is", "These answers are"))
+    answers = {part.run or str(config): part.answers() for part in parts}
+    written = None
+    if out is not None:
+        from persimchat.evaluation.tables import write_polls
+
+        written = write_polls(out, {part.run: part.answers() for part in parts})
+    if as_json:
+        kept = {"poll": question.id, **question.model_dump(mode="json", include={"ask", "answer", "options"})}
+        counted = {
+            run: [{"turn": t.turn, "counts": t.counts, "missing": t.missing} for t in tallies(rows)]
+            for run, rows in answers.items()
+        }
+        each = [
+            {"run": run, **row.model_dump(mode="json", exclude={"question", "measure", "poll"})}
+            for run, rows in answers.items()
+            for row in rows
+        ]
+        data: dict[str, Any] = {**kept, "asked": plan.answered, "already": plan.already, "counts": counted}
+        say(json.dumps({**data, "answers": each, "notes": notes}, ensure_ascii=False, indent=2))
+        return
+    from persimchat.app.views import poll_view
+    from persimchat.app.views.printing import print_all
+    from persimchat.app.views.run_tables import Look
+
+    print_all(poll_view.shown(question, answers, Look(terminal=on_terminal(), unicode=is_unicode()), notes))
+    if written is not None:
+        say(str(written))
+
+
+def _question(ask: str | None, answer: str | None, options: str | None, named: str | None, by: str | None) -> Poll:
+    """The poll that the options describe."""
+    from pydantic import ValidationError
+
+    from persimchat.state.document import Document
+    from persimchat.state.poll import Poll
+    from persimchat.state.validation_errors import input_error
+
+    if ask is None:
+        raise InputError("no question is asked", where="persimchat poll", remedy='Add --ask "…?".')
+    given = {
+        "ask": ask,
+        "answer": answer or ("choice" if options else "yesno"),
+        "options": [option.strip() for option in (options or "").split(",") if option.strip()],
+        "named": named or "",
+        "by": by or "",
+    }
+    try:
+        return Poll.model_validate(given)
+    except ValidationError as error:
+        raise input_error(error, Poll, Document(given), where="persimchat poll") from None
+
+
+def _turns(at: str) -> list[str | int]:
+    """The turns that --at names."""
+    from persimchat.evaluation.polls import END, START
+
+    words = [word.strip() for word in at.split(",") if word.strip()]
+    wrong = next((word for word in words if word not in (START, END) and not _NUMBER.fullmatch(word)), None)
+    if wrong is not None or not words:
+        raise InputError(
+            "no turn is named" if wrong is None else f"{wrong!r} is no turn",
+            where="--at",
+            remedy="Name start, end or numbers of utterances, separated by commas: --at start,4,end.",
+        )
+    return [int(word) if word.isdigit() else word for word in words]
+
+
+def _in_runs(
+    wanted: Sequence[str],
+    runs: Path,
+    poll: Poll,
+    at: Sequence[str | int],
+    repeats: int,
+    budgets: dict[str, Any],
+    assignments: Sequence[str] | None,
+    *,
+    with_people: bool,
+) -> list[Polled]:
+    """The poll in each of the runs."""
+    from persimchat.app.commands.finding import find_run
+    from persimchat.app.commands.request import assigned
+    from persimchat.evaluation.polls import in_run
+    from persimchat.evaluation.transcripts import has_words_of_people
+    from persimchat.runs.folder.lock import check_free
+    from persimchat.runs.folder.reading import Record, read_run
+
+    records: dict[str, Record] = {}
+    for folder in [find_run(name, runs) for name in wanted]:
+        check_free(folder)
+        record = read_run(folder)
+        if record.manifest.run in records:
+            raise InputError(f"the run {record.manifest.run} is given twice", remedy="Leave one of them out.")
+        records[record.manifest.run] = record
+        if poll.by and has_words_of_people(record) and not with_people:
+            raise InputError(
+                "people took part, and another model than the agents' own would read their words",
+                where=f"run {record.manifest.run}",
+                remedy="If they agree to that, add --with-people; or leave --by out.",
+            )
+    changes = assigned(assignments or (), {})
+
+    async def every() -> list[Polled]:
+        return [
+            await in_run(record, poll, at, repeats=repeats, changes=changes, budgets=budgets)
+            for record in records.values()
+        ]
+
+    return asyncio.run(every())

@@ -1,0 +1,1 @@
+"""Experiments: the list, and the page of one that is or was driven by another process."""

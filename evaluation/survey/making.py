@@ -1,0 +1,272 @@
+"""Makes a survey: draws excerpts, hides whose they are, and writes the files for raters and the key."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from hashlib import sha256
+from importlib.resources import files
+from pathlib import Path
+from random import Random
+from tempfile import TemporaryDirectory
+from typing import Any, Final
+
+from jinja2 import Environment, StrictUndefined
+from pydantic import BaseModel, Field
+
+from persimchat.evaluation.survey.drawing import Held, draw_ids, draw_order, draw_topics
+from persimchat.evaluation.survey.key import FORMAT, KEY, Key, KeyItem, KeySystem, KeyTopic
+from persimchat.evaluation.survey.scale import scale
+from persimchat.evaluation.transcripts import Conversation, read_conversation, without_people
+from persimchat.runs.folder.lines import DISCLAIMER
+from persimchat.runs.reports.cells import markdown
+from persimchat.runs.reports.export_writing import CsvWriter
+from persimchat.runs.reports.report import page_environment
+from persimchat.runs.reports.summary import count_words
+from persimchat.runs.reports.words import count
+from persimchat.state.errors import InputError
+from persimchat.state.plain_text import one_line
+
+ITEMS, PAGE, TEMPLATE = "items.csv", "items.html", "responses_template.csv"
+INSTRUCTIONS, CONSENT = "instructions.md", "consent.md"
+"""The files of a survey besides its key: all of them may be shown to raters."""
+
+_LABELS: Final = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+_WORDS_A_MINUTE, _MINUTES_AN_ITEM = 200, 0.5
+"""How fast people read, and how long they think about a rating: for a rough forecast of a survey's length."""
+_SHORTEST_NAME: Final = 3
+"""Letters from which a system's name in an excerpt is worth a warning."""
+
+
+class ItemRow(BaseModel):
+    """One row per excerpt, in the order in which raters see them."""
+
+    item: str = Field(description="the excerpt's id, which answers name")
+    topic: int = Field(description="the topic's number, from 1")
+    about: str = Field(description="the topic")
+    label: str = Field(description="what the excerpt is called under its topic: A, B, C")
+    order: int = Field(description="its place under its topic, from 1")
+    excerpt: str = Field(description="the beginning of the conversation, one line an utterance")
+
+
+class ResponseRow(BaseModel):
+    """One row per answer."""
+
+    rater: str = ""
+    item: str
+    rating: str = ""
+    comment: str = ""
+
+
+@dataclass(frozen=True)
+class Survey:
+    """A survey, before it is written.
+
+    Attributes:
+        key: which system each excerpt is of.
+        excerpts: speaker and text of each utterance, by item.
+        notes: what whoever makes it must know.
+    """
+
+    key: Key
+    excerpts: dict[str, Sequence[tuple[str, str]]]
+    notes: Sequence[str]
+
+
+def make_survey(
+    held: Sequence[Held],
+    systems: Sequence[str],
+    *,
+    by: str = "system",
+    source: str = "",
+    topics: int = 4,
+    first: int = 5,
+    seed: int = 0,
+    with_people: bool = False,
+) -> Survey:
+    """Draw topics, and one excerpt of each system for each; the same conversations and seed give the same survey.
+
+    Args:
+        held: the conversations to choose from.
+        systems: what is compared.
+        by: what the systems are levels of.
+        source: the experiment's name; empty for single runs.
+        topics: how many.
+        first: utterances of an excerpt.
+        seed: of the draws.
+        with_people: whether raters may read the words of people who took part.
+
+    Raises:
+        InputError: there are not enough topics, a run cannot be read, or people took part in one.
+    """
+    drawn = draw_topics(held, systems, topics, Random(f"{seed}/topics"))
+    whole = [{system: read_conversation(found[system].folder) for system in systems} for found in drawn]
+    without_people([one for found in whole for one in found.values()], allowed=with_people, readers="raters")
+    said = [{system: _excerpt(one.first(first)) for system, one in found.items()} for found in whole]
+    content = sha256(repr([systems, [sorted(found.items()) for found in said]]).encode(errors="surrogatepass"))
+    survey = sha256(f"{seed}/{content.hexdigest()}".encode()).hexdigest()[:12]
+    chance = Random(survey)
+    ids = iter(draw_ids(len(drawn) * len(systems), chance))
+    items: list[KeyItem] = []
+    excerpts: dict[str, Sequence[tuple[str, str]]] = {}
+    for topic, found in enumerate(whole, start=1):
+        for order, system in enumerate(draw_order(systems, chance), start=1):
+            item, lines = next(ids), said[topic - 1][system]
+            excerpts[item] = lines
+            items.append(
+                KeyItem(
+                    item=item,
+                    topic=topic,
+                    label=_LABELS[order - 1],
+                    order=order,
+                    system=system,
+                    run=found[system].run,
+                    utterances=len(lines),
+                    words=sum(count_words(text) for _, text in lines),
+                )
+            )
+    models = {system: sorted({model for found in whole for model in found[system].models}) for system in systems}
+    key = Key(
+        format=FORMAT,
+        survey=survey,
+        source=source,
+        by=by,
+        seed=seed,
+        first=first,
+        systems=tuple(KeySystem(name=system, models=tuple(models[system])) for system in systems),
+        topics=tuple(
+            KeyTopic(topic=number, about=one_line(found[systems[0]].topic), task=found[systems[0]].task)
+            for number, found in enumerate(drawn, start=1)
+        ),
+        items=tuple(items),
+    )
+    return Survey(key, excerpts, _notes(key, excerpts))
+
+
+def _excerpt(conversation: Conversation) -> list[tuple[str, str]]:
+    """Speakers and texts, each on one line: line ends and lists would tell one system from another."""
+    return [(one_line(speaker), one_line(text)) for speaker, text in conversation.lines]
+
+
+def _notes(key: Key, excerpts: dict[str, Sequence[tuple[str, str]]]) -> list[str]:
+    notes = []
+    short = sum(item.utterances < key.first for item in key.items)
+    if short:
+        notes.append(f"{count(short, 'excerpt')} of {len(key.items)} with fewer than {key.first} utterances.")
+    different = len({topic.about for topic in key.topics})
+    if different < len(key.topics):
+        notes.append(
+            f"{len(key.topics)} topics, but only {different} different {'one' if different == 1 else 'ones'}: no more "
+            "are there that all systems have."
+        )
+    names = {system.name for system in key.systems} | {part for system in key.systems for part in _parts(system.models)}
+    telling = sorted(name for name in names if len(name) >= _SHORTEST_NAME)
+    for item, lines in excerpts.items():
+        for name in telling:
+            if any(re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text, re.IGNORECASE) for _, text in lines):
+                notes.append(f"Item {item} has the word {one_line(name)!r}, which may tell whose it is: read it first.")
+    return notes
+
+
+def _parts(models: Sequence[str]) -> set[str]:
+    """The names of models, whole and without provider and server."""
+    return {part for model in models for part in (model, re.split(r"[:/]", model.partition("@")[0])[-1])}
+
+
+@cache
+def _pages() -> Environment:
+    return page_environment({PAGE: _template("items.html.jinja")})
+
+
+@cache
+def _texts() -> Environment:
+    """Renders Markdown; what comes from outside is escaped by the filter `markdown`."""
+    options: dict[str, Any] = {"trim_blocks": True, "lstrip_blocks": True, "keep_trailing_newline": True}
+    environment = Environment(undefined=StrictUndefined, **options)
+    environment.filters["markdown"] = markdown
+    return environment
+
+
+def _template(name: str) -> str:
+    return (files("persimchat.evaluation.survey") / name).read_text(encoding="utf-8")
+
+
+def minutes(key: Key) -> int:
+    """About how long a rater needs, in steps of five minutes."""
+    needed = sum(item.words for item in key.items) / _WORDS_A_MINUTE + len(key.items) * _MINUTES_AN_ITEM
+    return max(5, 5 * math.ceil(needed / 5))
+
+
+def write_survey(survey: Survey, out: Path, *, force: bool = False) -> None:
+    """Write the files of a survey; a failure leaves none of them half written.
+
+    Args:
+        survey: as made.
+        out: its folder; made if it is missing.
+        force: whether the files of a survey that is there are replaced; other files stay.
+
+    Raises:
+        InputError: the folder has something in it, or cannot be written.
+    """
+    try:
+        if out.exists() and not force and (not out.is_dir() or any(out.iterdir())):
+            raise InputError(
+                "this is there already",
+                where=str(out),
+                remedy="Choose another folder with --out, or replace the survey and its key with --force.",
+            )
+        out.mkdir(parents=True, exist_ok=True)
+        with TemporaryDirectory(prefix=".new-", dir=out) as folder:
+            written = _write_all(survey, Path(folder))
+            for path in written:
+                path.replace(out / path.name)
+    except OSError as error:
+        raise InputError(
+            f"the survey cannot be written: {error.strerror}", where=str(out), remedy="Choose another with --out."
+        ) from error
+
+
+def _write_all(survey: Survey, folder: Path) -> list[Path]:
+    key, asked = survey.key, scale()
+    topics = {topic.topic: topic.about for topic in key.topics}
+    rows = [
+        ItemRow(
+            item=item.item,
+            topic=item.topic,
+            about=topics[item.topic],
+            label=item.label,
+            order=item.order,
+            excerpt="\n".join(f"{speaker}: {text}" for speaker, text in survey.excerpts[item.item]),
+        )
+        for item in key.items
+    ]
+    told: dict[str, Any] = {
+        "scale": asked,
+        "topics": [
+            (topic, [(item, survey.excerpts[item.item]) for item in key.items if item.topic == topic.topic])
+            for topic in key.topics
+        ],
+        "abouts": list(dict.fromkeys(topics.values())),
+        "items": len(key.items),
+        "systems": len(key.systems),
+        "minutes": minutes(key),
+        "disclaimer": DISCLAIMER,
+    }
+    texts = {name: _texts().from_string(_template(f"{name}.jinja")).render(told) for name in (INSTRUCTIONS, CONSENT)}
+    texts |= {PAGE: _pages().get_template(PAGE).render(told), KEY: key.model_dump_json(indent=1) + "\n"}
+    _write_table(folder / ITEMS, ItemRow, rows)
+    answers = [*(item.item for item in key.items), *(question.id for question in asked.open)]
+    _write_table(folder / TEMPLATE, ResponseRow, [ResponseRow(item=item) for item in answers])
+    for name, text in texts.items():
+        (folder / name).write_text(text, encoding="utf-8", newline="\n")
+    return [folder / name for name in (ITEMS, TEMPLATE, *texts)]
+
+
+def _write_table(path: Path, table: type[BaseModel], rows: Sequence[BaseModel]) -> None:
+    writer = CsvWriter(path, table)
+    for row in rows:
+        writer.write(row)
+    writer.close()

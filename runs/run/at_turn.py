@@ -1,0 +1,216 @@
+"""Participants of a recorded run as they were at a turn: what a prompt tells each of themselves and the conversation.
+
+Reading changes nothing. Checkpoints and memories in the run's folder are copied before they are opened, because merely
+opening a database may change its bytes.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+import tempfile
+from collections.abc import AsyncIterator, Iterable, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, cast
+
+from langchain_core.runnables import RunnableConfig
+
+from persimchat.graph.baselines import graph_for
+from persimchat.graph.situation import situation_of
+from persimchat.memory.recollection import discard, memories_of, recall
+from persimchat.memory.store import held_store
+from persimchat.nodes.context import common_blocks
+from persimchat.prompts import blocks
+from persimchat.prompts.blocks import Block
+from persimchat.runs.folder.checkpoints import CHECKPOINTS
+from persimchat.runs.folder.checkpoints import opened as checkpoints_in
+from persimchat.runs.folder.lock import held
+from persimchat.runs.folder.manifest import Manifest
+from persimchat.runs.folder.reading import Record
+from persimchat.runs.folder.run_folder import MEMORIES
+from persimchat.runs.run.going_on import check_memories, manifest_of, scenario_of, settings_of
+from persimchat.runs.run.history import states_at
+from persimchat.runs.run.resources import store_of
+from persimchat.state.conversation import Conversation, participants
+from persimchat.state.errors import InputError, MachineError
+from persimchat.state.memory import PINNED
+from persimchat.state.mind import Mind, Situation, Utterance, in_step
+from persimchat.state.persona import Persona
+from persimchat.state.relationship import Relationship
+from persimchat.state.scenario import Scenario
+from persimchat.state.settings import Settings
+from persimchat.state.visibility import heard_by
+
+_SHOWN: Final = (
+    *("basic_information", "relationships", "goals", "scene", "progress", "needs_and_emotions", "plan"),
+    *("short_term_memory", "memories", "last_utterances"),
+)
+"""The blocks of a mind, those that change least first."""
+NO_MINDS: Final = "To poll the personas from their profiles alone: persimchat poll --config SCENARIO."
+
+
+@dataclass(frozen=True)
+class Standpoint:
+    """A participant as it was at a turn.
+
+    Attributes:
+        agent: its name.
+        turn: utterances so far.
+        blocks: what it knows of itself and of the conversation.
+    """
+
+    agent: str
+    turn: int
+    blocks: tuple[Block, ...]
+
+
+async def standpoints(record: Record, turns: Iterable[int], question: str) -> list[Standpoint]:
+    """Everybody at these turns but people, in order of turns and of listing.
+
+    In a conversation of minds, each has its mind of then, and what it recalls of the memories that were alive then when
+    it hears the question. In a baseline, each has its persona and what it has heard.
+
+    Args:
+        record: of the run.
+        turns: numbers of utterances, from 0.
+        question: what they are asked.
+
+    Raises:
+        InputError: the run has no such turn, or kept no checkpoints or no memories; or somebody works on it.
+        ModelError: an embedding failed.
+    """
+    wanted = sorted(set(turns))
+    if record.manifest.settings.baseline is not None:
+        return await asyncio.to_thread(_without_minds, record, wanted)
+    folder = record.path
+    try:
+        manifest = await asyncio.to_thread(manifest_of, folder)
+        check_memories(manifest, folder)
+    except InputError as error:
+        raise InputError(error.what, where=error.where, remedy=NO_MINDS) from error
+    if manifest.branch and wanted and wanted[0] < manifest.branch.turn:
+        raise InputError(
+            f"the run begins after utterance {manifest.branch.turn}; it shares what was before with "
+            f"{manifest.branch.of}",
+            where=f"run {manifest.run}",
+            remedy=f"Poll {manifest.branch.of} there, or choose --at {manifest.branch.turn} or a later turn.",
+        )
+    async with _copied(folder, manifest) as (place, settings):
+        graph_config: RunnableConfig = {"configurable": {"thread_id": manifest.run}}
+        async with checkpoints_in(settings.checkpoints, place) as saver:
+            states = await states_at(graph_for(settings, saver), graph_config, wanted, first=True)
+        found = []
+        for turn, snapshot in states.items():
+            state = cast(Conversation, snapshot.values)  # as the graph's channels are declared
+            for mind in participants(state).values():
+                if not mind.get("human"):
+                    found.append(await _with_mind(state, mind, turn, settings, question))
+        return found
+
+
+def profile(persona: Persona) -> Standpoint:
+    """Somebody outside of any conversation."""
+    return Standpoint(persona.name, 0, (blocks.basic_information(persona, knowledge=True),))
+
+
+async def _with_mind(state: Conversation, mind: Mind, turn: int, settings: Settings, question: str) -> Standpoint:
+    """One agent with its mind; one that has not awoken recalls nothing."""
+    run, name = state["simulation"], mind["name"]
+    shown = []
+    if mind["emotion"]:
+        recalled = await recall(
+            settings,
+            run,
+            name,
+            alive=mind["alive"],
+            unsaved=mind["unsaved"],
+            stm=mind["stm"],
+            focal_points=[question],
+            emotion=mind["emotion"],
+            turn=turn,
+        )
+        found = await memories_of(settings, run, name, [one["id"] for one in recalled], mind["unsaved"])
+        shown = blocks.within_budget([one for one in found if one.kind not in PINNED], settings.memory_tokens)
+    step = in_step(mind, situation=situation_of(state, name, settings))
+    common = common_blocks(step, shown, knowledge=True)
+    return Standpoint(name, turn, tuple(common[tag] for tag in _SHOWN))
+
+
+@asynccontextmanager
+async def _copied(folder: Path, manifest: Manifest) -> AsyncIterator[tuple[Path, Settings]]:
+    """A place that holds copies of a run's checkpoints and memories, and the settings with which to read them."""
+    settings = settings_of(manifest, {})
+    async with AsyncExitStack() as stack:
+        place = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="persimchat-", ignore_cleanup_errors=True)))
+        await asyncio.to_thread(_copy, folder, place)
+        used = settings.model_copy(update={"store": store_of(settings, place)})
+        await asyncio.to_thread(stack.enter_context, held_store(used.store))
+        stack.callback(discard, manifest.run)
+        yield place, used
+
+
+def _copy(folder: Path, place: Path) -> None:
+    """Copy checkpoints and memories while nobody works on the run."""
+    try:
+        with held(folder):
+            for path in folder.glob(f"{CHECKPOINTS}*"):
+                shutil.copy2(path, place / path.name)
+            if (folder / MEMORIES).is_dir():
+                shutil.copytree(folder / MEMORIES, place / MEMORIES)
+    except OSError as error:
+        raise MachineError.caused_by(error, "the run's memories cannot be copied", str(place)) from error
+
+
+def _without_minds(record: Record, turns: Sequence[int]) -> list[Standpoint]:
+    """The participants of a baseline."""
+    manifest, last = record.manifest, record.utterances[-1].turn if record.utterances else 0
+    scenario, settings = scenario_of(manifest, record.path), settings_of(manifest, {})
+    for turn in turns:
+        if turn > last:
+            raise InputError(
+                f"the run has {last} utterances; there is no turn {turn}",
+                where=f"run {manifest.run}",
+                remedy=f"Choose a turn from 0 to {last}.",
+            )
+    people = [persona for persona in scenario.participants if not persona.human]
+    return [_listener(persona, scenario, settings, record, turn) for turn in turns for persona in people]
+
+
+def _listener(persona: Persona, scenario: Scenario, settings: Settings, record: Record, turn: int) -> Standpoint:
+    name = persona.name
+    said = [
+        cast(Utterance, one.model_dump(exclude_none=True))  # a line of the transcript has an utterance's fields
+        for one in record.utterances
+        if one.turn <= turn
+    ]
+    ties = scenario.relationships if settings.relationships else []
+    seen = (Relationship.model_validate(tie).seen_by(name) for tie in ties if name in (tie.from_, tie.to))
+    debate = {"format": settings.answer_format, "choices": settings.choices}
+    situation: Situation = {
+        "simulation": record.manifest.run,
+        "topic": scenario.topic,
+        "turn": turn,
+        "max_messages": settings.max_messages,
+        "present": [other.name for other in scenario.participants],
+        "rules": list(scenario.rules),
+        "relationships": [tie for tie in seen if tie is not None],
+        "recent": [],
+        "debate": debate if settings.mode == "debate" else None,
+        "closing": False,
+    }
+    goals = scenario.goals_of(persona) if settings.social_goals else []
+    heard = blocks.last_utterances(heard_by(said, name), name).items
+    return Standpoint(
+        name,
+        turn,
+        (
+            blocks.basic_information(persona, knowledge=True),
+            blocks.relationships(situation),
+            blocks.goals({"goals": list(goals)}),
+            blocks.scene(situation, name),
+            blocks.progress(situation),
+            Block("transcript", heard),
+        ),
+    )

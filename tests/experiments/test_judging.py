@@ -1,0 +1,367 @@
+"""Judges as measures of an experiment: what they find, what it costs, what is asked again, and what is refused."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Callable
+from pathlib import Path
+from statistics import fmean, stdev
+from typing import Any
+
+import pytest
+import scipy.stats
+from loopback.answering import Fault, natural_answer
+from loopback.scripted import task_of
+from loopback.server import LoopbackServer
+
+from evaluation.judging import TIES, Planned, first_words, topic_in
+from persimchat.app.cli import main
+from persimchat.evaluation import judging
+from persimchat.evaluation.pairs import PAIRS
+from persimchat.experiments import Experiment, run_experiment
+from persimchat.experiments.api import Results, prepare
+from persimchat.experiments.place import EVENTS
+from persimchat.runs.folder.calls import read_calls
+from persimchat.runs.folder.judgements import JUDGEMENTS
+
+Make = Callable[..., Experiment]
+Serve = Callable[..., LoopbackServer]
+NOBODY = "m@http://127.0.0.1:9/v1"
+TOPICS = {"list": [{"id": f"t{n}", "topic": f"Topic {n}?"} for n in range(4)]}
+METHODS = {"method": ["single_agent", "group_chat"]}
+
+
+def table(folder: Path, name: str) -> list[dict[str, str]]:
+    with (folder / "tables" / f"{name}.csv").open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def begun(folder: Path) -> list[str]:
+    """The cells that were begun, as often as they were."""
+    events = [json.loads(line) for line in (folder / EVENTS).read_text(encoding="utf-8").splitlines()]
+    return [event["cell"] for event in events if event["event"] == "started"]
+
+
+def report_of(results: Results) -> str:
+    return (results.folder / "report.html").read_text(encoding="utf-8")
+
+
+SCRIPTS = {"topic": "Tea?", "participants": ["Jarmila", "Zeynep"], "settings": {"model": "offline"}}
+LENGTHS = {"variant": {f"n{n}": {"max_messages": n, "baseline": "single_agent"} for n in (2, 3, 4)}}
+"""Conversations that a judge who sees no more than the transcript can tell apart."""
+
+
+def variant_of(words: str) -> str:
+    """The variant of a transcript, which its length tells."""
+    return f"n{len(words.strip().splitlines())}"
+
+
+# ── what they find ─────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.proof
+def test_scores_means_intervals_and_holm(make: Make, serving: Serve, tmp_path: Path):
+    """Scores scripted by cell: means, SD, intervals and p as by hand."""
+    first, second = [6, 7, 8, 9], [5, 5, 8, 7]
+    scores = {"n2": first, "n3": second}
+
+    def score(body: dict[str, Any]) -> int:
+        return scores[variant_of(first_words(body, "transcript"))][int(topic_in(body)[6])]
+
+    judge = Planned(score)
+    measures = {"dimensions": {"by": serving(judge).model(), "only": ["BEL"]}}
+    grid = {"variant": {name: LENGTHS["variant"][name] for name in scores}}
+    compare = [{"by": "variant"}]
+    results = run_experiment(make(base=SCRIPTS, tasks=TOPICS, grid=grid, compare=compare, measures=measures), tmp_path)
+    assert judge.asked == 8
+    one, two = (row for row in results.rows("groups") if row["measure"] == "BEL")
+    assert (one["variant"], one["mean"], one["n"], one["tasks"]) == ("n2", 7.5, 4, 4)
+    assert one["sd"] == pytest.approx(1.2910, abs=5e-5)
+    assert (one["low"], one["high"]) == pytest.approx((5.446, 9.554), abs=5e-4)
+    assert (two["mean"], two["sd"]) == (fmean(second), stdev(second))
+    (row,) = [row for row in results.rows("comparisons") if row["measure"] == "BEL"]
+    differences = [b - a for a, b in zip(first, second, strict=True)]
+    assert (row["a"], row["difference"], row["tasks"]) == ("n3", fmean(differences), 4)
+    half = scipy.stats.t.ppf(0.975, 3) * stdev(differences) / 2
+    assert row["high"] == pytest.approx(fmean(differences) + half)
+    assert row["p_holm"] == row["p"]
+    assert results.compare("BEL", "variant")[0].difference.value == row["difference"]
+    measured = [row for row in results.rows("measures") if row["measure"] == "BEL"]
+    assert {(row["judge"], row["repeat"]) for row in measured} == {(measures["dimensions"]["by"], 1)}
+
+
+def test_a_score_out_of_range_is_asked_for_again_then_missing(make: Make, serving: Serve, tmp_path: Path):
+    judge = Planned(lambda _: -6)
+    base = {
+        "topic": "Tea?", "participants": [{"name": n, "description": "Somebody."} for n in ("Ada", "Bo")],
+        "relationships": [{**TIES[0], "from": "Ada", "to": "Bo"}],
+        "settings": {"model": "offline", "max_messages": 2, "baseline": "single_agent"},
+    }  # fmt: skip
+    measures = {"dimensions": {"by": serving(judge).model(), "only": ["REL", "GOAL"]}}
+    results = run_experiment(make(base=base, grid={}, measures=measures), tmp_path)
+    assert judge.asked == 2
+    found = {row["measure"]: (row["value"], row["missing"]) for row in results.rows("measures")}
+    assert found == {"REL": (None, "unparseable"), "GOAL": (None, "does not apply")}
+    (rel,) = [row for row in results.rows("groups") if row["measure"] == "REL"]
+    assert (rel["n"], rel["missing"], rel["mean"]) == (0, 1, None)
+    assert "1 of 1 (100 %) answers of the judge for dimensions are missing (unparseable 1)" in report_of(results)
+
+
+def test_a_judge_that_favours_the_first_place(make: Make, serving: Serve, tmp_path: Path):
+    """All ties, conflict rate 1, position effect +2; what was answered is not asked again."""
+    judge = Planned(pair=lambda _: (8, 6))
+    grid = {"method": ["single_agent", "group_chat"], "seed": [0, 1, 2]}
+    measures = {"pairs": {"by": serving(judge).model(), "axis": "method", "k": 1}}
+    results = run_experiment(make(grid=grid, measures=measures), tmp_path)
+    (one,) = results.rows("contests")
+    assert (one["a"], one["b"]) == ("group_chat", "single_agent")
+    assert (one["wins"], one["ties"], one["losses"], one["tasks"]) == (0, 3, 0, 3)
+    assert (one["win_rate"], one["p_holm"], one["conflicts"], one["position"]) == (0.5, 1, 1, 2)
+    assert (one["position_low"], one["position_high"]) == (2, 2)
+    pairs = results.rows("pairs")
+    assert [(row["verdict"], row["a_first"], row["b_first"], row["score_a"]) for row in pairs] == [
+        ("tie", "win", "loss", 7)
+    ] * 3
+    assert [row["seed"] for row in pairs] == [0, 1, 2]
+    report = report_of(results)
+    assert "Pairs by method" in report and "3 tasks (pairs by method)" in report
+    assert judge.asked == 6
+    turned = {"method": ["group_chat", "single_agent"], "seed": [0, 1, 2]}
+    again = run_experiment(make(grid=turned, measures=measures), tmp_path)
+    assert judge.asked == 6
+    assert (again.rows("contests")[0]["a"], again.rows("contests")[0]["ties"]) == ("single_agent", 3)
+
+
+@pytest.mark.proof
+def test_nonsense_is_counted_and_never_imputed(make: Make, serving: Serve, tmp_path: Path):
+    served = {"n": 0}
+
+    def pair(body: dict[str, Any]) -> Any:
+        served["n"] += "could not be used" not in str(body["messages"][-1])
+        return "nonsense" if served["n"] % 5 == 0 else (8, 6)
+
+    measures = {
+        "pairs": {"by": serving(Planned(pair=pair)).model(), "axis": "method", "k": 1},
+        "settings": {"concurrent": False},
+    }
+    results = run_experiment(make(grid={**METHODS, "seed": list(range(5))}, measures=measures), tmp_path)
+    (one,) = results.rows("contests")
+    assert (one["ties"], one["missing"], one["tasks"]) == (3, "one order only 2", 3)
+    missing = [row["answers_missing"] for row in results.rows("pairs") if row["answers_missing"]]
+    assert missing == ["unparseable 1"] * 2  # every fifth of ten
+    assert "2 of 10 (20 %) answers of the judge for pairs are missing in method group_chat" in report_of(results)
+
+
+@pytest.mark.proof
+def test_three_variants_in_a_circle(make: Make, serving: Serve, tmp_path: Path):
+    """Each beats the next: a matrix, and the circle by name; few tasks are warned of, and lengths are told."""
+    order = [*LENGTHS["variant"]]
+
+    def pair(body: dict[str, Any]) -> tuple[int, int]:
+        a, b = (variant_of(first_words(body, tag)) for tag in ("first_conversation", "second_conversation"))
+        return (9, 4) if order.index(b) == (order.index(a) + 1) % 3 else (4, 9)
+
+    measures = {"pairs": {"by": serving(Planned(pair=pair)).model(), "axis": "variant", "k": 1}}
+    results = run_experiment(make(base=SCRIPTS, tasks=TOPICS, grid=LENGTHS, measures=measures), tmp_path)
+    assert {(row["wins"], row["losses"]) for row in results.rows("contests")} == {(0, 4), (4, 0)}
+    assert {row["p"] for row in results.rows("contests")} == {2 / 2**4}
+    assert {row["p_holm"] for row in results.rows("contests")} == {6 / 2**4}
+    report = report_of(results)
+    assert "n2 beats n3 beats n4 beats n2" in report
+    assert "Win rate of the row against the column" in report
+    assert "Words an utterance by variant: n2 " in report
+    assert "Only 4 tasks" in report
+
+
+@pytest.mark.proof
+def test_a_judge_that_prefers_the_longer_text_is_told_of(make: Make, serving: Serve, tmp_path: Path):
+    def by_length(body: dict[str, Any]) -> tuple[float, ...]:
+        own = [len(first_words(body, tag).split()) for tag in ("first_conversation", "second_conversation")]
+        return tuple(round(min(10, max(1, 5 + (each - sum(own) / 2) / 10)), 1) for each in own)
+
+    words = {"variant": {f"w{n}": {"utterance_words": n, "baseline": "single_agent"} for n in (10, 30)}}
+    settings = {"model": "offline", "max_messages": 2}
+    measures = {"pairs": {"by": serving(Planned(pair=by_length)).model(), "axis": "variant", "k": 1}}
+    base = {**SCRIPTS, "settings": settings}
+    results = run_experiment(make(base=base, tasks=TOPICS, grid=words, measures=measures), tmp_path)
+    (one,) = results.rows("contests")
+    assert one["length"] is not None and one["length"] > 0.3
+    assert "w30 against w10: scores rise with the length of utterances" in report_of(results)
+
+
+# ── what it costs, and what is asked again ─────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.proof
+def test_an_estimate_counts_what_is_asked(
+    make: Make, serving: Serve, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    monkeypatch.chdir(tmp_path)
+    judge = Planned()
+    by = serving(judge).model()
+    measures = {"dimensions": {"by": by, "repeats": 2}, "pairs": {"by": by, "axis": "method", "k": 2}}
+    make(grid={**METHODS, "seed": [0, 1]}, measures=measures)
+    assert main(["experiment", "estimate", "small.yaml", "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert {one["measure"]: one["calls"] for one in told["judging"]} == {"dimensions": 4 * 8 * 2, "pairs": 2 * 4}
+    assert told["in_all"]["calls"] == told["missing"]["calls"] + 72
+    assert told["in_all"]["cost_usd"] is None
+    assert judge.asked == 0
+    assert main(["experiment", "run", "small.yaml", "--yes"]) == 0
+    said = capsys.readouterr()
+    assert "judging, pairs, test-model@" in said.out and "price unknown" in said.out
+    assert "judging: 72 questions answered, 72 calls" in said.out
+    assert judge.asked == 72
+    assert len(read_calls(Path("results/small"))) == 72
+    assert main(["experiment", "run", "small.yaml", "--yes"]) == 0
+    assert "4 of 4 done, 0 calls" in capsys.readouterr().out
+    assert judge.asked == 72
+
+
+@pytest.mark.proof
+def test_other_measures_hold_nothing_again(make: Make, serving: Serve, tmp_path: Path):
+    judge = Planned()
+    by = serving(judge).model()
+    grid = {**METHODS, "seed": [0, 1]}
+    first = run_experiment(make(grid=grid), tmp_path)
+    held = begun(first.folder)
+    assert "persimchat experiment run FILE" in report_of(first)
+    assert "pairs: {by: MODEL, axis: method}" in report_of(first)
+    run_experiment(make(grid=grid, measures={"dimensions": {"by": by, "only": ["BEL"]}}), tmp_path)
+    assert judge.asked == 4
+    more = {"dimensions": {"by": by, "only": ["BEL", "CRE"], "repeats": 2}, "evaluators": ["balance"]}
+    results = run_experiment(make(grid=grid, measures=more, compare=[{"by": "method"}]), tmp_path)
+    assert judge.asked == 4 * 2 * 2
+    assert begun(results.folder) == held and len(held) == 4
+    assert len([row for row in results.rows("measures") if row["measure"] == "CRE"]) == 8
+    lines = sum(len((results.folder / "runs" / cell / JUDGEMENTS).read_text().splitlines()) for cell in held)
+    assert lines == 16
+    for cell in held:  # the wording of the questions was another: kept, not shown, asked again
+        path = results.folder / "runs" / cell / JUDGEMENTS
+        path.write_text(path.read_text(encoding="utf-8").replace('"request":"', '"request":"0'), encoding="utf-8")
+    assert main(["experiment", "report", str(results.folder)]) == 0
+    assert {row["missing"] for row in table(results.folder, "measures") if row["measure"] == "BEL"} == {"not asked"}
+    assert judge.asked == 16
+    run_experiment(make(grid=grid, measures=more), tmp_path)
+    assert judge.asked == 32
+
+
+def test_a_budget_is_for_conversations_and_judges_together(make: Make, serving: Serve, tmp_path: Path):
+    judge = Planned()
+    by = serving(judge).model()
+    grid = {"method": ["single_agent"], "seed": [0, 1, 2, 3]}
+    measures = {"dimensions": {"by": by, "only": ["BEL", "CRE"]}}
+    results = run_experiment(make(grid=grid, measures=measures, limits={"budget_calls": 9}), tmp_path)
+    assert results.judged is not None and results.outcome is not None
+    assert results.outcome.spent.calls + judge.asked == 9
+    assert (results.judged.answered, results.judged.left) == (5, 3)
+    assert "budget of 9 calls" in results.judged.exhausted
+    missing = [row["missing"] for row in results.rows("measures") if row["missing"]]
+    assert missing == ["not asked"] * 3
+    assert "Some questions were not asked" in report_of(results)
+    same = run_experiment(make(grid=grid, measures=measures, limits={"budget_calls": 9}), tmp_path)
+    assert same.judged is not None and same.judged.made == 0 and judge.asked == 5
+    more = run_experiment(make(grid=grid, measures=measures, limits={"budget_calls": 12}), tmp_path)
+    assert more.judged is not None and more.judged.left == 0 and judge.asked == 8
+
+
+@pytest.mark.proof
+def test_the_server_counts_no_more_than_the_budget(make: Make, serving: Serve, tmp_path: Path):
+    """Conversations and judging on one server: at most 500 requests, the rest is planned; a higher budget goes on."""
+    judge = Planned()
+
+    def answer(body: dict[str, Any]) -> Any:
+        return judge(body) if task_of(body) in ("dimension", "pair") else natural_answer(body)
+
+    server = serving(answer)
+    model = server.model()
+    base = {
+        "topic": "Tea?", "participants": ["Jarmila", "Zeynep"], "settings": {"model": model, "max_messages": 4}
+    }  # fmt: skip
+    grid = {"method": ["need_to_talk", "round_robin"], "seed": list(range(8))}
+    measures = {"dimensions": {"by": model, "only": ["BEL", "CRE"]}, "pairs": {"by": model, "axis": "method"}}
+    given = {"base": base, "grid": grid, "measures": measures}
+    first = run_experiment(make(**given, limits={"budget_calls": 500}), tmp_path)
+    assert len(server.bodies()) <= 500
+    assert first.outcome is not None and first.judged is not None
+    assert len(server.bodies()) == first.outcome.spent.calls + first.judged.spent.calls
+    assert first.outcome.left
+    assert "planned" in {row["status"] for row in first.rows("cells")}
+    second = run_experiment(make(**given, limits={"budget_calls": 5000}), tmp_path)
+    assert {row["status"] for row in second.rows("cells")} == {"done"}
+    assert second.judged is not None and second.judged.left == 0
+    assert {row["missing"] for row in [*second.rows("measures"), *second.rows("pairs")]} == {None}
+    assert judge.asked == 16 * 2 + 8 * 6
+    assert "judges words of its own" in report_of(second)
+
+
+@pytest.mark.proof
+def test_a_judge_that_fails_costs_no_report(
+    make: Make, serving: Serve, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(judging, "TRANSIENT", judging.TRANSIENT._replace(initial_interval=0.001, max_interval=0.002))
+    wrong = {"now": True}
+    judge = Planned(lambda _: Fault(401, {"error": {"message": "no"}}) if wrong["now"] else 7)
+    measures = {"dimensions": {"by": serving(judge).model(), "only": ["BEL"]}}
+    make(grid={"method": ["single_agent"], "seed": [0, 1]}, measures=measures)
+    assert main(["experiment", "run", "small.yaml", "--yes"]) == 3
+    said = capsys.readouterr()
+    assert "a judge failed" in said.err and "does not accept the key" in said.err
+    assert {row["missing"] for row in table(Path("results/small"), "measures")} == {"not asked"}
+    wrong["now"] = False
+    assert main(["experiment", "run", "small.yaml", "--yes"]) == 0
+    assert {row["value"] for row in table(Path("results/small"), "measures")} == {"7.0"}
+
+
+def test_the_length_of_judges_prompts_is_foreseen(make: Make, tmp_path: Path):
+    """Before conversations are held, they are taken to be of typical length."""
+    dimensions = {"by": NOBODY, "only": ["BEL", "CRE"]}
+    measures = {"dimensions": dimensions, "pairs": {"by": NOBODY, "axis": "method"}}
+    base = {**SCRIPTS, "settings": {"model": "offline", "max_messages": 8}}
+    wanted = make(base=base, grid=METHODS, measures=measures)
+    foreseen = [work.cost for work in prepare(wanted, tmp_path).judging]
+    run_experiment(make(base=base, grid=METHODS), tmp_path)
+    known = [work.cost for work in prepare(wanted, tmp_path).judging]
+    assert [cost.calls for cost in foreseen] == [cost.calls for cost in known] == [4, 6]
+    for before, after in zip(foreseen, known, strict=True):
+        assert before.input_tokens == pytest.approx(after.input_tokens, rel=0.15)
+
+
+def test_tables_in_another_form_beside_csv(make: Make, serving: Serve, tmp_path: Path):
+    import pyarrow.parquet
+
+    measures = {"dimensions": {"by": serving(Planned()).model(), "only": ["BEL"]}}
+    results = run_experiment(make(grid={"method": ["single_agent"]}, measures=measures), tmp_path, form="parquet")
+    (row,) = pyarrow.parquet.read_table(results.folder / "tables" / "measures.parquet").to_pylist()
+    assert (row["measure"], row["value"], row["repeat"]) == ("BEL", 7.0, 1)
+    assert (results.folder / "tables" / "measures.csv").is_file()
+    assert not (results.folder / "tables" / "pairs.csv").exists()
+
+
+def test_pairs_are_kept_in_the_folder_of_the_experiment(make: Make, serving: Serve, tmp_path: Path):
+    measures = {"pairs": {"by": serving(Planned()).model(), "axis": "method", "k": 1}}
+    results = run_experiment(make(grid=METHODS, measures=measures), tmp_path)
+    assert len((results.folder / PAIRS).read_text(encoding="utf-8").splitlines()) == 2
+    plain = run_experiment(make(grid=METHODS), tmp_path)
+    assert not (plain.folder / "tables" / "contests.csv").exists()
+
+
+@pytest.mark.proof
+def test_the_example(
+    root: Path, tmp_path: Path, serving: Serve, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    """It judges and compares three methods; published values stand beside its own."""
+    judge = Planned()
+    monkeypatch.setenv("OPENAI_BASE_URL", serving(judge).url)
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-nobody")
+    example = str(root / "examples/experiments/judged.yaml")
+    assert main(["experiment", "run", example, "--yes", "--out", str(tmp_path)]) == 0
+    assert judge.asked == 9 * 2 + 9 * 2
+    said = capsys.readouterr().out
+    assert "judging, pairs, openai:gpt-4o-mini: about 18 calls" in said and "cost: $" in said
+    assert "judging: 36 questions answered, 36 calls" in said
+    report = (tmp_path / "judged" / "report.html").read_text(encoding="utf-8")
+    assert "8.76 ± 0.59 (Table B.3)" in report and "What differed from Chocholatý" in report
+    assert "3 tasks (by method), 3 tasks (pairs by method)" in report
