@@ -29,6 +29,7 @@ from persimchat.runs.folder.stored import (
     is_empty,
     is_none,
 )
+from persimchat.runs.folder.story_record import StoryOutcome as StoryOutcome
 from persimchat.runs.folder.totals import Totals as Totals
 
 EVENTS_VERSION: Final = 1
@@ -242,18 +243,6 @@ class Happened(Stored, _Event):
         default=None, exclude_if=is_none, description="of a standing: the main character supported; empty for nobody"
     )
     influence: Count | None = Field(default=None, exclude_if=is_none, description="of a standing")
-
-
-class StoryOutcome(Stored):
-    """The result of a story's vote."""
-
-    winners: list[str] = Field(default=[], description="one; several after a draw; none if nobody voted")
-    decided: str = Field(default="", description="the choice of a decider who decides alone")
-    ceded: str = Field(default="", description="whom the decider, a main character, has put in its own place")
-    appointed: str = Field(default="", description="whom the decider would have if it could not have itself")
-    elected: list[str] = Field(default=[], description="who has most open ballots after the rules for ties")
-    open: dict[str, Count] = Field(default={}, description="open ballots by candidate")
-    closed: dict[str, Count] = Field(default={}, description="closed ballots by candidate")
 
 
 class Silenced(Stored, _Event):

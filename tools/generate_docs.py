@@ -25,7 +25,7 @@ from persimchat.graph.baselines import BUILDERS
 from persimchat.graph.minds import build_hearing, build_thinking
 from persimchat.graph.stories.story import build_story
 from persimchat.runs.events import Concluded, Event, MindRecord, Position, RecalledMemory, StoryOutcome, Totals
-from persimchat.runs.folder.mind_record import StoryStanding
+from persimchat.runs.folder.story_record import StoryStanding
 from persimchat.state.setting import GROUPS
 from persimchat.state.settings import ABOUT, RetrievalWeights, Settings
 

@@ -7,6 +7,7 @@ from typing import Annotated, Any, Final
 from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema
 
 from persimchat.runs.folder.stored import AsGiven, Count, Levels, Stored, Turn, is_empty, is_none
+from persimchat.runs.folder.story_record import StoryStanding
 from persimchat.state.emotion import Level
 
 WHOLE_ONLY: Final = frozenset(
@@ -60,16 +61,6 @@ class Thought(_Part):
     react: bool | None = None
     reaction: str = ""
     goals: list[str] = []
-
-
-class StoryStanding(Stored):
-    """Where a character of a story stands after an update."""
-
-    main: bool = False
-    beliefs: list[dict[str, Any]] = Field(default=[], description="text, score, and for whom; empty for nobody")
-    closeness: dict[str, int] = Field(default={}, description="to each of the others, 0–100")
-    supports: str = Field(default="", description="the main character supported; empty for nobody")
-    review: str = Field(default="", description="the sentence of the last review")
 
 
 class RecalledMemory(BaseModel):

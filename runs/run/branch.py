@@ -31,6 +31,7 @@ from persimchat.runs.run.going_on import (
     check_memories,
     manifest_of,
     past_of,
+    refuse_out_of_turn,
     scenario_of,
     settings_of,
 )
@@ -215,7 +216,7 @@ async def _branched(
         at = now().isoformat(timespec="seconds")
         branch = Branch(of=manifest.run, turn=turn, why=why, changed={**otherwise, **changed})
         begun = Manifest.begun(run, scenario, settings, at, branch=branch)
-        _check_words(snapshot.values, wanted, source)
+        refuse_out_of_turn(snapshot.values, wanted, source)
         state = _state_of(snapshot, run, wanted, changed)
         folder, asides = await prepared(origin, source, out or source.parent, begun, state, settings)
     made: Run | None = None
@@ -342,24 +343,6 @@ def _check_limit(turn: int, settings: Settings, source: Path) -> None:
             where=str(source),
             remedy="Choose an earlier turn or a higher --messages.",
         )
-
-
-def _check_words(state: Mapping[str, Any], wanted: Sequence[Mapping[str, Any]], source: Path) -> None:
-    """Refuse words of a story's character whose turn it is not: rooms and their order are part of the shared past."""
-    act = state.get("act")
-    if act is None:
-        return
-    speakers = {one.get("speaker") or one.get("agent") for one in wanted} - {None, ""}
-    next_ = act["who"] if act["do"] == "speak" else []
-    for speaker in speakers:
-        if speaker not in next_:
-            room = " and ".join(state["rooms"][act["room"]]["members"]) if act["room"] else ""
-            told = f"{next_[0]} speaks next, in the room of {room}" if next_ else "all speak at once there"
-            raise InputError(
-                f"{speaker} cannot speak there: {told}",
-                where=str(source),
-                remedy="Choose the speaker, another turn, or let the Moderator say it.",
-            )
 
 
 def _new_folder(out: Path, run: str, manifest: Manifest) -> Path:

@@ -9,8 +9,8 @@ from typing import Any
 
 from persimchat.memory.recollection import memories_of
 from persimchat.runs.events import MindRecord, RecalledMemory
-from persimchat.runs.folder.mind_record import StoryStanding
 from persimchat.runs.folder.rebuild import Rebuilt, add_minds
+from persimchat.runs.folder.story_record import StoryStanding
 from persimchat.runs.run.history import states_at
 from persimchat.runs.run.resources import RunResources
 from persimchat.state.conversation import judge_mind, participants, utterances
