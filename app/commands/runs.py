@@ -45,8 +45,8 @@ def list_all(
         ),
     ] = "",
     mode: Annotated[
-        Literal["discussion", "debate"] | None,
-        typer.Option("--mode", metavar="MODE", help="Only discussion, or only debate.", show_default=False),
+        Literal["discussion", "debate", "story"] | None,
+        typer.Option("--mode", metavar="MODE", help="Only discussion, debate or story.", show_default=False),
     ] = None,
     ended: Annotated[
         _Ending | None,

@@ -16,6 +16,7 @@ from persimchat.runs.control import Control
 from persimchat.runs.events import Event, Happened, MindChanged, Stopped, TurnEnded, Uttered
 from persimchat.runs.folder.past import past_events
 from persimchat.runs.folder.reading import read_run
+from persimchat.runs.reports.diff import compare
 from persimchat.runs.reports.estimate import estimate
 from persimchat.runs.reports.export import seen_by
 from persimchat.runs.result import result_of
@@ -204,6 +205,18 @@ async def test_a_branch_says_something_else_in_a_room_and_only_that_room_hears_i
         pass
     assert replay.comparison is not None
     assert replay.comparison.same, replay.comparison.parts
+
+
+async def test_two_runs_are_compared_by_where_their_characters_stand(folder: Path, tmp_path: Path) -> None:
+    said = read_records(folder / "transcript.jsonl")
+    async for _ in branch_run(folder, 2, say=(said[2]["speaker"], "I speak for Veikko."), run="branch"):
+        pass
+    a, b = (read_run(path, whole=True) for path in (folder, tmp_path / "branch"))
+    found = compare(a, b)
+    assert [one.name for one in found.standings] == a.manifest.names
+    assert all(one.a.startswith("behind ") and "influence" in one.b for one in found.standings)
+    assert not found.equal
+    assert compare(a, a).equal
 
 
 async def test_a_branch_refuses_who_is_not_next_and_the_middle_of_a_chat_round(folder: Path) -> None:
