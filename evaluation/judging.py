@@ -105,6 +105,11 @@ class Respondent(ABC):
     def name(self) -> str:
         """Its name in records."""
 
+    @property
+    @abstractmethod
+    def models(self) -> Sequence[str]:
+        """The models that are asked, as users write them."""
+
     @abstractmethod
     def cost_of(self, asked: Iterable[Asked]) -> Cost:
         """What asking these questions will take, if every first answer is valid."""
@@ -191,6 +196,11 @@ class Judge(Respondent):
     def name(self) -> str:
         """Its name in records."""
         return judge_name(self.model.written)
+
+    @property
+    def models(self) -> list[str]:
+        """The model."""
+        return [self.model.written]
 
     @property
     def price(self) -> float | None:

@@ -104,7 +104,7 @@ class Polled:
     @cached_property
     def units(self) -> list[Unit]:
         """All questions, in order of turns and agents."""
-        asked = [_asked(self.poll, one, self.settings, in_conversation=bool(self.run)) for one in self.standpoints]
+        asked = [question_to(self.poll, one, self.settings, in_conversation=bool(self.run)) for one in self.standpoints]
         return [Unit(self.poll, one, n) for one in asked for n in range(1, self.repeats + 1)]
 
     def rows(self) -> dict[Key, PollAnswer]:
@@ -161,17 +161,18 @@ class Everybody(Respondent):
     """The agents of the runs that are polled, each with its own model.
 
     Args:
-        parts: the questions, at least one; the settings of the first give budgets, limits and seed.
+        settings: give budgets, limits and seed.
+        asked: the questions.
 
     Raises:
         InputError: a model's name is wrong, or its price is not known and there is a budget.
     """
 
-    def __init__(self, parts: Sequence[Polled]) -> None:
-        super().__init__(settings := parts[0].settings)
-        self._asked = {unit.asked.by: unit.asked for part in parts for unit in part.units}
-        for by, asked in self._asked.items():
-            if settings.budget_usd is not None and _cost(asked, 1_000_000, 1_000_000) is None:
+    def __init__(self, settings: Settings, asked: Iterable[AskedOf]) -> None:
+        super().__init__(settings)
+        self._asked = {one.by: one for one in asked}
+        for by, one in self._asked.items():
+            if settings.budget_usd is not None and _cost(one, 1_000_000, 1_000_000) is None:
                 raise InputError(
                     f"budget_usd is set, and the price of {by} is not known",
                     remedy=f"Set prices={{'{by}': [USD per million tokens in, out]}}, or budget_tokens.",
@@ -181,6 +182,11 @@ class Everybody(Respondent):
     def name(self) -> str:
         """The models that answer."""
         return ", ".join(self._asked) or "nobody"
+
+    @property
+    def models(self) -> list[str]:
+        """The models that answer, as users write them."""
+        return [asked.model.written for asked in self._asked.values()]
 
     @property
     def draws_lots(self) -> bool:
@@ -212,7 +218,15 @@ def _cost(asked: AskedOf, given: int, made: int) -> float | None:
     return cost_usd(asked.model, given, made, asked.settings.prices)
 
 
-def _asked(poll: Poll, one: Standpoint, settings: Settings, *, in_conversation: bool) -> AskedOf:
+def question_to(poll: Poll, one: Standpoint, settings: Settings, *, in_conversation: bool) -> AskedOf:
+    """The question to somebody as they were.
+
+    Args:
+        poll: what is asked.
+        one: who is asked.
+        settings: with which their model is found.
+        in_conversation: whether they have been in one.
+    """
     values = {
         "blocks": list(one.blocks),
         "question": poll.ask,
@@ -248,7 +262,7 @@ async def in_run(
     """
     found = await standpoints(record, turns_of(record, at), poll.ask)
     settings = settings_of(record.manifest, changes or {})
-    return Polled(record.path, record.manifest.run, poll, found, _answering(settings, poll, budgets or {}), repeats)
+    return Polled(record.path, record.manifest.run, poll, found, answering(settings, poll, budgets or {}), repeats)
 
 
 def of_profiles(folder: Path, scenario: Scenario, poll: Poll, settings: Settings, *, repeats: int = 1) -> Polled:
@@ -263,7 +277,7 @@ def of_profiles(folder: Path, scenario: Scenario, poll: Poll, settings: Settings
     """
     people = [profile(persona) for persona in scenario.participants if not persona.human]
     budgets = {name: getattr(settings, name) for name in BUDGETS}
-    return Polled(folder, "", poll, people, _answering(settings, poll, budgets), repeats)
+    return Polled(folder, "", poll, people, answering(settings, poll, budgets), repeats)
 
 
 def turns_of(record: Record, at: Iterable[str | int]) -> list[int]:
@@ -277,7 +291,7 @@ def turns_of(record: Record, at: Iterable[str | int]) -> list[int]:
     return sorted({{START: 0, END: last}[one] if isinstance(one, str) else one for one in at})
 
 
-def _answering(settings: Settings, poll: Poll, budgets: Mapping[str, Any]) -> Settings:
+def answering(settings: Settings, poll: Poll, budgets: Mapping[str, Any]) -> Settings:
     """The settings with which a poll is answered: with the model that answers for everybody, if any does."""
     models = {**settings.module_models, MODULE: poll.by} if poll.by else settings.module_models
     return settings.model_copy(update={**dict.fromkeys(BUDGETS), **budgets, "module_models": models})

@@ -11,6 +11,7 @@ from typing import Any
 from persimchat.evaluation.statistics.library import stats
 from persimchat.experiments.comparing import Comparison, compare
 from persimchat.experiments.driving import Outcome, Progress, check_cells, drive
+from persimchat.experiments.engine import EngineChoice, EngineName, opened
 from persimchat.experiments.file import Compare, Experiment
 from persimchat.experiments.judging import (
     Asker,
@@ -29,6 +30,7 @@ from persimchat.experiments.measuring import measures_of
 from persimchat.experiments.needs import check_budget, estimates, model_limits
 from persimchat.experiments.place import Changes, Place, Standing, stale_cells
 from persimchat.experiments.plan import Plan, plan
+from persimchat.experiments.positions import stance_numbers
 from persimchat.experiments.report import write_report
 from persimchat.experiments.robustness import Robustness, answers_are_compared
 from persimchat.experiments.tables import CSV, Tables, tables, write_tables
@@ -48,7 +50,7 @@ class Results:
         folder: its folder.
         tables: all rows, and everything that they were made of.
         outcome: how the cells went; None where only the folder was read.
-        judged: how judging went; None where no judge was asked.
+        judged: how judging and polls went; None where nothing was asked.
     """
 
     folder: Path
@@ -61,7 +63,8 @@ class Results:
 
         Args:
             table: `cells`, `measures`, `groups` or `comparisons`; where a judge compares pairs, `pairs` and `contests`;
-                where wording, order, model or seed are varied, `flips` and `contrasts`.
+                where there are polls or positions, `polls` and `stances`; where wording, order, model or seed are
+                varied, `flips` and `contrasts`.
 
         Raises:
             InputError: there is no such table.
@@ -106,7 +109,7 @@ class Prepared:
         standings: how far each cell is, by its id.
         stale: why cells are not what they would be if they were held now, by their ids.
         renewing: whether these are held again.
-        judging: what is left to ask judges, one a measure.
+        judging: what is left to ask judges and in polls, one a measure.
     """
 
     plan: Plan
@@ -129,6 +132,7 @@ def prepare(experiment: Experiment, out: Path | str = RESULTS, *, many: bool = F
     """
     planned = plan(experiment, many=many)
     measures_of(experiment)
+    stance_numbers(experiment)
     askers = askers_of(planned)
     if experiment.compare or answers_are_compared(planned):
         stats()
@@ -146,7 +150,10 @@ def prepare(experiment: Experiment, out: Path | str = RESULTS, *, many: bool = F
 
 
 async def run_prepared(
-    prepared: Prepared, tell: Callable[[Progress | Judging], None] = lambda _: None, form: str = CSV
+    prepared: Prepared,
+    tell: Callable[[Progress | Judging], None] = lambda _: None,
+    form: str = CSV,
+    choice: EngineChoice = EngineChoice(),  # noqa: B008
 ) -> Results:
     """Hold what is missing of an experiment, ask its judges, and write its tables and its report.
 
@@ -154,11 +161,12 @@ async def run_prepared(
         prepared: the experiment.
         tell: is told how far it is.
         form: a format in which tables are written beside CSV.
+        choice: the engine that holds the conversations.
 
     Raises:
-        InputError: before the first call: a cell cannot be held, a judge cannot be asked, or another process runs the
-            experiment.
-        MissingExtraError: before the first call: the format needs a library that is not installed.
+        InputError: before the first call: a cell cannot be held, a judge cannot be asked, the engine cannot be used,
+            or another process runs the experiment.
+        MissingExtraError: before the first call: the format or the engine needs a library that is not installed.
         MachineError: the machine has stopped it; it goes on when it is run again.
     """
     place, experiment = prepared.place, prepared.plan.experiment
@@ -166,13 +174,18 @@ async def run_prepared(
     need(form)
     await check_cells(prepared.plan)
     await check_askers(askers)
-    with place.driven(), limited(model_limits(prepared.plan, judges_of(askers))):
-        place.keep(prepared.plan)
-        besides = await asyncio.to_thread(spent_on_judging, place.path)
-        renewing = prepared.stale if prepared.renewing else ()
-        outcome = await drive(prepared.plan, place, prepared.estimates, tell, besides=besides, renewing=renewing)
-        judged = await _judged(prepared, askers, outcome, tell) if askers and not outcome.gave_up else None
-        return await asyncio.to_thread(report_on, experiment, place, outcome, judged, form)
+    limits = model_limits(prepared.plan, judges_of(askers))
+    async with opened(choice, limits) as engine:
+        with place.driven(), limited(limits):
+            place.keep(prepared.plan)
+            await engine.check_place(place.path)
+            besides = await asyncio.to_thread(spent_on_judging, place.path)
+            renewing = prepared.stale if prepared.renewing else ()
+            outcome = await drive(
+                prepared.plan, place, prepared.estimates, engine, tell, besides=besides, renewing=renewing
+            )
+            judged = await _judged(prepared, askers, outcome, tell) if askers and not outcome.gave_up else None
+            return await asyncio.to_thread(report_on, experiment, place, outcome, judged, form)
 
 
 async def _judged(
@@ -193,6 +206,9 @@ async def arun_experiment(
     renew: bool = False,
     form: str = CSV,
     tell: Callable[[Progress | Judging], None] = lambda _: None,
+    engine: EngineName = "local",
+    workers: int | None = None,
+    address: str | None = None,
 ) -> Results:
     """Run an experiment, or go on with it, and write its tables and its report.
 
@@ -203,13 +219,19 @@ async def arun_experiment(
         renew: whether stale cells are held again: those made with other prompts or other defaults.
         form: a format in which tables are written beside CSV, one of those of an export.
         tell: is told how far it is.
+        engine: where the conversations are held: `local`, in this process, or `ray`, in several.
+        workers: processes of Ray; by default one a processor of this machine.
+        address: of a Ray cluster that runs (HOST:PORT, or `auto`); by default Ray is started on this machine.
 
     Raises:
-        InputError: before the first call: the file is wrong, a cell cannot be held, or another process runs it.
+        InputError: before the first call: the file is wrong, a cell cannot be held, the engine cannot be used, or
+            another process runs it.
         MachineError: the machine has stopped it; it goes on when it is run again.
     """
+    choice = EngineChoice(engine, workers, address)
+    choice.check()
     prepared = await asyncio.to_thread(prepare, experiment, out, many=many, renew=renew)
-    return await run_prepared(prepared, tell, form)
+    return await run_prepared(prepared, tell, form, choice)
 
 
 def run_experiment(experiment: Experiment, out: Path | str = RESULTS, **options: Any) -> Results:

@@ -21,6 +21,7 @@ from persimchat.evaluation.judging import judge_all
 from persimchat.experiments.api import Prepared, prepare
 from persimchat.experiments.benchmark import Benchmark, budgets, experiment_of, notes, paper_says
 from persimchat.experiments.driving import Outcome, Progress, check_cells, drive
+from persimchat.experiments.engine import LocalEngine
 from persimchat.experiments.needs import amounts, summed
 from persimchat.experiments.place import TABLES, Place
 from persimchat.experiments.plan import Planned
@@ -213,7 +214,7 @@ async def _hold(prepared: PreparedBenchmark, held: Prepared, tell: Callable[[Pro
     experiment = held.plan.experiment
     limits = experiment.limits.model_copy(update=left)
     plan = replace(held.plan, cells=cells, experiment=experiment.model_copy(update={"limits": limits}))
-    return await drive(plan, prepared.place, held.estimates, tell)
+    return await drive(plan, prepared.place, held.estimates, LocalEngine(), tell)
 
 
 def _left_of_budget(prepared: PreparedBenchmark, cells: Sequence[Planned]) -> dict[str, Any] | None:

@@ -1,4 +1,4 @@
-"""Holds the cells of an experiment on one event loop: admits, runs, resumes what failed, and records what happened."""
+"""Holds the cells of an experiment: admits them, hands them to an engine, resumes what failed, tells what happened."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from persimchat.experiments.admission import RESERVE, RESERVE_OF_SCRIPT, Admission
-from persimchat.experiments.holding import hold
+from persimchat.experiments.engine import Engine
+from persimchat.experiments.holding import attempt_at
 from persimchat.experiments.needs import amounts, budget_of, summed
 from persimchat.experiments.place import Place, stale
 from persimchat.experiments.plan import Plan, Planned, canonical
@@ -105,6 +106,7 @@ async def drive(
     plan: Plan,
     place: Place,
     estimates: Mapping[str, Estimate],
+    engine: Engine,
     tell: Callable[[Progress], None] = lambda _: None,
     *,
     besides: Totals | None = None,
@@ -116,6 +118,7 @@ async def drive(
         plan: of the experiment.
         place: its folder, which this process holds (`Place.driven`).
         estimates: of all cells.
+        engine: holds them.
         tell: is told how far it is, after every change.
         besides: what the experiment has used for other things than conversations; it counts in the budgets.
         renewing: ids of cells that are held again; the run of each stays until the new one is complete.
@@ -123,7 +126,7 @@ async def drive(
     Raises:
         MachineError: the machine has stopped a cell; the others are stopped too.
     """
-    return await _Driver(plan, place, estimates, tell, besides or Totals(), renewing).run()
+    return await _Driver(plan, place, estimates, engine, tell, besides or Totals(), renewing).run()
 
 
 class _Driver:
@@ -132,13 +135,15 @@ class _Driver:
         plan: Plan,
         place: Place,
         estimates: Mapping[str, Estimate],
+        engine: Engine,
         tell: Callable[[Progress], None],
         besides: Totals,
         renewing: Collection[str],
     ) -> None:
         self.renewing = frozenset(renewing)
-        self.plan, self.place, self.estimates, self.tell = plan, place, estimates, tell
+        self.plan, self.place, self.estimates, self.engine, self.tell = plan, place, estimates, engine, tell
         self.limits = plan.experiment.limits
+        self.at_once = self.limits.cells * engine.processes
         self.outcome = Outcome()
         self.used: dict[str, Totals] = {}
         self.waiting: deque[Planned] = deque()
@@ -194,7 +199,7 @@ class _Driver:
     def _admit(self) -> bool:
         """Start as many cells as may be started; whether any was."""
         started = False
-        while self.waiting and len(self.running) < self.limits.cells and not self.outcome.stopped:
+        while self.waiting and len(self.running) < self.at_once and not self.outcome.stopped:
             planned = self.waiting[0]
             cell = planned.cell.id
             used = amounts(self.used[cell]) if cell in self.used else None
@@ -243,7 +248,9 @@ class _Driver:
         why = ""
         for _ in range(self.limits.retries + 1):
             try:
-                await hold(planned, self.place, budget, anew=planned.cell.id in self.renewing)
+                anew = planned.cell.id in self.renewing
+                attempt = await asyncio.to_thread(attempt_at, planned, self.place, budget, anew=anew)
+                await self.engine.hold(attempt)
             except MachineError:
                 raise
             except InputError as error:  # it would be refused again

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cached_property
 from importlib.resources import as_file, files
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal, Self
@@ -19,9 +20,11 @@ from pydantic import (
 )
 
 from persimchat.evaluation.published.paper import Paper, published
+from persimchat.runs.reports.stances import SOURCES
 from persimchat.state.document import Document, read_document
 from persimchat.state.errors import InputError, suggestion
 from persimchat.state.normalise import is_visible
+from persimchat.state.poll import FORMS, Poll
 from persimchat.state.scenario import Topic
 from persimchat.state.setting import with_current_names
 from persimchat.state.settings import FORMER_NAMES, PART, Settings
@@ -138,6 +141,45 @@ class PairsBy(_Part):
     within: dict[str, Any] = Field(default={}, description="only cells with these levels of other axes")
 
 
+Point = Literal["start", "end"] | Annotated[int, Field(ge=0, le=10_000_000)]
+"""When a poll is put: before the first utterance, after the last, or after so many."""
+
+
+class PollOf(_Part):
+    """A question that is put in private to everybody in each conversation, after it is over."""
+
+    id: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]{0,59}$")] = Field(
+        description="its name in measures: letters, digits, _ and -"
+    )
+    ask: str = Field(description="the question")
+    answer: str = Field(default="yesno", description="yesno, choice, number, or a scale such as scale:1-5")
+    options: list[str] = Field(default=[], description="of a choice, in order")
+    at: list[Point] = Field(
+        default=["start", "end"], min_length=1, description="when: start, end, or numbers of utterances"
+    )
+    repeats: Repeats = Field(default=1, description="independent answers of each agent")
+    by: str = Field(default="", description="the model that answers for everybody; each agent's own if unset")
+
+    @cached_property
+    def poll(self) -> Poll:
+        """The question with the form of its answer."""
+        answer = "choice" if self.options and "answer" not in self.model_fields_set else self.answer
+        given = {"ask": self.ask, "answer": answer, "options": self.options, "named": self.id, "by": self.by}
+        return Poll.model_validate(given)
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Self:
+        try:
+            _ = self.poll
+        except ValidationError as error:
+            first = error.errors(include_url=False, include_context=False)[0]
+            field, said = ".".join(map(str, first["loc"])), first["msg"].removeprefix("Value error, ")
+            raise ValueError(f"{f'{field}: ' if field else ''}{said}; give a question, and as answer {FORMS}") from None
+        if len({*self.at}) < len(self.at):
+            raise ValueError("at names a point twice; leave one of them out")
+        return self
+
+
 def _shipped() -> Document:
     with as_file(files("persimchat.experiments") / "tasks.yaml") as path:
         return read_document(path)
@@ -147,12 +189,24 @@ class Measures(_Part):
     """What is measured in every conversation."""
 
     evaluators: list[str] = Field(default=[], description="arithmetic evaluators, by name")
-    stances: list[Literal["verdicts", "answers"]] = Field(
-        default=[], description="who moved, by a judge's verdicts or by participants' answers; arithmetic, too"
-    )
     dimensions: DimensionsBy | None = Field(default=None, description="scores of a judge")
     pairs: PairsBy | None = Field(default=None, description="verdicts of a judge on two conversations of a task")
+    polls: list[PollOf] = Field(default=[], description="questions put in private to everybody")
+    stances: bool | list[Literal["verdicts", "answers", "polls"]] = Field(
+        default=False, description="who moved: by all sources of positions, or by those that are named; arithmetic, too"
+    )
     settings: GivenSettings = Field(default={}, description="settings of the judges' requests, such as context_tokens")
+
+    @field_validator("polls")
+    @classmethod
+    def _told_apart(cls, polls: list[PollOf]) -> list[PollOf]:
+        names = [poll.id for poll in polls]
+        for number, name in enumerate(names):
+            if name in SOURCES:
+                raise ValueError(f"{name} cannot be a poll's id: it is a source of positions; choose another")
+            if name in names[:number]:
+                raise ValueError(f"two polls have the id {name}; give each its own")
+        return polls
 
 
 class Compare(_Part):

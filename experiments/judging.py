@@ -1,8 +1,8 @@
-"""What judges are asked in an experiment: by whom, at which cost, within the budgets that conversations share.
+"""What is asked about conversations that are over: judges and polls, at which cost, within the budgets of all.
 
 The answers are kept where `evaluation/` keeps them: those about one conversation in its run's folder, those about pairs
-in the experiment's. `calls.jsonl` in the experiment's folder has all requests to judges: it is the account of what
-judging has spent.
+in the experiment's. `calls.jsonl` in the experiment's folder has all these requests: it is the account of what they
+have spent.
 """
 
 from __future__ import annotations
@@ -12,17 +12,19 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
-from persimchat.evaluation.judging import MODULE, Asked, Cost, Judge, Part, Questions, judge_all
+from persimchat.evaluation.judging import MODULE, Asked, Cost, Judge, Part, Questions, Respondent, judge_all
 from persimchat.evaluation.statistics.library import stats
 from persimchat.evaluation.transcripts import Conversation, NothingSaid, read_conversation
 from persimchat.experiments.axes import Label
 from persimchat.experiments.file import Experiment
-from persimchat.experiments.measuring import AskedMeasure, DimensionScores, Held
+from persimchat.experiments.measuring import AskedMeasure, Asks, DimensionScores, Held
 from persimchat.experiments.needs import ESTIMATED_AS_ONE, amounts
 from persimchat.experiments.pairing import PairVerdicts
 from persimchat.experiments.place import Standing
 from persimchat.experiments.plan import Cell, Plan, Planned, canonical
+from persimchat.experiments.polling import pollings
 from persimchat.models.ledger import Ledger
 from persimchat.models.usage import Amount
 from persimchat.runs.events import Totals
@@ -33,6 +35,8 @@ from persimchat.runs.reports.estimate_content import Typical, lengths
 from persimchat.state.configuration import load_settings
 from persimchat.state.errors import InputError, ModelError
 from persimchat.state.settings import ABOUT, BUDGETS, Settings
+
+JUDGING, POLLS = "judging", "polls"
 
 
 def asked_of(experiment: Experiment, axes: Mapping[str, Sequence[Label]]) -> list[AskedMeasure]:
@@ -51,14 +55,19 @@ def asked_of(experiment: Experiment, axes: Mapping[str, Sequence[Label]]) -> lis
 
 @dataclass(frozen=True)
 class Asker:
-    """A measure with the judge that is asked for it."""
+    """A measure with those who are asked for it."""
 
-    measure: AskedMeasure
-    judge: Judge
+    measure: Asks
+    judge: Respondent
+
+    @property
+    def what(self) -> str:
+        """What is done, in words."""
+        return f"judging, {self.measure.field}" if isinstance(self.judge, Judge) else self.measure.field
 
 
 def askers_of(plan: Plan) -> list[Asker]:
-    """All measures for which a model is asked, each with its judge; asks nothing.
+    """All measures for which models are asked, each with its judge or with the agents themselves; asks nothing.
 
     Raises:
         InputError: a measure is wrong, or a judge cannot be used: it is the offline model, or its price is not known
@@ -72,20 +81,24 @@ def askers_of(plan: Plan) -> list[Asker]:
     for measure in found:
         if isinstance(measure, PairVerdicts):
             measure.check(plan)
-    return [Asker(measure, _judge(plan, measure)) for measure in found]
+    judged = [Asker(measure, _judge(plan, measure)) for measure in found]
+    if not experiment.measures.polls:
+        return judged
+    settings = _settings(plan)
+    return [*judged, *(Asker(one, one.everybody(settings)) for one in pollings(plan))]
 
 
 def _judge(plan: Plan, measure: AskedMeasure) -> Judge:
     experiment = plan.experiment
     where = experiment.where("measures", measure.field, "by")
     try:
-        return Judge(_settings(plan, measure.by))
+        return Judge(_settings(plan, **{f"module_models.{MODULE}": measure.by}))
     except InputError as error:
         raise InputError(error.what, where=where, remedy=error.remedy) from None
 
 
-def _settings(plan: Plan, by: str) -> Settings:
-    """The settings of a judge's requests: those of the cells that shape no conversation, and the file's own."""
+def _settings(plan: Plan, **more: Any) -> Settings:
+    """The settings of these requests: those of the cells that shape no conversation, and the file's own."""
     experiment, first = plan.experiment, plan.cells[0].settings
     own = experiment.measures.settings
     taken = [name for name in BUDGETS if name in own]
@@ -96,7 +109,7 @@ def _settings(plan: Plan, by: str) -> Settings:
         )
     shared = {name: getattr(first, name) for name, about in ABOUT.items() if not about.shapes}
     budgets = {name: getattr(experiment.limits, name) for name in BUDGETS}
-    return load_settings(**{**shared, **own, **budgets, f"module_models.{MODULE}": by})
+    return load_settings(**{**shared, **own, **budgets, **more})
 
 
 async def check_askers(askers: Sequence[Asker]) -> None:
@@ -110,8 +123,8 @@ async def check_askers(askers: Sequence[Asker]) -> None:
 
 
 def judges_of(askers: Sequence[Asker]) -> list[str]:
-    """The models of all judges, as the file writes them."""
-    return [asker.judge.model.written for asker in askers]
+    """The models of all that are asked, as users write them."""
+    return [model for asker in askers for model in asker.judge.models]
 
 
 @dataclass(frozen=True)
@@ -237,11 +250,13 @@ class Judging:
         asked: questions that have an answer.
         of: all questions about conversations that are held.
         spent: what judging has used so far, now and before.
+        what: what it is, in words.
     """
 
     asked: int
     of: int
     spent: Totals
+    what: str = JUDGING
 
 
 @dataclass
@@ -255,6 +270,7 @@ class Judged:
         spent: what judging has used, now and before.
         exhausted: the budget that ended it; empty where none did.
         failed: why a judge could not be asked on; empty where it could.
+        what: what it is, in words.
     """
 
     answered: int = 0
@@ -263,6 +279,7 @@ class Judged:
     spent: Totals = field(default_factory=Totals)
     exhausted: str = ""
     failed: str = ""
+    what: str = JUDGING
 
 
 def spent_on_judging(folder: Path) -> Totals:
@@ -294,7 +311,8 @@ async def ask(
         InputError: a model cannot be asked, or a file is damaged.
         MachineError: an answer cannot be written.
     """
-    outcome = Judged()
+    kinds = {JUDGING if isinstance(asker.judge, Judge) else POLLS for asker in askers}
+    outcome = Judged(what=" and ".join(sorted(kinds)))
     with _account(folder, spent) as ledger:
         before = totals(ledger.rows())
         todo: list[tuple[Asker, list[Part]]] = []
@@ -307,10 +325,10 @@ async def ask(
 
         def count_one() -> None:
             outcome.answered += 1
-            tell(Judging(outcome.answered, of, totals(ledger.rows())))
+            tell(Judging(outcome.answered, of, totals(ledger.rows()), outcome.what))
 
         if of:
-            tell(Judging(0, of, before))
+            tell(Judging(0, of, before, outcome.what))
         for asker, listed in todo:
             if not listed or outcome.failed:
                 continue
@@ -321,13 +339,13 @@ async def ask(
             else:
                 outcome.exhausted = outcome.exhausted or asking.exhausted
         outcome.spent = totals(ledger.rows())
-        outcome.made, outcome.left = outcome.spent.calls - before.calls, of - outcome.answered
+        outcome.made, outcome.left = outcome.spent.calls - before.calls, max(0, of - outcome.answered)
     return outcome
 
 
 @contextlib.contextmanager
 def _account(folder: Path, spent: Totals) -> Iterator[Ledger]:
-    """The ledger of all requests to judges, with what conversations have used counted as spent."""
+    """The ledger of all these requests, with what conversations have used counted as spent."""
     file = CallsFile(folder)
     try:
         ledger = Ledger(sink=file, earlier=calls_in(folder))

@@ -1,9 +1,9 @@
 """What is measured in a cell's conversation: measures by name, and their values as rows.
 
-There are two kinds. An arithmetic `Measure` is a function from a recorded run to values; those of an experiment are
-resolved in `measures_of`. An `AskedMeasure` has questions to a judge, whose answers are kept in files; those of an
-experiment are resolved in `asked_of`, and `judging.py` puts the questions. A missing value is None with a reason, never
-0.
+An arithmetic `Measure` is a function from a recorded run to values; those of an experiment are resolved in
+`measures_of`. An `AskedMeasure` has questions to a judge, whose answers are kept in files; those of an experiment are
+resolved in `asked_of`, and `judging.py` puts the questions. A `RecordedMeasure` reads what polls and the ledger of
+positions have (`polling.py`, `positions.py`). A missing value is None with a reason, never 0.
 """
 
 from __future__ import annotations
@@ -25,8 +25,6 @@ from persimchat.evaluation.utterances import UTTERANCE_EVALUATORS
 from persimchat.experiments.file import Experiment
 from persimchat.experiments.plan import Cell
 from persimchat.runs.folder.reading import Record
-from persimchat.runs.reports.stance_summary import VALUES, stances_of
-from persimchat.runs.reports.stances import ledger
 from persimchat.state.errors import InputError, suggestion
 
 EVALUATORS: Final[dict[str, Callable[..., dict[str, Any]]]] = {
@@ -101,12 +99,27 @@ class Held:
     folder: Path | None = None
 
 
-class AskedMeasure(Protocol):
-    """A measure for which a model is asked."""
+class Asks(Protocol):
+    """Something for which models are asked about the conversations."""
 
     @property
     def field(self) -> str:
-        """Its field under `measures`."""
+        """What it is called; for judges, its field under `measures`."""
+
+    def questions(self, held: Sequence[Held], folder: Path) -> list[Questions]:
+        """What it asks about conversations that are held.
+
+        Args:
+            held: all of them; those without a folder are passed over.
+            folder: of the experiment.
+        """
+
+    def expected(self, held: Sequence[Held]) -> Iterator[Asked]:
+        """What it will ask once those without a folder are held, too, as far as that can be known."""
+
+
+class AskedMeasure(Asks, Protocol):
+    """A measure for which a judge is asked."""
 
     @property
     def by(self) -> str:
@@ -120,19 +133,19 @@ class AskedMeasure(Protocol):
     def named(self) -> Sequence[Named]:
         """The measures of single conversations that it gives; none if its values are of something else."""
 
-    def questions(self, held: Sequence[Held], folder: Path) -> list[Questions]:
-        """What it asks about conversations that are held.
-
-        Args:
-            held: all of them; those without a folder are passed over.
-            folder: of the experiment.
-        """
-
-    def expected(self, held: Sequence[Held]) -> Iterator[Asked]:
-        """What it will ask once those without a folder are held, too, as far as that can be known."""
-
     def values(self, held: Held) -> list[Value]:
         """Its values of one conversation that is held, as far as the judge has answered."""
+
+
+class RecordedMeasure(Protocol):
+    """A measure of what is recorded in a run's folder; it asks nothing."""
+
+    @property
+    def named(self) -> Sequence[Named]:
+        """The measures that it gives."""
+
+    def values(self, record: Record) -> list[Value]:
+        """Its values of one complete conversation."""
 
 
 def measures_of(experiment: Experiment) -> list[Measure]:
@@ -148,20 +161,7 @@ def measures_of(experiment: Experiment) -> list[Measure]:
             raise InputError(f"there is no evaluator {name!r}", where=where, remedy=suggestion(name, EVALUATORS))
         if name in names[:number]:
             raise InputError(f"evaluator {name!r} is named twice", where=where, remedy="Leave one of them out.")
-    sources = list(dict.fromkeys(experiment.measures.stances))
-    return [*map(_arithmetic, names), *(_stances(source, name) for source in sources for name in VALUES)]
-
-
-def _stances(source: str, name: str) -> Measure:
-    """A number of the ledger of positions, by one source."""
-    measure = f"{source}_{name}"
-
-    def values(record: Record, cell: Cell) -> list[Value]:
-        found = next(iter(stances_of(ledger(record, [source]))), None)
-        value = found.values()[name] if found else None
-        return [Value(measure, value, missing=DOES_NOT_APPLY if value is None else "")]
-
-    return Measure(measure, f"By {source}: {VALUES[name]}", values)
+    return [_arithmetic(name) for name in names]
 
 
 def _arithmetic(name: str) -> Measure:

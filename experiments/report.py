@@ -21,6 +21,7 @@ from persimchat.experiments.needs import summed
 from persimchat.experiments.pairing import Contest, PairVerdicts, beaten
 from persimchat.experiments.place import Place
 from persimchat.experiments.report_judges import answers, not_judged, notes, too_many
+from persimchat.experiments.report_polls import by_lot, polled, polls_missing
 from persimchat.experiments.robustness import ContrastFinding
 from persimchat.experiments.tables import Tables
 from persimchat.runs.folder.lines import DISCLAIMER
@@ -224,7 +225,9 @@ def report_html(found: Tables, more: Sequence[Section] = ()) -> str:
             answers=answers(found),
             notes=notes(found),
             not_judged=not_judged(found),
-            warnings=too_many(found),
+            warnings=[*too_many(found), *polls_missing(found)],
+            polls=polled(found),
+            by_lot=by_lot(found),
             versions=found.locked.versions,
             disclaimer=DISCLAIMER,
             more=more,

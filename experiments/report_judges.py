@@ -85,7 +85,7 @@ def _answers(found: Tables) -> Iterator[_Answer]:
     rows: Sequence[Any] = found.rows["measures"]
     each: Sequence[MeasureRow] = rows
     for row in each:
-        if row.judge is not None and row.missing != DOES_NOT_APPLY:
+        if row.measure in of and row.missing != DOES_NOT_APPLY:
             yield _Answer(of[row.measure], [cells[row.cell]], row.missing or "")
     for pair in found.pairs:
         if pair.result is not None:
@@ -115,10 +115,10 @@ def too_many(found: Tables) -> list[str]:
         where = f" in {group[0]} {group[1]}" if group[0] else ""
         own: Sequence[Any] = [row for row in rows if _in(cells[getattr(row, "cell", "")], group)]
         asked = sum(row.judgements or 0 for row in own)
-        for name in ("failed", "corrected"):
+        for name, said in (("failed", "failed"), ("corrected", "were corrected")):
             number = sum(getattr(row, name) or 0 for row in own)
             if asked and number / asked > TOO_MANY:
-                told.append(f"{_share(number, asked)} judgements of minds were {name}{where}.")
+                told.append(f"{_share(number, asked)} judgements of minds {said}{where}.")
         for measure in found.asked:
             given = [one for one in every if one.measure == measure.field and any(_in(c, group) for c in one.cells)]
             missing = Counter(one.missing for one in given if one.missing)

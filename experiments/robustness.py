@@ -2,8 +2,9 @@
 
 The axes that should not matter are wording, order of the participants, and model; seeds stand for chance.
 
-- An *answer* of a conversation (whether a debate found consensus, and what it concluded) flips where two conversations
-  that are equal in all but the axis answer differently. Seeds flip answers, too: only what passes that is the axis's.
+- An *answer* of a conversation (whether a debate found consensus, what it concluded, what most answered to a poll)
+  flips where two conversations that are equal in all but the axis answer differently. Seeds flip answers, too: only
+  what passes that is the axis's.
 - A *contrast* (a comparison's mean difference) is looked at within each level of the axis. Seeds have no contrasts of
   their own: their spread is what the interval of the difference is made of.
 """
@@ -11,10 +12,11 @@ The axes that should not matter are wording, order of the participants, and mode
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
+from persimchat.evaluation.polls import END
 from persimchat.evaluation.statistics.flips import Answered, FlipExcess, flip_excess
 from persimchat.evaluation.statistics.intervals import Estimate
 from persimchat.experiments.axes import Label
@@ -99,8 +101,9 @@ class Robustness:
 
 def answers_are_compared(plan: Plan) -> bool:
     """Whether answers will be compared over an axis, which takes statistics."""
-    debates = any(planned.settings.mode == "debate" for planned in plan.cells)
-    return debates and any(axis.name in AXES and axis.name != CHANCE and len(axis.levels) > 1 for axis in plan.axes)
+    answered = any(END in poll.at for poll in plan.experiment.measures.polls)
+    answered = answered or any(planned.settings.mode == "debate" for planned in plan.cells)
+    return answered and any(axis.name in AXES and axis.name != CHANCE and len(axis.levels) > 1 for axis in plan.axes)
 
 
 def answers_of(standings: Mapping[str, Standing]) -> Answers:
@@ -119,6 +122,27 @@ def answers_of(standings: Mapping[str, Standing]) -> Answers:
         if manifest.settings.answer_format != "free":
             conclusions[cell] = concluded.answer if concluded is not None else None
     return {question: given for question, given in (("consensus", consensus), ("conclusion", conclusions)) if given}
+
+
+def poll_answers_of(rows: Iterable[Any]) -> Answers:
+    """The most frequent answer to each poll at the end, by question and cell; none where two are equally frequent.
+
+    Args:
+        rows: of the table `polls`.
+    """
+    given: dict[str, dict[str, list[str | None]]] = {}
+    for row in rows:
+        if END in row.at.split(", "):
+            given.setdefault(f"poll {row.poll}", {}).setdefault(row.cell, []).append(row.answer)
+    return {
+        question: {cell: _only(_most_frequent([one for one in each if one is not None])) for cell, each in own.items()}
+        for question, own in given.items()
+    }
+
+
+def _only(answers: frozenset[str | None]) -> str | None:
+    """The answer, if there is one alone."""
+    return next(iter(answers)) if len(answers) == 1 else None
 
 
 def robustness(

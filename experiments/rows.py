@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import asdict
 from datetime import datetime
 from fractions import Fraction
 from typing import Any, cast
@@ -21,6 +22,9 @@ from persimchat.experiments.plan import Cell
 from persimchat.experiments.robustness import AnswerFinding, ContrastFinding
 from persimchat.experiments.table_models import ComparisonRow, ContestRow, ContrastRow, FlipRow, Row, column
 from persimchat.runs.folder.manifest import Manifest
+from persimchat.runs.folder.polls import PollAnswer
+from persimchat.runs.reports.export_rows import polled
+from persimchat.runs.reports.stances import Position
 
 Axes = Mapping[str, Sequence[Label]]
 
@@ -102,10 +106,7 @@ def measure_row(model: type[Row], axes: Axes, cell: Cell, value: Value) -> Row:
     """A value's row of the table measures."""
     return model.model_validate(
         {
-            "cell": cell.id,
-            **_labels(model, axes, cell.axes, cell.not_varied),
-            "task": cell.task or None,
-            "round": cell.round,
+            **_of_conversation(model, axes, cell),
             "measure": value.measure,
             "unit": value.unit,
             "who": value.who or None,
@@ -115,6 +116,23 @@ def measure_row(model: type[Row], axes: Axes, cell: Cell, value: Value) -> Row:
             "repeat": value.repeat,
         }
     )
+
+
+def answer_row(model: type[Row], axes: Axes, cell: Cell, at: str, answer: PollAnswer) -> Row:
+    """The row of an answer to a poll in the table polls."""
+    about = {**_of_conversation(model, axes, cell), "at": at}
+    return model.model_validate({name: None if v == "" else v for name, v in {**about, **polled(answer)}.items()})
+
+
+def stance_row(model: type[Row], axes: Axes, cell: Cell, position: Position) -> Row:
+    """An observation's row of the table stances."""
+    values = {**asdict(position), "poll": position.poll or None}
+    return model.model_validate({**_of_conversation(model, axes, cell), **values})
+
+
+def _of_conversation(model: type[Row], axes: Axes, cell: Cell) -> dict[str, Any]:
+    own = _labels(model, axes, cell.axes, cell.not_varied)
+    return {"cell": cell.id, **own, "task": cell.task or None, "round": cell.round}
 
 
 def group_row(model: type[Row], axes: Axes, one: Group, beside: Beside) -> Row:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, create_model
 
+from persimchat.runs.reports import export_tables
 from persimchat.runs.reports.export_tables import UNIT
 
 
@@ -164,7 +165,7 @@ class ContestRow(Row):
 class FlipRow(Row):
     """One row per answer and axis that should not matter: how often the axis changes the answer."""
 
-    question: str = column("what is answered: consensus, conclusion")
+    question: str = column("what is answered: consensus, conclusion, or a poll")
     axis: str = column("the axis that is changed")
     pairs: int = column("pairs of conversations that are equal in all but the axis", "pairs")
     flipped: int = column("of these, pairs whose answers differ", "pairs")
@@ -193,3 +194,24 @@ class ContrastRow(Row):
     low: float | None = column("lower bound of its 95 % interval (t); empty if there is none")
     high: float | None = column("upper bound of its 95 % interval (t); empty if there is none")
     ruling: str = column("of the comparison over this axis: survives, reversed, undecided")
+
+
+class _OfConversation(Row):
+    """What a row has that comes from one conversation."""
+
+    cell: str = column("the cell's id")
+    task: str | None = column("the id of its task")
+    round: int = column("the draw of tasks", "round")
+
+
+def _as_exported(model: type[export_tables.Row], **more: Any) -> Any:
+    """A table of a run's export, with the cell in place of the columns about the run."""
+    own = {name: field for name, field in model.model_fields.items() if name not in export_tables.Row.model_fields}
+    fields = {**more, **{name: (field.annotation, field) for name, field in own.items()}}
+    return create_model(model.__name__, __base__=_OfConversation, __doc__=model.__doc__ or "", **cast(Any, fields))
+
+
+PollRow: type[Row] = _as_exported(
+    export_tables.PollRow, at=(str, column("the points of the poll at which it was put: start, end, or a number"))
+)
+StanceRow: type[Row] = _as_exported(export_tables.StanceRow)

@@ -15,12 +15,23 @@ from persimchat.experiments.beside import Beside
 from persimchat.experiments.comparing import OF_THE_TASK, Comparison, Group, compare, groups
 from persimchat.experiments.file import Experiment
 from persimchat.experiments.judging import asked_of, spent_on_judging
-from persimchat.experiments.measuring import DOES_NOT_APPLY, AskedMeasure, Held, Named, Value, measures_of
+from persimchat.experiments.measuring import (
+    DOES_NOT_APPLY,
+    AskedMeasure,
+    Held,
+    Named,
+    RecordedMeasure,
+    Value,
+    measures_of,
+)
 from persimchat.experiments.pairing import Contest, JudgedPair, PairVerdicts, contests, verdicts_of
 from persimchat.experiments.place import TABLES, LockFile, Place, Standing
-from persimchat.experiments.robustness import Robustness, answers_of, robustness
+from persimchat.experiments.polling import given_in, poll_shares
+from persimchat.experiments.positions import stance_numbers
+from persimchat.experiments.robustness import Robustness, answers_of, poll_answers_of, robustness
 from persimchat.experiments.rows import (
     Axes,
+    answer_row,
     cell_row,
     comparison_row,
     contest_row,
@@ -29,6 +40,7 @@ from persimchat.experiments.rows import (
     group_row,
     measure_row,
     pair_row,
+    stance_row,
     with_axes,
 )
 from persimchat.experiments.table_models import (
@@ -40,7 +52,9 @@ from persimchat.experiments.table_models import (
     GroupRow,
     MeasureRow,
     PairRow,
+    PollRow,
     Row,
+    StanceRow,
 )
 from persimchat.prompts import prompt_hash
 from persimchat.runs.events import Totals
@@ -54,8 +68,8 @@ from persimchat.runs.reports.summary import count_words, mean
 CODEBOOK: Final = "codebook.md"
 CSV: Final = "csv"
 
-_SOMETIMES: Final = ("pairs", "contests", "flips", "contrasts")
-"""Tables that an experiment has only if it judges pairs, or varies what should not matter."""
+_SOMETIMES: Final = ("pairs", "contests", "polls", "stances", "flips", "contrasts")
+"""Tables that an experiment has only if it judges pairs, has polls or positions, or varies what should not matter."""
 
 
 @dataclass(frozen=True)
@@ -112,22 +126,32 @@ def tables(experiment: Experiment, place: Place) -> Tables:
     """
     locked, arithmetic = place.locked(), measures_of(experiment)
     axes, tries, prompts = locked.axes, place.tries(), prompt_hash()
-    asked = asked_of(experiment, axes)
+    standings = {cell.id: place.standing(cell.id) for cell in locked.cells}
+    asked, stances = asked_of(experiment, axes), stance_numbers(experiment, locked.cells, standings)
+    polls = poll_shares(experiment)
+    recorded: list[RecordedMeasure] = [*polls, *stances]
     named: list[Named] = [*arithmetic, *(one for measure in asked for one in measure.named)]
+    named += [one for measure in recorded for one in measure.named]
     paired = next((measure for measure in asked if isinstance(measure, PairVerdicts)), None)
-    models = _models(axes, paired)
+    models = _models(axes, paired, polls=bool(polls), stances=bool(stances))
     rows: dict[str, list[Row]] = {name: [] for name in models}
-    standings: dict[str, Standing] = {}
     found: dict[tuple[str, str], list[Value]] = {}
     held: list[Held] = []
     for cell in locked.cells:
-        standing = standings[cell.id] = place.standing(cell.id)
+        standing = standings[cell.id]
         words: float | None = None
         values: list[Value] = []
         if standing.status == "done" and standing.folder is not None:
-            record = read_run(standing.folder)
+            record = read_run(standing.folder, whole=bool(stances))
             words = mean([count_words(said.text) for said in record.utterances])
             values += [value for measure in arithmetic for value in measure.of(record, cell)]
+            values += [value for measure in recorded for value in measure.values(record)]
+            for poll in polls:
+                given = given_in(poll.asked, record)
+                rows["polls"] += [answer_row(models["polls"], axes, cell, at, answer) for at, answer in given]
+            for source in stances:
+                held_then = source.positions(record)
+                rows["stances"] += [stance_row(models["stances"], axes, cell, one) for one in held_then]
             with contextlib.suppress(NothingSaid):
                 if asked:
                     held.append(Held(cell, of_run(record), standing.folder))
@@ -159,7 +183,8 @@ def tables(experiment: Experiment, place: Place) -> Tables:
     if paired is not None:
         rows["pairs"] += [pair_row(models["pairs"], axes, one, paired) for one in pairs]
         rows["contests"] += [contest_row(one, paired, beside) for one in counted]
-    robust = robustness(axes, locked.cells, answers_of(standings), comparisons, means)
+    answers = {**answers_of(standings), **poll_answers_of(rows.get("polls", ()))}
+    robust = robustness(axes, locked.cells, answers, comparisons, means)
     if robust.answers:
         models["flips"], rows["flips"] = FlipRow, [flip_row(one) for one in robust.answers]
     if robust.contrasts:
@@ -185,7 +210,7 @@ def tables(experiment: Experiment, place: Place) -> Tables:
     )
 
 
-def _models(axes: Axes, paired: PairVerdicts | None) -> dict[str, type[Row]]:
+def _models(axes: Axes, paired: PairVerdicts | None, *, polls: bool, stances: bool) -> dict[str, type[Row]]:
     """The model of each table's rows, with columns for the axes."""
     found: dict[str, type[Row]] = {
         "cells": with_axes(CellRow, axes),
@@ -196,6 +221,10 @@ def _models(axes: Axes, paired: PairVerdicts | None) -> dict[str, type[Row]]:
     if paired is not None:
         found["pairs"] = with_axes(PairRow, {name: axes[name] for name in axes if name != paired.axis}, after="round")
         found["contests"] = ContestRow
+    if polls:
+        found["polls"] = with_axes(PollRow, axes)
+    if stances:
+        found["stances"] = with_axes(StanceRow, axes)
     return found
 
 

@@ -237,8 +237,24 @@ async def slot(
         yield
 
 
-def _rate(per_second: float, model: Hashable = None) -> InMemoryRateLimiter:
+class _Sharing:
+    """How many processes share every rate; this one takes its part."""
+
+    processes = 1
+
+
+def share_rates(processes: int) -> None:
+    """Let this process start requests at its part of `requests_per_second`, because others ask the same servers.
+
+    Args:
+        processes: how many there are, this one included.
+    """
+    _Sharing.processes = processes
+
+
+def _rate(wanted: float, model: Hashable = None) -> InMemoryRateLimiter:
     """The limiter of a rate: of one model, or, for None, of all requests with this rate in their settings."""
+    per_second = wanted / _Sharing.processes
     # The limiter polls. With ten polls per allowed request, the rate stays within a tenth of the limit, never above it.
     every = min(0.1, max(0.001, 0.1 / per_second))
     return _RATES.get(

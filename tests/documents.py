@@ -19,6 +19,7 @@ OUTPUT = ("text",)
 
 FETCHED = "needs a model that is fetched first: make real does, and tests/models/test_getting.py gets from loopback"
 HUB_FILE = "hf:bartowski/Llama-3.2-3B-Instruct-GGUF/Llama-3.2-3B-Instruct-Q4_K_M.gguf"
+CLUSTER = "needs several machines: tests/experiments/test_engines.py runs workers on this one"
 
 NOT_RUN = {
     ("README.md", "persimchat models get smollm2"): FETCHED,
@@ -51,6 +52,12 @@ NOT_RUN = {
         "docs/web.md",
         "curl -sN http://127.0.0.1:8080/api/runs/RUN/events",
     ): "the same; RUN is the id of the reader's run",
+    ("docs/experiments.md", "RAY_USAGE_STATS_ENABLED=0 ray start --head --port 6379"): CLUSTER,
+    ("docs/experiments.md", "RAY_USAGE_STATS_ENABLED=0 OPENAI_API_KEY=… ray start --address HEAD:6379"): CLUSTER,
+    (
+        "docs/experiments.md",
+        "persimchat experiment run town.yaml --yes --engine ray --workers 16 --address HEAD:6379",
+    ): CLUSTER,
 }
 """(document, command, or a script's first line): why it is not run with the others."""
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
 import typer
 
-from persimchat.app.commands.options import JsonObject
+from persimchat.app.commands.options import Address, Engine, JsonObject, Workers
 from persimchat.app.output import MODEL_FAILURE, Interrupted, on_terminal, say, warn
 from persimchat.state.errors import InputError
 from persimchat.state.folders import RESULTS
@@ -23,6 +23,7 @@ from persimchat.state.plain_text import one_line
 if TYPE_CHECKING:
     from persimchat.experiments.api import Prepared, Results
     from persimchat.experiments.driving import Progress
+    from persimchat.experiments.engine import EngineChoice
     from persimchat.experiments.file import Experiment
     from persimchat.experiments.judging import Judging
     from persimchat.runs.events import Totals
@@ -104,6 +105,9 @@ def run(
     budget_usd: Annotated[
         float | None, typer.Option("--budget-usd", metavar="X", min=0.0, help="US dollars of both together.")
     ] = None,
+    engine: Engine = "local",
+    workers: Workers = None,
+    address: Address = None,
     form: Form = "csv",
     out: Out = RESULTS,
     as_json: JsonObject = False,
@@ -113,8 +117,11 @@ def run(
     The same command goes on where an interrupted one stopped. Budgets override those of the file.
     """
     from persimchat.experiments.api import prepare
+    from persimchat.experiments.engine import EngineChoice
     from persimchat.experiments.file import Experiment
 
+    choice = EngineChoice(engine, workers, address)
+    choice.check()
     budgets = {"budget_calls": budget_calls, "budget_tokens": budget_tokens, "budget_usd": budget_usd}
     wanted = _limited(Experiment.load(file), budgets)
     prepared = prepare(wanted, out, many=many, renew=renew)
@@ -122,9 +129,9 @@ def run(
         _print(prepared)
     if not yes and _asks(prepared):
         _confirm()
-    options = [*(["--renew"] if renew else []), *([] if out == RESULTS else ["--out", str(out)])]
+    options = [*(["--renew"] if renew else []), *([] if out == RESULTS else ["--out", str(out)]), *choice.options()]
     again = shlex.join(["persimchat", "experiment", "run", str(file), *options])
-    results = asyncio.run(_driven(prepared, again, form, quiet=as_json))
+    results = asyncio.run(_driven(prepared, again, form, choice, quiet=as_json))
     _tell(results, again, as_json=as_json)
     if results.judged is not None and results.judged.failed:
         raise typer.Exit(MODEL_FAILURE)
@@ -247,18 +254,14 @@ def _print(prepared: Prepared) -> None:
     most = "at most " if any(planned.settings.mode == "debate" for planned in plan.cells) else "about "
     judged = [(work, work.total) for work in prepared.judging]
     costs = [(f"conversations, {model}" if judged else model, total) for model, total in expected.items()]
-    costs += [
-        (f"judging, {work.asker.measure.field}, {work.asker.judge.name}", total)
-        for work, total in judged
-        if total.calls
-    ]
+    costs += [(f"{work.asker.what}, {work.asker.judge.name}", total) for work, total in judged if total.calls]
     whole_sum = summed(total for _, total in costs)
     for what, total in [*costs, *([("in all", whole_sum)] if len(costs) > 1 else [])]:
         tokens = f"{whole(total.input_tokens)} tokens in, {whole(total.output_tokens)} out"
         say(one_line(f"{what}: {most}{count(total.calls, 'call')}, {tokens}, cost: {_price(total)}"))
     for work, _ in judged:
         if work.already:
-            say(f"judging, {work.asker.measure.field}: {count(work.already, 'question')} answered before")
+            say(f"{work.asker.what}: {count(work.already, 'question')} answered before")
     _print_foresight(prepared)
 
 
@@ -290,7 +293,7 @@ def _price(total: Totals) -> str:
     return "price unknown" if total.cost_usd is None else cost(total)
 
 
-async def _driven(prepared: Prepared, again: str, form: str, *, quiet: bool) -> Results:
+async def _driven(prepared: Prepared, again: str, form: str, choice: EngineChoice, *, quiet: bool) -> Results:
     from persimchat.app.following import signals_cancel
     from persimchat.experiments.api import run_prepared
     from persimchat.models.registry import close_models
@@ -298,7 +301,7 @@ async def _driven(prepared: Prepared, again: str, form: str, *, quiet: bool) -> 
     line = Line(quiet=quiet)
     with signals_cancel():
         try:
-            return await run_prepared(prepared, line.show, form)
+            return await run_prepared(prepared, line.show, form, choice)
         except asyncio.CancelledError:
             line.end()
             warn(f"persimchat: stopped; checkpoints and answers so far are kept. Go on with: {again}")
@@ -341,7 +344,7 @@ def _in_words(progress: Progress | Judging) -> str:
 
     if isinstance(progress, Judging):
         spent = [count(progress.spent.calls, "call"), *([cost(progress.spent)] if progress.spent.cost_usd else [])]
-        return ", ".join([f"judging: {progress.asked:,} of {progress.of:,} questions answered", *spent])
+        return ", ".join([f"{progress.what}: {progress.asked:,} of {progress.of:,} questions answered", *spent])
     left = progress.seconds_left
     parts = [
         f"{progress.done} of {progress.cells} done",
@@ -356,6 +359,7 @@ def _in_words(progress: Progress | Judging) -> str:
 
 def _tell(results: Results, again: str, *, as_json: bool) -> None:
     """Say how the experiment went, and where its report is."""
+    from persimchat.experiments.judging import JUDGING
     from persimchat.experiments.report import NAME
     from persimchat.runs.reports.words import count
 
@@ -385,9 +389,10 @@ def _tell(results: Results, again: str, *, as_json: bool) -> None:
     if judged is not None:
         if judged.answered or judged.left:
             of = f" of {judged.answered + judged.left:,}" if judged.left else ""
-            say(f"judging: {judged.answered:,}{of} questions answered, {count(judged.made, 'call')}")
+            say(f"{judged.what}: {judged.answered:,}{of} questions answered, {count(judged.made, 'call')}")
         if judged.failed:
-            warn(f"persimchat: a judge failed: {one_line(judged.failed)} What is left is asked by: {again}")
+            who = "a judge" if judged.what == JUDGING else "a model"
+            warn(f"persimchat: {who} failed: {one_line(judged.failed)} What is left is asked by: {again}")
         elif judged.exhausted:
             say(f"{judged.exhausted} The same command with a higher budget asks what is left: {again}")
     say(f"report: {path}")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Final
+from typing import Annotated, Final, Literal
 
 import typer
 
@@ -148,4 +148,23 @@ Changes = Annotated[
 Runs = Annotated[
     list[str],
     typer.Argument(metavar="RUN...", help="Runs: folders, ids, beginnings of ids, or latest.", show_default=False),
+]
+
+Engine = Annotated[
+    Literal["local", "ray"],
+    typer.Option("--engine", metavar="NAME", help="local: one process; ray: many, also on other machines (extra ray)."),
+]
+Workers = Annotated[
+    int | None,
+    typer.Option(
+        "--workers", metavar="N", min=1, help="Processes of Ray. [dim]default: one a processor of this machine[/dim]"
+    ),
+]
+Address = Annotated[
+    str | None,
+    typer.Option(
+        "--address",
+        metavar="HOST:PORT",
+        help="A Ray cluster that runs, or auto. [dim]default: Ray is started on this machine[/dim]",
+    ),
 ]

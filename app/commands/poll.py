@@ -132,7 +132,7 @@ def poll(
         parts = _in_runs(
             wanted or [], runs, question, _turns(at), repeats, budgets, assignments, with_people=with_people
         )
-    everybody = Everybody(parts)
+    everybody = Everybody(parts[0].settings, (unit.asked for part in parts for unit in part.units))
     what = f"{len(parts)} runs" if len(parts) > 1 else "1 run" if config is None else str(config)
     plan = Plan(everybody, parts, what, command="persimchat poll")
     notes = plan.carry_out(yes=yes)

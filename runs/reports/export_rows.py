@@ -52,7 +52,7 @@ def _values(
         for number, position in enumerate(ledger(record), start=1):
             yield "stances", number, asdict(position)
         for number, answer in enumerate(record.polls, start=1):
-            yield "polls", number, _polled(answer)
+            yield "polls", number, polled(answer)
 
 
 def _about(record: Record) -> dict[str, Any]:
@@ -117,7 +117,8 @@ def _judged(row: RecordedJudgement) -> dict[str, Any]:
     return {**values, "evaluator": row.judge}
 
 
-def _polled(row: PollAnswer) -> dict[str, Any]:
+def polled(row: PollAnswer) -> dict[str, Any]:
+    """The columns of an answer to a poll, without those about its run."""
     values = row.model_dump(include=PollRow.model_fields.keys() - Row.model_fields.keys() - {"question"})
     return {**values, "question": row.question.ask, "form": row.question.answer, "answered_by": row.judge}
 

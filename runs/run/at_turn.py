@@ -35,8 +35,8 @@ from persimchat.runs.run.history import states_at
 from persimchat.runs.run.resources import store_of
 from persimchat.state.conversation import Conversation, participants
 from persimchat.state.errors import InputError, MachineError
-from persimchat.state.memory import PINNED
-from persimchat.state.mind import Mind, Situation, Utterance, in_step
+from persimchat.state.memory import PINNED, Memory
+from persimchat.state.mind import Mind, Situation, Step, Utterance, in_step
 from persimchat.state.persona import Persona
 from persimchat.state.relationship import Relationship
 from persimchat.state.scenario import Scenario
@@ -134,8 +134,19 @@ async def _with_mind(state: Conversation, mind: Mind, turn: int, settings: Setti
         found = await memories_of(settings, run, name, [one["id"] for one in recalled], mind["unsaved"])
         shown = blocks.within_budget([one for one in found if one.kind not in PINNED], settings.memory_tokens)
     step = in_step(mind, situation=situation_of(state, name, settings))
-    common = common_blocks(step, shown, knowledge=True)
-    return Standpoint(name, turn, tuple(common[tag] for tag in _SHOWN))
+    return minded(step, shown, turn)
+
+
+def minded(mind: Step, shown: Sequence[Memory], turn: int) -> Standpoint:
+    """Somebody with a mind.
+
+    Args:
+        mind: with its situation.
+        shown: recalled memories.
+        turn: utterances so far.
+    """
+    common = common_blocks(mind, shown, knowledge=True)
+    return Standpoint(mind["name"], turn, tuple(common[tag] for tag in _SHOWN))
 
 
 @asynccontextmanager
@@ -175,21 +186,31 @@ def _without_minds(record: Record, turns: Sequence[int]) -> list[Standpoint]:
                 remedy=f"Choose a turn from 0 to {last}.",
             )
     people = [persona for persona in scenario.participants if not persona.human]
-    return [_listener(persona, scenario, settings, record, turn) for turn in turns for persona in people]
-
-
-def _listener(persona: Persona, scenario: Scenario, settings: Settings, record: Record, turn: int) -> Standpoint:
-    name = persona.name
     said = [
         cast(Utterance, one.model_dump(exclude_none=True))  # a line of the transcript has an utterance's fields
         for one in record.utterances
-        if one.turn <= turn
     ]
+    return [listening(persona, scenario, settings, said, turn) for turn in turns for persona in people]
+
+
+def listening(
+    persona: Persona, scenario: Scenario, settings: Settings, said: Sequence[Utterance], turn: int
+) -> Standpoint:
+    """Somebody without a mind, in a baseline.
+
+    Args:
+        persona: who it is.
+        scenario: of the conversation.
+        settings: of the conversation.
+        said: its utterances; those after the turn are left out.
+        turn: utterances so far.
+    """
+    name = persona.name
     ties = scenario.relationships if settings.relationships else []
     seen = (Relationship.model_validate(tie).seen_by(name) for tie in ties if name in (tie.from_, tie.to))
     debate = {"format": settings.answer_format, "choices": settings.choices}
     situation: Situation = {
-        "simulation": record.manifest.run,
+        "simulation": "",
         "topic": scenario.topic,
         "turn": turn,
         "max_messages": settings.max_messages,
@@ -201,7 +222,7 @@ def _listener(persona: Persona, scenario: Scenario, settings: Settings, record: 
         "closing": False,
     }
     goals = scenario.goals_of(persona) if settings.social_goals else []
-    heard = blocks.last_utterances(heard_by(said, name), name).items
+    heard = blocks.last_utterances(heard_by([one for one in said if one["turn"] <= turn], name), name).items
     return Standpoint(
         name,
         turn,

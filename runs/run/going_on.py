@@ -113,12 +113,21 @@ def settings_of(manifest: Manifest, changes: Mapping[str, Any]) -> Settings:
     """
     recorded = dict(manifest.settings.given)
     server = recorded.get("checkpoints", "")
-    if isinstance(server, str) and "://" in server and "checkpoints" not in changes:
-        own = load_settings().checkpoints
-        recorded["checkpoints"] = own if "://" in own else server
+    if isinstance(server, str) and "checkpoints" not in changes:
+        recorded["checkpoints"] = with_own_password(server)
     settings = load_settings(environment={}, scenario=recorded, **changes)
     settings = settings.model_copy(update={"model": default_model_name(settings.model)[0]})
     return with_full_names(settings, manifest.names)
+
+
+def with_own_password(checkpoints: str) -> str:
+    """The address of a server of checkpoints with the password that the environment has (`PERSIMCHAT_CHECKPOINTS`).
+
+    Args:
+        checkpoints: the setting, without a password; another place than a server is returned as it is.
+    """
+    own = load_settings().checkpoints if "://" in checkpoints else checkpoints
+    return own if "://" in own else checkpoints
 
 
 def changed_settings(manifest: Manifest, settings: Settings) -> dict[str, Any]:

@@ -208,7 +208,7 @@ def test_minds_are_asked_as_they_were_and_nothing_changes(command: Run, serve: S
     assert [row["turn"] for row in found["answers"]] == [0, 0, 2, 2]
     assert bytes_of(folder) == before
     said = [json.loads(line)["text"] for line in (folder / "transcript.jsonl").read_text().splitlines()]
-    start, later = model.prompts[0], model.prompts[-1]
+    start, later = min(model.prompts, key=len), max(model.prompts, key=len)  # in which order they come is chance
     assert all(words not in start for words in said)
     assert (said[1] in later, said[2] in later) == (True, False)
     assert "<memories>" in later

@@ -14,7 +14,7 @@ import pytest
 from persimchat.experiments import Experiment, run_experiment
 from persimchat.experiments.api import prepare
 from persimchat.experiments.driving import check_cells
-from persimchat.experiments.holding import hold
+from persimchat.experiments.holding import attempt_at, hold
 from persimchat.experiments.needs import estimates
 from persimchat.experiments.place import Place
 from persimchat.experiments.plan import plan
@@ -144,7 +144,7 @@ def test_a_branch_that_was_killed_goes_on(make: Make, kept: Path, tmp_path: Path
     (torn / "run.json").write_text(json.dumps({**manifest, "ended": None, "stop_reason": None}))
     (torn / "calls.jsonl").write_text("")
     (torn / CHECKPOINTS).unlink()
-    asyncio.run(hold(planned, place, {"budget_calls": 5}))
+    asyncio.run(hold(attempt_at(planned, place, {"budget_calls": 5})))
     assert place.standing(planned.cell.id).status == "budget"
     assert not torn.exists()
     outcome = run_experiment(wanted, tmp_path).outcome

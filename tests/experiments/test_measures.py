@@ -9,6 +9,7 @@ from small_experiment import SMALL
 
 from persimchat.experiments import Experiment, run_experiment
 from persimchat.experiments.measuring import EVALUATORS, measures_of
+from persimchat.experiments.positions import stance_numbers
 
 Make = Callable[..., Experiment]
 
@@ -33,7 +34,10 @@ def test_who_moved_is_a_measure(make: Make, tmp_path: Path):
     settings = {"model": "offline", "mode": "debate", "answer_format": "choice", "choices": ["tea", "coffee", "milk"]}
     base = {**SMALL["base"], "settings": {**settings, "baseline": "mad", "rounds": 2, "max_messages": 8}}
     wanted = make(base=base, grid={}, measures={"stances": ["answers", "verdicts"]})
-    assert [m.name for m in measures_of(wanted)][:2] == ["answers_moves", "answers_moves_to_majority"]
+    assert [named.name for source in stance_numbers(wanted) for named in source.named][:2] == [
+        "answers_moves",
+        "answers_moves_to_majority",
+    ]
     rows = {row["measure"]: row for row in run_experiment(wanted, tmp_path).rows("measures")}
     assert 0 <= rows["answers_kept"]["value"] <= 1
     assert rows["answers_moves"]["value"] >= 0

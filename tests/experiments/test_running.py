@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-import csv
 import json
+import multiprocessing
 import os
+import random
 import re
 import signal
 import subprocess
@@ -16,26 +17,22 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from experiment_tables import VARYING, rows
 from loopback.answering import Fault, natural_answer
 from loopback.server import LoopbackServer
+from small_experiment import SMALL
 
 from persimchat.app.cli import main
 from persimchat.experiments import Experiment, run_experiment
 from persimchat.experiments.api import report_on
 from persimchat.experiments.place import Place
 from persimchat.experiments.plan import plan
+from persimchat.runs.folder.calls import CALLS
 from persimchat.runs.result import collected
 from persimchat.runs.run.simulation import run_simulation
 from persimchat.state.errors import InputError
 
 Make = Callable[..., Experiment]
-VARYING = ("tries", "seconds", "calls", "input_tokens", "output_tokens", "cost_usd")
-"""Columns that a kill may change: what was under way is asked again."""
-
-
-def rows(folder: Path, table: str, *, without: tuple[str, ...] = ("seconds",)) -> list[dict[str, str]]:
-    with (folder / "tables" / f"{table}.csv").open(encoding="utf-8", newline="") as file:
-        return [{name: cell for name, cell in row.items() if name not in without} for row in csv.DictReader(file)]
 
 
 @pytest.mark.proof
@@ -69,33 +66,47 @@ def test_the_example(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 
 @pytest.mark.proof
 def test_killed_and_started_again(make: Make, tmp_path: Path):
-    """Killed at several moments, it ends with the tables of an undisturbed one, and no cell is begun twice."""
-    make(compare=[{"by": "method"}])
-    file = str(tmp_path / "small.yaml")
+    """Killed at ten random moments, it ends with the tables of an undisturbed one, and no cell is held twice."""
+    make(compare=[{"by": "method"}], base={**SMALL["base"], "settings": {"model": "offline", "max_messages": 4}})
+    file, torn = str(tmp_path / "small.yaml"), tmp_path / "torn" / "small"
     whole = run_experiment(Experiment.load(file), tmp_path / "whole").folder
-    command = [sys.executable, "-m", "persimchat", "experiment", "run", file, "--yes", "--out", str(tmp_path / "torn")]
-    for after in (0.2, 0.6, 1.0, 1.6):
-        process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
-        _wait_until_driving(process, tmp_path / "torn" / "small")
-        time.sleep(after)
+    command = ["experiment", "run", file, "--yes", "--json", "--out", str(tmp_path / "torn")]
+    started = multiprocessing.get_context("forkserver")  # what takes long to import is imported once
+    started.set_forkserver_preload(["persimchat.app.cli", "persimchat.experiments.api", "persimchat.app.following"])
+    calls = sum(int(row["calls"]) for row in rows(whole, "cells"))
+    for moment in sorted(random.Random(11).sample(range(calls * 9 // 10), 10)):
+        process = started.Process(target=main, args=(command,))
+        process.start()
+        _wait_until_driving(process.is_alive, torn)
+        while process.is_alive() and _answered(torn) < moment:
+            time.sleep(0.01)
         process.kill()
-        process.wait()
-    assert main(["experiment", "run", file, "--yes", "--out", str(tmp_path / "torn")]) == 0
-    torn = tmp_path / "torn" / "small"
+        process.join()
+        assert process.exitcode == -signal.SIGKILL
+    assert main(command) == 0
     assert rows(torn, "cells", without=VARYING) == rows(whole, "cells", without=VARYING)
     for table in ("measures", "comparisons"):
         assert rows(torn, table) == rows(whole, table)
-    ended = [json.loads(line) for line in (torn / "cells.jsonl").read_text().splitlines()]
-    done = [event["cell"] for event in ended if event["event"] == "done"]
+    events = [json.loads(line) for line in (torn / "cells.jsonl").read_text().splitlines()]
+    done = [event["cell"] for event in events if event["event"] == "done"]
     assert len(done) == len(set(done))
+    ended: set[str] = set()
+    for event in events:
+        assert event["cell"] not in ended
+        ended |= {event["cell"]} if event["event"] == "done" else set()
     assert {path.name for path in (torn / "runs").iterdir()} == {row["cell"] for row in rows(torn, "cells")}
 
 
-def _wait_until_driving(process: subprocess.Popen[bytes], folder: Path) -> None:
+def _answered(folder: Path) -> int:
+    """How many requests the runs of an experiment have recorded."""
+    return sum(path.read_bytes().count(b"\n") for path in folder.glob(f"runs/*/{CALLS}"))
+
+
+def _wait_until_driving(alive: Callable[[], bool], folder: Path) -> None:
     """Wait until a cell has been started since the last kill, or the process is over."""
     path = folder / "cells.jsonl"
     before = path.stat().st_size if path.is_file() else 0
-    while process.poll() is None and not (path.is_file() and path.stat().st_size > before):
+    while alive() and not (path.is_file() and path.stat().st_size > before):
         time.sleep(0.02)
 
 
@@ -105,7 +116,7 @@ def test_ctrl_c(make: Make, tmp_path: Path):
     make(grid={"seed": {"from": 0, "count": 6}}, limits={"cells": 2})
     command = [sys.executable, "-m", "persimchat", "experiment", "run", str(tmp_path / "small.yaml"), "--yes"]
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, cwd=tmp_path)
-    _wait_until_driving(process, tmp_path / "results" / "small")
+    _wait_until_driving(lambda: process.poll() is None, tmp_path / "results" / "small")
     time.sleep(0.3)
     os.kill(process.pid, signal.SIGINT)
     _, told = process.communicate(timeout=60)

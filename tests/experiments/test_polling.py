@@ -1,0 +1,260 @@
+"""Polls as measures of an experiment: what is asked, what is never asked twice, and what the answers come to."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Callable
+from pathlib import Path
+from threading import Lock
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from loopback.scripted import prompt_of, task_of
+from loopback.server import LoopbackServer
+from small_experiment import SMALL
+
+from persimchat.app.cli import main
+from persimchat.experiments import Experiment, run_experiment
+from persimchat.experiments.api import Results, prepare, report_on
+from persimchat.experiments.place import EVENTS, Place
+from persimchat.experiments.robustness import poll_answers_of
+from persimchat.runs.folder.calls import read_calls
+from persimchat.runs.folder.polls import POLLS
+
+Make = Callable[..., Experiment]
+Serve = Callable[..., LoopbackServer]
+CARS = {"id": "cars", "ask": "Should the centre close to cars?"}
+WARMTH = {"id": "warmth", "ask": "How warm is this group?", "answer": "scale:1-5"}
+SCRIPT = {"method": ["single_agent"], "seed": [0, 1]}
+
+
+class Answering:
+    """A model that answers polls as planned, and counts."""
+
+    def __init__(self, answer: Callable[[str], Any]) -> None:
+        self.answer, self.asked = answer, 0
+        self._lock = Lock()
+
+    def __call__(self, body: dict[str, Any]) -> Any:
+        assert task_of(body) == "poll"
+        with self._lock:
+            self.asked += 1
+        return {"reasoning": "So.", "answer": self.answer(prompt_of(body))}
+
+
+def polls(*given: dict[str, Any], **more: Any) -> dict[str, Any]:
+    return {"polls": list(given), **more}
+
+
+def values(results: Results) -> dict[str, list[tuple[float | None, str | None]]]:
+    """Values and reasons by measure, in order of the cells."""
+    found: dict[str, list[tuple[float | None, str | None]]] = {}
+    for row in results.rows("measures"):
+        found.setdefault(row["measure"], []).append((row["value"], row["missing"]))
+    return found
+
+
+def lines(results: Results) -> list[str]:
+    """All lines of polls.jsonl."""
+    folders = sorted(results.folder.glob(f"runs/*/{POLLS}"))
+    return [line for path in folders for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+def report_of(results: Results) -> str:
+    return (results.folder / "report.html").read_text(encoding="utf-8")
+
+
+def is_over(prompt: str) -> bool:
+    """Whether somebody is asked who has heard something."""
+    transcript = prompt.partition("<transcript>")[2].partition("</transcript>")[0]
+    return ":" in transcript
+
+
+def is_of_jarmila(prompt: str) -> bool:
+    """Whether Jarmila is asked."""
+    return "Jarmila" in prompt.partition("</basic_information>")[0]
+
+
+def test_shares_means_and_changes(make: Make, serving: Serve, tmp_path: Path) -> None:
+    def answer(prompt: str) -> Any:
+        if "How warm" in prompt:
+            return 4 if is_over(prompt) else 2
+        return "yes" if is_over(prompt) and is_of_jarmila(prompt) else "no"
+
+    model = Answering(answer)
+    by = serving(model).model()
+    asked = polls({**CARS, "by": by}, {**WARMTH, "by": by, "repeats": 2, "at": ["start", 1, "end", 9]})
+    results = run_experiment(make(grid=SCRIPT, measures=asked), tmp_path)
+    assert {name: found[0] for name, found in values(results).items()} == {
+        "cars:yes@start": (0.0, None),
+        "cars:yes@end": (0.5, None),
+        "cars:yes:change": (0.5, None),
+        "cars:no@start": (1.0, None),
+        "cars:no@end": (0.5, None),
+        "cars:no:change": (-0.5, None),
+        "warmth@start": (2.0, None),
+        "warmth@1": (4.0, None),
+        "warmth@end": (4.0, None),
+        "warmth@9": (None, "no such turn"),
+        "warmth:change": (2.0, None),
+    }
+    assert model.asked == 2 * (2 * 2 + 2 * 3 * 2)
+    assert {row["judge"] for row in results.rows("measures")} == {by}
+    rows = results.rows("polls")
+    assert [(row["at"], row["turn"], row["answer"]) for row in rows if row["poll"] == "cars"][:4] == [
+        *[("start", 0, "no")] * 2,
+        ("end", 2, "yes"),
+        ("end", 2, "no"),
+    ]
+    assert (rows[0]["seed"], rows[0]["question"], rows[0]["answered_by"]) == (0, CARS["ask"], by)
+    with (results.folder / "tables" / "polls.csv").open(encoding="utf-8", newline="") as file:
+        assert len(list(csv.DictReader(file))) == len(rows) == model.asked
+    assert "## polls" in (results.folder / "tables" / "codebook.md").read_text(encoding="utf-8")
+    report = report_of(results)
+    assert 'id="polls"' in report and "drawn by lot" not in report
+    assert "polls: 32 calls" in report
+    found = poll_answers_of(results.tables.rows["polls"])
+    assert {question: {*given.values()} for question, given in found.items()} == {
+        "poll cars": {None},  # yes and no are tied
+        "poll warmth": {"4"},
+    }
+
+
+def test_the_offline_model_answers_by_lot_and_nothing_is_asked_twice(make: Make, tmp_path: Path) -> None:
+    given = {"grid": SCRIPT, "measures": polls(CARS)}
+    assert [work.total.calls for work in prepare(make(**given), tmp_path).judging] == [8]
+    results = run_experiment(make(**given), tmp_path)
+    assert results.judged is not None and (results.judged.made, results.judged.what) == (8, "polls")
+    assert len(read_calls(results.folder)) == len(lines(results)) == 8
+    assert "8 answers. They are drawn by lot: the offline model has no opinions of its own." in report_of(results)
+    elsewhere = run_experiment(make(**given), tmp_path / "elsewhere")
+    assert elsewhere.rows("polls") == results.rows("polls")
+    tables = {path.name: path.read_bytes() for path in (results.folder / "tables").iterdir()}
+    again = run_experiment(make(**given), tmp_path)
+    assert again.judged is not None and (again.judged.made, again.judged.answered) == (0, 0)
+    assert {path.name: path.read_bytes() for path in (results.folder / "tables").iterdir()} == tables
+    report_on(make(grid=SCRIPT), Place(results.folder))
+    assert not (results.folder / "tables" / "polls.csv").exists()
+
+
+def test_other_polls_hold_nothing_again(make: Make, tmp_path: Path) -> None:
+    first = run_experiment(make(grid=SCRIPT, measures=polls(CARS)), tmp_path)
+    held = (first.folder / EVENTS).read_bytes()
+    kept = values(first)
+    reworded = polls({**CARS, "ask": "Should they?"}, {**WARMTH, "at": ["end"]})
+    shown = report_on(make(grid=SCRIPT, measures=reworded), Place(first.folder))
+    assert set(values(shown)["cars:yes@end"]) == {(None, "not asked")}
+    assert not shown.rows("polls")
+    second = run_experiment(make(grid=SCRIPT, measures=reworded), tmp_path)
+    assert second.judged is not None and second.judged.made == 8 + 4
+    assert {row["question"] for row in second.rows("polls") if row["poll"] == "cars"} == {"Should they?"}
+    third = run_experiment(make(grid=SCRIPT, measures=polls(CARS)), tmp_path)
+    assert third.judged is not None and third.judged.made == 0
+    assert values(third) == kept
+    assert len(lines(third)) == 20
+    assert (third.folder / EVENTS).read_bytes() == held
+
+
+def test_a_budget_is_for_conversations_and_polls_together(make: Make, serving: Serve, tmp_path: Path) -> None:
+    model = Answering(lambda _: "yes")
+    cars = {"id": "cars", "ask": "Cars?", "at": ["end"], "by": serving(model).model()}
+    given = {"grid": SCRIPT, "measures": polls(cars)}
+    first = run_experiment(make(**given, limits={"budget_calls": 5}), tmp_path)
+    assert first.outcome is not None and first.judged is not None
+    assert first.outcome.spent.calls + model.asked == 5
+    assert "budget of 5 calls" in first.judged.exhausted and first.judged.left == 1
+    assert sorted(values(first)["cars:yes@end"], key=str) == [(1.0, None), (None, "not asked")]
+    more = run_experiment(make(**given, limits={"budget_calls": 20}), tmp_path)
+    assert more.judged is not None and (more.judged.left, more.judged.made) == (0, 1)
+    assert values(more)["cars:yes@end"] == [(1.0, None)] * 2
+
+
+def test_what_is_no_answer_is_asked_for_again_then_missing(make: Make, serving: Serve, tmp_path: Path) -> None:
+    model = Answering(lambda prompt: "yes" if is_of_jarmila(prompt) else "maybe")
+    results = run_experiment(
+        make(grid=SCRIPT, measures=polls({**CARS, "at": ["end"], "by": serving(model).model()})), tmp_path
+    )
+    assert model.asked == 2 + 2 * 2
+    assert values(results)["cars:yes@end"] == [(1.0, None)] * 2
+    told = "2 of 4 answers to the poll cars (end) are missing in method single_agent (unparseable 2)"
+    assert told in report_of(results)
+
+
+def test_minds_are_asked_as_they_were(make: Make, tmp_path: Path) -> None:
+    grid = {"method": ["need_to_talk"], "seed": [0]}
+    wanted = make(grid=grid, measures=polls({**CARS, "at": ["start", "end"]}))
+    (foreseen,) = prepare(wanted, tmp_path).judging
+    results = run_experiment(wanted, tmp_path)
+    assert results.judged is not None
+    used = results.judged.spent
+    assert foreseen.cost.calls == used.calls == 4
+    assert foreseen.cost.input_tokens == pytest.approx(used.input_tokens, rel=0.25)
+
+
+@pytest.mark.proof
+def test_a_branch_is_asked_from_where_it_leaves_its_run(make: Make, tmp_path: Path) -> None:
+    first = run_experiment(make(grid={"seed": [0]}), tmp_path)
+    run = next((first.folder / "runs").iterdir())
+    base = {"branch": {"run": str(run), "at": 1, "say": "Jarmila: I have changed my mind."}}
+    asked = polls({**CARS, "at": ["start", 0, "end"]})
+    results = run_experiment(make(name="branches", base=base, grid={"seed": [1]}, measures=asked), tmp_path)
+    assert {row["at"]: row["turn"] for row in results.rows("polls")} == {"start": 1, "end": 2}
+    assert values(results)["cars:yes@0"] == [(None, "no such turn")]
+
+
+@pytest.mark.proof
+def test_the_command_tells_of_polls(
+    make: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    make(grid=SCRIPT, measures=polls(CARS))
+    assert main(["experiment", "estimate", "small.yaml", "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert [(one["measure"], one["judge"], one["calls"]) for one in told["judging"]] == [("poll cars", "offline", 8)]
+    assert main(["experiment", "run", "small.yaml", "--yes"]) == 0
+    said = capsys.readouterr().out
+    assert "poll cars, offline: about 8 calls" in said and "polls: 8 questions answered, 8 calls" in said
+    assert main(["experiment", "run", "small.yaml", "--yes"]) == 0
+    assert "poll cars: 8 questions answered before" in capsys.readouterr().out
+
+
+def test_the_most_frequent_answer_at_the_end() -> None:
+    def row(cell: str, at: str, answer: str | None) -> Any:
+        return SimpleNamespace(poll="cars", cell=cell, at=at, answer=answer)
+
+    rows = [row("a", "start", "no"), *[row("a", "4, end", one) for one in ("yes", "no", "yes", None)]]
+    rows += [row("b", "end", one) for one in ("yes", "no")] + [row("c", "end", None), row("d", "start", "yes")]
+    assert poll_answers_of(rows) == {"poll cars": {"a": "yes", "b": None, "c": None}}
+
+
+SETTINGS: dict[str, Any] = SMALL["base"]["settings"]
+REFUSED: list[tuple[dict[str, Any], tuple[str, ...]]] = [
+    ({"measures": polls({**CARS, "answer": "choice"})}, ("two or more different options", "measures.polls[0]")),
+    ({"measures": polls({**CARS, "answer": "scale:5-1"})}, ("from low to high", "scale such as")),
+    ({"measures": polls({**CARS, "at": ["middle"]})}, ("measures.polls[0].at[0]", "'middle'")),
+    ({"measures": polls({**CARS, "at": ["end", "end"]})}, ("a point twice",)),
+    ({"measures": polls({**CARS, "at": []})}, ("measures.polls[0].at",)),
+    ({"measures": polls({**CARS, "id": "a b"})}, ("measures.polls[0].id", "letters")),
+    ({"measures": polls({**CARS, "id": "verdicts"})}, ("source of positions",)),
+    ({"measures": polls(CARS, CARS)}, ("two polls have the id cars",)),
+    ({"measures": polls({**CARS, "by": "nobody:"})}, ("nobody:", "measures.polls[0]")),
+    (
+        {"measures": polls({**CARS, "by": "m@http://127.0.0.1:9/v1"}), "limits": {"budget_usd": 1}},
+        ("price of", "is not known", "measures.polls[0]"),
+    ),
+    (
+        {"measures": polls(CARS), "base": {**SMALL["base"], "settings": {**SETTINGS, "checkpoints": "memory"}}},
+        ("checkpoints=memory", "nobody can be asked"),
+    ),
+    ({"measures": {"stances": ["verdict"]}}, ("'verdict'", "measures.stances[0]", "'verdicts'")),
+    ({"measures": {"stances": ["polls"]}}, ("none is put at several points", "measures.stances")),
+]
+
+
+@pytest.mark.parametrize(("fields", "words"), REFUSED)
+def test_what_is_wrong_is_refused(
+    make: Make, tmp_path: Path, refused: Callable[..., str], fields: dict[str, Any], words: tuple[str, ...]
+) -> None:
+    refused(lambda: prepare(make(**fields), tmp_path / "out"), *words)
