@@ -29,6 +29,7 @@ from persimchat.app.commands import (
     runs,
     serve,
     show,
+    story,
     survey,
 )
 from persimchat.app.commands.setting_command import offer
@@ -87,6 +88,7 @@ app = typer.Typer(
 )
 offer(app, run.run, run.EXAMPLES, panel=TALK)
 offer(app, run.debate, run.DEBATE_EXAMPLES, panel=TALK, without=("mode",))
+app.add_typer(story.story, name="story", rich_help_panel=TALK)
 app.command(epilog=serve.EXAMPLES, rich_help_panel=TALK)(serve.serve)
 offer(app, resume.resume, resume.EXAMPLES, panel=GO_ON, later="resume")
 offer(app, resume.branch, resume.BRANCH_EXAMPLES, panel=GO_ON, later="branch")

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from persimchat.graph.ending import judge_is_due, leave_takers
 from persimchat.state.settings import IN_ROUNDS, Settings
+from persimchat.state.story import Story
 from persimchat.state.voting import rounds_of
 
 Floats = NDArray[np.float64]
@@ -165,9 +166,45 @@ def utterances_at_most(participants: int, settings: Settings) -> int:
     return rounds_of(participants, settings) * participants
 
 
+def story_utterances(story: Story, rounds: int) -> int:
+    """How many utterances a story makes if nobody falls silent.
+
+    Args:
+        story: its section of the scenario.
+        rounds: how many rounds it has.
+    """
+    each = 0
+    for stage in story.stages:
+        each += stage.exchanges * (len(story.characters) if stage.kind == "group" else 2 * len(story.mains))
+    return rounds * each + (len(story.characters) if story.settlement is not None else 0)
+
+
+def calls_of_story(story: Story, settings: Settings) -> dict[str, int]:
+    """How many calls a story makes by task, if every host finds a partner and nobody falls silent.
+
+    Args:
+        story: its section of the scenario.
+        settings: `rounds` is read.
+    """
+    everybody, mains, voters = len(story.characters), len(story.mains), len(story.voters)
+    rooms = settings.rounds * mains * sum(stage.kind != "group" for stage in story.stages)
+    second = sum(not story.outcomes and any(one != voter for one in story.mains) for voter in story.voters)
+    reviews = everybody * (settings.rounds + story.first_impressions)
+    calls = {
+        "stocktaking": 2 * rooms,
+        "choice": rooms,
+        "story_utterance": story_utterances(story, settings.rounds),
+        "summary": 2 * rooms,
+        "review": reviews,
+        "ballot": 2 * voters + second,
+    }
+    return {task: number for task, number in calls.items() if number}
+
+
 MODULE_OF: Final = {
     "utterance": "natural_language",
     "group_chat": "natural_language",
+    "story_utterance": "natural_language",
     "majority": "judge",
     "mad_judge": "judge",
 }

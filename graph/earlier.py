@@ -15,13 +15,18 @@ from langgraph.graph.state import CompiledStateGraph
 
 from persimchat.graph import phases
 from persimchat.state.conversation import Conversation, Minds
+from persimchat.state.story_state import StoryState
 
 _NODES: Final = (*phases.ALL, "judge_awakens", "judge_hears", "judge_thinks")
 """Nodes of all versions and of all graphs."""
 
 
-class _Earlier(Conversation, total=False):
-    """The channels of all versions."""
+_OF_STORIES: Final = StoryState.__annotations__.keys() - Conversation.__annotations__.keys()
+"""The channels that only stories have."""
+
+
+class _Earlier(StoryState, total=False):
+    """The channels of all versions and of all graphs."""
 
     judge_mind: Minds
 
@@ -52,7 +57,7 @@ def as_of_today(values: Mapping[str, Any]) -> dict[str, Any]:
     Args:
         values: of a state of any version; not changed.
     """
-    state = dict(values)
+    state = {name: value for name, value in values.items() if "story" in values or name not in _OF_STORIES}
     judges = state.pop("judge_mind", None) or {}
     if judges:
         state["agents"] = {**state["agents"], **{name: {**mind, "role": "judge"} for name, mind in judges.items()}}

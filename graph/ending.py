@@ -95,7 +95,8 @@ def _closed(state: Conversation, settings: Settings) -> Ending | None:
     return Ending("closed", "closing", f"{who} took leave, {why}.") if taken else None
 
 
-def _hopeless(state: Conversation, settings: Settings) -> Ending | None:
+def useless_answers(state: Conversation) -> Ending | None:
+    """The end if a module had no usable answer for anybody, turn after turn."""
     module = hopeless(state.get("streaks") or {})
     if module is None:
         return None
@@ -106,6 +107,10 @@ def _hopeless(state: Conversation, settings: Settings) -> Ending | None:
         "answers",
         f"The module {module} had no usable answer for anybody, turn after turn; right at first try were {rates}.",
     )
+
+
+def _hopeless(state: Conversation, settings: Settings) -> Ending | None:
+    return useless_answers(state)
 
 
 def _limit(state: Conversation, settings: Settings) -> Ending | None:

@@ -40,7 +40,8 @@ _OWN: Final = (judge_need_to_talk, judge_openness)
 """The appraisals of participants, which a judge does not make."""
 
 
-def _builder(*modules: Any) -> StateGraph[Any, Any, Any, Any]:
+def mind_builder(*modules: Any) -> StateGraph[Any, Any, Any, Any]:
+    """A builder of a mind's graph with these modules as its nodes."""
     builder: StateGraph[Any, Any, Any, Any] = StateGraph(Step, context_schema=Settings)
     for module in modules:
         builder.add_node(module.__name__, module_node(module), retry_policy=TRANSIENT)
@@ -57,7 +58,7 @@ def build_awakening() -> MindGraph:
 
     With compact and lean cognition, one answer has all judgements. A judge has neither need to talk nor openness.
     """
-    builder = _builder(settle, feel, *_OWN, appraise_at_once, save_memories)
+    builder = mind_builder(settle, feel, *_OWN, appraise_at_once, save_memories)
     builder.add_edge(START, "settle")
     builder.add_conditional_edges("settle", route(after_settling), ["feel", "appraise_at_once"])
     builder.add_edge("settle", "save_memories")
@@ -90,7 +91,7 @@ def build_hearing() -> MindGraph:
     """
     every = (choose_action, feel)
     first = (perceive, wonder, hear_at_once, recall_by_words, filter_memory)
-    builder = _builder(
+    builder = mind_builder(
         *first, remember_utterance, *_OWN, *every, appraise_at_once, react_at_once, remember_percept, save_memories
     )
     begin = {"full": ["perceive", "wonder"], "compact": ["hear_at_once"], "lean": ["recall_by_words"]}
@@ -126,7 +127,7 @@ def chosen_thought(mind: Step) -> Thought:
 
 def build_thinking() -> MindGraph:
     """While another participant speaks: reflect or plan, as chosen ‖ filter → remember the thoughts."""
-    builder = _builder(filter_memory, reflect, plan, remember_thoughts)
+    builder = mind_builder(filter_memory, reflect, plan, remember_thoughts)
     builder.add_edge(START, "filter_memory")
     builder.add_conditional_edges(START, route(chosen_thought), ["reflect", "plan"])
     for module in (filter_memory, reflect, plan):

@@ -198,7 +198,8 @@ def silenced(mind: Step, step: str, error: ModelError, left: Mapping[str, Any] |
     turn = mind["situation"]["turn"] + (step in (phases.THINK, phases.SPEAK))
     ledger = current_ledger()
     why = str(error) if ledger is None else ledger.failure_of(error)
-    silent = {"turn": turn, "step": step, "why": why}
+    act = {"act": mind["act"]} if "act" in mind else {}
+    silent = {"turn": turn, "step": step, "why": why, **act}
     return {"agents": {mind["name"]: {**(left or {}), "silent": silent}}}
 
 

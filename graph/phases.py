@@ -35,10 +35,20 @@ OPPOSE: Final = "oppose"
 WRITE: Final = "write"
 """Nodes of baselines, which have `ASSEMBLE`, `JUDGE`, `ANALYSE` and `END_CHECK` as well."""
 
+AGENDA: Final = "agenda"
+STOCKTAKE: Final = "stocktake"
+CHOOSE: Final = "choose"
+ADDRESS: Final = "address"
+SUMMARISE: Final = "summarise"
+REVIEW: Final = "review"
+BALLOT: Final = "ballot"
+"""Nodes of a story, which has `ASSEMBLE`, `AWAKEN`, `SPEAK`, `SAY`, `PUBLISH` and `INTERVENE` as well."""
+
 ALL: Final = (
     *(ASSEMBLE, AWAKEN, SELECT, INTERVENE, SPEAK, PERSON_SPEAKS, SAY, THINK, PUBLISH, HEAR, OVERHEAR),
     *(PERSON_APPRAISES, ANALYSE, REGROUP, JUDGE, END_CHECK, CONCLUDE),
     *(ANSWER, COUNT_VOTES, AFFIRM, CHANGE_SIDES, OPPOSE, WRITE),
+    *(AGENDA, STOCKTAKE, CHOOSE, ADDRESS, SUMMARISE, REVIEW, BALLOT),
 )
 """The nodes of all graphs."""
 
@@ -46,14 +56,17 @@ OUTSIDE: Final = INTERVENE
 """The node as which a program changes a conversation's state from outside; the end check follows."""
 TURN_END: Final = END_CHECK
 """The last node of a turn: all have heard the utterance, and it decides whether another follows."""
+TURN_ENDS: Final = frozenset({END_CHECK, AGENDA})
+"""The last nodes of a turn in all graphs; after each, people may intervene. The agenda also stands between two acts."""
 AT_END: Final = CONCLUDE
 """The node as which a program writes a final state; nothing follows."""
 
 _AWAKENING: Final = frozenset({"__start__", ASSEMBLE, AWAKEN})
-_HEARING: Final = frozenset({HEAR, OVERHEAR, PERSON_APPRAISES, REGROUP, JUDGE, END_CHECK})
+_HEARING: Final = frozenset({HEAR, OVERHEAR, PERSON_APPRAISES, REGROUP, JUDGE, *TURN_ENDS})
 _UNDER_WAY: Final = _AWAKENING | _HEARING | {PUBLISH, COUNT_VOTES, CHANGE_SIDES}
 """Nodes of all graphs that run between two utterances, before the next step is chosen."""
-_MAY_SILENCE: Final = frozenset({AWAKEN, HEAR, THINK, SPEAK, PERSON_SPEAKS})
+_OF_STORIES: Final = frozenset({STOCKTAKE, CHOOSE, ADDRESS, SUMMARISE, REVIEW, BALLOT})
+_MAY_SILENCE: Final = frozenset({AWAKEN, HEAR, THINK, SPEAK, PERSON_SPEAKS}) | _OF_STORIES
 
 
 def awakening(nodes: Collection[str]) -> bool:
@@ -81,7 +94,21 @@ def scoring_alone(nodes: Collection[str]) -> bool:
 
 def ending_turn(nodes: Collection[str]) -> bool:
     """Whether only the end check of a turn is left."""
-    return set(nodes) == {TURN_END}
+    return len(set(nodes)) == 1 and ends_turn(nodes)
+
+
+def ends_turn(nodes: Collection[str]) -> bool:
+    """Whether a turn may be over after the nodes."""
+    return not TURN_ENDS.isdisjoint(nodes)
+
+
+def turn_end(settings_mode: str) -> str:
+    """The last node of a turn in the graph of a kind of conversation.
+
+    Args:
+        settings_mode: the setting `mode`.
+    """
+    return AGENDA if settings_mode == "story" else TURN_END
 
 
 def may_silence(nodes: Collection[str]) -> bool:

@@ -19,6 +19,7 @@ Graph = CompiledStateGraph[Any, Any, Any, Any]
 PRESETS: Final[dict[str, dict[str, Any]]] = {
     "discussion": {"mode": "discussion"},
     "debate": {"mode": "debate"},
+    "story": {"mode": "story"},
     "single_agent": {"mode": "discussion", "baseline": "single_agent"},
     "group_chat": {"mode": "discussion", "baseline": "group_chat"},
     "mad": {"mode": "debate", "baseline": "mad"},
@@ -41,6 +42,7 @@ def named(name: str) -> Graph:
 
 discussion = named("discussion")
 debate = named("debate")
+story = named("story")
 single_agent = named("single_agent")
 group_chat = named("group_chat")
 mad = named("mad")

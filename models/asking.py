@@ -97,29 +97,51 @@ async def ask(
 
 
 async def appraise(
-    template: str, schema: type[T], /, *, settings: Settings, agent: str, module: str, turn: int, **values: Any
+    template: str,
+    schema: type[T],
+    /,
+    *,
+    settings: Settings,
+    agent: str,
+    module: str,
+    turn: int,
+    part: str = "",
+    mends: bool = True,
+    **values: Any,
 ) -> Answer[T | None]:
     """Like `ask`, for a mind's own judgement: unusable answers of a weak model do not end the run.
 
     An answer that nearly fits is corrected (`models/mending.py`). If both answers are unusable, the value is None, and
     the mind stays as it was. `strict_answers` switches both off. The call contains the outcome.
 
+    Args:
+        template: as for `ask`.
+        schema: as for `ask`.
+        settings: as for `ask`.
+        agent: as for `ask`.
+        module: as for `ask`.
+        turn: as for `ask`.
+        part: what distinguishes the question from others of the same turn, agent and module.
+        mends: whether an answer that nearly fits is corrected; for choices and votes it is not.
+        **values: as for `ask`.
+
     Raises:
         ModelError: as `ask`; UselessAnswer only with `strict_answers`.
         BudgetExhausted, InputError, TransientModelError: as `ask`.
     """
-    exchange = Exchange.on_behalf(settings, agent, module, turn)
-    value, outcome = await appraisal(exchange, Question.of(template, values), schema)
+    exchange = Exchange.on_behalf(settings, agent, module, turn, part)
+    value, outcome = await appraisal(exchange, Question.of(template, values), schema, mends=mends)
     return Answer(value, {**exchange.call(), "outcome": outcome})
 
 
 async def appraisal(
-    exchange: Exchange, messages: list[BaseMessage] | Question, schema: type[T]
+    exchange: Exchange, messages: list[BaseMessage] | Question, schema: type[T], *, mends: bool = True
 ) -> tuple[T | None, Outcome]:
     """The answer to a mind's question, and its outcome; see `appraise`."""
 
     def put_right(wrong: WrongAnswer) -> T | None:
-        return None if wrong.found is None or exchange.settings.strict_answers else mended(wrong.found, schema)
+        able = mends and wrong.found is not None and not exchange.settings.strict_answers
+        return mended(wrong.found, schema) if able and wrong.found is not None else None
 
     answers = await _answers(exchange, messages, schema, is_enough=lambda wrong: put_right(wrong) is not None)
     last = answers[-1]

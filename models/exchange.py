@@ -53,6 +53,7 @@ class Exchange:
         answers: the number of answers that came from a record.
         took_s: seconds that the answers took, as the model reports them, else measured.
         seed: the seed of its requests for structured answers, if it is not the settings'.
+        part: what distinguishes the question from others of the same turn, agent and module; empty if there is but one.
     """
 
     settings: Settings
@@ -64,11 +65,12 @@ class Exchange:
     answers: int = 0
     took_s: float = 0.0
     seed: int | None = None
+    part: str = ""
 
     @classmethod
-    def on_behalf(cls, settings: Settings, agent: str, module: str, turn: int) -> Exchange:
+    def on_behalf(cls, settings: Settings, agent: str, module: str, turn: int, part: str = "") -> Exchange:
         """An exchange with the model that the settings name for this agent and module."""
-        return cls(settings, agent, module, turn, parse_model_name(model_name(settings, agent, module)))
+        return cls(settings, agent, module, turn, parse_model_name(model_name(settings, agent, module)), part=part)
 
     @property
     def takes_seed(self) -> bool:
@@ -266,7 +268,7 @@ class Exchange:
 
     def _asked(self, messages: Sequence[BaseMessage], sent: Sequence[BaseMessage], schema: str) -> Request:
         n = self.tally.requests
-        return Request(self.turn, self.agent, self.module, self.name, n, messages, sent, schema)
+        return Request(self.turn, self.agent, self.module, self.name, n, messages, sent, schema, self.part)
 
     def _account_for(self, request: Request) -> AIMessage:
         """The answer to a request, added to what the exchange has used."""

@@ -20,7 +20,17 @@ from typing import Any, Final, Protocol
 from langchain_core.runnables.config import ensure_config
 
 from persimchat.models.failures import model_error
-from persimchat.models.recording import STOPPED, Asking, Record, Recorded, Request, Row, from_record, prompt_digest
+from persimchat.models.recording import (
+    STOPPED,
+    Asking,
+    Record,
+    Recorded,
+    Request,
+    Row,
+    asking_of,
+    from_record,
+    prompt_digest,
+)
 from persimchat.models.usage import Amount, Spending, Tally, cost_usd, prompt_tokens, summed
 from persimchat.state.errors import InputError, ModelError, PerSimChatError
 from persimchat.state.plain_text import clean
@@ -209,7 +219,7 @@ class Ledger:
             NotRecorded: the recorded run did not ask it.
         """
         assert self._answers is not None
-        asking: Asking = (request.turn, request.agent, request.module)
+        asking = asking_of(request)
         found = self._answers.find((*asking, answers), prompt_digest(request.messages, request.schema))
         if found is None:
             who = f"agent {request.agent}, " if request.agent else ""

@@ -21,7 +21,7 @@ from persimchat.models.naming import ModelName
 from persimchat.models.usage import Prices, Tally, cost_usd
 
 Asking = tuple[int, str, str]
-"""Turn, agent, module."""
+"""Turn, agent, and module, with the part of the turn where there is one (`asking_of`)."""
 
 Question = tuple[int, str, str, int]
 """Turn, agent, module, and the number of earlier answers of the exchange: 0, or 1 for a second request."""
@@ -93,6 +93,8 @@ class Row(BaseModel):
     dropped: dict[str, Annotated[int, Field(strict=True)]] | None = None
     """How many `memories` and `utterances` were left out of the prompt, because the context was too small; None if none
     were."""
+    part: str = ""
+    """What distinguishes the exchange from others of the same turn, agent and module; empty if there is but one."""
     calls: Annotated[int, Field(strict=True, ge=0, le=1)] = 1
     """0 if the question was not put to the model, because the prompt did not fit, or the model's server did not start.
     """
@@ -133,6 +135,7 @@ class Request:
         messages: the question as it was rendered.
         sent: the prompt as it is sent.
         schema: name of the answer's schema; empty for free text.
+        part: what distinguishes the exchange from others of the same turn, agent and module; empty if there is but one.
         limit: the most tokens of the answer; None if there is no limit.
         dropped: how many memories and utterances were left out of `sent`, because they did not fit.
         context: tokens of the model's context; None if it has no limit.
@@ -150,6 +153,7 @@ class Request:
     messages: Sequence[BaseMessage]
     sent: Sequence[BaseMessage]
     schema: str = ""
+    part: str = ""
     limit: int | None = None
     dropped: tuple[int, int] = (0, 0)
     context: int | None = None
@@ -200,7 +204,14 @@ class Request:
             answer=None if failed is not None or answer is None else as_record(answer),
             cached_tokens=cached,
             dropped={"memories": self.dropped[0], "utterances": self.dropped[1]} if any(self.dropped) else None,
+            part=self.part,
         )
+
+
+def asking_of(request: Request | Row) -> Asking:
+    """Under which key the requests of an exchange are recorded."""
+    module = f"{request.module} ({request.part})" if request.part else request.module
+    return request.turn, request.agent, module
 
 
 def prompt_digest(messages: Iterable[BaseMessage], schema: str = "") -> str:
@@ -271,7 +282,7 @@ class Record:
         under_way: dict[Asking, tuple[int, tuple[Row, ...]]] = {}
         failed: dict[Question, tuple[Row, ...]] = {}  # in the order of the failures
         for row in rows:
-            key = (row.turn, row.agent, row.module)
+            key = asking_of(row)
             self._rows.setdefault(key, []).append(row)
             answers, before = under_way.get(key, (0, ())) if row.n else (0, ())
             requests = (*before, row)

@@ -98,6 +98,33 @@ def refuse_people_in_baseline(scenario: Scenario, settings: Settings) -> None:
         )
 
 
+def refuse_half_a_story(scenario: Scenario, settings: Settings) -> None:
+    """Refuse a story without its section, a section without its mode, and people in a story.
+
+    Raises:
+        InputError: one of these.
+    """
+    if settings.mode == "story" and scenario.story is None:
+        raise InputError(
+            "a story needs characters and stages, and this scenario has none",
+            where="setting mode=story",
+            remedy="Give a scenario file with a section story, for example examples/stories/ferries.yaml.",
+        )
+    if settings.mode != "story" and scenario.story is not None:
+        raise InputError(
+            f"a scenario with a section story cannot be held as a {settings.mode}",
+            where=f"setting mode={settings.mode}",
+            remedy="Leave the mode out, or the section story.",
+        )
+    people = [persona.name for persona in scenario.participants if persona.human]
+    if people and scenario.story is not None:
+        raise InputError(
+            "people cannot take part in a story yet",
+            where=f"participant {people[0]}",
+            remedy="Let a model take this part.",
+        )
+
+
 def assemble(state: Conversation, settings: Settings, thread: str) -> dict[str, Any]:
     """Make the conversation's channels and all minds from its input.
 

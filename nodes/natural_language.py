@@ -11,6 +11,7 @@ from persimchat.models.failures import is_transient
 from persimchat.models.naming import parse_model_name
 from persimchat.models.registry import model_name
 from persimchat.nodes.context import common_blocks, question, shown_memories
+from persimchat.nodes.story_context import SETTLEMENT, room_of, speech_blocks
 from persimchat.nodes.wording_check import Wording, checked
 from persimchat.prompts import blocks
 from persimchat.prompts.blocks import Block
@@ -40,8 +41,9 @@ def in_order(common: Mapping[str, Any], order: str) -> list[Block]:
     return [common[_BLOCKS[letter]] for letter in order]
 
 
-Template = Literal["utterance", "group_chat"]
-"""The prompt: of an agent with a mind, or of a persona without one (the group_chat baseline)."""
+Template = Literal["utterance", "group_chat", "story_utterance"]
+"""The prompt: of an agent with a mind, of a persona without one (the group_chat baseline), of a character in a story.
+"""
 
 
 async def word_utterance(
@@ -100,6 +102,8 @@ async def word_utterance(
         "tokens": {"input": taken.call["input_tokens"], "output": taken.call["output_tokens"]},
         "corrections": list(dict.fromkeys(corrections)),
     }
+    if (room := room_of(mind)) is not None:
+        utterance["heard_by"] = room
     return utterance, replace(spoken, text=taken.text, message=taken.message)
 
 
@@ -107,11 +111,17 @@ async def _spoken(
     template: Template, mind: Step, settings: Settings, message_id: str, *, avoid: Sequence[str] = (), **more: Any
 ) -> Spoken:
     situation = mind["situation"]
-    common = common_blocks(mind, await shown_memories(mind, settings), knowledge=True)
+    if (story := situation.get("story")) is not None:
+        by_letter = speech_blocks(mind)
+        shown = [by_letter[letter] for letter in settings.prompt_order]
+        more["place"] = "room" if story["room"] is not None else "speech" if story["stage"] == SETTLEMENT else "group"
+    else:
+        common = common_blocks(mind, await shown_memories(mind, settings), knowledge=True)
+        shown = in_order(common, settings.prompt_order)
     return await speak(
         template,
         **question(mind, settings, _MODULE),
-        blocks=[*in_order(common, settings.prompt_order), blocks.avoid(avoid)],
+        blocks=[*shown, blocks.avoid(avoid)],
         message_id=message_id,
         name=mind["name"],
         debate=situation["debate"] is not None,

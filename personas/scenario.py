@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
+from importlib.resources import as_file, files
 from pathlib import Path
 from typing import Any, Final
 
@@ -10,6 +12,7 @@ from pydantic import ValidationError
 
 from persimchat.personas.catalogue import shipped
 from persimchat.personas.people import participants_in
+from persimchat.personas.story import story_in
 from persimchat.personas.ties import by_full_name, relationships_in
 from persimchat.state.configuration import current_names
 from persimchat.state.document import Document, Location, read_document
@@ -19,6 +22,7 @@ from persimchat.state.persona import Persona
 from persimchat.state.relationship import Relationship
 from persimchat.state.scenario import Scenario
 from persimchat.state.settings import PART, Settings
+from persimchat.state.story import Story
 from persimchat.state.validation_errors import input_error, refuse_unknown, valid_fields
 
 DEFAULT_NUMBER: Final = 4
@@ -54,6 +58,7 @@ def make_scenario(
     social_goals: Mapping[str, Sequence[str]] | None = None,
     rules: Iterable[str] = (),
     settings: Mapping[str, Any] | None = None,
+    story: Mapping[str, Any] | Story | None = None,
     base: Path | None = None,
 ) -> Scenario:
     """Make a scenario from the arguments of code, a command line or a form.
@@ -65,6 +70,7 @@ def make_scenario(
         social_goals: participant's name: goals.
         rules: rules that all participants know.
         settings: settings that the scenario asks for.
+        story: as in a scenario file; also a `Story`.
         base: the folder from which paths count; the current one where it is None.
 
     Raises:
@@ -77,8 +83,16 @@ def make_scenario(
         "social_goals": dict(social_goals or {}),
         "rules": rules if isinstance(rules, str) else list(rules),
         "settings": dict(settings or {}),
+        **({"story": story.model_dump(by_alias=True) if isinstance(story, Story) else story} if story else {}),
     }
     return _scenario(Document(data), base or Path())
+
+
+@cache
+def load_story() -> Scenario:
+    """The small story that comes with the package. Blocks at first."""
+    with as_file(files("persimchat.personas") / "stories" / "tiny.yaml") as path:
+        return load_scenario(path)
 
 
 def default_participants(number: int = DEFAULT_NUMBER) -> list[Persona]:
@@ -108,12 +122,16 @@ def _scenario(document: Document, base: Path) -> Scenario:
     names = [persona.name for persona in personas]
     settings = _settings(document, personas, models)
     goals = by_full_name(document, ("social_goals",), names)
+    story = story_in(document, personas)
+    if story is not None:
+        settings = _of_story(document, settings)
     resolved = {
         **{key: value for key, value in data.items() if value is not None},
         "participants": personas,
         "relationships": relationships_in(document, names),
         "social_goals": goals,
         "settings": settings,
+        **({"story": story} if story is not None else {}),
     }
     try:
         return Scenario.model_validate(resolved)
@@ -124,6 +142,18 @@ def _scenario(document: Document, base: Path) -> Scenario:
         }
         lines = {(*renamed.get(at[:2], at[:2]), *at[2:]): line for at, line in document.lines.items()}
         raise input_error(error, Scenario, Document(resolved, document.source, lines)) from None
+
+
+def _of_story(document: Document, settings: dict[str, Any]) -> dict[str, Any]:
+    """The settings of a scenario with a story."""
+    try:
+        Settings.model_validate(found := {"mode": "story", **settings})
+    except ValidationError as error:
+        raise input_error(error, Settings, document, ("settings",)) from None
+    if found["mode"] != "story":
+        where = document.where(("settings", "mode"))
+        raise InputError("a scenario with a story is held as one", where=where, remedy="Leave mode or story out.")
+    return found
 
 
 def _settings(document: Document, personas: Sequence[Persona], models: dict[str, str]) -> dict[str, Any]:

@@ -1,7 +1,8 @@
 """A question that can be shortened if the model's context is too small for it.
 
-Memories are removed first, beginning with the lowest score, then utterances, beginning with the oldest. Persona, topic,
-the last utterance and the task always stay.
+Memories are removed first, beginning with the lowest score, then utterances, beginning with the oldest. In a story,
+what has happened stands in the place of memories, the oldest first. Persona, topic, the last utterance and the task
+always stay.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from persimchat.prompts.rendering import render
 
 _A_MESSAGE: Final = 8
 """Tokens that a server's chat template puts around a message, about."""
-_LEAST: Final = {"memories": 0, "last_utterances": 1}
+_LEAST: Final = {"memories": 0, "happened": 0, "last_utterances": 1}
 """Blocks that can be shortened, and how many items each keeps at least."""
 
 
@@ -121,7 +122,7 @@ def _droppable(values: Mapping[str, Any]) -> tuple[int, int]:
         for block in value if isinstance(value, list | tuple) else (value,):
             if isinstance(block, Block) and block.tag in _LEAST:
                 found[block.tag] = max(found[block.tag], len(block.items) - _LEAST[block.tag])
-    return found["memories"], found["last_utterances"]
+    return max(found["memories"], found["happened"]), found["last_utterances"]
 
 
 def _cut(value: Any, dropped: Dropped) -> Any:
@@ -131,4 +132,6 @@ def _cut(value: Any, dropped: Dropped) -> Any:
         return value
     if value.tag == "memories":
         return replace(value, items=value.items[: max(0, len(value.items) - dropped.memories)])
+    if value.tag == "happened":
+        return replace(value, items=value.items[dropped.memories :])
     return replace(value, items=value.items[dropped.utterances :])

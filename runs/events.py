@@ -4,7 +4,8 @@ Events come in this order: `started`; then for every utterance `speaking`, `toke
 on), `verdict` (in debates, if the judge was asked), `mind` (one per agent), `judge_mind` (of a persona judge),
 `turn_ended`; and at last `stopped`. docs/events.md has the whole order, with people, silences and interventions. The
 minds at their awakening (turn 0) come before the first `speaking`. Baselines have no `mind`. Except for group_chat,
-they have no `speaking` and `token`, and several of their utterances may come at a time.
+they have no `speaking` and `token`, and several of their utterances may come at a time; so do those of a story's group.
+In a story, `happening` tells what happens between utterances, and `mind` comes only after an update.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 from persimchat.runs.folder.mind_record import MindRecord as MindRecord
 from persimchat.runs.folder.mind_record import RecalledMemory as RecalledMemory
 from persimchat.runs.folder.stored import (
+    Count,
     Counts,
     Levels,
     Points,
@@ -27,11 +29,12 @@ from persimchat.runs.folder.stored import (
     is_empty,
     is_none,
 )
+from persimchat.runs.folder.story_record import StoryOutcome as StoryOutcome
 from persimchat.runs.folder.totals import Totals as Totals
 
 EVENTS_VERSION: Final = 1
 
-StopReason = Literal["message_limit", "consensus", "closed", "budget", "stopped", "error"]
+StopReason = Literal["message_limit", "consensus", "closed", "settled", "finished", "budget", "stopped", "error"]
 
 
 class _Event(BaseModel):
@@ -45,7 +48,7 @@ class Started(_Event):
 
     event: Literal["started"] = "started"
     run: str = Field(description="the run's id")
-    mode: Literal["discussion", "debate"] = "discussion"
+    mode: Literal["discussion", "debate", "story"] = "discussion"
     baseline: str | None = Field(
         default=None, description="the baseline that holds the conversation; null if none does"
     )
@@ -205,13 +208,50 @@ class Concluded(Stored):
     )
 
 
+class Happened(Stored, _Event):
+    """Something happened in a story beside words: the fields of one line of story.jsonl.
+
+    As for an utterance, `heard_by` says who knows of it besides `speaker`.
+    """
+
+    event: Literal["happening"] = "happening"
+    turn: Turn = Field(description="utterances so far")
+    round: Count = Field(description="0 before the first round; in the vote, one more than there are rounds")
+    stage: str = Field(default="", description="private, confidential or group; empty outside the stages")
+    do: str = Field(
+        description="what: stage (begins), met (two meet), stock, choice, summary, review, standing (where a "
+        "character stands after an update), guess, ballot, closed_ballot, outcome"
+    )
+    speaker: str = Field(default="", description="whose doing it is; empty for the story's own")
+    heard_by: list[str] | None = Field(
+        default=None, description="who knows of it besides the speaker, until the run is over; null if all do"
+    )
+    room: str = Field(default="", exclude_if=is_empty, description="round, place of the stage, number: 2.1.3")
+    others: list[str] = Field(default=[], exclude_if=is_empty, description="with whom")
+    text: str = Field(default="", exclude_if=is_empty, description="in words, or the reason")
+    lines: list[str] = Field(
+        default=[], exclude_if=is_empty, description="next steps of a stock, plan of a choice, keywords of a summary"
+    )
+    choice: str = Field(default="", exclude_if=is_empty, description="who or what was chosen")
+    closeness: dict[str, int] = Field(
+        default={}, exclude_if=is_empty, description="of a review, the answered changes by name; of a standing, 0–100"
+    )
+    beliefs: list[int] = Field(
+        default=[], exclude_if=is_empty, description="the same of the character's beliefs, in the file's order"
+    )
+    supports: str | None = Field(
+        default=None, exclude_if=is_none, description="of a standing: the main character supported; empty for nobody"
+    )
+    influence: Count | None = Field(default=None, exclude_if=is_none, description="of a standing")
+
+
 class Silenced(Stored, _Event):
     """A participant is silent for a turn: the agent's model failed, or the person passed. A line of silences.jsonl."""
 
     event: Literal["silenced"] = "silenced"
     turn: Turn = Field(description="number of the utterance that the participant did not hear or did not make")
     agent: str
-    step: Literal["awaken", "hear", "think", "speak"]
+    step: Literal["awaken", "hear", "think", "speak", "stocktake", "choose", "address", "summarise", "review", "ballot"]
     why: str = Field(default="", description='the model\'s error; "passed" for a person who passed')
 
 
@@ -309,11 +349,14 @@ class Stopped(_Event):
     reason: StopReason
     source: str = Field(
         default="",
-        description="which rule ended the run: message_limit, closing, judge, the name of a baseline or budget; "
+        description="which rule ended the run: message_limit, closing, judge, story, the name of a baseline or budget; "
         "or answers (several unusable ones in a row), user, moderator, person, record, error",
     )
     detail: str = Field(default="", description="the rule's explanation, or the error; one line")
     conclusion: Concluded | None = Field(default=None, description="the result of a debate; null in discussions")
+    outcome: StoryOutcome | None = Field(
+        default=None, exclude_if=is_none, description="the result of a story's vote; left out without one"
+    )
     turn: int
     totals: Totals
     usage: list[dict[str, Any]] = Field(description="calls, tokens and cost per module, agent and model")
@@ -335,6 +378,7 @@ Event = Annotated[
     | Waiting
     | Analysed
     | Judged
+    | Happened
     | MindChanged
     | JudgeMindChanged
     | TurnEnded

@@ -11,12 +11,14 @@ from persimchat.runs.events import (
     Analysed,
     Concluded,
     Event,
+    Happened,
     Judged,
     MindChanged,
     MindRecord,
     Started,
     Stopped,
     StopReason,
+    StoryOutcome,
     Totals,
     Uttered,
 )
@@ -40,6 +42,10 @@ class Result(BaseModel):
     """What a debate came to: the answer, and whether it is a consensus; None for discussions."""
     verdicts: list[Judged] = []
     """What the judge of a debate said, in order of turns."""
+    outcome: StoryOutcome | None = None
+    """The result of a story's vote; None for all other conversations."""
+    happenings: list[Happened] = []
+    """What happened in a story beside words: stages, meetings, standings, ballots."""
     scores: list[Analysed] = []
     """Analysis: coherence, sentiment and engagement of every utterance."""
     totals: Totals
@@ -72,6 +78,8 @@ def result_of(events: Iterable[Event]) -> Result:
         stop_detail=stopped.detail,
         conclusion=stopped.conclusion,
         verdicts=[e for e in seen if isinstance(e, Judged)],
+        outcome=stopped.outcome,
+        happenings=[e for e in seen if isinstance(e, Happened)],
         scores=[e for e in seen if isinstance(e, Analysed)],
         totals=stopped.totals,
         usage=stopped.usage,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Literal, get_args
 
 from langchain_core.tools import StructuredTool, ToolException
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model, model_validator
@@ -23,8 +23,10 @@ from persimchat.state.errors import InputError
 from persimchat.state.persona import Persona
 from persimchat.state.plain_text import one_line
 from persimchat.state.scenario import Scenario
-from persimchat.state.settings import MODES, Mode, Settings
+from persimchat.state.settings import Settings
 
+Kind = Literal["discussion", "debate"]
+"""The conversations that an agent can ask for."""
 _USUAL_MESSAGES: Final = 8
 _DESCRIPTION: Final = (
     "Ask a focus group of simulated people with different temperaments, and read what they say to each other. "
@@ -93,7 +95,7 @@ def as_tool(
     arguments = _arguments(most_messages, most_people, fixed, usual)
 
     async def ask(
-        topic: str, messages: int = usual, kind: Mode = "discussion", who: list[Member] | None = None
+        topic: str, messages: int = usual, kind: Kind = "discussion", who: list[Member] | None = None
     ) -> tuple[str, Result]:
         try:
             scenario = _scenario(topic, fixed or [_entry(member) for member in who or ()])
@@ -103,7 +105,7 @@ def as_tool(
         return report(scenario.topic, result), result
 
     def ask_sync(
-        topic: str, messages: int = usual, kind: Mode = "discussion", who: list[Member] | None = None
+        topic: str, messages: int = usual, kind: Kind = "discussion", who: list[Member] | None = None
     ) -> tuple[str, Result]:
         return wait_for(ask(topic, messages, kind, who))
 
@@ -165,7 +167,7 @@ def _arguments(most_messages: int, most_people: int, fixed: list[Any] | None, us
         Field(default=usual, ge=2, le=most_messages, description="number of messages in all"),
     )
     fields["kind"] = (
-        Mode,
+        Kind,
         Field(
             default="discussion",
             description="discussion: they exchange views; debate: they try to agree on one answer, and a judge says "
@@ -218,5 +220,5 @@ def _check(settings: Settings | None, most_messages: int, most_people: int, name
                 f"{value!r} is not between 2 and {highest}", where=f"argument {bound}", remedy="Choose another bound."
             )
     if settings is not None:
-        for kind in MODES:
+        for kind in get_args(Kind):
             load_settings(environment={}, **{**settings.model_dump(exclude_unset=True), "mode": kind})

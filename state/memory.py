@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from persimchat.state.emotion import Level
 
-MemoryKind = Literal["profile", "topic", "social_goals", "perception", "reflection", "plan"]
+MemoryKind = Literal["profile", "topic", "social_goals", "perception", "reflection", "plan", "summary", "review"]
 
 PINNED: Final[frozenset[str]] = frozenset({"profile", "topic", "social_goals"})
 """Kinds that are never pruned from long-term memory (specification, step 2)."""

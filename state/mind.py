@@ -14,6 +14,7 @@ from typing_extensions import TypedDict
 
 from persimchat.state.listening import Listening
 from persimchat.state.outcomes import Judged, Outcome, Weak
+from persimchat.state.story_mind import StoryMind, StorySituation
 
 
 class Utterance(TypedDict):
@@ -66,6 +67,8 @@ class Situation(TypedDict):
     """The form of a debate's answer: `format` (state/answer_format.py) and `choices`; None in discussions."""
     closing: bool
     """Whether the end is near, so that it is time to take leave."""
+    story: NotRequired[StorySituation]
+    """In a story: the story as this character sees it."""
 
 
 class Recalled(TypedDict):
@@ -114,6 +117,8 @@ class Silence(TypedDict):
     """"awaken", "hear", "think" or "speak"."""
     why: str
     """The message of its model's error; "passed" for a person who passed."""
+    act: NotRequired[int]
+    """In a story: the number of the act in which its model failed."""
 
 
 class Mind(TypedDict, total=False):
@@ -167,6 +172,8 @@ class Mind(TypedDict, total=False):
     """Whether a person has raised a hand."""
     passed: int
     """The turn at which a person last passed, 0 if never."""
+    story: StoryMind
+    """In a story: beliefs, closeness, support, and what it has in mind."""
 
 
 class Step(Mind, total=False):
@@ -188,6 +195,10 @@ class Step(Mind, total=False):
     """Whether the memory leaving short-term memory is kept (set by memory filtering)."""
     arriving: list[dict[str, Any]]
     """Full copies of the new memories on their way through short-term memory."""
+    act: int
+    """In a story: the number of the act."""
+    asks: str
+    """In a story: what a ballot asks for, "guess" or "vote"."""
     outcomes: Annotated[list[Judged], operator.add]
     """The outcomes of its own judgements, of all modules that were asked."""
 

@@ -13,6 +13,7 @@ from persimchat.state.persona import Persona
 from persimchat.state.relationship import ONE_SIDED, Relationship
 from persimchat.state.setting import with_current_names
 from persimchat.state.settings import FORMER_NAMES
+from persimchat.state.story import Story
 
 LONGEST_TOPIC: Final = 8_000
 """Characters of a topic."""
@@ -43,6 +44,11 @@ class Scenario(BaseModel):
         default_factory=dict, description="participant's name: goals for this conversation, beside the persona's own"
     )
     rules: list[Line] = Field(default_factory=list, description="rules of the conversation that all participants know")
+    story: Story | None = Field(
+        default=None,
+        exclude_if=lambda value: value is None,
+        description="a story in stages: characters, resources, stages, settlement",
+    )
     settings: dict[str, Any] = Field(default_factory=dict, description="settings of this scenario")
 
     @field_validator("settings")
@@ -80,7 +86,15 @@ class Scenario(BaseModel):
         for name in self.social_goals:
             if name not in names:
                 raise ValueError(f"social_goals name {name!r}, who does not take part. {suggestion(name, names)}")
+        if self.story is not None:
+            self._check_story(self.story, names)
         return self
+
+    def _check_story(self, story: Story, names: list[str]) -> None:
+        if list(story.characters) != names:
+            raise ValueError("story.characters are not the participants in their order; name each of them")
+        for problem in story.problems(names):
+            raise ValueError(f"story: {problem.what}. {problem.remedy}")
 
     def goals_of(self, persona: Persona) -> list[str]:
         """A participant's social goals: the persona's own, then those of this scenario."""

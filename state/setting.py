@@ -37,6 +37,7 @@ class About:
         help: the option's help, if the description does not suit the command line.
         usual: the default in words, if the field's default is None.
         only_if: the settings that it depends on, each with the values for which this setting has an effect.
+        or_if: another such condition, which is enough by itself.
         changes: "resume" if a resumed run may change it, "branch" if only a branch may, "never" if the history that a
             branch shares with its run depends on it.
         formerly: old names in files, variables, arguments and options; accepted with a warning.
@@ -50,9 +51,15 @@ class About:
     help: str = ""
     usual: str = ""
     only_if: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    or_if: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     changes: Literal["resume", "branch", "never"] = "branch"
     formerly: tuple[str, ...] = ()
     shapes: bool = True
+
+    @property
+    def conditions(self) -> list[Mapping[str, tuple[str, ...]]]:
+        """The conditions of which one must hold for the setting to have an effect; empty if it always has."""
+        return [way for way in (self.only_if, self.or_if) if way]
 
 
 class RenamedSetting(FutureWarning):

@@ -15,20 +15,27 @@ from persimchat.state.setting_values import Choice, Listeners, Module, Prices, R
 
 DEBATE_MESSAGES: Final = 60
 DISCUSSION_MESSAGES: Final = 10
-"""Default message limits."""
+STORY_MESSAGES: Final = 100_000
+"""Default message limits; that of a story is none, because its stages say how many utterances it has."""
 
 
 def _message_limit(known: dict[str, Any]) -> int:
-    return DEBATE_MESSAGES if known.get("mode") == "debate" else DISCUSSION_MESSAGES
+    return {"debate": DEBATE_MESSAGES, "story": STORY_MESSAGES}.get(str(known.get("mode")), DISCUSSION_MESSAGES)
 
 
 def _closing(known: dict[str, Any]) -> Literal["off", "near_limit"]:
-    return "off" if known.get("mode") == "debate" else "near_limit"
+    return "off" if known.get("mode") in ("debate", "story") else "near_limit"
 
 
-Mode = Literal["discussion", "debate"]
+def _cognition(known: dict[str, Any]) -> Literal["full", "strategist"]:
+    return "strategist" if known.get("mode") == "story" else "full"
+
+
+Mode = Literal["discussion", "debate", "story"]
 MODES: Final[tuple[Mode, ...]] = get_args(Mode)
 """Kinds of conversation."""
+
+Cognition = Literal["full", "compact", "lean", "strategist"]
 
 Baseline = Literal["single_agent", "group_chat", "mad", "mad_judge", "reconcile"]
 BASELINES: Final[tuple[Baseline, ...]] = get_args(Baseline)
@@ -53,7 +60,9 @@ class SettingFields(BaseModel):
 
     # The conversation
     mode: Annotated[Mode, About(group="conversation", option="KIND", changes="never")] = Field(
-        default="discussion", description="free discussion, or group debate until a judge finds consensus"
+        default="discussion",
+        description="free discussion, group debate until a judge finds consensus, or story in stages (the mode of a "
+        "scenario with a section story)",
     )
     max_messages: Annotated[int, About(group="conversation", option="N", also=("--messages",), changes="resume")] = (
         Field(
@@ -170,10 +179,12 @@ class SettingFields(BaseModel):
     )
 
     # The mind
-    cognition: Annotated[Literal["full", "compact", "lean"], About(group="agents", option="HOW")] = Field(
-        default="full",
+    cognition: Annotated[Cognition, About(group="agents", option="HOW")] = Field(
+        default_factory=_cognition,
         description="how often a mind asks its model: full (each module in its own call: 6 calls per utterance and "
-        "agent), compact (perception in one call, appraisal in another: 3), lean (both in one call: 2)",
+        "agent), compact (perception in one call, appraisal in another: 3), lean (both in one call: 2); strategist "
+        "(stories only, and their default: it takes stock, chooses, sums up and reviews)",
+        json_schema_extra={"default": "full"},
     )
     listeners: Annotated[Listeners | Literal["all"], About(group="agents", option="WHO")] = Field(
         default="all",
@@ -265,8 +276,17 @@ class SettingFields(BaseModel):
         "model writes the whole discussion), group_chat (a model names each speaker, personas speak without minds), "
         "mad, mad_judge or reconcile (debates in rounds of answers)",
     )
-    rounds: Annotated[int, About(group="advanced", option="N", only_if={"baseline": IN_ROUNDS}, changes="resume")] = (
-        Field(default=3, ge=1, le=100, description="greatest number of rounds of answers")
+    rounds: Annotated[
+        int,
+        About(
+            group="advanced",
+            option="N",
+            only_if={"baseline": IN_ROUNDS},
+            or_if={"mode": ("story",)},
+            changes="resume",
+        ),
+    ] = Field(
+        default=3, ge=1, le=100, description="greatest number of rounds of answers; of a story, the number of rounds"
     )
     weights: Annotated[RetrievalWeights, About(group="advanced")] = Field(
         default=RetrievalWeights(), description="weights of the retrieval score's parts"

@@ -44,6 +44,11 @@ Module = Literal[
     "hearing",
     "appraisal",
     "reaction",
+    "stocktaking",
+    "choice",
+    "summary",
+    "review",
+    "ballot",
     "judge",
     "selector",
     "analysis",
@@ -54,7 +59,8 @@ Module = Literal[
 ]
 """A module that asks a model, by the name used in settings, accounting and traces.
 
-"hearing", "appraisal" and "reaction" ask for several judgements in one answer (the setting `cognition`). The last seven
+"hearing", "appraisal" and "reaction" ask for several judgements in one answer (the setting `cognition`). "stocktaking"
+to "ballot" are modules of a mind in a story. The last seven
 are not part of an agent's mind: the judge of debates, the selector of speakers, the analysis of utterances, the
 answers of the debate baselines, the script that the single_agent baseline writes, the evaluation of conversations
 that are over, and the polls of their participants.
@@ -62,6 +68,9 @@ that are over, and the polls of their participants.
 
 MODULES: Final[tuple[Module, ...]] = get_args(Module)
 """All modules that ask a model."""
+
+OF_STORIES: Final[tuple[Module, ...]] = ("stocktaking", "choice", "summary", "review", "ballot")
+"""The modules of a mind in a story."""
 
 OUTSIDE: Final[tuple[Module, ...]] = ("judge", "selector", "analysis", "answering", "script", "evaluation", "poll")
 """The modules that are not part of an agent's mind."""

@@ -25,7 +25,15 @@ from persimchat.state.setting_fields import (
     Mode,
     SettingFields,
 )
-from persimchat.state.setting_values import AFTERWARDS, MODULES, OUTSIDE, Module, RetrievalWeights, no_switch
+from persimchat.state.setting_values import (
+    AFTERWARDS,
+    MODULES,
+    OF_STORIES,
+    OUTSIDE,
+    Module,
+    RetrievalWeights,
+    no_switch,
+)
 
 __all__ = [
     "ABOUT",
@@ -38,6 +46,7 @@ __all__ = [
     "MODES",
     "AFTERWARDS",
     "MODULES",
+    "OF_STORIES",
     "OUTSIDE",
     "PART",
     "PROMPT_ORDER",
@@ -105,6 +114,15 @@ class Settings(SettingFields):
             raise ValueError(
                 f"choices go with answer_format=choice, not with {self.answer_format}; leave one of them out"
             )
+        if self.mode == "story":
+            for name in ("baseline", "pattern", "judge", "analysis", "max_messages"):
+                if getattr(self, name) != type(self).model_fields[name].get_default(
+                    call_default_factory=True, validated_data={"mode": "story"}
+                ):
+                    raise ValueError(f"{name}={getattr(self, name)} does not go with a story; leave {name} out")
+        if (self.cognition == "strategist") != (self.mode == "story"):
+            fits = "strategist goes with stories only" if self.mode != "story" else "stories know strategist only"
+            raise ValueError(f"cognition={self.cognition}: {fits}; leave cognition out")
         if self.baseline in IN_ROUNDS and self.mode != "debate":
             raise ValueError(f"baseline={self.baseline} is a debate; set mode=debate, or use `persimchat debate`")
         if self.baseline is not None:

@@ -28,7 +28,10 @@ KINDS: dict[str, dict[str, Any]] = {
     "debate": {"mode": "debate", "judge": "persona", "analysis": True, "max_messages": 7},
     "discussion": {"max_messages": 8, "allow_repeated_speaker": True},
     "listeners": {"max_messages": 8, "listeners": 1, "cognition": "compact"},
+    "story": {"mode": "story", "rounds": 1},
 }
+UTTERANCES = {kind: settings.get("max_messages", 20) for kind, settings in KINDS.items()}
+"""How many utterances each has; a story's stages say it."""
 
 
 class Driver:
@@ -164,7 +167,7 @@ def _half_whole(path: Path, data: bytes) -> None:
 
 
 async def _follow(task: Mapping[str, Any], strike: Strike) -> dict[str, Any]:
-    from persimchat.personas.scenario import default_participants, make_scenario
+    from persimchat.personas.scenario import default_participants, load_story, make_scenario
     from persimchat.runs.run.resume import resume_run
     from persimchat.runs.run.simulation import run_simulation
     from persimchat.state.errors import InputError
@@ -173,7 +176,8 @@ async def _follow(task: Mapping[str, Any], strike: Strike) -> dict[str, Any]:
     _install(strike)
     out, said, error = Path(task["out"]), [], ""
     if task["do"] == "run":
-        scenario = make_scenario("Should the square be free of cars?", default_participants(3))
+        square = make_scenario("Should the square be free of cars?", default_participants(3))
+        scenario = load_story() if task["kind"] == "story" else square
         settings = Settings(model="offline", seed=3, **KINDS[task["kind"]])
         events = run_simulation(scenario, settings, out=out, run=RUN)
     else:

@@ -23,7 +23,9 @@ from persimchat.app.commands.setting_options import condition_in_words, default_
 from persimchat.graph import build_conversation
 from persimchat.graph.baselines import BUILDERS
 from persimchat.graph.minds import build_hearing, build_thinking
-from persimchat.runs.events import Concluded, Event, MindRecord, Position, RecalledMemory, Totals
+from persimchat.graph.stories.story import build_story
+from persimchat.runs.events import Concluded, Event, MindRecord, Position, RecalledMemory, StoryOutcome, Totals
+from persimchat.runs.folder.story_record import StoryStanding
 from persimchat.state.setting import GROUPS
 from persimchat.state.settings import ABOUT, RetrievalWeights, Settings
 
@@ -96,7 +98,8 @@ def events_list() -> str:
     """All events and their parts: name, meaning, and a table of fields, types and meanings."""
     events, _ = get_args(Event)
     sections = [_fields(f"`{event.model_fields['event'].default}`", event) for event in get_args(events)]
-    parts = [_fields(part.__name__, part) for part in (Totals, MindRecord, RecalledMemory, Position, Concluded)]
+    inner = (Totals, MindRecord, RecalledMemory, StoryStanding, Position, Concluded, StoryOutcome)
+    parts = [_fields(part.__name__, part) for part in inner]
     return "\n\n".join([*sections, "## Parts of events", *parts])
 
 
@@ -133,6 +136,7 @@ PARTS = {
     ("studio.md", "hearing"): partial(drawing, build_hearing),
     ("studio.md", "thinking"): partial(drawing, build_thinking),
     ("studio.md", "mad"): partial(drawing, BUILDERS["mad"]),
+    ("stories.md", "story"): partial(drawing, build_story, xray=0),
 }
 """Document and generated part: the function that makes it."""
 

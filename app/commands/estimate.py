@@ -19,6 +19,7 @@ EXAMPLES: Final = """\b
   persimchat estimate "Tea or coffee?" -n 8 --messages 40 --analysis
   persimchat estimate "Tea or coffee?" --mode debate --judge persona
   persimchat estimate --scenario examples/family.yaml --json
+  persimchat estimate examples/stories/ferries.yaml
 
 \b
 [bold]How accurate it is[/bold]
@@ -46,7 +47,8 @@ def estimate(
 
     people, settings = understood(wanted)
     whole = estimated(people, settings)
-    shorter = whole.utterances // 2 if settings.baseline is None else 0  # baselines are held in whole rounds
+    # baselines and stories are held in whole rounds
+    shorter = whole.utterances // 2 if settings.baseline is None and people.story is None else 0
     half = estimated(people, settings, utterances=shorter) if shorter else None
     if as_json:
         import json

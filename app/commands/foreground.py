@@ -31,8 +31,13 @@ def form_of(*, as_json: bool, quiet: bool) -> Form:
     return "json" if as_json else "quiet" if quiet else "text"
 
 
-def hold(wanted: Wanted, shown: Shown) -> None:
+def hold(wanted: Wanted, shown: Shown, *, must_be_story: bool = False) -> None:
     """Run the conversation that the user asked for, to its end.
+
+    Args:
+        wanted: the conversation.
+        shown: how it is shown.
+        must_be_story: whether the scenario must have a section story.
 
     Raises:
         InputError: an option, a file or a name is wrong.
@@ -44,6 +49,12 @@ def hold(wanted: Wanted, shown: Shown) -> None:
     from persimchat.runs.run.simulation import run_simulation
 
     scenario, settings = understood(wanted)
+    if must_be_story and scenario.story is None:
+        raise InputError(
+            "the scenario has no section story",
+            where=str(wanted.scenario),
+            remedy="Hold it with: persimchat run FILE; docs/stories.md says how a story is written.",
+        )
     hold_run(
         lambda control: run_simulation(scenario, settings, out=shown.out, control=control),
         kept=lambda run: shown.out / run,

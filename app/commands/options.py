@@ -20,7 +20,15 @@ OUTPUT: Final = "Output"
 
 Topic = Annotated[
     str | None,
-    typer.Argument(metavar="TOPIC", help="What they talk about. Optional with --scenario.", show_default=False),
+    typer.Argument(
+        metavar="TOPIC|FILE",
+        help="What they talk about, or a scenario file (.yaml, .json). Optional with --scenario.",
+        show_default=False,
+    ),
+]
+StoryFile = Annotated[
+    str,
+    typer.Argument(metavar="FILE", help="A scenario file with a section story.", show_default=False),
 ]
 Question = Annotated[
     str | None,

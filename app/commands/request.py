@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -16,7 +17,10 @@ from persimchat.state.errors import InputError
 from persimchat.state.names import matching
 from persimchat.state.scenario import Scenario
 from persimchat.state.settings import Settings
+from persimchat.state.story import Character, Story
 
+_FILES: Final = (".yaml", ".yml", ".json")
+"""The endings of scenario files."""
 _EXAMPLE: Final = 'persimchat run "Should our town close its centre to cars?"'
 
 
@@ -45,12 +49,11 @@ def scenario_of(wanted: Wanted) -> tuple[Scenario, list[str]]:
         raise InputError("no topic", remedy=f"Give a topic: {example}; or name a scenario with --scenario.")
     if wanted.participants is not None and wanted.number is not None:
         raise InputError("--participants and -n contradict each other", remedy="Leave one of them out.")
-    if wanted.scenario is None and wanted.topic and Path(wanted.topic).suffix in (".yaml", ".yml"):
-        raise InputError(
-            f"the topic {wanted.topic!r} looks like a file",
-            remedy=f"To run a scenario, write --scenario {wanted.topic}.",
-        )
+    if wanted.scenario is None and wanted.topic and Path(wanted.topic).suffix in _FILES:
+        wanted = replace(wanted, topic=None, scenario=Path(wanted.topic))
     scenario, notes = _without_newcomers(wanted)
+    if scenario.story is not None and wanted.humans:
+        raise InputError("people cannot take part in a story yet", where="--human", remedy="Leave --human out.")
     return with_people(scenario, wanted.humans or ()), notes
 
 
@@ -63,9 +66,28 @@ def _without_newcomers(wanted: Wanted) -> tuple[Scenario, list[str]]:
             people += [{"name": name, "human": True} for name in wanted.humans or ()]
         return make_scenario(wanted.topic or "", people), []
     scenario = load_scenario(wanted.scenario, topic=wanted.topic)
+    if scenario.story is not None:
+        return scenario, _story_notes(scenario.story, chosen)
     if chosen is None:
         return scenario, []
     return _with_others(scenario, chosen)
+
+
+def _story_notes(story: Story, chosen: list[Any] | None) -> list[str]:
+    """Notes on a story's participants without a part of their own.
+
+    Raises:
+        InputError: other participants were asked for.
+    """
+    if chosen is not None:
+        raise InputError(
+            "a story's participants have parts in it, and cannot be replaced",
+            where="--participants",
+            remedy="Leave --participants and -n out.",
+        )
+    without = [name for name, one in story.characters.items() if one == Character()]
+    listed = ", ".join(without)
+    return [f"Without a part under story.characters, so other characters without beliefs: {listed}."] if without else []
 
 
 def settings_of(wanted: Wanted, scenario: Scenario | None = None) -> Settings:

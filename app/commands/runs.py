@@ -25,7 +25,9 @@ EXAMPLES: Final = """\b
   persimchat runs delete 20261121-0304
 """
 
-_Ending = Literal["message_limit", "consensus", "closed", "budget", "stopped", "error", "unfinished"]
+_Ending = Literal[
+    "message_limit", "consensus", "closed", "settled", "finished", "budget", "stopped", "error", "unfinished"
+]
 
 runs = typer.Typer(help="List, filter and delete runs.", invoke_without_command=True, epilog=EXAMPLES)
 
@@ -43,15 +45,15 @@ def list_all(
         ),
     ] = "",
     mode: Annotated[
-        Literal["discussion", "debate"] | None,
-        typer.Option("--mode", metavar="MODE", help="Only discussion, or only debate.", show_default=False),
+        Literal["discussion", "debate", "story"] | None,
+        typer.Option("--mode", metavar="MODE", help="Only discussion, debate or story.", show_default=False),
     ] = None,
     ended: Annotated[
         _Ending | None,
         typer.Option(
             "--ended",
             metavar="HOW",
-            help="Only message_limit, consensus, closed, budget, stopped, error or unfinished.",
+            help="Only message_limit, consensus, closed, settled, finished, budget, stopped, error or unfinished.",
             show_default=False,
         ),
     ] = None,

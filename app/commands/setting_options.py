@@ -36,7 +36,9 @@ def default_in_words(setting: str) -> str:
 
 def condition_in_words(setting: str) -> str:
     """The values of other settings that it depends on: `pattern=need_to_talk and selection=softmax`; empty if none."""
-    return " and ".join(f"{name}={' or '.join(values)}" for name, values in ABOUT[setting].only_if.items())
+    about = ABOUT[setting]
+    ways = [" and ".join(f"{name}={' or '.join(values)}" for name, values in way.items()) for way in about.conditions]
+    return ", or ".join(ways)
 
 
 def _in_words(value: Any) -> str:

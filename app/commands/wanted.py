@@ -39,6 +39,16 @@ class WantedDebate(Wanted):
     topic: options.Question = None
 
 
+@dataclass(frozen=True, kw_only=True)
+class WantedStory:
+    """The story that the user asked for."""
+
+    file: options.StoryFile
+    arguments: SettingOptions = field(default_factory=dict)
+    settings: options.SettingsFile = None
+    assignments: options.Assignments = None
+
+
 @dataclass(frozen=True)
 class WantedAgain:
     """The run that the user wants to continue, and what changes from there on."""

@@ -159,6 +159,9 @@ def _tables(comparison: Comparison, look: Look) -> Iterator[Table]:
         for one in comparison.participants
     )
     yield table(look, "Who spoke", columns, rows)
+    if comparison.standings:
+        stands = [(one.name, one.a, "the same" if one.a == one.b else one.b) for one in comparison.standings]
+        yield table(look, "Where they stand at the end", ("agent", "in a", "in b"), stands)
 
 
 def _value(value: object) -> str:

@@ -13,7 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from persimchat.app.views.text import mood
-from persimchat.runs.events import Totals
+from persimchat.runs.events import Happened, Totals
 from persimchat.runs.folder.judgements import RecordedJudgement
 from persimchat.runs.reports.stance_summary import Holder, Stances
 from persimchat.runs.reports.summary import SCORES, AgentSummary, Course, Summary, VerdictSummary, mean
@@ -101,6 +101,9 @@ _WORDS: Final = frozenset(
         "missing",
         "scores",
         "judge",
+        "beliefs",
+        "stands behind",
+        "closeness to",
         "system",
         "compared",
         "unit",
@@ -190,6 +193,20 @@ def verdicts(summary: Summary, look: Look, most: int = 20) -> Table | None:
     title = "Verdicts" if len(shown) == len(summary.verdicts) else f"Verdicts, the last {most}"
     columns = ("after\nutterance", "verdict", "debate is", "agree", "answer")
     return table(look, title, columns, map(row, shown))
+
+
+def standings(summary: Summary, look: Look) -> Table | None:
+    """Where a story's characters stand at the end; None outside stories."""
+    if not summary.standings:
+        return None
+
+    def row(one: Happened) -> list[str]:
+        near = ", ".join(f"{other.partition(' ')[0]} {score}" for other, score in one.closeness.items())
+        beliefs = ", ".join(map(str, one.beliefs)) or UNKNOWN
+        return [one.speaker, beliefs, one.supports or "nobody", whole(one.influence or 0), near]
+
+    columns = ("agent", "beliefs", "stands behind", "influence", "closeness to")
+    return table(look, "Where they stand at the end", columns, map(row, summary.standings))
 
 
 def judgements(rows: Iterable[RecordedJudgement], look: Look) -> Table | None:

@@ -59,6 +59,7 @@ def shown(
         tables.minds(summary, look),
         tables.analysis(summary, look),
         tables.verdicts(summary, look),
+        tables.standings(summary, look),
         *moved,
         look(AFTER_WHOM) if moved else None,
         tables.judgements(judged, look),
@@ -83,6 +84,7 @@ def _facts(summary: Summary) -> Iterator[tuple[str, str]]:
     if past := lineage(summary.branch, summary.resumed):
         yield "past", past
     yield "ending", ending(summary)
+    yield from _outcome(summary)
     conclusion = summary.conclusion
     if conclusion is not None:
         without = {"mad_judge": "decision", "reconcile": "weighted vote"}.get(conclusion.by, "majority")
@@ -129,6 +131,19 @@ def _facts(summary: Summary) -> Iterator[tuple[str, str]]:
         yield "used", used(summary.usage)
     for note in summary.notes:
         yield "note", note
+
+
+def _outcome(summary: Summary) -> Iterator[tuple[str, str]]:
+    """The facts on a story's vote."""
+    outcome = summary.outcome
+    if outcome is None:
+        return
+    yield ("winner" if len(outcome.winners) == 1 else "draw"), listed(outcome.winners) or "nobody"
+    for label, ballots in (("open ballots", outcome.open), ("closed ballots", outcome.closed)):
+        if ballots:
+            yield label, ", ".join(f"{name} {number}" for name, number in ballots.items())
+    if outcome.appointed:
+        yield "second choice", f"{outcome.appointed}, of who decides"
 
 
 _DEEDS: Final = {

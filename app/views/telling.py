@@ -13,6 +13,7 @@ from persimchat.runs.events import (
     Continued,
     Event,
     HandRaised,
+    Happened,
     Paused,
     Shortened,
     Silenced,
@@ -23,6 +24,7 @@ from persimchat.runs.events import (
     Uttered,
     Waiting,
 )
+from persimchat.runs.folder.lines import happening_in_words
 from persimchat.runs.reports.words import count
 from persimchat.state.plain_text import one_line
 
@@ -37,6 +39,12 @@ _MISSED: Final = {
     "hear": "did not hear this",
     "think": "did not think this turn",
     "speak": "found no words this turn",
+    "stocktake": "could not take stock",
+    "choose": "chose nobody to talk to",
+    "address": "found no words for the group",
+    "summarise": "kept nothing of the talk",
+    "review": "did not look back on the round",
+    "ballot": "did not vote",
 }
 
 
@@ -50,6 +58,8 @@ def status_line(event: Event) -> str:
             if event.why == "passed":
                 return f"{who} passes."
             return f"{who} {_MISSED[event.step]}: {one_line(event.why)}"
+        case Happened():
+            return one_line(happening_in_words(event))
         case Shortened():
             return left_out(event)
         case HandRaised():

@@ -19,6 +19,7 @@ from persimchat.graph.baselines.mad_judge import build_mad_judge
 from persimchat.graph.baselines.reconcile import build_reconcile
 from persimchat.graph.baselines.single_agent import build_single_agent
 from persimchat.graph.conversation import build_conversation, graph
+from persimchat.graph.stories.story import build_story
 from persimchat.state.settings import Settings
 
 BUILDERS: Final[dict[str, Callable[..., CompiledStateGraph[Any, Any, Any, Any]]]] = {
@@ -89,13 +90,20 @@ def _compiled(name: str) -> CompiledStateGraph[Any, Any, Any, Any]:
     return BUILDERS[name]()
 
 
+@cache
+def _story() -> CompiledStateGraph[Any, Any, Any, Any]:
+    return build_story()
+
+
 def graph_for(settings: Settings, checkpointer: Checkpointer = None) -> CompiledStateGraph[Any, Any, Any, Any]:
     """The compiled graph that the settings ask for.
 
     Args:
-        settings: `baseline` is read.
+        settings: `baseline` and `mode` are read.
         checkpointer: a LangGraph saver, for which a new graph is built; without one, all callers share one graph.
     """
     if settings.baseline is not None:
         return baseline_graph(settings, checkpointer)
+    if settings.mode == "story":
+        return _story() if checkpointer is None else build_story(checkpointer)
     return graph if checkpointer is None else build_conversation(checkpointer)

@@ -18,6 +18,7 @@ from persimchat.models.offline.persona_making.making import persona_generation
 from persimchat.models.offline.polling import poll
 from persimchat.models.offline.prompt import Prompt
 from persimchat.models.offline.scoring import analysis, selector
+from persimchat.models.offline.story.answers import TASKS as STORY_TASKS
 from persimchat.models.offline.words import content_words, listed, short_name, without_markup
 
 
@@ -177,6 +178,7 @@ TASKS: Final[dict[str, Callable[[Prompt, int], dict[str, Any]]]] = {
     "poll": poll,
     "solving": solving,
     "persona_generation": persona_generation,
+    **STORY_TASKS,
 }
 """Every judging task by the name in its template."""
 

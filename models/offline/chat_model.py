@@ -20,6 +20,7 @@ from persimchat.models.offline.prompt import MODEL_NAME, Prompt, Said
 from persimchat.models.offline.randomness import generator
 from persimchat.models.offline.reading import prompt_of
 from persimchat.models.offline.situation import scene_of
+from persimchat.models.offline.story.phrases import story_words
 from persimchat.models.offline.utterance import worded
 from persimchat.models.offline.words import spoken_to
 from persimchat.prompts.blocks import estimated_tokens
@@ -143,6 +144,9 @@ class OfflineChatModel(BaseChatModel):
             prompt.need_section(prompt.name, "basic_information")
             prompt.need_section(prompt.topic, "environment")
             return worded(scene_of(prompt, self.seed))
+        if prompt.task == "story_utterance":
+            prompt.need_section(prompt.name, "basic_information")
+            return story_words(prompt, self.seed)
         if prompt.task == "script":
             return script(prompt, self.seed)
         if prompt.task not in TASKS:

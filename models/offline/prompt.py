@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from persimchat.models.offline.answer_form import AnswerForm
 from persimchat.models.offline.persona_making.request import Request
 from persimchat.state.errors import ModelError
 from persimchat.state.intervention import MODERATOR
+
+if TYPE_CHECKING:
+    from persimchat.models.offline.story.told import Told
 
 MODEL_NAME: Final = "offline"
 
@@ -109,6 +112,7 @@ class Prompt:
         length: utterances of a script.
         takes_leave: whether participants take leave at the end of a script.
         request: the person to invent; None for all other tasks.
+        story: of the tasks of a story; None for all others.
     """
 
     task: str
@@ -156,6 +160,7 @@ class Prompt:
     length: int = 0
     takes_leave: bool = False
     request: Request | None = None
+    story: Told | None = None
 
     def need_section(self, present: object, tag: str) -> None:
         """Refuse a prompt that lacks a section that its task needs.

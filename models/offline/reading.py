@@ -13,6 +13,7 @@ from langchain_core.messages import BaseMessage
 from persimchat.models.offline.answer_form import AnswerForm
 from persimchat.models.offline.persona_making.request import request_of
 from persimchat.models.offline.prompt import Answered, Heard, Member, MemoryLine, Prompt, Relation, Said
+from persimchat.models.offline.story.told import OF_STORIES, told_of
 from persimchat.prompts.blocks import Block, Item
 from persimchat.prompts.rendering import RenderedMessage, Source, neutralise, one_line
 
@@ -103,6 +104,7 @@ def _prompt(source: Source, later: tuple[str, ...]) -> Prompt:
         parts=tuple(values.get("parts", ())),
         length=values.get("count", 0),
         takes_leave=task == "script" and values["closing"],
+        story=told_of(items, values) if task in OF_STORIES else None,
     )
 
 

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from pydantic import BaseModel, ConfigDict
 
-from persimchat.runs.events import Concluded, Silenced, Uttered
+from persimchat.runs.events import Concluded, Happened, Silenced, Uttered
 from persimchat.runs.folder.stored import Stored, Turn
 from persimchat.state.plain_text import clean, one_line
 
@@ -32,11 +32,20 @@ _SILENT: Final = {
     "awaken": "begins without a first feeling",
     "hear": "did not hear this",
     "think": "had no thoughts meanwhile",
+    "stocktake": "could not take stock",
+    "choose": "chose nobody to talk to",
+    "address": "is silent before the group",
+    "summarise": "kept nothing of the talk",
+    "review": "did not look back on the round",
+    "ballot": "did not vote",
 }
 """Words about an agent whose model failed, by step."""
 
 _EDITED: Final = {"branch": "words put in for a branch", "moderator": "words put in by the moderator"}
 """Note on an utterance whose words are not the speaker's own, by its `edited_by`."""
+
+STANDING: Final = "standing"
+"""The happening of a story that says where a character stands after an update."""
 
 PASSED: Final = "passed"
 """Reason of the silence of a person who passes."""
@@ -102,6 +111,40 @@ def new_topic(topic: str) -> str:
     return f"*The topic is now: {text(' '.join(topic.split()))}*\n\n"
 
 
+def happening(happened: Happened) -> str:
+    """What happened in a story, in transcript.md: stages as headings, meetings, standings and ballots; else empty."""
+    words = happening_in_words(happened)
+    if not words:
+        return ""
+    return f"## {text(words)}\n\n" if happened.do == "stage" else f"*{text(one_line(words))}*\n\n"
+
+
+def happening_in_words(happened: Happened) -> str:
+    """What happened in a story, in a sentence; empty for what only its owner has in mind."""
+    who, others, number = happened.speaker, " and ".join(happened.others), happened.round
+    match happened.do:
+        case "stage":
+            return f"Round {number}, {happened.stage}"
+        case "met":
+            known = "everybody knows" if happened.heard_by is None else "nobody else knows"
+            return f"{who} and {others} meet alone; {known}."
+        case "standing":
+            beliefs = ", ".join(map(str, happened.beliefs))
+            behind = f"behind {happened.supports}" if happened.supports else "behind nobody"
+            mind = f"beliefs {beliefs}, " if beliefs else ""
+            return f"{who} stands {behind}: {mind}influence {happened.influence}."
+        case "guess":
+            return f"{who} expects {happened.choice} to win."
+        case "ballot":
+            return f"{who} votes for {happened.choice}."
+        case "closed_ballot":
+            return f"{who}'s closed ballot is for {happened.choice}."
+        case "outcome":
+            return happened.text
+        case _:
+            return ""
+
+
 def conclusion(came_to: Concluded) -> str:
     """The conclusion of a debate in transcript.md."""
     heading = conclusion_heading(came_to.consensus, came_to.by)
@@ -149,7 +192,7 @@ class Asides:
 
     Several things may happen between two utterances, in different steps. Their order is fixed, so it does not depend on
     when they are reported: after an utterance, the agents that did not hear it or had no thoughts meanwhile; then new
-    topics; then the agents that failed to make the next utterance.
+    topics; then what happened in a story; then the agents that failed to make the next utterance.
     """
 
     def __init__(self) -> None:
@@ -164,6 +207,11 @@ class Asides:
         """Add an intervention; the transcript shows only new topics."""
         if record.get("do") == "topic":
             self._waiting.append((record["turn"], 2, new_topic(str(record["topic"]))))
+
+    def happening(self, happened: Happened) -> None:
+        """Add what happened in a story."""
+        if line := happening(happened):
+            self._waiting.append((happened.turn, 3, line))
 
     def before(self, turn: int) -> list[str]:
         """The lines before this utterance that were not returned yet."""

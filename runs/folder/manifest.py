@@ -14,8 +14,9 @@ from typing import Annotated, Any, Final, Self
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
+from persimchat.graph.calls import story_utterances
 from persimchat.prompts import prompt_hash
-from persimchat.runs.events import Concluded, Stopped
+from persimchat.runs.events import Concluded, Stopped, StoryOutcome
 from persimchat.runs.folder.checkpoints import without_password
 from persimchat.runs.folder.jsonl import checked
 from persimchat.runs.folder.lines import DISCLAIMER
@@ -25,7 +26,8 @@ from persimchat.state.errors import InputError
 from persimchat.state.plain_text import without_credentials
 from persimchat.state.scenario import Scenario
 from persimchat.state.setting import with_current_names
-from persimchat.state.settings import AFTERWARDS, FORMER_NAMES, MODULES, OUTSIDE, Settings
+from persimchat.state.settings import AFTERWARDS, FORMER_NAMES, MODULES, OF_STORIES, OUTSIDE, Settings
+from persimchat.state.story import Story
 
 RUN_FORMAT: Final = 2
 """Version of the run folder's files."""
@@ -37,6 +39,19 @@ STATE_VERSIONS: Final = (1, STATE_VERSION)
 _PACKAGES: Final = ("persimchat", "langgraph", "langchain-core", "langchain-openai", "chromadb", "openai", "numpy")
 _OPEN_END: Final = {"ended": None, "stop_reason": None, "stop_source": "", "detail": "", "conclusion": None}
 """Fields on the end of a run, of one that has not ended."""
+
+
+def most_utterances(settings: Settings, story: Mapping[str, Any] | Story | None) -> int:
+    """How many utterances a conversation makes at most: the message limit, or what a story's stages add up to.
+
+    Args:
+        settings: `max_messages` and `rounds` are read.
+        story: the section of the scenario; None for all other conversations.
+    """
+    if story is None:
+        return settings.max_messages
+    read = story if isinstance(story, Story) else Story.model_validate(story)
+    return story_utterances(read, settings.rounds)
 
 
 def _without_secrets(value: Any) -> Any:
@@ -145,6 +160,8 @@ class Manifest(AsGiven):
     stop_source: str = ""
     detail: str = ""
     conclusion: Concluded | None = None
+    outcome: StoryOutcome | None = None
+    """The result of a story's vote; absent without one."""
     turn: Turn = 0
     """Utterances so far."""
     seed: int | None = None
@@ -187,7 +204,9 @@ class Manifest(AsGiven):
         """
         models = {
             participant.name: {
-                module: settings.model_for(participant.name, module) for module in MODULES if module not in OUTSIDE
+                module: settings.model_for(participant.name, module)
+                for module in MODULES
+                if module not in OUTSIDE and (module not in OF_STORIES or settings.mode == "story")
             }
             for participant in scenario.participants
         }
@@ -282,6 +301,7 @@ class Manifest(AsGiven):
             stop_source=stopped.source,
             detail=stopped.detail,
             conclusion=stopped.conclusion.model_dump() if stopped.conclusion else None,
+            **({"outcome": stopped.outcome.model_dump()} if stopped.outcome else {}),
         )
 
     def check_complete(self, where: str) -> None:

@@ -7,6 +7,7 @@ from typing import Annotated, Any, Final
 from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema
 
 from persimchat.runs.folder.stored import AsGiven, Count, Levels, Stored, Turn, is_empty, is_none
+from persimchat.runs.folder.story_record import StoryStanding
 from persimchat.state.emotion import Level
 
 WHOLE_ONLY: Final = frozenset(
@@ -118,4 +119,7 @@ class MindRecord(Stored):
         default=[],
         exclude_if=is_empty,
         description="modules of which a number was moved into its range, or a list was corrected; left out if none",
+    )
+    story: StoryStanding | None = Field(
+        default=None, exclude_if=is_none, description="in a story: beliefs, closeness, support; left out elsewhere"
     )

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from itertools import chain
 from pathlib import Path
 from typing import Final, Generic, TypeVar
 
+from pydantic import ValidationError
+
 from persimchat.runs.events import (
     Analysed,
     Event,
+    Happened,
     Judged,
     JudgeMindChanged,
     MindChanged,
@@ -23,17 +27,20 @@ from persimchat.runs.events import (
     Uttered,
 )
 from persimchat.runs.folder.jsonl import checked, json_lines
+from persimchat.runs.folder.lines import STANDING
+from persimchat.runs.folder.manifest import most_utterances
 from persimchat.runs.folder.mind_lines import MindLines
 from persimchat.runs.folder.reading import Record, read_manifest
 from persimchat.runs.folder.run_folder import ANALYSIS, JUDGE_MIND, MANIFEST, MINDS
+from persimchat.state.settings import PART, Settings
 
-Line = TypeVar("Line", Uttered, Silenced, Analysed, Judged, MindRecord)
+Line = TypeVar("Line", Uttered, Silenced, Analysed, Judged, MindRecord, Happened)
 Kept = TypeVar("Kept", Analysed, MindRecord)
 
 UNKNOWN: Final = Totals(calls=0, input_tokens=0, output_tokens=0, estimated=True, cost_usd=None)
 """The totals of a past `turn_ended`: a folder does not hold the usage at each turn."""
 
-_OWN_ENDS: Final = frozenset({"message_limit", "consensus", "closed", "budget"})
+_OWN_ENDS: Final = frozenset({"message_limit", "consensus", "closed", "budget", "settled", "finished"})
 """Reasons to stop that also ended the last turn."""
 
 
@@ -64,7 +71,10 @@ def past_events(record: Record, *, upto: int | None = None) -> Iterator[Event]:
     end = last if upto is None else min(upto, last)
     started = _started(record, end)
     yield started
-    yield from _rounds(record, started, end) if started.baseline else _turns(record, started, end, last)
+    if started.mode == "story":
+        yield from _story(record, started, end)
+    else:
+        yield from _rounds(record, started, end) if started.baseline else _turns(record, started, end, last)
     if upto is None and record.manifest.stop_reason is not None:
         yield stopped_event(record.path)
 
@@ -79,11 +89,20 @@ def _started(record: Record, end: int) -> Started:
         "topic": about.scenario.topic,
         "participants": [person.name for person in about.scenario.participants],
         "models": {name: model for name, model in models.items() if model is not None},
-        "max_messages": settings.max_messages if settings.max_messages is not None else len(record.utterances),
+        "max_messages": _limit(record),
         "people": about.people,
         "turn": sum(utterance.turn <= end for utterance in record.utterances),
     }
     return checked(Started, given, str(record.path / MANIFEST))
+
+
+def _limit(record: Record) -> int:
+    """The message limit; of a story, the utterances that its stages add up to."""
+    scenario, settings = record.manifest.scenario.given, record.manifest.settings
+    if scenario.get("story") and settings.mode == "story":
+        with suppress(ValidationError):
+            return most_utterances(Settings.model_validate(settings.given, context=PART), scenario["story"])
+    return settings.max_messages if settings.max_messages is not None else len(record.utterances)
 
 
 def stopped_event(folder: Path) -> Stopped:
@@ -99,6 +118,7 @@ def stopped_event(folder: Path) -> Stopped:
         "source": about.stop_source,
         "detail": about.detail,
         "conclusion": about.conclusion,
+        "outcome": about.outcome,
         "turn": about.turn,
         "totals": about.usage.total or UNKNOWN,
         "usage": [row.model_dump() for row in about.usage.rows],
@@ -138,6 +158,48 @@ def _turns(record: Record, started: Started, end: int, last: int) -> Iterator[Ev
         yield from topics.get(turn, ())
     if end == last:
         yield from silences.upto(last + 1)
+
+
+def _story(record: Record, started: Started, end: int) -> Iterator[Event]:
+    """The events of a story between `started` and `stopped`.
+
+    A turn ends when its words are out. What happened comes after it, and the minds after the standings of an update.
+    """
+    silences, happenings = _Lines(record.silences), _Lines(record.happenings)
+    minds, topics = _Lines(_read(record.path / MINDS, MindRecord)), _topics(record, started.topic)
+    by_turn = {one.turn: one for one in record.utterances}
+    at_once: list[str] = []
+    for turn in range(end + 1):
+        said, fresh = by_turn.get(turn), list(happenings.upto(turn))
+        if said is not None:
+            yield said
+            at_once.append(said.speaker)
+            if not fresh and _speak_at_once(said, by_turn.get(turn + 1), at_once, started):
+                continue
+            yield TurnEnded(turn=turn, max_messages=started.max_messages, totals=UNKNOWN)
+        at_once = []
+        yield from silences.upto(turn)
+        last = max((place for place, one in enumerate(fresh) if one.do == STANDING), default=None)
+        for place, happened in enumerate(fresh):
+            yield happened
+            if place == last:
+                yield from (MindChanged(record=mind) for mind in minds.upto(turn))
+        yield from topics.get(turn, ())
+    yield from silences.upto(end + 1)
+
+
+def _speak_at_once(said: Uttered, then: Uttered | None, before: Sequence[str], started: Started) -> bool:
+    """Whether two utterances belong to one chat round of the group, in which each speaks once.
+
+    Args:
+        said: the first of them.
+        then: the next one; None if there is none.
+        before: who has spoken in the chat round so far.
+        started: the first event, which names the participants.
+    """
+    if then is None or said.heard_by is not None or then.heard_by is not None:
+        return False
+    return said.speaker in started.participants and then.speaker in {*started.participants} - {*before}
 
 
 def _topics(record: Record, first: str) -> dict[int, list[TopicChanged]]:

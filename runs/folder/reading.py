@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from operator import attrgetter
 from pathlib import Path
@@ -18,7 +18,7 @@ from typing import Final, TypeVar
 from pydantic import BaseModel
 
 from persimchat.models.recording import Row
-from persimchat.runs.events import Analysed, Judged, Silenced, Uttered
+from persimchat.runs.events import Analysed, Happened, Judged, Silenced, Uttered
 from persimchat.runs.folder.calls import CALLS
 from persimchat.runs.folder.jsonl import Line as JsonLine
 from persimchat.runs.folder.jsonl import checked, json_lines, parsed, unreadable
@@ -34,6 +34,7 @@ from persimchat.runs.folder.run_folder import (
     MANIFEST,
     MINDS,
     SILENCES,
+    STORY,
     TRANSCRIPT,
     VERDICTS,
 )
@@ -62,6 +63,7 @@ class Record:
         interventions: by people, in order of turns.
         calls: the file of single requests, for `calls_of`; None if there is none (format 1).
         notes: what was left out or is missing, one sentence each.
+        happenings: of a story, in their order.
     """
 
     path: Path
@@ -75,6 +77,7 @@ class Record:
     interventions: list[RecordedIntervention]
     calls: Path | None
     notes: list[str]
+    happenings: list[Happened] = field(default_factory=list)
 
     @cached_property
     def polls(self) -> list[PollAnswer]:
@@ -115,6 +118,7 @@ def read_run(path: Path, *, whole: bool = False) -> Record:
         sorted(_lines(path / CONTROL, RecordedIntervention, notes) or [], key=_turn),
         _calls(path / CALLS, notes),
         notes,
+        _lines(path / STORY, Happened, notes) or [],
     )
 
 

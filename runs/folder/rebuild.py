@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Any, Final, TypeVar
 
 from persimchat.graph.edges import nobody_took_part
-from persimchat.runs.events import Analysed, Judged, MindRecord, Silenced, Uttered
+from persimchat.runs.events import Analysed, Happened, Judged, MindRecord, Silenced, Uttered
 from persimchat.runs.folder.jsonl import Line, checked, checked_rows, json_lines
-from persimchat.runs.folder.lines import Asides, control_line, data_line, spoken
+from persimchat.runs.folder.lines import STANDING, Asides, control_line, data_line, spoken
 from persimchat.runs.folder.manifest import Manifest
 from persimchat.runs.folder.mind_lines import MindLines
 from persimchat.runs.folder.run_folder import (
@@ -25,6 +25,7 @@ from persimchat.runs.folder.run_folder import (
     MINDS,
     READABLE,
     SILENCES,
+    STORY,
     TRANSCRIPT,
     VERDICTS,
     head_of,
@@ -96,12 +97,16 @@ def _rebuilt(folder: Path, manifest: Manifest, state: Mapping[str, Any], complet
         asides.silence(silenced)
     for record in control:
         asides.control(record)
+    happened = [Happened.model_validate(one) for one in state.get("happenings") or []]
+    for one in happened:
+        asides.happening(one)
     readable = [head_of(manifest)]
     for uttered in said:
         readable += [*asides.before(uttered.turn), spoken(uttered)]
     own = judge_mind(state)
-    minds, lacking = _minds(folder / MINDS, participants(state), complete)
-    judges, judges_lacking = _minds(folder / JUDGE_MIND, {own["name"]: own} if own else {}, complete)
+    expected = _updates(happened) if "story" in state else range(complete + 1)
+    minds, lacking = _minds(folder / MINDS, participants(state), expected)
+    judges, judges_lacking = _minds(folder / JUDGE_MIND, {own["name"]: own} if own else {}, expected)
     files = {
         TRANSCRIPT: [data_line(uttered) for uttered in said],
         READABLE: readable,
@@ -109,10 +114,11 @@ def _rebuilt(folder: Path, manifest: Manifest, state: Mapping[str, Any], complet
         ANALYSIS: [data_line(Analysed.model_validate(score)) for score in state.get("scores", [])],
         SILENCES: [data_line(silenced) for silenced in silences],
         CONTROL: [control_line(record) for record in control],
+        STORY: [data_line(one) for one in happened],
         MINDS: _lines_of(minds),
         JUDGE_MIND: _lines_of(judges),
     }
-    one_by_one = manifest.settings.baseline in (None, "group_chat")
+    one_by_one = manifest.settings.baseline in (None, "group_chat") and "story" not in state
     at_once = 1 - earlier if one_by_one else len(manifest.names)
     lost = _put(folder / TRANSCRIPT, "".join(files.pop(TRANSCRIPT)), ahead=at_once)
     for name, content in files.items():
@@ -211,22 +217,26 @@ def _lines_of(turns: Mapping[int, Iterable[Mapping[str, Any]]]) -> Iterator[str]
     return (lines.written(mind) for turn in sorted(turns) for mind in turns[turn])
 
 
+def _updates(happened: Iterable[Happened]) -> list[int]:
+    """The turns of a story after which all have reviewed, each once."""
+    return sorted({one.turn for one in happened if one.do == STANDING})
+
+
 def _minds(
-    path: Path, minds: Mapping[str, Mapping[str, Any]], complete: int
+    path: Path, minds: Mapping[str, Mapping[str, Any]], due: Sequence[int]
 ) -> tuple[dict[int, list[dict[str, Any]]], list[int]]:
-    """The minds of whole turns by turn, up to the state's turn, and the turns that are missing."""
-    names = [name for name, mind in minds.items() if mind.get("emotion")]
+    """The minds of whole turns by turn, of those that are due, and the turns that are missing."""
+    names = [name for name, mind in minds.items() if mind.get("emotion") or "story" in mind]
     turns: dict[int, list[tuple[str, dict[str, Any]]]] = {}
     for mind, value in _minds_of(path) if names else ():
-        if mind.turn <= complete:
+        if mind.turn in due:
             turns.setdefault(mind.turn, []).append((mind.agent, value))
     whole: dict[int, list[dict[str, Any]]] = {}
     for turn in sorted(turns):
         first = turns[turn][: len(names)]
         if [agent for agent, _ in first] == names:
             whole[turn] = [value for _, value in first]
-    expected = range(complete + 1) if names else range(0)
-    return whole, [turn for turn in expected if turn not in whole]
+    return whole, [turn for turn in due if turn not in whole] if names else []
 
 
 def _silences(written: Iterable[Silenced], state: Mapping[str, Any], said: int) -> list[Silenced]:

@@ -1,7 +1,8 @@
 """Writes a run to disk: `run.json`, `transcript.jsonl`, `minds.jsonl`, `transcript.md`; flushes every line.
 
 Debates also leave `verdicts.jsonl`, the persona judge `judge_mind.jsonl`, the analysis `analysis.jsonl`, agents whose
-model failed `silences.jsonl`, and people who took part `control.jsonl`. `lines.py` makes their lines.
+model failed `silences.jsonl`, people who took part `control.jsonl`, and stories `story.jsonl`. `lines.py` makes their
+lines.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from pathlib import Path
 from tempfile import TemporaryFile
 from typing import Any, Final, Self, TextIO
 
-from persimchat.runs.events import Analysed, Judged, MindRecord, Silenced, Uttered
+from persimchat.runs.events import Analysed, Happened, Judged, MindRecord, Silenced, Uttered
 from persimchat.runs.folder.lines import (
     Asides,
     conclusion,
@@ -36,7 +37,7 @@ from persimchat.state.plain_text import clean
 MANIFEST = "run.json"
 TRANSCRIPT, MINDS, READABLE = "transcript.jsonl", "minds.jsonl", "transcript.md"
 VERDICTS, JUDGE_MIND, ANALYSIS = "verdicts.jsonl", "judge_mind.jsonl", "analysis.jsonl"
-SILENCES, CONTROL = "silences.jsonl", "control.jsonl"
+SILENCES, CONTROL, STORY = "silences.jsonl", "control.jsonl", "story.jsonl"
 """The files of a run besides run.json."""
 
 MEMORIES = "memory"
@@ -161,6 +162,11 @@ class RunFolder:
         """Write a silence; the readable transcript has it before the next utterance."""
         self._write(SILENCES, data_line(silenced))
         self._asides.silence(silenced)
+
+    def happening(self, happened: Happened) -> None:
+        """Write what happened in a story; the readable transcript has it before the next utterance."""
+        self._write(STORY, data_line(happened))
+        self._asides.happening(happened)
 
     def control(self, record: Mapping[str, Any]) -> None:
         """Write an intervention.

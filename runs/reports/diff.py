@@ -7,7 +7,9 @@ from typing import Any, Final
 
 from pydantic import Field
 
+from persimchat.runs.folder.lines import STANDING, happening_in_words
 from persimchat.runs.folder.reading import Record
+from persimchat.runs.folder.stored import is_empty
 from persimchat.runs.reports.diff_parting import MindDifference, Part, Parting, first_other_minds, parting, shared
 from persimchat.runs.reports.summary import count_words, names_of
 
@@ -37,6 +39,14 @@ class End(Part):
     cost_usd: float | None = Field(description="null if it is not known")
 
 
+class Stands(Part):
+    """Where one character of a story stands at the end of each run, in words; empty where a run does not say it."""
+
+    name: str
+    a: str
+    b: str
+
+
 class Share(Part):
     """How much one participant said in each run."""
 
@@ -64,6 +74,9 @@ class Comparison(Part):
     end_a: End
     end_b: End
     participants: list[Share]
+    standings: list[Stands] = Field(
+        default=[], exclude_if=is_empty, description="stories: where the characters stand at the end; else left out"
+    )
     notes: list[str] = Field(description="what is missing in the runs' folders")
 
 
@@ -77,7 +90,7 @@ def compare(a: Record, b: Record) -> Comparison:
     setup = list(_setup(a, b))
     place, minds = parting(a, b), first_other_minds(a, b)
     end_a, end_b = _end(a), _end(b)
-    judged = a.verdicts == b.verdicts and a.scores == b.scores
+    judged = a.verdicts == b.verdicts and a.scores == b.scores and a.happenings == b.happenings
     return Comparison(
         a=a.manifest.run,
         b=b.manifest.run,
@@ -90,6 +103,7 @@ def compare(a: Record, b: Record) -> Comparison:
         end_a=end_a,
         end_b=end_b,
         participants=_shares(a, b),
+        standings=_standings(a, b),
         notes=[f"{record.manifest.run}: {note}" for record in (a, b) for note in record.notes],
     )
 
@@ -178,3 +192,15 @@ def _shares(a: Record, b: Record) -> list[Share]:
         (said_a, words_a), (said_b, words_b) = spoken(a, name), spoken(b, name)
         shares.append(Share(name=name, utterances_a=said_a, utterances_b=said_b, words_a=words_a, words_b=words_b))
     return shares
+
+
+def _standings(a: Record, b: Record) -> list[Stands]:
+    """Where the characters of a story stand at the end of each run, in order of listing."""
+
+    def last(record: Record) -> dict[str, str]:
+        found = {one.speaker: one for one in record.happenings if one.do == STANDING}
+        return {name: happening_in_words(one).partition(" stands ")[2].rstrip(".") for name, one in found.items()}
+
+    then, now = last(a), last(b)
+    names = [name for name in dict.fromkeys([*names_of(a), *names_of(b)]) if name in then or name in now]
+    return [Stands(name=name, a=then.get(name, ""), b=now.get(name, "")) for name in names]

@@ -25,6 +25,7 @@ from persimchat.graph.calls import (
     calls_of_answers,
     calls_of_mind,
     calls_of_onlookers,
+    story_utterances,
     utterances_at_most,
 )
 from persimchat.graph.ending import leave_takers
@@ -32,6 +33,7 @@ from persimchat.models.naming import parse_model_name
 from persimchat.models.registry import model_name
 from persimchat.models.usage import cost_usd
 from persimchat.nodes.analysis import ANALYST
+from persimchat.nodes.assembling import refuse_half_a_story
 from persimchat.nodes.judge import judge_name
 from persimchat.nodes.script import WRITER
 from persimchat.nodes.selector import SELECTOR
@@ -41,6 +43,7 @@ from persimchat.runs.folder.totals import totals, totals_by
 from persimchat.runs.reports.estimate_baselines import prompt_of_answer, prompt_of_decision, prompt_of_script
 from persimchat.runs.reports.estimate_content import Typical, lengths
 from persimchat.runs.reports.estimate_prompts import judgements, prompt_of_mind, prompt_of_onlooker, schema_tokens
+from persimchat.runs.reports.estimate_story import story_rows
 from persimchat.state.errors import InputError
 from persimchat.state.scenario import Scenario
 from persimchat.state.settings import BUDGETS, Settings
@@ -106,11 +109,14 @@ def estimate(scenario: Scenario, settings: Settings, *, utterances: int | None =
         scenario: who takes part and what about.
         settings: how it runs, and with which models.
         utterances: how many are made, 1 to `max_messages`; None for the message limit. A debate that ends before the
-            limit ends with consensus. People are assumed to speak as often as the others.
+            limit ends with consensus. People are assumed to speak as often as the others. A story is always whole.
 
     Raises:
         InputError: a model's name is wrong, there are too many utterances, or there is no room for one round.
     """
+    if scenario.story is not None:
+        refuse_half_a_story(scenario, settings)
+        return Estimate(story_utterances(scenario.story, settings.rounds), story_rows(scenario, settings))
     most = utterances_at_most(len(scenario.participants), settings)
     made = most if utterances is None else utterances
     if not 1 <= made <= most:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from persimchat.personas.names import full_name
-from persimchat.runs.events import Uttered
+from persimchat.runs.events import Happened, Uttered
 from persimchat.runs.folder.judgements import RecordedJudgement, read_judgements
 from persimchat.runs.folder.lines import RecordedIntervention
 from persimchat.runs.folder.manifest import Manifest, Participant, RecordedScenario, RecordedSettings
@@ -24,7 +24,7 @@ from persimchat.runs.reports.export_writing import need, writer
 from persimchat.state.errors import InputError
 from persimchat.state.visibility import is_heard
 
-SEEN: Final = ("runs", "utterances", "minds", "memories", "interventions")
+SEEN: Final = ("runs", "utterances", "minds", "memories", "interventions", "happenings")
 """Tables that may hold something that a participant has seen."""
 
 
@@ -51,6 +51,9 @@ def seen_by(record: Record, wanted: str) -> Record:
         scores=[],
         silences=[],
         interventions=[seen for done in record.interventions if (seen := _done(done)) is not None],
+        happenings=[
+            one for one in record.happenings if is_heard({"speaker": one.speaker, "heard_by": one.heard_by}, name)
+        ],
         calls=None,
     )
 
@@ -75,7 +78,7 @@ def _manifest(manifest: Manifest) -> Manifest:
     )
 
 
-def _marked(said: Uttered) -> dict[str, object]:
+def _marked(said: Uttered | Happened) -> dict[str, object]:
     return {"speaker": said.speaker, "heard_by": said.heard_by}
 
 

@@ -42,7 +42,7 @@ def _values(
     record: Record, judgements: Sequence[RecordedJudgement], *, afterwards: bool
 ) -> Iterator[tuple[str, int, dict[str, Any]]]:
     counts = dict.fromkeys(TABLES, 0)
-    for part in (_run, _utterances, _minds, _verdicts, _scores, _calls, _silences, _interventions):
+    for part in (_run, _utterances, _minds, _verdicts, _scores, _calls, _silences, _interventions, _happenings):
         for table, values in part(record):
             counts[table] += 1
             yield table, counts[table], values
@@ -216,13 +216,19 @@ def _calls(record: Record) -> Iterator[tuple[str, dict[str, Any]]]:
         for row in record.manifest.usage.rows:
             yield "calls", {**row.model_dump(exclude={"model"}), "kind": "sum", "called_model": row.model}
     for call in calls_of(record):
-        taken = call.model_dump(exclude={"model", "prompt", "answer", "dropped"})
+        taken = call.model_dump(exclude={"model", "prompt", "answer", "dropped", "part"})
         yield "calls", {**taken, "kind": "request", "called_model": call.model}
 
 
 def _silences(record: Record) -> Iterator[tuple[str, dict[str, Any]]]:
     for silence in record.silences:
         yield "silences", silence.model_dump(exclude={"event", "version"})
+
+
+def _happenings(record: Record) -> Iterator[tuple[str, dict[str, Any]]]:
+    for happened in record.happenings:
+        values = happened.model_dump(exclude={"event", "version", "speaker"})
+        yield "happenings", {**values, "agent": happened.speaker}
 
 
 def _interventions(record: Record) -> Iterator[tuple[str, dict[str, Any]]]:

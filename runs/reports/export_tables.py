@@ -274,8 +274,30 @@ class SilenceRow(Row):
 
     turn: Turn = _column("number of the utterance that the participant did not hear or did not make", "utterances")
     agent: str = _column("who was silent")
-    step: str | None = _column("what the participant did not do: awaken, hear, think or speak")
+    step: str | None = _column("what the participant did not do: awaken, hear, think or speak; or a step of a story")
     why: str | None = _column("the model's error; passed for a person who passed")
+
+
+class HappeningRow(Row):
+    """One row per happening of a story beside words: meetings, reviews, where characters stand, ballots."""
+
+    turn: Turn = _column("utterances so far", "utterances")
+    round: Count = _column("0 before the first round; in the vote, one more than there are rounds", "number")
+    stage: str | None = _column("private, confidential or group; empty outside the stages")
+    do: str = _column(
+        "what: stage, met, stock, choice, summary, review, standing, guess, ballot, closed_ballot, outcome"
+    )
+    agent: str | None = _column("whose doing it is; empty for the story's own")
+    heard_by: list[str] | None = _column("who knows of it besides the agent, until the run is over; empty if all do")
+    room: str | None = _column("the talk of two: round, place of the stage, number")
+    others: list[str] | None = _column("with whom")
+    text: str | None = _column("in words, or the reason")
+    lines: list[str] | None = _column("next steps of a stock, plan of a choice, keywords of a summary")
+    choice: str | None = _column("who or what was chosen; of an outcome, the winners")
+    closeness: JsonObject | None = _column("of a review, the answered changes by name; of a standing, the values 0–100")
+    beliefs: list[int] | None = _column("the same of the agent's beliefs, in the file's order")
+    supports: str | None = _column("of a standing: the main character supported; empty for nobody")
+    influence: Count | None = _column("of a standing: the agent's influence", "points")
 
 
 class JudgementRow(Row):
@@ -368,8 +390,9 @@ TABLES: Final[dict[str, type[Row]]] = {
     "judgements": JudgementRow,
     "stances": StanceRow,
     "polls": PollRow,
+    "happenings": HappeningRow,
 }
 """All tables by name, in the order in which they are explained."""
 
-RARE: Final = ("silences", "interventions", "judgements", "stances", "polls")
+RARE: Final = ("silences", "interventions", "judgements", "stances", "polls", "happenings")
 """Tables that are written only if they have rows; most runs have none."""

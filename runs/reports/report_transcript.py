@@ -8,7 +8,7 @@ from math import inf
 from typing import Any, Final
 
 from persimchat.runs.events import Analysed, Judged, Silenced, Uttered
-from persimchat.runs.folder.lines import RecordedIntervention
+from persimchat.runs.folder.lines import RecordedIntervention, happening_in_words
 from persimchat.runs.folder.mind_record import MindRecord, Thought
 from persimchat.runs.folder.reading import Record
 from persimchat.runs.reports.report_people import Person
@@ -25,6 +25,11 @@ _NOT_DONE: Final = {
     "hear": "did not hear this",
     "think": "had no thoughts meanwhile",
     "speak": "is silent",
+    "stocktake": "could not take stock",
+    "choose": "chose nobody to talk to",
+    "summarise": "kept nothing of the talk",
+    "review": "did not look back on the round",
+    "ballot": "did not vote",
 }
 
 
@@ -34,7 +39,7 @@ class Aside:
 
     Attributes:
         turn: the number of the utterance after which it is shown.
-        kind: "silence" or "intervention".
+        kind: "silence", "intervention" or (in a story) "happening".
         words: what happened.
     """
 
@@ -47,7 +52,9 @@ def asides(record: Record) -> list[Aside]:
     """All events between utterances, in order."""
     silent = [_silence(silence) for silence in record.silences]
     done = [_intervention(done) for done in record.interventions if done.do not in _SPOKEN]
-    return sorted([*silent, *done], key=lambda aside: aside.turn)
+    told = [(one, happening_in_words(one)) for one in record.happenings]
+    happened = [Aside(one.turn, "happening", words) for one, words in told if words]
+    return sorted([*silent, *done, *happened], key=lambda aside: aside.turn)
 
 
 def _silence(silence: Silenced) -> Aside:

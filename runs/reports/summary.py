@@ -13,11 +13,12 @@ from typing import Any, Final
 
 from pydantic import BaseModel, ConfigDict, Field, field_serializer
 
-from persimchat.runs.events import Analysed, Concluded, Judged, Totals, Uttered
-from persimchat.runs.folder.lines import RecordedIntervention
+from persimchat.runs.events import Analysed, Concluded, Happened, Judged, StoryOutcome, Totals, Uttered
+from persimchat.runs.folder.lines import STANDING, RecordedIntervention
 from persimchat.runs.folder.manifest import Branch, JudgementCounts, Resumed
 from persimchat.runs.folder.mind_record import MindRecord
 from persimchat.runs.folder.reading import Record
+from persimchat.runs.folder.stored import is_empty, is_none
 
 SUMMARY_VERSION: Final = 1
 
@@ -129,6 +130,12 @@ class Summary(_Part):
     stop_source: str
     stop_detail: str
     conclusion: Concluded | None
+    outcome: StoryOutcome | None = Field(
+        default=None, exclude_if=is_none, description="the result of a story's vote; left out without one"
+    )
+    standings: list[Happened] = Field(
+        default=[], exclude_if=is_empty, description="where a story's characters stand at the end; left out elsewhere"
+    )
     total: Speech
     most_active: list[str] = Field(description="who spoke most often; several if they are equal")
     highest_coherence: Best | None
@@ -282,6 +289,8 @@ def summarise(record: Record) -> Summary:
         stop_source=manifest.stop_source,
         stop_detail=manifest.detail,
         conclusion=manifest.conclusion,
+        outcome=manifest.outcome,
+        standings=list({one.speaker: one for one in record.happenings if one.do == STANDING}.values()),
         total=speech(record.utterances, record.scores),
         most_active=most_active(agent for agent in agents if agent.name not in moderators_of(record)),
         highest_coherence=highest_coherence(record.scores),

@@ -16,6 +16,8 @@ ENDINGS: Final = {
     "message_limit": "the message limit was reached",
     "consensus": "consensus was reached",
     "closed": "the conversation came to its end",
+    "settled": "the story was settled",
+    "finished": "the story's rounds were over",
     "budget": "the budget was used up",
     "stopped": "it was stopped before its end",
     "error": "an error ended it",

@@ -31,6 +31,7 @@ from persimchat.runs.run.going_on import (
     check_memories,
     manifest_of,
     past_of,
+    refuse_out_of_turn,
     scenario_of,
     settings_of,
 )
@@ -180,7 +181,8 @@ def _made_again(manifest: Manifest, *, folder: Path, turn: int) -> Wish:
             where=str(folder),
             remedy=f"Choose one from 1 to {last}." if last else "Resume the run first.",
         )
-    if said.speaker not in set(manifest.names) - set(manifest.people) or said.heard_by is not None:
+    whispered = said.heard_by is not None and manifest.settings.mode != "story"  # a room's words are a model's own
+    if said.speaker not in set(manifest.names) - set(manifest.people) or whispered:
         raise InputError(
             f"utterance {turn} is {said.speaker}'s own; no model can make it again",
             where=str(folder),
@@ -214,6 +216,7 @@ async def _branched(
         at = now().isoformat(timespec="seconds")
         branch = Branch(of=manifest.run, turn=turn, why=why, changed={**otherwise, **changed})
         begun = Manifest.begun(run, scenario, settings, at, branch=branch)
+        refuse_out_of_turn(snapshot.values, wanted, source)
         state = _state_of(snapshot, run, wanted, changed)
         folder, asides = await prepared(origin, source, out or source.parent, begun, state, settings)
     made: Run | None = None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -141,6 +141,33 @@ def changed_settings(manifest: Manifest, settings: Settings) -> dict[str, Any]:
         for name, value in settings.model_dump(mode="json").items()
         if name != "checkpoints" and before.get(name) != value
     }
+
+
+def refuse_out_of_turn(state: Mapping[str, Any], wanted: Sequence[Mapping[str, Any]], source: Path) -> None:
+    """Refuse words of a story's character whose turn it is not: rooms and their order are part of the shared past.
+
+    Args:
+        state: of a story; nothing is refused in other conversations.
+        wanted: the interventions with which a branch begins.
+        source: the folder of the run that is branched.
+
+    Raises:
+        InputError: a character is to speak that is not the next one.
+    """
+    act = state.get("act")
+    if act is None:
+        return
+    speakers = {one.get("speaker") or one.get("agent") for one in wanted} - {None, ""}
+    next_ = act["who"] if act["do"] == "speak" else []
+    for speaker in speakers:
+        if speaker not in next_:
+            room = " and ".join(state["rooms"][act["room"]]["members"]) if act["room"] else ""
+            told = f"{next_[0]} speaks next, in the room of {room}" if next_ else "all speak at once there"
+            raise InputError(
+                f"{speaker} cannot speak there: {told}",
+                where=str(source),
+                remedy="Choose the speaker, another turn, or let the Moderator say it.",
+            )
 
 
 async def past_of(folder: Path, *, notice: str = "") -> list[Event]:

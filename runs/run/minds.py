@@ -10,6 +10,7 @@ from typing import Any
 from persimchat.memory.recollection import memories_of
 from persimchat.runs.events import MindRecord, RecalledMemory
 from persimchat.runs.folder.rebuild import Rebuilt, add_minds
+from persimchat.runs.folder.story_record import StoryStanding
 from persimchat.runs.run.history import states_at
 from persimchat.runs.run.resources import RunResources
 from persimchat.state.conversation import judge_mind, participants, utterances
@@ -60,6 +61,7 @@ async def mind_record(simulation: str, turn: int, mind: Mind, settings: Settings
         listened=listened,
         failed=failed,
         corrected=weak["corrected"] if weak else [],
+        story=StoryStanding.model_validate(mind["story"]) if "story" in mind else None,
     )
 
 
@@ -73,7 +75,7 @@ async def mind_records(state: dict[str, Any], settings: Settings, *, judge: bool
     """
     own = judge_mind(state)
     listed = ([own] if own else []) if judge else list(participants(state).values())
-    minds = [mind for mind in listed if mind["emotion"]]
+    minds = [mind for mind in listed if mind["emotion"] or "story" in mind]
     turn, said = state["turn"], utterances(state["messages"][-1:])
 
     def has_heard(mind: Mind) -> bool:
@@ -103,7 +105,9 @@ async def complete_minds(folder: Path, place: RunResources, rebuilt: Rebuilt, *,
     every = {False: rebuilt.minds, True: rebuilt.judge_minds}
     lacking = {judge: [turn for turn in missing if turn >= since] for judge, missing in every.items()}
     turns = {turn for missing in lacking.values() for turn in missing}
-    states = await states_at(place.graph, place.config, turns, first=True) if turns else {}
+    # In a story, minds change after the words of a turn, so the newest of its states has them.
+    first = place.settings.mode != "story"
+    states = await states_at(place.graph, place.config, turns, first=first) if turns else {}
     for judge, missing in lacking.items():
         records = [
             record

@@ -19,6 +19,7 @@ from persimchat.runs.events import (
     Analysed,
     Event,
     HandRaised,
+    Happened,
     Judged,
     JudgeMindChanged,
     MindChanged,
@@ -31,7 +32,8 @@ from persimchat.runs.events import (
     Uttered,
     Waiting,
 )
-from persimchat.runs.folder.manifest import Manifest
+from persimchat.runs.folder.lines import STANDING
+from persimchat.runs.folder.manifest import Manifest, most_utterances
 from persimchat.runs.folder.run_folder import RunFolder
 from persimchat.runs.folder.totals import totals
 from persimchat.runs.run.minds import mind_records
@@ -83,6 +85,7 @@ class Progress:
         self._silences = manifest.silences
         self._silent = set(_silences(self.last))
         self._carried_out = len(self.last.get("carried_out", []))
+        self._happened = len(self.last.get("happenings") or [])
         self._nodes: set[str] = set()
         self._speaking: Speaking | None = None
         self._streamed: str | None = None
@@ -104,7 +107,8 @@ class Progress:
             context=self._place.settings,
             stream_mode=["messages", "updates", "values", "custom"],
             durability="sync" if self._place.resumable else None,
-            interrupt_after=[phases.TURN_END] if by_turns else None,  # each turn is traced as one run
+            # each turn is traced as one run
+            interrupt_after=[phases.turn_end(self._place.settings.mode)] if by_turns else None,
         )  # type: ignore[assignment]
         return cast(AsyncGenerator[tuple[str, Any], None], stream)
 
@@ -179,9 +183,11 @@ class Progress:
             events.append(judged)
             if self._folder:
                 self._writes.append(partial(self._folder.verdict, judged))
-        if phases.TURN_END in nodes and self.turn > self.complete:
+        if phases.ends_turn(nodes) and self.turn > self.complete:
             self.complete = self.turn
             events += await self._turn_ended(state)
+        if phases.AGENDA in nodes:
+            events += await self._story_went_on(state)
         done = state.get("carried_out", [])[self._carried_out :]
         self._carried_out += len(done)
         if self._folder:
@@ -189,7 +195,7 @@ class Progress:
                 self._writes.append(partial(self._folder.control, record))
         if self._writes:
             await in_thread(self.write)
-        self.turn_over = phases.TURN_END in nodes and not state["stop_reason"]
+        self.turn_over = phases.ends_turn(nodes) and not state["stop_reason"]
         return events
 
     def _new_utterances(self, state: dict[str, Any]) -> list[Utterance]:
@@ -231,19 +237,38 @@ class Progress:
 
     async def _turn_ended(self, state: dict[str, Any]) -> list[Event]:
         settings = self._place.settings
-        records = await mind_records(state, settings)
+        # A story's minds change after words, not with them.
+        records = await mind_records(state, settings) if "story" not in state else []
         judges = await mind_records(state, settings, judge=True)
         events: list[Event] = [MindChanged(record=record) for record in records]
         events += [JudgeMindChanged(record=record) for record in judges]
         used = self._place.ledger.rows()
         if self.turn:
-            events.append(TurnEnded(turn=self.turn, max_messages=settings.max_messages, totals=totals(used)))
+            most = most_utterances(settings, state.get("story"))
+            events.append(TurnEnded(turn=self.turn, max_messages=most, totals=totals(used)))
         if self._folder:
             for record in records:
                 self._writes.append(partial(self._folder.mind, record))
             for record in judges:
                 self._writes.append(partial(self._folder.judge_mind, record))
             self._writes.append(partial(self._folder.manifest, self.manifest(used)))
+        return events
+
+    async def _story_went_on(self, state: dict[str, Any]) -> list[Event]:
+        """What has happened in a story beside words; after an update, also the minds."""
+        fresh = [Happened.model_validate(one) for one in state["happenings"][self._happened :]]
+        self._happened += len(fresh)
+        last = max((place for place, one in enumerate(fresh) if one.do == STANDING), default=None)
+        events: list[Event] = []
+        for place, happened in enumerate(fresh):
+            events.append(happened)
+            if self._folder:
+                self._writes.append(partial(self._folder.happening, happened))
+            if place == last:
+                for record in await mind_records(state, self._place.settings):
+                    events.append(MindChanged(record=record))
+                    if self._folder:
+                        self._writes.append(partial(self._folder.mind, record))
         return events
 
 

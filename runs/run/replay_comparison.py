@@ -19,12 +19,13 @@ from persimchat.runs.folder.run_folder import (
     MINDS,
     READABLE,
     SILENCES,
+    STORY,
     TRANSCRIPT,
     VERDICTS,
 )
 from persimchat.state.errors import InputError
 
-_COMPARED: Final = (TRANSCRIPT, MINDS, VERDICTS, JUDGE_MIND, ANALYSIS, SILENCES, CONTROL, READABLE)
+_COMPARED: Final = (TRANSCRIPT, MINDS, VERDICTS, JUDGE_MIND, ANALYSIS, SILENCES, CONTROL, STORY, READABLE)
 
 
 @dataclass(frozen=True)

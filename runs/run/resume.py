@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from persimchat.graph import phases
 from persimchat.graph.ending import ending
+from persimchat.graph.stories.agenda import reopened
 from persimchat.memory.recollection import memories_of
 from persimchat.runs.control import Control
 from persimchat.runs.events import Event
@@ -201,6 +202,9 @@ async def _reopen(place: RunResources, state: dict[str, Any], settings: Settings
             where=str(folder),
             remedy="Start a new run.",
         )
+    if settings.mode == "story":
+        await _reopen_story(place, state, settings, folder)
+        return
     found = ending({**state, **_OPEN_END}, settings)  # type: ignore[typeddict-item]
     if found is not None:
         raise InputError(
@@ -211,4 +215,16 @@ async def _reopen(place: RunResources, state: dict[str, Any], settings: Settings
             else "Raise --messages, or branch it at an earlier turn.",
         )
     # The end check runs again and finds no end.
+    await place.graph.aupdate_state(place.config, _OPEN_END, as_node=phases.OUTSIDE)
+
+
+async def _reopen_story(place: RunResources, state: dict[str, Any], settings: Settings, folder: Path) -> None:
+    """Reopen a story that was stopped, or that ended without a vote and now has more rounds."""
+    if reopened(state, settings) is None:
+        voted = state.get("outcome") is not None
+        raise InputError(
+            "the story is settled" if voted else f"the story's rounds are over ({settings.rounds})",
+            where=str(folder),
+            remedy="Branch it at an earlier turn." if voted else "Give it more with --rounds, or branch it.",
+        )
     await place.graph.aupdate_state(place.config, _OPEN_END, as_node=phases.OUTSIDE)

@@ -18,7 +18,7 @@ from persimchat.models.ledger import NotRecorded
 from persimchat.models.redaction import redact
 from persimchat.nodes.at_once import asked_as
 from persimchat.runs.control import Control
-from persimchat.runs.events import Asked, Concluded, Continued, Event, Paused, Stopped, StopReason
+from persimchat.runs.events import Asked, Concluded, Continued, Event, Paused, Stopped, StopReason, StoryOutcome
 from persimchat.runs.folder.manifest import Manifest
 from persimchat.runs.folder.run_folder import RunFolder, now
 from persimchat.runs.folder.totals import totals
@@ -220,7 +220,7 @@ class Run:
                 if error is None:
                     raise
                 # The run already ends with an error; resuming it writes what is missing now.
-        told = {"reason", "source", "detail", "conclusion", "totals"}
+        told = {"reason", "source", "detail", "conclusion", "outcome", "totals"}
         await self._trace.end(stopped.model_dump(include=told), error)
         return stopped
 
@@ -234,13 +234,14 @@ class Run:
         """
         usage, last = self._place.ledger.rows(), self._progress.last
         own = reason is None
-        conclusion = last.get("conclusion")
+        conclusion, outcome = last.get("conclusion"), last.get("outcome")
         return Stopped(
             run=self._run,
             reason=reason or last["stop_reason"],
             source=last["stop_source"] if own else source,
             detail=last["stop_detail"] if own else detail,
             conclusion=Concluded.model_validate(conclusion) if conclusion else None,
+            outcome=StoryOutcome.model_validate(outcome) if outcome else None,
             turn=self._progress.turn,
             totals=totals(usage),
             usage=usage,

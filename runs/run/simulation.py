@@ -14,12 +14,12 @@ from persimchat.memory.store import store
 from persimchat.models.naming import default_model_name, parse_model_name
 from persimchat.models.registry import ready_model
 from persimchat.models.usage import cost_usd
-from persimchat.nodes.assembling import refuse_people_in_baseline
+from persimchat.nodes.assembling import refuse_half_a_story, refuse_people_in_baseline
 from persimchat.personas.names import with_full_names
 from persimchat.runs.control import Control
 from persimchat.runs.events import Event, Started
 from persimchat.runs.folder.checkpoints import check_location
-from persimchat.runs.folder.manifest import Manifest
+from persimchat.runs.folder.manifest import Manifest, most_utterances
 from persimchat.runs.folder.run_folder import RunFolder, new_run_id, now
 from persimchat.runs.run.resources import Replaying, open_resources
 from persimchat.runs.run.run import Run, events_of
@@ -124,7 +124,7 @@ def started(run: str, scenario: Scenario, settings: Settings, *, notice: str = "
         topic=scenario.topic,
         participants=[p.name for p in scenario.participants],
         models=models,
-        max_messages=settings.max_messages,
+        max_messages=most_utterances(settings, scenario.story),
         people=[p.name for p in scenario.participants if p.human],
         notice=notice,
     )
@@ -138,6 +138,7 @@ async def check(scenario: Scenario, settings: Settings) -> None:
             lacks its key or package; the store cannot be opened; the place for checkpoints is invalid.
     """
     refuse_people_in_baseline(scenario, settings)
+    refuse_half_a_story(scenario, settings)
     if settings.baseline in ("mad", "mad_judge", "reconcile"):
         rounds_of(len(scenario.participants), settings)
     names = ["", *(participant.name for participant in scenario.participants)]

@@ -41,7 +41,7 @@ WRONG = {
     "missing key": (["run", "T", "--model", "openai:gpt-4o-mini"], "OPENAI_API_KEY", "Set OPENAI_API_KEY"),
     "embedding": (["run", "T", "--embedding", "lexcal"], "unknown embedding 'lexcal'", "Did you mean 'lexical'?"),
     "store": (["run", "T", "--set", "store=/proc/nowhere"], "/proc/nowhere", "Choose a folder"),
-    "file as topic": (["run", "family.yaml"], "looks like a file", "--scenario family.yaml"),
+    "file as topic": (["run", "nowhere.yaml"], "no such file (nowhere.yaml)", "Check the path"),
     "missing file": (["run", "--scenario", "nowhere.yaml"], "no such file (nowhere.yaml)", "Check the path"),
     "both outputs": (["run", "T", "--json", "--quiet"], "contradict each other", "Leave one"),
     "debate without a question": (["debate"], "no topic", "persimchat debate"),

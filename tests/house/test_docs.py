@@ -37,6 +37,7 @@ def generator(root: Path) -> ModuleType:
         ("architecture.md", "drawing"),
         ("settings.md", "settings"),
         ("events.md", "events"),
+        ("stories.md", "story"),
         *(("studio.md", part) for part in ("conversation", "hearing", "thinking", "mad")),
     ],
 )
@@ -68,7 +69,15 @@ def test_architecture_names_files_that_exist(root: Path):
 def test_the_document_on_runs_names_every_file_of_a_run(root: Path):
     text = (root / "docs/runs.md").read_text(encoding="utf-8")
     data = [folder.MANIFEST, folder.TRANSCRIPT, folder.MINDS, folder.READABLE, folder.VERDICTS, folder.JUDGE_MIND]
-    data += [folder.ANALYSIS, folder.SILENCES, folder.CONTROL, f"{folder.MEMORIES}/", calls.CALLS, calls.EMBEDDINGS]
+    data += [
+        folder.ANALYSIS,
+        folder.SILENCES,
+        folder.CONTROL,
+        folder.STORY,
+        f"{folder.MEMORIES}/",
+        calls.CALLS,
+        calls.EMBEDDINGS,
+    ]
     named = [*data, checkpoints.CHECKPOINTS, lock.LOCK, lock.PID]
     assert [name for name in named if not re.search(rf"^\| .*`{re.escape(name)}`.* \|", text, re.MULTILINE)] == []
 

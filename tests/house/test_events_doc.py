@@ -16,6 +16,7 @@ import pytest
 from pydantic import TypeAdapter
 
 import persimchat
+from persimchat.personas.scenario import load_story
 from persimchat.runs.events import EVENTS_VERSION, Event, Started, event_schema
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -87,6 +88,14 @@ def test_runs_keep_to_the_order(rule: str, settings: dict[str, Any]) -> None:
     options: dict[str, Any] = {"model": "offline", "max_messages": 4, **settings}
     names = [event.event for event in persimchat.stream_events("Tea or coffee?", 3, **options)]
     assert keeps_to(rule, names), names
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_stories_keep_to_the_order(seed: int) -> None:
+    names = [event.event for event in persimchat.stream_events(load_story(), model="offline", seed=seed)]
+    assert "happening" in names
+    assert keeps_to("story", names), names
+    assert not keeps_to("story", [names[0], *names[:0:-1]])
 
 
 def test_the_order_can_be_broken() -> None:

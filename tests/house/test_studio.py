@@ -26,7 +26,7 @@ def graphs(root: Path) -> dict[str, Any]:
 
 
 def test_langgraph_json_names_every_graph(root: Path):
-    assert set(graphs(root)) == set(studio.PRESETS) == {"discussion", "debate", *BASELINES}
+    assert set(graphs(root)) == set(studio.PRESETS) == {"discussion", "debate", "story", *BASELINES}
 
 
 def test_langgraph_json_names_the_compiled_graph(root: Path) -> None:
@@ -49,6 +49,12 @@ def test_a_debate_needs_no_setting_to_be_one(context: dict[str, Any] | None):
     ended = studio.debate.invoke(GIVEN, context=context)
     assert ended["verdicts"]
     assert ended["conclusion"]["by"] == "judge"
+
+
+def test_a_story_needs_no_input():
+    ended = studio.story.invoke({}, context={"rounds": 1, "model": "offline"})
+    assert ended["stop_reason"] == "settled"
+    assert ended["outcome"]["winners"]
 
 
 def test_a_baseline_needs_no_setting_to_be_one():

@@ -7,7 +7,7 @@ from pydantic import BaseModel
 from persimchat.nodes.selector import selection_schema
 from persimchat.personas.conversion.reading import ReadPeople
 from persimchat.personas.generation.generation import CHARACTERISTICS, answer_schema
-from persimchat.state import assessment, judgement
+from persimchat.state import assessment, judgement, story_judgement
 from persimchat.state.answer_format import AnswerFormat
 from persimchat.state.answering import answering_schema
 from persimchat.state.decision import decision_schema
@@ -60,6 +60,10 @@ def asked() -> dict[str, type[BaseModel]]:
             found[f"Solution, {form}, {reasoned}"] = assessment.solution_schema(form, choices, reasoned=reasoned)
         for last in (False, True):
             found[f"Decision, {form}, {last}"] = decision_schema(form, choices, last=last)
+    found |= {kind.__name__: kind for kind in (story_judgement.Stock, story_judgement.Summary)}
+    found["Choice"] = story_judgement.choice_schema(NAMES)
+    found["Ballot"] = story_judgement.ballot_schema(NAMES)
+    found |= {f"Review, {beliefs}": story_judgement.review_schema(NAMES, beliefs, 10) for beliefs in (0, 3)}
     for poll in (Poll(ask="?"), Poll(ask="?", answer="scale:1-5"), Poll(ask="?", answer="choice", options=("a", "b"))):
         found[f"PollReply, {poll.answer}"] = reply_schema(poll)
     found |= {f"Parts, {len(parts)}": judgement.in_parts(*parts) for parts in ANSWERED_AT_ONCE}

@@ -225,7 +225,7 @@ def test_the_table_of_lengths_is_whole() -> None:
     assert table.measured
     every = {"perception", "focal_points", "memory_filtering", "need_to_talk", "openness", "action", "emotion"}
     every |= {"reflection", "planning", "analysis", "selector", "judge", "majority"}
-    every |= {"answering", "mad_judge", "script"}
+    every |= {"answering", "mad_judge", "script", "stocktaking", "choice", "summary", "review", "ballot"}
     assert table.answer_tokens.keys() == every
     assert table.answered("utterance", participants=3, words=50) == pytest.approx(65)
     assert table.answered("judge", participants=8, words=25) > table.answered("judge", participants=3, words=25)

@@ -8,12 +8,20 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
-from killing import KINDS, RUN, Driver
+from killing import KINDS, RUN, UTTERANCES, Driver
 from run_files import run_json
 
 pytestmark = pytest.mark.proof
 
-FILES = ("transcript.jsonl", "transcript.md", "minds.jsonl", "verdicts.jsonl", "judge_mind.jsonl", "analysis.jsonl")
+FILES = (
+    "transcript.jsonl",
+    "transcript.md",
+    "minds.jsonl",
+    "verdicts.jsonl",
+    "judge_mind.jsonl",
+    "analysis.jsonl",
+    "story.jsonl",
+)
 UNTOUCHED = ("disclaimer", "started", "ended", "turn", "stop_reason", "stop_source", "detail", "conclusion", "silences")
 """Fields of run.json that are as if nothing had happened, but for the times."""
 
@@ -42,7 +50,7 @@ def undisturbed(driver: Driver, tmp_path_factory: pytest.TempPathFactory) -> dic
         out = tmp_path_factory.mktemp(kind)
         run = driver.child("run", out, kind)
         assert run["status"] == 0
-        assert len(run["said"]) == KINDS[kind]["max_messages"]
+        assert len(run["said"]) == UTTERANCES[kind]
         runs[kind] = Undisturbed(files_of(out), manifest_of(out), run, run["sites"])
     return runs
 
@@ -120,6 +128,18 @@ POINTS = [
     ("listeners", "aput:after", MIDDLE),
     ("listeners", "upsert:before", LATER),
     ("listeners", "line:torn", LATER),
+    ("story", "judge:after", SOONER),
+    ("story", "stream:before", SOONER),
+    ("story", "stream:after", MIDDLE),
+    ("story", "stream:before", LATER),
+    ("story", "judge:after", LATER),
+    ("story", "judge:before", 1.0),
+    ("story", "aput:after", MIDDLE),
+    ("story", "aput_writes:before", LATER),
+    ("story", "line:torn", MIDDLE),
+    ("story", "line:torn", LATER),
+    ("story", "upsert:before", LATER),
+    ("story", "end:before", 1.0),
 ]
 """Kind of conversation, site, and how far the run is when it comes by there."""
 
@@ -153,7 +173,7 @@ def test_killed_and_resumed(
     assert driver.child("run", tmp_path, kind, point=point)["status"] == -9
     resumed = driver.child("resume", tmp_path, kind)
     assert (resumed["status"], resumed["error"]) == (0, "")
-    assert resumed["said"] == list(range(1, KINDS[kind]["max_messages"] + 1))
+    assert resumed["said"] == list(range(1, UTTERANCES[kind] + 1))
     check_equal(tmp_path, resumed, expected)
 
 
@@ -175,14 +195,14 @@ def test_killed_while_resuming(
 @pytest.mark.parametrize("kind", KINDS)
 def test_killed_again_and_again(driver: Driver, undisturbed: dict[str, Undisturbed], tmp_path: Path, kind: str) -> None:
     """A run that never gets farther than some forty requests at a time comes to its end all the same."""
-    point = ("judge:before", 15 if kind == "listeners" else 40)  # where few listen, there are fewer requests
+    point = ("judge:before", 15 if kind in ("listeners", "story") else 40)  # there are fewer requests
     assert driver.child("run", tmp_path, kind, point=point)["status"] == -9
     kills = 1
     while (resumed := driver.child("resume", tmp_path, kind, point=point))["status"] == -9:
         kills += 1
         assert kills < 12
     assert (resumed["status"], resumed["error"]) == (0, "")
-    assert kills >= 3
+    assert kills >= (2 if kind == "story" else 3)
     check_equal(tmp_path, resumed, undisturbed[kind])
 
 

@@ -22,7 +22,7 @@ MADE = {
     *(f"past.why_{why}" for why in get_args(Why)),
     *(f"past.ended_{reason}" for reason in (*get_args(StopReason), UNFINISHED)),
     *(f"past.export_{form}" for form in FORMATS),
-    *(f"past.mode_{mode}" for mode in ("discussion", "debate")),
+    *(f"past.mode_{mode}" for mode in ("discussion", "debate", "story")),
     *(f"past.live_{status}" for status in ("running", "paused", "asked")),
 }
 """Keys that are put together."""

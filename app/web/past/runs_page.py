@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any, Final, get_args
 
 from nicegui import ui
 
@@ -13,6 +13,7 @@ from persimchat.app.web.past.run_card import RunCard, address_of, ending
 from persimchat.app.web.shared.navigation import comparison_of
 from persimchat.app.web.widgets import FIELD, notify_error
 from persimchat.app.web.words import t
+from persimchat.runs.events import StopReason
 from persimchat.runs.folder.listing import UNFINISHED, ListedRun, Listing, matching
 from persimchat.state.errors import PerSimChatError
 from persimchat.state.settings import MODES
@@ -20,7 +21,7 @@ from persimchat.state.settings import MODES
 PAGE: Final = 25
 """How many cards are drawn at a time."""
 _POLL_S: Final = 1.0
-_ENDINGS: Final = ("message_limit", "consensus", "closed", "budget", "stopped", "error", UNFINISHED)
+_ENDINGS: Final = (*get_args(StopReason), UNFINISHED)
 
 
 async def runs_page(web: WebContext) -> None:

@@ -141,10 +141,10 @@ def setting_field(form: Form, name: str, suggestions: Sequence[str] = ()) -> Non
                 _text_field(form, spec, suggestions)
         with ui.element("div").classes("" if _is_low(spec) else "pt-2"):
             explained(f"{label_of(name)}\n\n{explanation_of(name)}")
-    if conditions := ABOUT[name].only_if:
+    if conditions := ABOUT[name].conditions:
 
         def counts() -> bool:
-            return all(form.value(other) in values for other, values in conditions.items())
+            return any(all(form.value(other) in values for other, values in way.items()) for way in conditions)
 
         form.follow(lambda: row.set_visibility(counts() or name in form.wrong))
 

@@ -24,6 +24,8 @@ _KINDS: Final[dict[str, Kind]] = {
 }
 
 
+_OF_STORIES: Final = ("story", "strategist")
+"""Options that the page does not offer: a story comes from a scenario file, on the command line."""
 _BARE: Final = re.compile(r"\w[\w./:@-]*\w|\w", re.ASCII)
 
 
@@ -101,7 +103,7 @@ def _spec(name: str, part: dict[str, Any], definitions: dict[str, Any]) -> Spec:
         kind = "choice"
     elif shape.get("type") == "array" and _resolved(shape.get("items", {}), definitions).get("type") == "string":
         kind = "lines"
-    values = tuple(map(str, shape.get("enum", ())))
+    values = tuple(value for value in map(str, shape.get("enum", ())) if value not in _OF_STORIES)
     return Spec(name, kind, values, len(given) < len(options), part.get("description", ""))
 
 

@@ -1,0 +1,98 @@
+"""`persimchat story`: stories in stages, from a file of one's own or from a released folder."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Final
+
+import typer
+
+from persimchat.app.commands.foreground import hold
+from persimchat.app.commands.setting_command import offer
+from persimchat.app.commands.wanted import Shown, Wanted, WantedStory
+from persimchat.app.output import say, warn
+from persimchat.state.errors import InputError, MachineError
+
+story = typer.Typer(
+    help="Stories in stages: characters bargain in private, in meetings and in the group, then vote.",
+    no_args_is_help=True,
+    rich_markup_mode="rich",
+)
+
+EXAMPLES: Final = """\b
+[bold]Examples[/bold]
+  persimchat story run examples/stories/ferries.yaml --seed 1
+  persimchat story run personas/stories/tiny.yaml --rounds 2
+  persimchat estimate examples/stories/ferries.yaml
+
+\b
+[bold]What it writes[/bold]
+  the files of every run, and story.jsonl: meetings, reviews, where everybody
+  stands, ballots. docs/stories.md tells a story from its beginning to its vote
+
+\b
+[bold]Exit codes[/bold]
+  0 done, 2 bad input
+  3 model failure, 4 stopped by the machine (disk full), 130 interrupted: continue with persimchat resume
+"""
+
+
+def run(wanted: WantedStory, shown: Shown) -> None:
+    """Hold the story of a scenario file; `persimchat run FILE` does the same."""
+    file = Path(wanted.file)
+    hold(
+        Wanted(scenario=file, arguments=wanted.arguments, settings=wanted.settings, assignments=wanted.assignments),
+        shown,
+        must_be_story=True,
+    )
+
+
+CONVERT_EXAMPLES: Final = """\b
+[bold]Examples[/bold]
+  persimchat story convert storage/succession -o succession.yaml
+  persimchat story convert storage/succession -o succession.yaml --decider "Ann Lind"
+
+\b
+[bold]Exit codes[/bold]
+  0 done   2 the folder is no released story, a file in it is broken, or the new file cannot be written
+"""
+
+
+@story.command(epilog=CONVERT_EXAMPLES)
+def convert(
+    folder: Annotated[
+        Path,
+        typer.Argument(metavar="FOLDER", help="A released story of AgentGroupChat.", show_default=False),
+    ],
+    file: Annotated[Path, typer.Option("--out", "-o", metavar="FILE", help="The new scenario file (.yaml).")],
+    decider: Annotated[
+        str | None, typer.Option("--decider", metavar="NAME", help="Who decides. [dim]default: nobody[/dim]")
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", metavar="", help="Replace an existing file.")] = False,
+) -> None:
+    """Convert a released story of AgentGroupChat into a scenario file.
+
+    The report says what was inferred and what was left out.
+    """
+    from persimchat.personas.story_conversion import convert_story
+
+    if file.exists() and not force:
+        raise InputError("the file exists", where=str(file), remedy="Choose another one, or add --force.")
+    made = convert_story(folder, decider=decider)
+    try:
+        file.write_text(made.text, encoding="utf-8")
+    except OSError as error:
+        raise MachineError.caused_by(error, "the file cannot be written", str(file)).before_the_start() from error
+    for line in made.told:
+        warn(f"persimchat: {line}")
+    say(f"Written: {file}\nHold it with: persimchat run {file}")
+
+
+_OF_OTHERS: Final = (
+    *("mode", "max_messages", "pattern", "selection", "selection_temperature", "allow_repeated_speaker", "closing"),
+    *("judge", "judge_window", "judge_every", "answer_format", "choices", "listeners", "human_turns", "baseline"),
+    "analysis",
+)
+"""Settings that say nothing in a story."""
+
+offer(story, run, EXAMPLES, panel="Commands", without=_OF_OTHERS)

@@ -1,0 +1,201 @@
+"""The part of a story that each character gets for one act: pure functions of the story's state.
+
+Only what `is_heard` allows is given, and only what the act's prompt can show, because checkpoints store what is sent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final, cast
+
+from persimchat.graph.situation import compared_with, situation_of
+from persimchat.graph.stories.agenda import OUTSIDE_STAGES, partners_of, stage_name
+from persimchat.state.conversation import each_utterance, participants
+from persimchat.state.mind import Step, Utterance, in_step
+from persimchat.state.settings import Settings
+from persimchat.state.story import Story
+from persimchat.state.story_mind import Seen, StorySituation
+from persimchat.state.story_state import Act, StoryState
+from persimchat.state.visibility import is_heard, is_public
+
+_LINES: Final = {"stocktake": 20, "address": 20, "review": 30, "ballot": 30}
+"""How many of the newest lines of what happened an act is told; none for the others."""
+_MOST_WORDS: Final = 60
+"""The most utterances of the room or the group that a prompt gives word by word."""
+_TOLD: Final = ("met", "summary", "review")
+"""What happened beside words that a prompt tells of; the rest has blocks of its own, or is for readers of the run."""
+_KEPT: Final = ("name", "persona", "goals", "emotion", "utterances", "last_spoke", "silent", "weak", "story")
+_REMEMBERS: Final = ("stm", "alive", "pinned", "unsaved")
+"""The keys of a mind that an act needs, and those that acts need which make memories."""
+
+
+def for_act(state: StoryState, name: str, story: Story, settings: Settings, **given: Any) -> Step:
+    """One mind with its input for the present act.
+
+    Args:
+        state: the story.
+        name: whose mind.
+        story: its section of the scenario.
+        settings: of the simulation.
+        **given: further input of the act.
+    """
+    act, mind = state["act"], cast(Mapping[str, Any], state["agents"][name])
+    keys = (*_KEPT, *_REMEMBERS) if act["do"] in ("awaken", "summarise", "review") else _KEPT
+    kept = {key: mind[key] for key in keys if key in mind}
+    words = heard_lately(state, name, story, settings)
+    situation = situation_of(state, name, settings, window=1)
+    situation["recent"] = words
+    situation["story"] = _seen(state, name, story, settings, words)
+    more: dict[str, Any] = {"act": act["n"], **({"required": True} if act.get("again") else {})}
+    if act["do"] == "ballot":
+        more["asks"] = act.get("asks", "")
+    if act["do"] in ("speak", "address"):
+        more |= {"needs": {}, "said": compared_with(state, name, settings)}
+    return in_step(kept, situation=situation, **more, **given)
+
+
+def _seen(state: StoryState, name: str, story: Story, settings: Settings, words: list[Utterance]) -> StorySituation:
+    act = state["act"]
+    do, stage = act["do"], stage_name(state, story, settings)
+    first = do == "awaken"
+    decider = story.settlement.decider if story.settlement is not None else ""
+    shown = [one["turn"] for one in words]
+    return {
+        "round": state["round"],
+        "rounds": settings.rounds,
+        "stage": stage,
+        "cast": _cast(story, name) if first or do == "stocktake" else [],
+        "resources": _resources(state, story) if do in ("stocktake", "address") else [],
+        "room": _room(state, name, story, act) if do in ("speak", "summarise") else None,
+        "happened": happened(
+            state,
+            name,
+            _LINES.get(do, 0),
+            this_round=do == "review",
+            without=shown,
+        ),
+        "candidates": _candidates(state, name, story, act),
+        "exchanges": story.stages[act["stage"]].exchanges if act["stage"] != OUTSIDE_STAGES else 1,
+        "change": story.limits.change,
+        "decider": decider,
+    }
+
+
+def _cast(story: Story, name: str) -> list[dict[str, Any]]:
+    return [
+        {"name": other, "main": one.main, "known_as": one.known_as, "camp": one.camp}
+        for other, one in story.characters.items()
+        if other != name
+    ]
+
+
+def _resources(state: StoryState, story: Story) -> list[dict[str, Any]]:
+    return [
+        {
+            "name": one.name,
+            "owner": state["owners"].get(one.name, ""),
+            "influence": one.influence,
+            "topics": one.topics,
+            "description": one.description,
+        }
+        for one in story.resources
+    ]
+
+
+def _room(state: StoryState, name: str, story: Story, act: Act) -> dict[str, Any]:
+    room = state["rooms"][act["room"]]
+    others = [member for member in room["members"] if member != name]
+    return {
+        "others": [{"name": other, "known_as": story.characters[other].known_as} for other in others],
+        "public": room["public"],
+    }
+
+
+def _candidates(state: StoryState, name: str, story: Story, act: Act) -> list[str]:
+    if act["do"] == "choose":
+        return partners_of(state, story, name, story.stages[act["stage"]])
+    return story.candidates if act["do"] == "ballot" else []
+
+
+def heard_lately(state: StoryState, name: str, story: Story, settings: Settings) -> list[Utterance]:
+    """The words of the open room or of this stage of the group, or the last speeches, as a character heard them."""
+    act = state["act"]
+    do = act["do"]
+    if do in ("speak", "summarise"):
+        since = state["rooms"][act["room"]]["opened"]
+    elif do == "address":
+        since = _last_turn(state, "stage" if act["stage"] != OUTSIDE_STAGES else "guess")
+    elif do == "ballot" and act.get("asks") == "vote":
+        since = _last_turn(state, "guess")
+    else:
+        return []
+    return [one for one in _newest(state, since) if is_heard(one, name)][-_MOST_WORDS:]
+
+
+def _newest(state: StoryState, since: int) -> list[Utterance]:
+    """The utterances after the first `since` ones, oldest first."""
+    count = state["turn"] - since
+    return list(each_utterance(state["messages"][-count:])) if count > 0 else []
+
+
+def _last_turn(state: StoryState, do: str) -> int:
+    """The number of utterances at the last happening of a kind; all of them if there is none."""
+    return next((one["turn"] for one in reversed(state["happenings"]) if one["do"] == do), state["turn"])
+
+
+def happened(
+    state: StoryState, name: str, count: int, *, this_round: bool = False, without: Sequence[int] = ()
+) -> list[Seen]:
+    """The newest lines of what a character knows has happened, oldest first.
+
+    It knows meetings that were made public, its own summaries and reviews, and what all heard.
+
+    Args:
+        state: the story.
+        name: the character.
+        count: how many lines at most.
+        this_round: only those of the present round.
+        without: the numbers of utterances that are left out, because the prompt gives them word by word.
+    """
+    if not count:
+        return []
+    lines = [
+        line
+        for number, line in _lines(state, name)
+        if number not in without and (not this_round or line["round"] == state["round"])
+    ]
+    return lines[-count:]
+
+
+def _lines(state: StoryState, name: str) -> Iterator[tuple[int, Seen]]:
+    """What a character knows has happened, oldest first, each with the number of its utterance; 0 beside words."""
+    present, round_ = participants(state), 0
+    words = iter([*_newest(state, 0), None])
+    said = next(words)
+
+    def known(one: Utterance) -> bool:
+        return is_heard(one, name) and (is_public(one) or one["speaker"] not in present)
+
+    def upto(turn: int | None) -> Iterator[tuple[int, Seen]]:
+        nonlocal said
+        while said is not None and (turn is None or said["turn"] <= turn):
+            if known(said):
+                line: Seen = {
+                    "round": round_, "do": "words", "who": said["speaker"], "others": [], "text": said["text"]
+                }  # fmt: skip
+                yield said["turn"], line
+            said = next(words)
+
+    for one in state["happenings"]:
+        yield from upto(one["turn"])
+        round_ = one["round"]
+        if one["do"] in _TOLD and is_heard(one, name) and (one["do"] == "met" or one["speaker"] == name):
+            told: Seen = {
+                "round": one["round"],
+                "do": one["do"],  # type: ignore[typeddict-item]
+                "who": one["speaker"],
+                "others": one.get("others", []),
+                "text": one.get("text", ""),
+            }
+            yield 0, told
+    yield from upto(None)

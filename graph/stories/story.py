@@ -1,0 +1,226 @@
+"""A story: assemble ─▶ awaken×n ─▶ agenda ─▶ (an act ─▶ agenda)… or END; words go by way of publish.
+
+The agenda says what is done next (`agenda.py`), and the edge behind it sends the act to those who do it. An act is one
+model call deep. This module is wiring only. Source: Gu et al. 2024, AgentGroupChat.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any, Literal, cast
+
+from langgraph.graph import END, START, StateGraph
+from langgraph.graph.state import CompiledStateGraph
+from langgraph.types import Checkpointer, Send
+
+from persimchat.graph import phases
+from persimchat.graph.compiled import ConversationGraph
+from persimchat.graph.context import Context
+from persimchat.graph.conversation import assemble, spoken_words
+from persimchat.graph.langgraph_compat import Node, recompiled
+from persimchat.graph.node import TRANSIENT, current_settings, last_attempt, mind_node, module_node, route, silenced
+from persimchat.graph.situation import situation_of
+from persimchat.graph.stories.agenda import NODES, first_act, first_mind, following, story_in
+from persimchat.graph.stories.minds import (
+    build_awakening,
+    build_balloting,
+    build_choosing,
+    build_reviewing,
+    build_stocktaking,
+    build_summarising,
+)
+from persimchat.graph.stories.situation import for_act
+from persimchat.models.failures import is_transient
+from persimchat.nodes.assembling import topic_in
+from persimchat.nodes.awakening import settle
+from persimchat.nodes.intervening import intervene as carry_out_interventions
+from persimchat.nodes.natural_language import word_utterance
+from persimchat.nodes.saying import say
+from persimchat.nodes.story_context import part_of_act
+from persimchat.personas.scenario import load_story, make_scenario
+from persimchat.state.conversation import as_message, participants, utterance_id, utterances
+from persimchat.state.errors import ModelError
+from persimchat.state.intervention import Floor, Say, intervention
+from persimchat.state.mind import Step, Utterance
+from persimchat.state.settings import Settings
+from persimchat.state.story_state import StoryInput, StoryOutput, StoryState
+
+NAME = "story"
+
+
+async def begin(state: StoryState, settings: Settings) -> dict[str, Any]:
+    """Make the story's channels and minds from its input; of the small story that comes with the package if empty."""
+    given = state if state.get("story") else await asyncio.to_thread(_small_story, state)
+    made = await asyncio.to_thread(
+        make_scenario,
+        given["topic"],
+        given.get("participants", []),
+        relationships=given.get("relationships") or (),
+        social_goals=given.get("social_goals"),
+        rules=given.get("rules") or (),
+        story=given["story"],
+    )
+    story = made.story
+    assert story is not None  # `given` has one
+    assembled = await assemble(given, settings)
+    gone, minds = assembled["agents"]
+    for name, mind in minds.items():
+        mind["story"] = first_mind(story, name)
+    return {
+        **assembled,
+        "agents": [gone, minds],
+        "story": story.model_dump(by_alias=True),
+        "round": 0,
+        "act": first_act(story),
+        "rooms": {},
+        "happenings": None,
+        "owners": {resource.name: resource.owner for resource in story.resources},
+        "outcome": None,
+    }
+
+
+def _small_story(state: StoryState) -> StoryState:
+    """The state with the small story that comes with the package, on the topic that it has. Blocks."""
+    made = load_story().model_dump(by_alias=True, exclude={"settings"})
+    topic = state.get("topic") or topic_in(state.get("messages", []))
+    return cast(StoryState, {**state, **made, **({"topic": topic} if topic else {})})
+
+
+async def agenda(state: StoryState, settings: Settings) -> dict[str, Any]:
+    """Say what is done next."""
+    return following(state, settings)
+
+
+async def speak(mind: Step, settings: Settings) -> dict[str, Any]:
+    """A character speaks in its room; if its model fails for good, the room ends."""
+    try:
+        return await spoken_words(mind, settings, "story_utterance")
+    except ModelError as error:
+        if mind.get("required") or (is_transient(error) and not last_attempt()):
+            raise
+        return silenced(mind, phases.SPEAK, error)
+
+
+async def address(mind: Step, settings: Settings) -> dict[str, Any]:
+    """A character speaks before the group, at the same time as all others; `publish` makes the words known."""
+    name, turn = mind["name"], mind["situation"]["turn"] + 1
+    message_id = f"{utterance_id(mind['situation']['simulation'], turn)}/{name}"
+    try:
+        utterance, _ = await word_utterance(mind, settings, message_id, template="story_utterance")
+    except ModelError as error:
+        if mind.get("required") or (is_transient(error) and not last_attempt()):
+            raise
+        return silenced(mind, phases.ADDRESS, error)
+    return {"agents": {name: {"story": part_of_act(mind, cast(dict[str, Any], utterance)), "silent": None}}}
+
+
+async def publish(state: StoryState, settings: Settings) -> dict[str, Any]:
+    """Make words known and advance the clock: those of one speaker, or those of a whole chat round at once."""
+    turn, act = state["turn"], state["act"]
+    said = utterances(state["messages"][-1:])
+    if said and said[0]["turn"] == turn + 1:
+        return {"turn": turn + 1, **_carried_out(state, said[0])}
+    if act["do"] != "address":
+        return {}
+    minds = [state["agents"][name] for name in act["who"] if state["agents"][name]["story"]["done"] == act["n"]]
+    messages, agents = [], {}
+    for number, mind in enumerate(minds, start=turn + 1):
+        utterance = cast(Utterance, {**(mind["story"]["answer"] or {}), "turn": number})
+        messages.append(as_message(utterance, utterance_id(state["simulation"], number)))
+        agents[mind["name"]] = {"utterances": mind["utterances"] + 1, "last_spoke": number}
+    return {"messages": messages, "turn": turn + len(messages), "agents": agents}
+
+
+def _carried_out(state: StoryState, said: Utterance) -> dict[str, Any]:
+    """The update for an intervention that these words, or these words' speaker, carried out."""
+    waiting = state["interventions"]
+    for place, one in enumerate(waiting):
+        words = one["do"] == "say" and one["text"] == said["text"]
+        if words or (one["do"] == "floor" and one["agent"] == said["speaker"]):
+            done = [{"turn": state["turn"], **one}]
+            return {"interventions": [*waiting[:place], *waiting[place + 1 :]], "carried_out": done}
+    return {}
+
+
+async def intervene(state: StoryState, settings: Settings) -> dict[str, Any]:
+    """Carry out the waiting interventions but for words and the floor, which wait until their speaker's turn."""
+    waiting = state["interventions"]
+    kept = [one for one in waiting if one["do"] in ("say", "floor")]
+    others: StoryState = {**state, "interventions": [one for one in waiting if one not in kept]}
+    return {**await carry_out_interventions(others, settings), "interventions": kept}
+
+
+def carry_out(state: StoryState) -> list[Send] | Literal["intervene", "__end__"]:
+    """Route: the end, an intervention, or the present act, as one task for each who does it.
+
+    The moderator's words come first. Words for a character are said when it is that character's turn in a room.
+    """
+    settings, act = current_settings(), state["act"]
+    if state["stop_reason"]:
+        return "__end__"
+    present = participants(state)
+    wanted = [intervention(one, list(present)) for one in state["interventions"]]
+    if any(not isinstance(one, Say | Floor) for one in wanted):
+        return phases.INTERVENE
+    speaker = act["who"][0] if act["do"] == "speak" else ""
+    story = story_in(state)
+    for one in wanted:
+        if isinstance(one, Say) and one.speaker in ("", speaker):
+            return [Send(phases.SAY, _given(state, one, settings))]
+    avoid = next((one.avoid for one in wanted if isinstance(one, Floor) and one.agent == speaker), [])
+    more: dict[str, Any] = {"avoid": avoid} if avoid else {}
+    if act["do"] == "awaken":
+        more["asks"] = "impressions" if story.first_impressions else ""
+    node = NODES[act["do"]]
+    return [Send(node, for_act(state, name, story, settings, **more)) for name in act["who"]]
+
+
+def _given(state: StoryState, words: Say, settings: Settings) -> dict[str, Any]:
+    """The input of words that somebody has put in; in a room, only the room hears a character."""
+    name, heard_by = words.speaker, words.heard_by
+    mind = for_act(state, name, story_in(state), settings) if name else None
+    if name:
+        heard_by = [other for other in state["rooms"][state["act"]["room"]]["members"] if other != name]
+    return {
+        "situation": situation_of(state, name, settings),
+        "needs": {},
+        "text": words.text,
+        "heard_by": heard_by,
+        "mind": mind,
+        **({"edited_by": words.edited_by} if words.edited_by else {}),
+    }
+
+
+def build_story(checkpointer: Checkpointer = None) -> CompiledStateGraph[Any, Any, Any, Any]:
+    """The compiled story; see `persimchat.graph.conversation.build_conversation`."""
+    builder: StateGraph[Any, Any, Any, Any] = StateGraph(
+        StoryState, context_schema=Context, input_schema=StoryInput, output_schema=StoryOutput
+    )
+    nodes: dict[str, Node] = {
+        phases.ASSEMBLE: module_node(begin),
+        phases.AWAKEN: mind_node(build_awakening(), phases.AWAKEN, otherwise=settle),
+        phases.AGENDA: module_node(agenda),
+        phases.STOCKTAKE: mind_node(build_stocktaking(), phases.STOCKTAKE),
+        phases.CHOOSE: mind_node(build_choosing(), phases.CHOOSE),
+        phases.SPEAK: module_node(speak, tells=True),
+        phases.ADDRESS: module_node(address, tells=True),
+        phases.SAY: module_node(say),
+        phases.PUBLISH: module_node(publish),
+        phases.SUMMARISE: mind_node(build_summarising(), phases.SUMMARISE),
+        phases.REVIEW: mind_node(build_reviewing(), phases.REVIEW),
+        phases.BALLOT: mind_node(build_balloting(), phases.BALLOT),
+        phases.INTERVENE: module_node(intervene),
+    }
+    for name, node in nodes.items():
+        asks = name in (phases.SPEAK, phases.ADDRESS)
+        builder.add_node(name, node, retry_policy=TRANSIENT if asks else None)
+    builder.add_edge(START, phases.ASSEMBLE)
+    builder.add_conditional_edges(phases.ASSEMBLE, route(carry_out), [phases.AWAKEN])
+    ways = [*NODES.values(), phases.SAY, phases.INTERVENE, END]
+    builder.add_conditional_edges(phases.AGENDA, route(carry_out), ways)
+    for name in (phases.SPEAK, phases.ADDRESS, phases.SAY):
+        builder.add_edge(name, phases.PUBLISH)
+    silent = (phases.AWAKEN, phases.STOCKTAKE, phases.CHOOSE, phases.SUMMARISE, phases.REVIEW, phases.BALLOT)
+    for name in (*silent, phases.PUBLISH, phases.INTERVENE):
+        builder.add_edge(name, phases.AGENDA)
+    return recompiled(ConversationGraph, builder.compile(checkpointer=checkpointer, name=NAME))

@@ -1,0 +1,214 @@
+"""The answers of the judging tasks of a story: one function per task returns its schema's fields."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+from persimchat.models.offline.lexicon import deck, word_pattern
+from persimchat.models.offline.prompt import Prompt
+from persimchat.models.offline.randomness import generator
+from persimchat.models.offline.story import arithmetic
+from persimchat.models.offline.story.phrases import FILE, short
+from persimchat.models.offline.story.told import Held, Told, favoured_in, speaks_for
+from persimchat.models.offline.words import content_words, listed
+
+_STRONG: Final = (1.0, 0.6, 0.3)
+"""The weights of those whom a stocktaking names as strong, in its order."""
+_FURTHEST: Final = -1_000.0
+
+
+def _told(prompt: Prompt) -> Told:
+    prompt.need_section(prompt.name, "basic_information")
+    assert prompt.story is not None  # the task is one of a story
+    return prompt.story
+
+
+def _liking(prompt: Prompt, seed: int, other: str) -> float:
+    relation = prompt.relation_to(other)
+    return arithmetic.affinity(seed, prompt.name, other, relation.valence if relation else 0)
+
+
+def _aim(held: Held) -> str:
+    return held.text.rstrip(".")
+
+
+def stocktaking(prompt: Prompt, seed: int) -> dict[str, Any]:
+    """`Stock`: who is strong, whom one met last, what one is after."""
+    told = _told(prompt)
+    draw = generator(seed, "stock", prompt.name, told.round, told.stage)
+    weights: dict[str, int] = {}
+    for one in told.resources:
+        if one.owner and one.owner != prompt.name:
+            weights[one.owner] = weights.get(one.owner, 0) + one.influence
+    strong = [name for name in sorted(weights, key=lambda name: (-weights[name], name)) if weights[name]][:3]
+    met = [one.others[0] for one in told.happened if one.do == "summary" and one.others]
+    backed = next((one for one in reversed(told.happened) if one.do == "words" and one.who != prompt.name), None)
+    parts = []
+    if strong:
+        parts.append(f"{listed(strong)} {'has' if len(strong) == 1 else 'have'} weight here.")
+    if met:
+        parts.append(f"I have just talked with {met[-1]}.")
+    if backed is not None and (whom := favoured_in(backed.text, backed.who, [prompt.name, *prompt.present])):
+        parts.append(f"{short(backed.who)} spoke for {short(whom) if whom != backed.who else 'themselves'}.")
+    aim = f"I am after this: {_aim(told.aims[0])}." if told.aims else "I have no aim of my own and watch the others."
+    steps = [draw.choice(deck(FILE, "steps")).format(other=short(strong[0] if strong else prompt.present[0]))]
+    return {"summary": " ".join([*parts, aim])[:690], "next_steps": steps}
+
+
+def choice(prompt: Prompt, seed: int) -> dict[str, Any]:
+    """`Choice`: the candidate who appeals most, by weight, closeness, power to decide, and novelty."""
+    told = _told(prompt)
+    prompt.need_section(told.candidates, "candidates")
+    strong, _, rest = told.stock.partition(" weight here.")
+    named = sorted((strong.find(name), name) for name in told.candidates if rest and name in strong)
+    weights = dict(zip((name for _, name in named), _STRONG, strict=False))
+    closeness = {name: told.closeness.get(name, 0) for name in told.candidates}
+
+    def parts(name: str) -> dict[str, float]:
+        draw = generator(seed, "choice", prompt.name, told.round, told.stage, name, told.stock)
+        met = f"talked with {name}" in told.stock
+        whole = arithmetic.appeal(weights.get(name, 0.0), closeness[name], name == told.decider, met, draw)
+        return {
+            "whole": whole, "weight": weights.get(name, 0.0), "near": 0.8 * closeness[name] / 100,
+            "decides": 0.6 * (name == told.decider),
+        }  # fmt: skip
+
+    found = {name: parts(name) for name in told.candidates}
+    partner = max(found, key=lambda name: found[name]["whole"])
+    why = max(("weight", "near", "decides"), key=lambda part: found[partner][part])
+    reasons = {
+        "weight": f"{short(partner)} has something to give.",
+        "near": f"{short(partner)} is near to me.",
+        "decides": f"In the end {short(partner)} decides.",
+    }
+    topics = list(deck(FILE, "topics"))
+    generator(seed, "plan", prompt.name, told.round, told.stage, partner).shuffle(topics)
+    count = max(1, int(told.words.get("exchanges", 1)))
+    reason = reasons[why] if found[partner][why] else f"I have not heard enough from {short(partner)}."
+    return {"reasoning": reason, "partner": partner, "plan": (topics * count)[:count]}
+
+
+def summary(prompt: Prompt, seed: int) -> dict[str, Any]:
+    """`Summary`: for whom the other spoke, of what, and how the talk was felt, in a set phrase."""
+    told = _told(prompt)
+    words = " ".join(said.words for said in prompt.recent if said.speaker == told.other)
+    felt = arithmetic.tone(_liking(prompt, seed, told.other), generator(seed, "tone", prompt.name, told.other, words))
+    whom = favoured_in(words, told.other, [prompt.name, *prompt.present])
+    shown = {"": "nobody in particular", told.other: "themselves", prompt.name: short(prompt.name)}.get(
+        whom, short(whom)
+    )
+    keywords = content_words(words, 4) if words else [short(told.other)]
+    felt_as = deck(FILE, "tones")[felt + arithmetic.TONES]
+    about = f", talked of {listed(keywords[:2])}" if words else ""
+    return {
+        "reasoning": f"{short(told.other)} wanted me on their side.",
+        "theme": f"{short(told.other)} spoke for {shown}{about}, and {felt_as}.",
+        "keywords": keywords,
+        "importance": max(0, min(10, 5 + abs(felt) + (whom == prompt.name))),
+    }
+
+
+def _felt_in(text: str) -> int | None:
+    """The tone in a summary's set phrase; None if it has none."""
+    found = [place for place, phrase in enumerate(deck(FILE, "tones")) if phrase in text]
+    return found[0] - arithmetic.TONES if found else None
+
+
+def review(prompt: Prompt, seed: int) -> dict[str, Any]:
+    """`Review`: closeness moves with the tone of talks and with who spoke for what one wants; beliefs with the rest."""
+    told = _told(prompt)
+    everybody = [prompt.name, *prompt.present]
+    draw = generator(seed, "review", prompt.name, told.round, told.happened)
+    if told.words.get("first"):
+        near = {other: arithmetic.first_impression(_liking(prompt, seed, other), draw) for other in told.closeness}
+        return {"reasoning": "I go by what I know of them.", "closeness": near}
+    best = max((held.score for held in told.beliefs), default=0)
+    wanted = [held for held in told.beliefs if held.score == best]
+    heard: dict[str, str] = {}
+    felt: dict[str, int] = {}
+    for one in told.happened:
+        who = one.others[0] if one.do == "summary" and one.others else one.who if one.do == "words" else ""
+        if who and who != prompt.name:
+            heard[who] = f"{heard.get(who, '')} {one.text}"
+        if one.do == "summary" and (tone := _felt_in(one.text)) is not None:
+            felt[who] = tone
+
+    def backs(other: str) -> int:
+        words = heard.get(other, "")
+        for_me = any(speaks_for(words, other, held, everybody) for held in wanted)
+        return 1 if for_me else -1 if favoured_in(words, other, everybody) and wanted else 0
+
+    near = {
+        other: arithmetic.nearer(_liking(prompt, seed, other), felt.get(other), backs(other), draw)
+        if other in heard
+        else 0
+        for other in told.closeness
+    }
+    weights = [
+        sum(told.closeness.get(who, 0) + 1 for who, words in heard.items() if speaks_for(words, who, held, everybody))
+        for held in told.beliefs
+    ]
+    character = " ".join(prompt.traits)
+    swayed = arithmetic.sway(
+        bool(word_pattern("stubborn").search(character)), bool(word_pattern("open_minded").search(character))
+    )
+    changes = arithmetic.belief_changes(weights, [held in wanted for held in told.beliefs], swayed, draw)
+    served = sum(backs(other) > 0 for other in heard)
+    why = f"{served} spoke for what I want." if served else "Nobody spoke for what I want."
+    own = {str(number): change for number, change in enumerate(changes, start=1)}
+    return {"reasoning": why, "closeness": near, **({"beliefs": own} if own else {})}
+
+
+def ballot(prompt: Prompt, seed: int) -> dict[str, Any]:
+    """`Ballot`: oneself or whom one has come to want; closed, the best of the others; a guess, by what was said."""
+    told = _told(prompt)
+    prompt.need_section(told.candidates, "candidates")
+    kind = str(told.words.get("kind"))
+    draw = generator(seed, "ballot", kind, prompt.name, told.happened)
+    scores = _scores(prompt, told)
+    if kind == "guess":
+        said = [
+            favoured_in(one.text, one.who, [prompt.name, *prompt.present]) for one in told.happened if one.do == "words"
+        ]
+        counted: Mapping[str, float] = {name: 4.0 * said.count(name) for name in told.candidates}
+        found = arithmetic.ballot(counted, draw, 3.0)
+        return {"reasoning": f"Most spoke for {short(found)}.", "choice": found}
+    if kind == "closed":
+        found = arithmetic.ballot(scores, draw, 3.0)
+        return {"reasoning": f"If not I, then {short(found)}.", "choice": found}
+    best = max((held.score for held in told.beliefs), default=0)
+    aims = [held.favours for held in told.beliefs if held.score == best]
+    decides = prompt.name == told.decider
+    chosen = arithmetic.open_choice(prompt.name, told.candidates, aims, scores, decides=decides)
+    found = chosen or arithmetic.ballot(scores, draw, 0.0 if max(scores.values()) > 0 else 1.0)
+    why = "I still want it myself." if found == prompt.name else f"I have come to want {short(found)}."
+    return {"reasoning": why, "choice": found}
+
+
+def _scores(prompt: Prompt, told: Told) -> dict[str, float]:
+    """How much the voter wants each candidate: the beliefs that favour it, and closeness; an outcome, by its words."""
+    scores: dict[str, float] = {}
+    for name in told.candidates:
+        if name in told.closeness or name == prompt.name:
+            beliefs = sum(held.score for held in told.beliefs if held.favours == name)
+            scores[name] = beliefs + told.closeness.get(name, 0) if name != prompt.name else beliefs
+        else:
+            scores[name] = float(sum(held.score for held in told.beliefs if _outcome_in(held.text, told) == name))
+    return scores
+
+
+def _outcome_in(text: str, told: Told) -> str:
+    """The longest candidate that a belief's words have."""
+    found = [name for name in told.candidates if name.casefold() in text.casefold()]
+    return max(found, key=len, default="")
+
+
+TASKS: Final[dict[str, Callable[[Prompt, int], dict[str, Any]]]] = {
+    "stocktaking": stocktaking,
+    "choice": choice,
+    "summary": summary,
+    "review": review,
+    "ballot": ballot,
+}
+"""Every judging task of a story by the name of its template."""

@@ -1,0 +1,134 @@
+"""Estimates a story before it is held: calls by `graph/calls.py`, tokens from the file's texts and typical answers.
+
+Which characters are chosen as partners is not known before; partners are shared out evenly.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, Final
+
+from persimchat.graph.calls import MODULE_OF, calls_of_story
+from persimchat.models.naming import parse_model_name
+from persimchat.models.registry import model_name
+from persimchat.models.usage import cost_usd
+from persimchat.prompts.blocks import estimated_tokens
+from persimchat.runs.reports.estimate_content import lengths
+from persimchat.state.persona import Persona
+from persimchat.state.scenario import Scenario
+from persimchat.state.settings import Settings
+from persimchat.state.story import Story
+
+_LINE: Final = 34
+"""Typical tokens of a line of what has happened."""
+_ROOM_WORDS: Final = 45
+"""Typical tokens of an utterance in a prompt."""
+
+
+def story_rows(scenario: Scenario, settings: Settings) -> list[dict[str, Any]]:
+    """The rows of an estimate, one for each agent and module.
+
+    Args:
+        scenario: with a story.
+        settings: `rounds` and the models are read.
+    """
+    story = scenario.story
+    assert story is not None  # the caller has checked
+    typical = lengths()
+    found: list[dict[str, Any]] = []
+    for task, number in calls_of_story(story, settings).items():
+        for persona in scenario.participants:
+            calls = number * _share(story, task, persona.name)
+            if not calls:
+                continue
+            module = MODULE_OF.get(task, task)
+            name = parse_model_name(model_name(settings, persona.name, module))
+            given = calls * _prompt(scenario, story, persona, task, settings)
+            words = typical.bytes_a_word * settings.utterance_words / 4
+            made = calls * (words if task == "story_utterance" else _answer(story, task, typical.answer_tokens))
+            found.append(
+                {
+                    "agent": persona.name,
+                    "module": module,
+                    "model": name.written,
+                    "calls": calls,
+                    "input_tokens": given,
+                    "output_tokens": made,
+                    "estimated": True,
+                    "cost_usd": cost_usd(name, round(given), round(made), settings.prices),
+                }
+            )
+    return found
+
+
+def _share(story: Story, task: str, name: str) -> float:
+    """The share of a task's calls that are one character's."""
+    everybody, mains = list(story.characters), story.mains
+    host = (name in mains) / len(mains)
+    able = [other for other in everybody if story.characters[other].approachable]
+    partner = (name in able) / max(1, len(able))
+    match task:
+        case "stocktaking" | "summary":
+            return (host + partner) / 2
+        case "choice":
+            return host
+        case "ballot":
+            return (name in story.voters) / len(story.voters)
+        case _:
+            return 1 / len(everybody)
+
+
+def _answer(story: Story, task: str, answers: Mapping[str, float]) -> float:
+    if task != "review":
+        return answers[task]
+    return answers["review"] + 5 * (len(story.characters) - 1)
+
+
+def _prompt(scenario: Scenario, story: Story, persona: Persona, task: str, settings: Settings) -> float:
+    """Typical tokens of a prompt: the words around it, who one is, where the story stands, and what the task shows."""
+    goals, own = scenario.goals_of(persona), story.characters[persona.name]
+    facts = [*persona.characteristics.values(), *persona.traits, *goals]
+    base = _tokens([persona.description, *facts, scenario.topic, *scenario.rules, *story.characters])
+    cast = _tokens(f"{name} {one.known_as}" for name, one in story.characters.items()) + 8 * len(story.characters)
+    things = _tokens(f"{one.name} {' '.join(one.topics)} {one.description}" for one in story.resources)
+    beliefs = _tokens(belief.text for belief in own.beliefs) + 8 * len(own.beliefs)
+    rooms = [stage.exchanges for stage in story.stages if stage.kind != "group"]
+    mean = sum(rooms) / len(rooms) if rooms else 0.0
+    lines = _lines_a_round(story)
+    rounds = range(settings.rounds)
+    happened = sum(min(20.0, lines * (before + 0.5)) for before in rounds) / settings.rounds
+    shown = {
+        "stocktaking": cast + things + happened * _LINE,
+        "choice": 15.0 * len(story.characters) + 90,
+        "story_utterance": 0.5 * (happened * _LINE + things) + mean * _ROOM_WORDS + 350,
+        "summary": 2 * mean * _ROOM_WORDS + 120,
+        "review": beliefs + 12.0 * len(story.characters) + min(30.0, lines) * _LINE,
+        "ballot": beliefs
+        + 12.0 * len(story.characters)
+        + min(30.0, lines * settings.rounds) * _LINE
+        + len(story.characters) * _ROOM_WORDS * 0.6,
+    }
+    return _AROUND[task] + base + shown[task]
+
+
+def _lines_a_round(story: Story) -> float:
+    """How many lines of a round one character learns of: words of the group, meetings, own summaries, a review."""
+    group = sum(stage.exchanges for stage in story.stages if stage.kind == "group") * len(story.characters)
+    meetings = sum(stage.kind == "confidential" for stage in story.stages) * len(story.mains)
+    rooms = sum(stage.kind != "group" for stage in story.stages) * 2 * len(story.mains) / len(story.characters)
+    return 1 + group + meetings + 1.5 * rooms
+
+
+_AROUND: Final = {
+    "stocktaking": 260,
+    "choice": 240,
+    "story_utterance": 330,
+    "summary": 250,
+    "review": 310,
+    "ballot": 250,
+}
+"""Tokens of the words around the data, by task."""
+
+
+def _tokens(texts: Iterable[str]) -> float:
+    return float(sum(estimated_tokens(text) + 6 for text in texts))

@@ -1,0 +1,60 @@
+"""The offline model holds whole stories: all answers valid, the same at every repetition, few words said twice."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from story_talks import last_of
+
+from persimchat.graph.stories.story import build_story
+from persimchat.models.offline.lexicon import deck, read
+from persimchat.models.offline.story.phrases import FILE, SIZE
+from persimchat.models.offline.story.told import Held, favoured_in, speaks_for
+from persimchat.models.offline.words import overlap
+from persimchat.personas.scenario import load_scenario, load_story
+from persimchat.state.conversation import utterances
+from persimchat.state.settings import Settings
+
+
+async def held(scenario: Any, seed: int = 0) -> dict[str, Any]:
+    given = scenario.model_dump(by_alias=True, exclude={"settings"})
+    made = Settings(**{**scenario.settings, "model": "offline", "seed": seed})
+    config: Any = {"configurable": {"thread_id": f"{scenario.topic}{seed}"}}
+    return await last_of(build_story().astream(given, config, context=made, stream_mode="values"))
+
+
+async def test_a_small_story_comes_to_its_settlement_with_valid_answers_alone() -> None:
+    first, again = await held(load_story(), 3), await held(load_story(), 3)
+    assert first["stop_reason"] == "settled"
+    assert first["outcome"]["winners"]
+    assert {outcome for row in first["judgements"].values() for outcome in row} == {"valid"}
+    assert [u["text"] for u in utterances(first["messages"])] == [u["text"] for u in utterances(again["messages"])]
+    assert first["happenings"] == again["happenings"]
+
+
+@pytest.mark.proof
+@pytest.mark.parametrize("name", ["ferries", "museum", "thinkers", "festival"])
+async def test_the_examples_come_to_their_settlement_in_words_of_their_own(name: str, root: Any) -> None:
+    state = await held(load_scenario(root / "examples" / "stories" / f"{name}.yaml"), 1)
+    said = [u["text"] for u in utterances(state["messages"])]
+    assert state["stop_reason"] == "settled"
+    assert {outcome for row in state["judgements"].values() for outcome in row} == {"valid"}
+    near = [any(overlap(text, before) >= 0.45 for before in said[:place]) for place, text in enumerate(said)]
+    assert sum(near) <= 0.1 * len(said)
+
+
+def test_decks_have_a_prime_number_of_phrases() -> None:
+    others = {"tones": 5, "steps": 6, "topics": 10}
+    assert {name: len(deck(FILE, name)) for name in read(FILE)} == {name: others.get(name, SIZE) for name in read(FILE)}
+
+
+def test_words_tell_for_whom_they_are() -> None:
+    names = ["Ada Lind", "Bo Vik", "Bea Vik"]
+    assert favoured_in("My voice is for Bo.", "Ada Lind", names) == "Bo Vik"
+    assert favoured_in("I speak for myself.", "Ada Lind", names) == "Ada Lind"
+    assert favoured_in("Ada spoke for themselves, and listened to me.", "Ada Lind", names) == "Ada Lind"
+    assert favoured_in("Sit down, for walls have ears.", "Ada Lind", names) == ""
+    sale = Held("The mill should be sold.", "")
+    assert speaks_for("Turn it as you like. The mill should be sold.", "Ada Lind", sale, names)
+    assert not speaks_for("Keep the mill.", "Ada Lind", sale, names)

@@ -1,0 +1,126 @@
+"""Each node of a story alone: what it makes of an answer, and of one that is of no use."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from nodes.conftest import PEOPLE
+
+from persimchat.nodes.balloting import vote
+from persimchat.nodes.choosing import choose_partner
+from persimchat.nodes.reviewing import review
+from persimchat.nodes.stocktaking import take_stock
+from persimchat.nodes.story_context import AWAKENING, part_of_act, room_of
+from persimchat.nodes.summarising import sum_up
+from persimchat.state.story_judgement import Ballot, Choice, Stock, Summary, choice_schema, review_schema
+from persimchat.state.story_mind import StorySituation
+
+Alone = Callable[..., Any]
+ADA, BO, LI = (person["name"] for person in PEOPLE)
+
+
+def situation(mind: dict[str, Any], **story: Any) -> dict[str, Any]:
+    """The situation of a mind in a story."""
+    given: dict[str, Any] = {
+        "round": 1, "rounds": 2, "stage": "private", "cast": [], "resources": [], "room": None, "happened": [],
+        "candidates": [BO, LI], "exchanges": 1, "change": 10, "decider": "", **story,
+    }  # fmt: skip
+    assert given.keys() == StorySituation.__annotations__.keys()
+    return {**mind, "story": given}
+
+
+OWN: dict[str, Any] = {
+    "main": True, "beliefs": [{"text": "I lead.", "score": 60, "for": ADA}], "closeness": {BO: 10, LI: 10},
+    "supports": "", "stock": None, "plan": [], "review": "", "done": 0, "answer": None,
+}  # fmt: skip
+PLACE: dict[str, Any] = {
+    "simulation": "s", "topic": "Tea?", "turn": 1, "max_messages": 9, "present": [ADA, BO, LI], "rules": [],
+    "relationships": [], "recent": [], "debate": None, "closing": False,
+}  # fmt: skip
+CASES: list[tuple[Any, Any, dict[str, Any], dict[str, Any]]] = [
+    (take_stock, Stock(summary="Well.", next_steps=["Go."]), {}, {"summary": "Well.", "next_steps": ["Go."]}),
+    (
+        choose_partner,
+        Choice(reasoning="So.", partner=BO, plan=["Tea"]),
+        {},
+        {"reasoning": "So.", "partner": BO, "plan": ["Tea"]},
+    ),
+    (
+        sum_up,
+        Summary(reasoning="So.", theme="We spoke.", keywords=["tea"], importance=4),
+        {"room": {"others": [{"name": BO, "known_as": ""}], "public": True}},
+        {"reasoning": "So.", "theme": "We spoke.", "keywords": ["tea"], "importance": 4},
+    ),
+    (
+        review,
+        review_schema((BO, LI), 1, 10)(reasoning="So.", closeness={BO: 3, LI: -2}, beliefs={"1": 5}),
+        {},
+        {"reasoning": "So.", "closeness": {BO: 3, LI: -2}, "beliefs": [5]},
+    ),
+    (
+        vote,
+        Ballot(reasoning="So.", choice=BO),
+        {},
+        {"open": {"reasoning": "So.", "choice": BO}, "closed": {"reasoning": "So.", "choice": BO}},
+    ),
+]
+
+
+@pytest.mark.parametrize(("node", "answer", "story", "expected"), CASES, ids=[case[0].__name__ for case in CASES])
+async def test_a_node_keeps_its_answer_under_the_number_of_the_act(
+    node: Any, answer: Any, story: dict[str, Any], expected: dict[str, Any], alone: Alone
+) -> None:
+    mind = {"story": OWN, "act": 7, "asks": "vote", "situation": situation(PLACE, **story)}
+    done = await alone(node, answer, **mind)
+    assert done["story"] == {**OWN, "done": 7, "answer": expected}
+    assert {one["outcome"] for one in done["outcomes"]} == {"valid"}
+    if "arriving" in done:
+        assert len(done["arriving"]) == 1
+    failed = await alone(node, None, **mind)
+    assert failed["story"]["done"] == 7
+    assert failed["story"]["answer"] in (None, {"open": None, "closed": None})
+    assert failed.get("arriving", []) == []
+
+
+async def test_a_first_impression_is_no_memory(alone: Alone) -> None:
+    made = review_schema((BO, LI), 0, 10)(reasoning="So.", closeness={BO: 3, LI: -2})
+    mind = {"story": OWN, "act": 1, "situation": situation(PLACE, round=0, stage=AWAKENING)}
+    done = await alone(review, made, **mind)
+    assert done["arriving"] == []
+    assert done["story"]["answer"]["beliefs"] == []
+
+
+async def test_a_guess_is_one_ballot_and_outcomes_have_no_closed_one(alone: Alone) -> None:
+    ballot = Ballot(reasoning="So.", choice="guilty")
+    mind = {"story": OWN, "act": 2, "situation": situation(PLACE, candidates=["guilty", "not guilty"])}
+    assert (await alone(vote, ballot, **mind, asks="guess"))["story"]["answer"].keys() == {"guess"}
+    assert (await alone(vote, ballot, **mind, asks="vote"))["story"]["answer"].keys() == {"open"}
+
+
+def test_a_room_has_others_and_a_group_none() -> None:
+    room = {"others": [{"name": BO, "known_as": ""}], "public": False}
+    assert room_of({"situation": situation(PLACE, room=room)}) == [BO]  # type: ignore[typeddict-item]
+    assert room_of({"situation": situation(PLACE)}) is None  # type: ignore[typeddict-item]
+    assert room_of({"situation": PLACE}) is None  # type: ignore[typeddict-item]
+    assert part_of_act({"story": OWN, "act": 3}, None)["done"] == 3  # type: ignore[typeddict-item]
+
+
+def test_schemas_understand_first_names_and_refuse_what_is_missing_or_too_much() -> None:
+    assert choice_schema((BO, LI)).model_validate({"reasoning": "So.", "partner": "bo", "plan": ["a"]}).partner == BO
+    schema = review_schema((BO, LI), 1, 10)
+    whole = {"reasoning": "So.", "closeness": {"Bo": "+3", LI: 0}, "beliefs": {"1": -10}}
+    assert schema.model_validate(whole).changes() == ({BO: 3, LI: 0}, [-10])
+    for wrong in (
+        {"closeness": {"Bo": 3}},
+        {"closeness": {"Bo": 3, LI: 0, ADA: 1}},
+        {"closeness": {"Bo": 3, BO: 1, LI: 0}},
+        {"closeness": {"Bo": 11, LI: 0}},
+        {"closeness": {"Bo": True, LI: 0}},
+        {"closeness": {"Bo": "5 points", LI: 0}},
+        {"beliefs": {"1": 1, "2": 1}},
+        {"beliefs": {}},
+    ):
+        with pytest.raises(ValueError, match="validation error"):
+            schema.model_validate({**whole, **wrong})

@@ -1,0 +1,148 @@
+"""The section `story` of a scenario file: what is read, and what is refused with file, line, field and remedy."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from persimchat.personas.scenario import load_scenario, make_scenario
+from persimchat.state.errors import InputError
+from persimchat.state.scenario import Scenario
+
+HEAD = """topic: Who leads?
+participants:
+  - {name: Ann Lind, description: Somebody.}
+  - {name: Bo Vik, description: Somebody.}
+  - {name: Cy Dahl, description: Somebody.}
+story:
+  characters:
+    Ann: {main: true, beliefs: [{text: I lead., score: 60, for: Ann}, {text: Bo leads., score: 10, for: Bo}]}
+    Bo: {main: true, beliefs: [{text: I lead., score: 60, for: bo vik}]}
+"""
+
+
+def loaded(write: Callable[..., Path], text: str) -> Scenario:
+    return load_scenario(write("story.yaml", text))
+
+
+def test_first_names_become_full_names_and_the_unnamed_take_part(write: Callable[..., Path]) -> None:
+    story = loaded(
+        write,
+        HEAD
+        + """    Cy: {closeness: {ann: 40}, supports: Ann}
+  resources: [{name: Mill, owner: cy, influence: 3}]
+  settlement: {voters: [Bo, Cy], decider: Ann}
+""",
+    ).story
+    assert story is not None
+    assert list(story.characters) == ["Ann Lind", "Bo Vik", "Cy Dahl"]
+    assert [b.favours for b in story.characters["Ann Lind"].beliefs] == ["Ann Lind", "Bo Vik"]
+    assert story.characters["Cy Dahl"].closeness == {"Ann Lind": 40}
+    assert story.characters["Cy Dahl"].supports == "Ann Lind"
+    assert story.resources[0].owner == "Cy Dahl"
+    assert story.voters == ["Ann Lind", "Bo Vik", "Cy Dahl"], "the decider votes, too"
+    assert story.mains == story.candidates == ["Ann Lind", "Bo Vik"]
+
+
+def test_left_out_a_story_has_three_stages_of_three_exchanges_and_no_vote(write: Callable[..., Path]) -> None:
+    scenario = loaded(write, HEAD)
+    assert scenario.story is not None
+    assert [(s.kind, s.exchanges) for s in scenario.story.stages] == [
+        ("private", 3), ("confidential", 3), ("group", 3)]  # fmt: skip
+    assert scenario.story.settlement is None
+    assert scenario.settings == {"mode": "story"}
+
+
+def test_a_belief_may_be_for_nobody_and_a_story_is_written_as_it_was_read(write: Callable[..., Path]) -> None:
+    scenario = loaded(write, HEAD.replace("for: Bo}", "for: Nobody}"))
+    assert scenario.story is not None
+    assert [b.favours for b in scenario.story.characters["Ann Lind"].beliefs] == ["Ann Lind", None]
+    kept = scenario.model_dump(mode="json", by_alias=True)
+    assert Scenario.model_validate(kept) == scenario
+
+
+def test_a_scenario_without_a_story_does_not_mention_one() -> None:
+    made = make_scenario("Tea?", [{"name": "Ann", "description": "A."}, {"name": "Bo", "description": "B."}])
+    assert "story" not in made.model_dump(by_alias=True)
+    assert "story" not in made.model_dump(mode="json")
+
+
+BAD = {
+    "unknown character": ("Bo: {main", "Boo: {main", ":9", "there is no participant 'Boo'", "'Bo Vik'"),
+    "unknown favourite": ("for: Bo}", "for: Boris}", "beliefs[1].for", "no participant 'Boris'", "Bo Vik"),
+    "for left out": (", for: Bo}", "}", "beliefs[1]", "missing"),
+    "score above": ("score: 10", "score: 101", "score", "100"),
+    "score no integer": ("score: 10", "score: 1.5", "score", "integer"),
+    "short form": ("[{text: I lead., score: 60, for: bo vik}]", "{I lead.: 60}", "beliefs", "text"),
+    "equal beliefs": ("text: Bo leads.", "text: i  LEAD.", "beliefs[1]", "same belief twice"),
+    "unknown field": ("main: true, b", "mian: true, b", "mian", "'main'"),
+}
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_what_is_wrong_in_a_character_is_named(
+    case: str, write: Callable[..., Path], refused: Callable[..., str]
+) -> None:
+    old, new, *words = BAD[case]
+    text = HEAD.replace(old, new, 1) if case != "unknown field" else HEAD.replace("Ann: {main", "Ann: {mian", 1)
+    assert text != HEAD
+    refused(lambda: loaded(write, text), "story.yaml:", *words)
+
+
+MORE = {
+    "two resources": ("  resources: [{name: Mill, owner: Ann}, {name: mill}]", "resources[1]", "two resources"),
+    "unknown owner": ("  resources: [{name: Mill, owner: Dee}]", "resources[0].owner", "no participant 'Dee'"),
+    "influence": ("  resources: [{name: Mill, owner: Ann, influence: -1}]", "influence", "from 0 to 1000000"),
+    "unknown decider": ("  settlement: {decider: Dee}", "settlement.decider", "no participant 'Dee'"),
+    "unknown voter": ("  settlement: {voters: [Ann, Dee]}", "voters[1]", "no participant 'Dee'"),
+    "one outcome": ("  settlement: {candidates: [yes]}", "settlement.candidates", "one candidate"),
+    "decider an outcome": (
+        "  settlement: {candidates: [Ann Lind, nobody at all], decider: Ann}",
+        "settlement.candidates",
+        "among the outcomes",
+    ),  # fmt: skip
+    "no stages": ("  stages: []", "stages", "no stages"),
+    "unknown kind": ("  stages: [{kind: secret}]", "stages[0].kind", "'private', 'confidential' or 'group'"),
+    "exchanges": ("  stages: [{kind: group, exchanges: 0}]", "stages[0].exchanges", "from 1 to 20"),
+    "limit": ("  limits: {change: 0}", "limits.change", "from 1 to 100"),
+    "unknown section": ("  stage: []", "story.stage", "'stages'"),
+    "nobody to choose": (
+        "  stages: [{kind: private, partners: others}]\n    Cy: x",
+        "story.yaml",
+    ),  # fmt: skip
+    "full minds": ("settings: {cognition: full}", "settings", "stories know strategist only"),
+    "debate": ("settings: {mode: debate}", "settings.mode", "held as one"),
+    "pattern": ("settings: {pattern: round_robin}", "settings", "does not go with a story"),
+    "baseline": ("settings: {baseline: group_chat}", "settings", "does not go with a story"),
+    "limit of messages": ("settings: {max_messages: 20}", "settings", "max_messages"),
+}
+
+
+@pytest.mark.parametrize("case", MORE)
+def test_what_is_wrong_beside_the_characters_is_named(
+    case: str, write: Callable[..., Path], refused: Callable[..., str]
+) -> None:
+    added, *words = MORE[case]
+    refused(lambda: loaded(write, f"{HEAD}{added}\n"), "story.yaml", *words)
+
+
+def test_no_main_character_a_sole_candidate_and_nobody_to_choose_are_refused(
+    write: Callable[..., Path], refused: Callable[..., str]
+) -> None:
+    refused(lambda: loaded(write, HEAD.replace("main: true, ", "")), "field story.characters", "no character is a main")
+    alone = HEAD.replace("Bo: {main: true, ", "Bo: {")
+    refused(lambda: loaded(write, f"{alone}  settlement: {{}}\n"), "one candidate")
+    shut = HEAD + "    Cy: {approachable: false}\n  stages: [{kind: private, partners: others}]\n"
+    refused(lambda: loaded(write, shut), "field story.stages[0]", "Ann Lind can choose nobody")
+
+
+def test_people_cannot_take_part_yet(write: Callable[..., Path], refused: Callable[..., str]) -> None:
+    text = HEAD.replace("{name: Cy Dahl, description: Somebody.}", "{name: Cy Dahl, human: true}")
+    refused(lambda: loaded(write, text), "participants[2]", "Cy Dahl is a person", "Remove human")
+
+
+def test_text_that_looks_like_a_file_of_another_kind_is_refused_by_line(write: Callable[..., Path]) -> None:
+    with pytest.raises(InputError, match=r"not a mapping .*story\.yaml:6"):
+        loaded(write, HEAD.split("story:")[0] + "story: [a]\n")

@@ -1,0 +1,268 @@
+"""Stories as runs: what a folder holds, and that replaying, resuming and branching lose nothing."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+from run_files import read_records, run_json
+
+from persimchat.personas.scenario import load_story, make_scenario
+from persimchat.runs.control import Control
+from persimchat.runs.events import Event, Happened, MindChanged, Stopped, TurnEnded, Uttered
+from persimchat.runs.folder.past import past_events
+from persimchat.runs.folder.reading import read_run
+from persimchat.runs.reports.diff import compare
+from persimchat.runs.reports.estimate import estimate
+from persimchat.runs.reports.export import seen_by
+from persimchat.runs.result import result_of
+from persimchat.runs.run.branch import branch_run, regenerate_run
+from persimchat.runs.run.replay import Replay
+from persimchat.runs.run.resume import resume_run
+from persimchat.runs.run.simulation import run_simulation
+from persimchat.state.errors import InputError
+from persimchat.state.scenario import Scenario
+from persimchat.state.settings import Settings
+
+RUN = "a-story"
+COMPARED = ("transcript.jsonl", "transcript.md", "story.jsonl", "minds.jsonl")
+
+
+def settings_of(scenario: Scenario, **more: Any) -> Settings:
+    return Settings(**{**scenario.settings, "model": "offline", "seed": 1, **more})
+
+
+async def begin(out: Path, scenario: Scenario | None = None, **more: Any) -> list[Event]:
+    story = scenario or load_story()
+    return [event async for event in run_simulation(story, settings_of(story, **more), out=out, run=RUN)]
+
+
+@pytest.fixture(scope="module")
+def held(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[Event]]:
+    """The small story, held once, and its events."""
+    out = tmp_path_factory.mktemp("held")
+    return out / RUN, asyncio.run(begin(out))
+
+
+@pytest.fixture
+def folder(held: tuple[Path, list[Event]], tmp_path: Path) -> Path:
+    return Path(shutil.copytree(held[0], tmp_path / RUN))
+
+
+def files(folder: Path) -> dict[str, bytes]:
+    return {name: (folder / name).read_bytes() for name in COMPARED}
+
+
+def test_a_folder_holds_rooms_standings_ballots_and_the_winner(held: tuple[Path, list[Event]]) -> None:
+    folder, events = held
+    manifest, happened = run_json(folder), read_records(folder / "story.jsonl")
+    assert (manifest["stop_reason"], manifest["turn"]) == ("settled", 20)
+    assert manifest["outcome"]["winners"]
+    assert sum(one["do"] == "met" for one in happened) == 6
+    assert sum(one["do"] == "standing" for one in happened) == 8
+    assert sum(one["do"] in ("ballot", "closed_ballot", "guess") for one in happened) == 9
+    minds = read_records(folder / "minds.jsonl")
+    assert [mind["turn"] for mind in minds] == [0] * 4 + [16] * 4
+    assert minds[4]["story"]["closeness"].keys() == {"Veikko Koskela", "Tuuli Koskela", "Olle Granat"}
+    read = (folder / "transcript.md").read_text(encoding="utf-8")
+    assert "## Round 1, private" in read
+    assert "meet alone; nobody else knows." in read
+    assert manifest["detail"] in read
+    stopped = events[-1]
+    assert isinstance(stopped, Stopped)
+    assert stopped.outcome is not None
+    assert result_of(events).outcome == stopped.outcome
+
+
+def test_the_story_that_the_document_tells_is_this_one(held: tuple[Path, list[Event]]) -> None:
+    met = [one for one in read_records(held[0] / "story.jsonl") if one["do"] == "met"]
+    pairs = [(one["stage"], one["speaker"].split()[0], one["others"][0].split()[0]) for one in met]
+    assert pairs == [
+        *(("private", *two) for two in (("Aino", "Olle"), ("Tuuli", "Aino"), ("Veikko", "Aino"))),
+        *(("confidential", *two) for two in (("Aino", "Olle"), ("Tuuli", "Olle"), ("Veikko", "Aino"))),
+    ]
+    knows = seen_by(read_run(held[0], whole=True), "Veikko").happenings
+    met_aino = [one for one in knows if one.do == "met" and one.speaker == "Tuuli Koskela"]
+    assert [one.others for one in met_aino] == [["Olle Granat"]]
+
+
+def test_the_past_of_a_story_is_told_as_it_happened(held: tuple[Path, list[Event]]) -> None:
+    folder, events = held
+
+    def told(all_: Any) -> list[Any]:
+        kinds = (Uttered, Happened, MindChanged, TurnEnded)
+        shown = [event for event in all_ if isinstance(event, kinds)]
+        return [e.model_copy(update={"totals": None}) if isinstance(e, TurnEnded) else e for e in shown]
+
+    then, now = told(events), told(past_events(read_run(folder, whole=True)))
+    assert [type(e).__name__ for e in now] == [type(e).__name__ for e in then]
+    assert now == then
+
+
+def test_calls_are_as_many_as_estimated_but_for_words_asked_for_again(held: tuple[Path, list[Event]]) -> None:
+    story = load_story()
+    found = estimate(story, settings_of(story))
+    rows = read_records(held[0] / "calls.jsonl")
+    made: dict[str, int] = {}
+    for row in rows:
+        made[row["module"]] = made.get(row["module"], 0) + 1
+    again = sum("asked_again_for_repetition" in u["corrections"] for u in read_records(held[0] / "transcript.jsonl"))
+    made["natural_language"] -= again
+    assert {module: totals.calls for module, totals in found.by("module").items()} == made
+    assert found.total.calls == 67
+    assert found.utterances == 20
+    assert len({(row["turn"], row["agent"], row["module"], row.get("part", ""), row["n"]) for row in rows}) >= 67
+
+
+async def test_a_replay_is_the_same_byte_for_byte(folder: Path) -> None:
+    replay = Replay(folder)
+    async for _ in replay.events():
+        pass
+    assert replay.comparison is not None
+    assert replay.comparison.same, replay.comparison.parts
+    assert replay.comparison.prompts == []
+
+
+async def test_a_settled_story_does_not_go_on(folder: Path) -> None:
+    with pytest.raises(InputError, match="the story is settled"):
+        async for _ in resume_run(folder, changes={"rounds": 2}):
+            pass
+
+
+async def stopped_at(out: Path, turn: int, scenario: Scenario | None = None, **more: Any) -> Path:
+    """A run that its moderator stopped after so many utterances."""
+    control, story = Control(), scenario or load_story()
+    async for event in run_simulation(story, settings_of(story, **more), out=out, run=RUN, control=control):
+        if isinstance(event, Uttered) and event.turn == turn:
+            control.stop()
+    return out / RUN
+
+
+async def resumed(folder: Path, **changes: Any) -> list[Event]:
+    return [event async for event in resume_run(folder, changes=changes)]
+
+
+@pytest.mark.parametrize(
+    "turn", [3, pytest.param(9, marks=pytest.mark.proof), pytest.param(16, marks=pytest.mark.proof)]
+)
+async def test_a_story_that_was_stopped_ends_as_if_it_had_not_been(
+    turn: int, held: tuple[Path, list[Event]], tmp_path: Path
+) -> None:
+    folder = await stopped_at(tmp_path, turn)
+    assert run_json(folder)["stop_reason"] == "stopped"
+    (folder / "minds.jsonl").unlink()
+    await resumed(folder)
+    then, now = files(held[0]), files(folder)
+    for name in COMPARED:
+        told = [line for line in now[name].split(b"\n") if line and b"The moderator ended" not in line]
+        assert told == [line for line in then[name].split(b"\n") if line], name
+
+
+@pytest.mark.proof
+@pytest.mark.parametrize("calls", [2, 6, 9, 20, 37, 55, 60, 65])
+async def test_a_story_whose_budget_is_used_up_anywhere_goes_on_from_there(
+    calls: int, held: tuple[Path, list[Event]], tmp_path: Path
+) -> None:
+    events = await begin(tmp_path, budget_calls=calls, concurrent=False)
+    last = events[-1]
+    assert isinstance(last, Stopped)
+    assert last.reason == "budget"
+    await resumed(tmp_path / RUN, budget_calls=1000)
+    then, now = files(held[0]), files(tmp_path / RUN)
+    assert {name for name in COMPARED if name != "transcript.md" and then[name] != now[name]} == set()
+
+
+@pytest.mark.proof
+async def test_a_story_without_a_vote_goes_on_with_more_rounds(tmp_path: Path) -> None:
+    given = load_story().model_dump(by_alias=True)
+    story = Scenario.model_validate({**given, "story": {**given["story"], "settlement": None}})
+    events = await begin(tmp_path, story)
+    assert isinstance(events[-1], Stopped)
+    assert events[-1].reason == "finished"
+    more = await resumed(tmp_path / RUN, rounds=2)
+    assert isinstance(more[-1], Stopped)
+    assert (more[-1].reason, more[-1].turn) == ("finished", 32)
+    with pytest.raises(InputError, match="rounds are over"):
+        await resumed(tmp_path / RUN, model="offline", timeout_s=50)
+
+
+async def test_a_branch_says_something_else_in_a_room_and_only_that_room_hears_it(folder: Path, tmp_path: Path) -> None:
+    said = read_records(folder / "transcript.jsonl")
+    speaker = said[2]["speaker"]
+    words = "I know of the offer."
+    async for _ in branch_run(folder, 2, say=(speaker, words), run="branch"):
+        pass
+    made = read_records(tmp_path / "branch" / "transcript.jsonl")
+    assert made[:2] == said[:2]
+    assert (made[2]["text"], made[2]["heard_by"]) == (words, said[2]["heard_by"])
+    assert run_json(tmp_path / "branch")["stop_reason"] == "settled"
+    replay = Replay(tmp_path / "branch")
+    async for _ in replay.events():
+        pass
+    assert replay.comparison is not None
+    assert replay.comparison.same, replay.comparison.parts
+
+
+async def test_two_runs_are_compared_by_where_their_characters_stand(folder: Path, tmp_path: Path) -> None:
+    said = read_records(folder / "transcript.jsonl")
+    async for _ in branch_run(folder, 2, say=(said[2]["speaker"], "I speak for Veikko."), run="branch"):
+        pass
+    a, b = (read_run(path, whole=True) for path in (folder, tmp_path / "branch"))
+    found = compare(a, b)
+    assert [one.name for one in found.standings] == a.manifest.names
+    assert all(one.a.startswith("behind ") and "influence" in one.b for one in found.standings)
+    assert not found.equal
+    assert compare(a, a).equal
+
+
+async def test_a_branch_refuses_who_is_not_next_and_the_middle_of_a_chat_round(folder: Path) -> None:
+    said = read_records(folder / "transcript.jsonl")
+    other = next(name for name in ("Olle Granat", "Tuuli Koskela") if name != said[2]["speaker"])
+    with pytest.raises(InputError, match="cannot speak there: .* speaks next, in the room of"):
+        async for _ in branch_run(folder, 2, say=(other, "Me first.")):
+            pass
+    with pytest.raises(InputError, match="cannot continue after utterance 13"):
+        async for _ in branch_run(folder, 13):
+            pass
+
+
+@pytest.mark.proof
+async def test_an_utterance_of_a_room_is_made_again(folder: Path, tmp_path: Path) -> None:
+    said = read_records(folder / "transcript.jsonl")
+    async for _ in regenerate_run(folder, 3, run="again"):
+        pass
+    made = read_records(tmp_path / "again" / "transcript.jsonl")
+    assert (made[2]["speaker"], made[2]["heard_by"]) == (said[2]["speaker"], said[2]["heard_by"])
+    assert made[2]["text"] != said[2]["text"]
+
+
+def test_an_export_for_a_character_s_eyes_has_only_what_it_knows(folder: Path) -> None:
+    record = read_run(folder, whole=True)
+    for name in record.manifest.names:
+        seen = seen_by(record, name)
+        assert {one.speaker for one in seen.happenings if one.heard_by == []} <= {name}
+        assert all(one.heard_by is None or name in (one.speaker, *one.heard_by) for one in seen.happenings)
+        assert len(seen.utterances) < len(record.utterances)
+        assert seen.manifest.outcome is None
+
+
+def test_runs_without_a_story_do_not_mention_one(tmp_path: Path) -> None:
+    people: list[Any] = [{"name": name, "description": "Somebody."} for name in ("Ada Lind", "Bo Vik")]
+
+    async def hold() -> None:
+        made = Settings(model="offline", max_messages=2)
+        async for _ in run_simulation(make_scenario("Tea?", people), made, out=tmp_path, run="plain"):
+            pass
+
+    asyncio.run(hold())
+    manifest = run_json(tmp_path / "plain")
+    assert "story" not in json.dumps(manifest["scenario"])
+    assert "outcome" not in manifest
+    assert not {"stocktaking", "ballot"} & set(manifest["models"]["Ada Lind"])
+    assert not (tmp_path / "plain" / "story.jsonl").exists()
+    for name in ("minds.jsonl", "calls.jsonl"):
+        assert all("story" not in line and "part" not in line for line in read_records(tmp_path / "plain" / name))
