@@ -19,7 +19,7 @@ from persimchat.runs.folder.reading import read_manifest
 
 pytestmark = [pytest.mark.real, pytest.mark.timeout(360)]
 
-MOST_CALLS = 25
+MOST_CALLS = 21  # and at most four for the questions
 STUDY = {
     "name": "real",
     "base": {
@@ -35,7 +35,7 @@ STUDY = {
         "settings": {"timeout_s": 240, "answer_tokens": 120},
     },
     "compare": [{"by": "method"}],
-    "limits": {"cells": 1},
+    "limits": {"cells": 1, "retries": 0, "budget_calls": MOST_CALLS},
 }
 
 
@@ -58,7 +58,7 @@ def test_totals_add_up_and_what_is_missing_has_a_reason(
             return list(csv.DictReader(file))
 
     cells, measured, pairs = table("cells"), table("measures"), table("pairs")
-    totals = [read_manifest(folder / "runs" / row["cell"]).usage.total for row in cells]
+    totals = [read_manifest(path.parent).usage.total for path in (folder / "runs").glob("*/run.json")]
     held = sum(total.calls for total in totals if total is not None)
     judged = len(read_calls(folder))
     assert sum(int(row["calls"] or 0) for row in cells) == held
@@ -72,3 +72,21 @@ def test_totals_add_up_and_what_is_missing_has_a_reason(
     done, verdicts = said["done"], sum(bool(row["verdict"]) for row in pairs)
     print(f"\nSmolLM2 in an experiment: {done} of 4 conversations held, {held} calls; ", end="")
     print(f"as a judge {valid} of 4 scores and {verdicts} of 2 verdicts, {judged} calls")
+
+
+def test_questions_are_right_wrong_or_have_a_reason(
+    tmp_path: Path, models: Path, smollm2: Stored, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PERSIMCHAT_MODELS", str(models))
+    asked = ["evaluate", "benchmark", "own", "--methods", "zero_shot", "--items", "2", "--rounds", "1"]
+    capsys.readouterr()
+    try:
+        assert main([*asked, "--model", "smollm2", "--set", "timeout_s=240", "--yes", "--json"]) == 0
+    finally:
+        server.stop_all()
+    assert json.loads(capsys.readouterr().out)
+    with next(Path("results").glob("*/tables/items.csv")).open(encoding="utf-8", newline="") as file:
+        states = [row["state"] for row in csv.DictReader(file)]
+    assert len(states) == 2 and set(states) <= {"right", "wrong", "unparseable", "refused"}
+    print(f"\nSmolLM2 on two questions: {', '.join(states)}")
