@@ -10,8 +10,9 @@ import logging
 import os
 import secrets
 import socket
+import threading
 import time
-from collections.abc import AsyncIterator, Hashable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Hashable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
@@ -62,16 +63,27 @@ async def ray_engine(
     if address is not None:
         await asyncio.to_thread(_check_address, address)
     ray = _loaded(here=address is None)
-    # In a thread, because in the main thread Ray would take over what a signal does.
     start = partial(_start_here, ray, workers) if address is None else partial(_connect, ray, address)
-    await asyncio.to_thread(start)
-    engine = RayEngine(ray, shares)
+    over = threading.Event()
+    starting = asyncio.create_task(_in_time(start, over, address))
     try:
-        await engine.start()
-        yield engine
+        try:
+            await asyncio.shield(starting)
+        except asyncio.CancelledError:
+            if address is None:  # what is half started could not be stopped
+                with suppress(InputError):
+                    await starting
+            raise
+        engine = RayEngine(ray, shares)
+        try:
+            await engine.start()
+            yield engine
+        finally:
+            await engine.close()
     finally:
-        await engine.close()
-        await asyncio.to_thread(ray.shutdown)
+        if starting.done():
+            await asyncio.to_thread(ray.shutdown)
+        over.set()
 
 
 def shared(limits: Mapping[Hashable, ModelLimit], workers: int, number: int) -> dict[Hashable, ModelLimit]:
@@ -122,6 +134,11 @@ def _no_cluster(address: str, why: str) -> InputError:
     )
 
 
+def _no_start(why: str) -> InputError:
+    remedy = "Look into /tmp/ray/session_latest/logs."
+    return InputError(f"Ray cannot be started: {short(why).rstrip('.')}", where="--engine ray", remedy=remedy)
+
+
 def _loaded(*, here: bool) -> Any:
     """The module `ray`, loaded with the environment that it reads when it is loaded."""
     os.environ.update(_ALWAYS)
@@ -132,6 +149,46 @@ def _loaded(*, here: bool) -> Any:
     # What a dead worker leaves behind would be printed among the results; Ray has no option against it.
     private._worker_logs_enabled = False
     return import_module("ray")
+
+
+async def _in_time(start: Callable[[], None], over: threading.Event, address: str | None) -> None:
+    """Start Ray in a thread: in the main one it would take over what a signal does.
+
+    It may try for many minutes, and cannot be interrupted. So no end of this process waits for the thread.
+
+    Args:
+        start: starts it.
+        over: until then the thread stays: with it the kernel would end the processes that it has started.
+        address: for the error.
+
+    Raises:
+        InputError: it has not started in time.
+    """
+    loop = asyncio.get_running_loop()
+    started: asyncio.Future[None] = loop.create_future()
+
+    def tell(error: BaseException | None) -> None:
+        if not started.done() and error is not None:
+            started.set_exception(error)
+        elif not started.done():
+            started.set_result(None)
+
+    def run() -> None:
+        error: BaseException | None = None
+        try:
+            start()
+        except BaseException as raised:  # noqa: BLE001 - it is raised where it is waited for
+            error = raised
+        with suppress(RuntimeError):  # the loop is closed
+            loop.call_soon_threadsafe(tell, error)
+        over.wait()
+
+    threading.Thread(target=run, name="ray", daemon=True).start()
+    try:
+        await asyncio.wait_for(started, UP_WITHIN_S)
+    except TimeoutError:
+        why = f"Ray has not answered in {UP_WITHIN_S:.0f} s"
+        raise (_no_start(why) if address is None else _no_cluster(address, why)) from None
 
 
 def _start_here(ray: Any, workers: int) -> None:
@@ -146,8 +203,7 @@ def _start_here(ray: Any, workers: int) -> None:
             logging_level=logging.ERROR,
         )
     except (OSError, RuntimeError, ValueError) as error:
-        remedy = "Look into /tmp/ray/session_latest/logs."
-        raise InputError(f"Ray cannot be started: {short(str(error))}", where="--engine ray", remedy=remedy) from error
+        raise _no_start(str(error)) from error
 
 
 def _connect(ray: Any, address: str) -> None:

@@ -43,7 +43,10 @@ def read_polls(folder: Path) -> list[PollAnswer]:
 
 
 def fresh(rows: Iterable[PollAnswer]) -> list[PollAnswer]:
-    """Of the answers in a file's order, those that are not stale, by poll, turn and agent."""
+    """Of the answers in a file's order, those that are not stale, by poll, turn, agent and repeat.
+
+    Answers are written as they come, so a file's order may differ from run to run.
+    """
     every = list(rows)
     asked = {row.poll: row.question for row in every}
     prompted = {(row.poll, row.turn, row.agent): (row.request, row.judge) for row in every}
@@ -53,7 +56,7 @@ def fresh(rows: Iterable[PollAnswer]) -> list[PollAnswer]:
         if row.question == asked[row.poll] and (row.request, row.judge) == prompted[row.poll, row.turn, row.agent]
     ]
     order = {poll: place for place, poll in enumerate(asked)}
-    return sorted(found, key=lambda row: (order[row.poll], row.turn))
+    return sorted(found, key=lambda row: (order[row.poll], row.turn, row.agent, row.repeat))
 
 
 def answers_by_poll(rows: Iterable[PollAnswer]) -> dict[str, dict[tuple[str, int], list[str | None]]]:

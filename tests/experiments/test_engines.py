@@ -10,7 +10,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
@@ -183,6 +183,12 @@ def holding(process: subprocess.Popen[str], runs: Path, least: int) -> list[psut
     raise AssertionError(process.communicate())
 
 
+def is_alive(process: psutil.Process) -> bool:
+    with suppress(psutil.NoSuchProcess):
+        return process.status() != psutil.STATUS_ZOMBIE
+    return False
+
+
 @pytest.mark.proof
 def test_a_killed_worker_of_ray(make: Make, tmp_path: Path):
     """One of two is killed while it holds conversations; they go on, and the tables are those of one process."""
@@ -209,7 +215,7 @@ def test_a_killed_worker_of_ray(make: Make, tmp_path: Path):
         row["cell"] for row in rows(whole, "cells")
     )
     assert {event["resumed"] for event in events[4:] if event["event"] == "started"} == {True}
-    assert not [one for one in everybody if one.is_running()]
+    assert not [one for one in everybody if is_alive(one)]
 
 
 @pytest.mark.proof
@@ -223,7 +229,7 @@ def test_ctrl_c_with_ray(make: Make, tmp_path: Path):
         _, err = process.communicate(timeout=100)
     assert process.returncode == 130
     assert "--engine ray --workers 2" in err and err.count("\n") == 2
-    assert not [worker for worker in workers if worker.is_running()]
+    assert not [worker for worker in workers if is_alive(worker)]
     standings = [place.standing(cell.id) for cell in place.locked().cells]
     begun = [standing.manifest for standing in standings if standing.status == "begun"]
     assert begun and {manifest.stop_reason for manifest in begun if manifest} == {"stopped"}

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from persimchat.app.cli import main
 from persimchat.experiments import Experiment, run_experiment
-from persimchat.experiments import driving as driver
 from persimchat.experiments.api import prepare
+from persimchat.experiments.engine import LocalEngine
+from persimchat.experiments.holding import Attempt
 from persimchat.experiments.place import Place, stale, stale_cells
-from persimchat.experiments.plan import Planned, plan
+from persimchat.experiments.plan import plan
 from persimchat.prompts import prompt_hash
 from persimchat.runs.folder.reading import read_manifest
 from persimchat.state.errors import ModelError
@@ -96,20 +97,20 @@ def test_nothing_is_lost_if_it_fails(make: Make, tmp_path: Path, monkeypatch: py
     (cell,) = results.tables.locked.cells
     place = Place(results.folder)
     other_prompts(place.runs / cell.id)
-    held = driver.hold
+    held = LocalEngine.hold
 
-    async def failing(planned: Planned, place: Place, own: Any, *, anew: bool) -> None:
-        await held(planned, place, {"budget_calls": 10}, anew=anew)
+    async def failing(self: LocalEngine, attempt: Attempt) -> None:
+        await held(self, replace(attempt, own={"budget_calls": 10}))
         raise ModelError("the model is gone", model="m")
 
-    monkeypatch.setattr(driver, "hold", failing)
+    monkeypatch.setattr(LocalEngine, "hold", failing)
     failed = run_experiment(wanted, tmp_path, renew=True)
     assert failed.outcome is not None and failed.outcome.failed.keys() == {cell.id}
     standing = place.standing(cell.id)
     assert standing.status == "done" and standing.manifest is not None
     assert stale(cell, standing.manifest, prompt_hash())
     assert place.standing(cell.id, anew=True).status == "budget"
-    monkeypatch.setattr(driver, "hold", held)
+    monkeypatch.setattr(LocalEngine, "hold", held)
     assert prepare(wanted, tmp_path, renew=True).standings[cell.id].status == "budget"
     outcome = run_experiment(wanted, tmp_path, renew=True).outcome
     assert outcome is not None and outcome.done == {cell.id}
