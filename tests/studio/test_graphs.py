@@ -26,7 +26,7 @@ async def test_every_graph_has_an_assistant(client: LangGraphClient):
     assert [a["graph_id"] for a in found if not a["description"]] == []
 
 
-@pytest.mark.parametrize("graph", PRESETS)
+@pytest.mark.parametrize("graph", [name for name in PRESETS if name != "story"])
 async def test_a_graph_is_what_its_name_says(client: LangGraphClient, thread: str, topic: dict[str, Any], graph: str):
     ended: Any = await client.runs.wait(thread, graph, input=topic, context={"max_messages": 4, "rounds": 2})
     state = (await client.threads.get_state(thread))["values"]
@@ -43,6 +43,14 @@ async def test_a_graph_is_what_its_name_says(client: LangGraphClient, thread: st
     modules = {row["module"] for row in ended["usage"].values()}
     assert ("perception" in modules) == ("baseline" not in preset)
     assert ("script" in modules) == (graph == "single_agent")
+
+
+async def test_a_story_needs_no_input(client: LangGraphClient, thread: str):
+    ended: Any = await client.runs.wait(thread, "story", input={}, context={"rounds": 1})
+    assert (ended["turn"], ended["stop_reason"]) == (20, "settled")
+    assert ended["outcome"]["winners"]
+    properties = (await schemas(client, "story"))["input_schema"]["properties"]
+    assert list(properties) == [*INPUT, "story"]
 
 
 async def test_settings_that_are_given_count(client: LangGraphClient, thread: str, topic: dict[str, Any]):
@@ -76,7 +84,7 @@ async def test_the_form_of_the_settings(client: LangGraphClient, graph: str):
     assert [name for name, field in properties.items() if not field["description"]] == []
     shown = {name: field["default"] for name, field in properties.items()}
     assert shown == meant.model_dump(mode="json")
-    assert shown["max_messages"] == (60 if PRESETS[graph]["mode"] == "debate" else 10)
+    assert shown["max_messages"] == {"debate": 60, "story": 100_000}.get(PRESETS[graph]["mode"], 10)
     assert (properties["max_messages"]["minimum"], properties["max_messages"]["maximum"]) == (1, 100_000)
     assert properties["pattern"]["enum"] == ["need_to_talk", "round_robin", "selector"]
     assert properties["budget_usd"]["title"] == "Budget (USD)"
