@@ -19,14 +19,13 @@ from pydantic import BaseModel, ConfigDict, TypeAdapter
 from persimchat.evaluation.judging import Asked, Asking, together
 from persimchat.evaluation.record import is_answered, opened
 from persimchat.evaluation.transcripts import Conversation, of_run
+from persimchat.runs.events import OWN_ENDS
 from persimchat.runs.folder.judgements import JUDGEMENTS, Key, RecordedJudgement, answers_in
 from persimchat.runs.folder.reading import Record
 from persimchat.state.assessment import ChangeScore, DimensionScore
 from persimchat.state.errors import InputError, suggestion
 
 MEASURE: Final = "dimension"
-_OWN_ENDS: Final = ("message_limit", "closed", "consensus")
-"""Endings that the conversation came to by its own rules."""
 _SCHEMAS: Final[dict[tuple[int, int], type[DimensionScore] | type[ChangeScore]]] = {
     (0, 10): DimensionScore,
     (-5, 5): ChangeScore,
@@ -72,7 +71,7 @@ class Dimension(BaseModel):
             case "relationships":
                 return bool(conversation.ties().items)
             case "ended":
-                return conversation.ending in _OWN_ENDS
+                return conversation.ending in OWN_ENDS
 
     def asked(self, conversation: Conversation) -> Asked:
         """The question about a conversation. Goals and relationships are shown only to the dimension about them."""

@@ -22,6 +22,7 @@ from persimchat.experiments.axes import Label
 from persimchat.experiments.plan import SHAPING, Cell, Plan, defaults
 from persimchat.graph.baselines import UNHEEDED
 from persimchat.prompts import prompt_hash
+from persimchat.runs.events import OWN_ENDS
 from persimchat.runs.folder.calls import CALLS
 from persimchat.runs.folder.finding import CELLS, EXPERIMENT
 from persimchat.runs.folder.jsonl import parsed
@@ -46,8 +47,6 @@ _PATIENCE_S: Final = 0.5
 
 Status = Literal["planned", "begun", "done", "budget", "failed", "held"]
 _OLD: Final = ".replaced"
-COMPLETE: Final = ("message_limit", "consensus", "closed")
-"""Endings with which a conversation counts as held."""
 
 
 class LockFile(BaseModel):
@@ -220,7 +219,7 @@ class Place:
         if is_held(folder):
             return Standing("held", folder, manifest)
         reason = manifest.stop_reason
-        status: Status = "done" if reason in COMPLETE else "begun"
+        status: Status = "done" if reason in OWN_ENDS else "begun"
         if reason in ("budget", "error"):
             status = "budget" if reason == "budget" else "failed"
         return Standing(status, folder, manifest)

@@ -35,6 +35,8 @@ from persimchat.runs.folder.totals import Totals as Totals
 EVENTS_VERSION: Final = 1
 
 StopReason = Literal["message_limit", "consensus", "closed", "settled", "finished", "budget", "stopped", "error"]
+OWN_ENDS: Final = frozenset({"message_limit", "consensus", "closed", "settled", "finished"})
+"""Reasons to stop with which a conversation came to its end by its own rules."""
 
 
 class _Event(BaseModel):

@@ -23,10 +23,10 @@ from typing import Any, Final, Literal, get_args
 
 from persimchat.experiments.axes import Label
 from persimchat.experiments.needs import summed
-from persimchat.experiments.place import COMPLETE, EVENTS, PLAN, TABLES, Place
+from persimchat.experiments.place import EVENTS, PLAN, TABLES, Place
 from persimchat.experiments.plan import Cell
 from persimchat.experiments.report import NAME as REPORT
-from persimchat.runs.events import Totals
+from persimchat.runs.events import OWN_ENDS, Totals
 from persimchat.runs.folder.lock import is_held
 from persimchat.runs.folder.reading import read_manifest
 from persimchat.runs.folder.run_folder import MANIFEST
@@ -272,7 +272,7 @@ class Watched:
             status: Status = "failed" if failed else "running" if running else "planned"
             return WatchedCell(cell, status, str(event.get("why", "")) if failed else "")
         why = ""
-        if held.reason in COMPLETE:
+        if held.reason in OWN_ENDS:
             status = "done"
         elif told == "failed":
             status, why = "failed", str(event.get("why", "")) or held.detail

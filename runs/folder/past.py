@@ -11,6 +11,7 @@ from typing import Final, Generic, TypeVar
 from pydantic import ValidationError
 
 from persimchat.runs.events import (
+    OWN_ENDS,
     Analysed,
     Event,
     Happened,
@@ -40,7 +41,7 @@ Kept = TypeVar("Kept", Analysed, MindRecord)
 UNKNOWN: Final = Totals(calls=0, input_tokens=0, output_tokens=0, estimated=True, cost_usd=None)
 """The totals of a past `turn_ended`: a folder does not hold the usage at each turn."""
 
-_OWN_ENDS: Final = frozenset({"message_limit", "consensus", "closed", "budget", "settled", "finished"})
+_LAST_TURNS: Final = OWN_ENDS | {"budget"}
 """Reasons to stop that also ended the last turn."""
 
 
@@ -152,7 +153,7 @@ def _turns(record: Record, started: Started, end: int, last: int) -> Iterator[Ev
         elif awake:  # a kill may have left some of the minds
             over = len(changed) >= awake and len(judged) >= judging
         else:
-            over = turn < last or record.manifest.stop_reason in _OWN_ENDS
+            over = turn < last or record.manifest.stop_reason in _LAST_TURNS
         if over:
             yield TurnEnded(turn=turn, max_messages=started.max_messages, totals=UNKNOWN)
         yield from topics.get(turn, ())
