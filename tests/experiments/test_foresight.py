@@ -41,6 +41,12 @@ def test_an_estimate_says_it(make: Make, tmp_path: Path, monkeypatch: pytest.Mon
     assert "1 MB are free" in told.out and "the disk lacks the room" in told.err
 
 
+def test_a_story_takes_the_room_of_its_utterances(make: Make, root: Path):
+    """It has no message limit; its stages say how many utterances there are."""
+    base = {"scenario": str(root / "personas/stories/tiny.yaml"), "settings": {"model": "offline"}}
+    assert 1_000_000 < disk_bytes(plan(make(base=base, grid={})).cells) < 3_000_000
+
+
 SHAPES: list[dict[str, Any]] = [
     {"max_messages": 12},
     {"max_messages": 30, "cognition": "lean"},
