@@ -22,7 +22,7 @@ ROOT = Path(__file__).resolve().parents[1]
 PAGES = {"CONTRIBUTING.md": "contributing.md", "CHANGELOG.md": "changelog.md", "README.md": "index.md"}
 """File of the repository: its page. The README's is docs/index.md; the others are made here."""
 LINK = re.compile(r"\]\((?![a-z]+:|#|/)([^)#\s]+)(#[^)\s]*)?\)")
-CODE = re.compile(r"\[([^\]]+)\]\(\.\./(?!examples/)[\w/]+\.py\)")
+CODE = re.compile(r"\[([^\]]+)\]\(\.\./(?!examples/)[\w/]+\.(?:py|yaml)\)")
 MERMAID = re.compile(r"^```mermaid\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 
 
