@@ -77,6 +77,7 @@ def rows() -> list[dict[str, str]]:
         return list(csv.DictReader(file))
 
 
+@pytest.mark.proof
 def test_thirty_items(command: Run, serve: Serve) -> None:
     """Twenty-five right, three wrong, two unparseable; against zero_shot, eight and two (design, acceptance 12)."""
     ids = [item.id for item in ASKED]
@@ -108,6 +109,7 @@ def test_a_budget_ends_it_and_the_same_command_goes_on(command: Run, serve: Serv
     assert len(script.asked) == 6
 
 
+@pytest.mark.proof
 def test_debates_are_held_as_an_experiments_conversations(command: Run, serve: Serve) -> None:
     """Right, wrong, and a debate that no answer of use came of, which is not held again."""
     items = [MINE[place] for place in drawn("own", 0, len(MINE), 3, 1)[0]]

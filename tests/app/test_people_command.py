@@ -107,6 +107,7 @@ def test_shares_without_n_are_fixed_and_near_sums_are_scaled(tmp_path: Path) -> 
     ] * 4
 
 
+@pytest.mark.proof
 def test_several_questions_and_groups(command: Run, tmp_path: Path) -> None:
     polled = [answered(CARS, ["yes", "yes", "no"]), answered(WARM, ["1", "2", "2"]), answered(CARS, ["no"], 0)]
     folders = [str(run_with(f"r{n}", *polled)) for n in range(2)]

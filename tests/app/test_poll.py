@@ -199,6 +199,7 @@ def test_where_no_states_are_kept_profiles_are_the_remedy(command: Run) -> None:
     assert "persimchat poll --config SCENARIO" in command("poll", "old", "--ask", "?").error
 
 
+@pytest.mark.proof
 def test_minds_are_asked_as_they_were_and_nothing_changes(command: Run, serve: Serve) -> None:
     talk = ("run", "Tea or coffee?", "-n", "2", "--messages", "3", "--model", "offline", "--seed", "3", "--quiet")
     folder = Path(command(*talk).out.strip())

@@ -31,6 +31,7 @@ def said(capsys: pytest.CaptureFixture[str]) -> Callable[..., tuple[int, str, st
     return call
 
 
+@pytest.mark.proof
 def test_a_story_runs_from_its_file_and_can_be_read_shown_exported_and_replayed(
     said: Callable[..., tuple[int, str, str]], root: Path, tmp_path: Path
 ) -> None:
@@ -58,6 +59,7 @@ def test_a_story_runs_from_its_file_and_can_be_read_shown_exported_and_replayed(
     assert said("replay", "latest", "--quiet")[0] == 0
 
 
+@pytest.mark.proof
 def test_the_story_command_takes_the_generated_options(said: Callable[..., tuple[int, str, str]], root: Path) -> None:
     tiny = str(root / "personas" / "stories" / "tiny.yaml")
     code, out, _ = said("story", "run", tiny, "--rounds", "1", "--model", "offline", "--json")

@@ -97,6 +97,7 @@ def test_from_an_experiment_to_a_result(command: Run, tea: Path, tmp_path: Path)
     assert len(read_table(Path("rated/ratings.csv"))) == 64
 
 
+@pytest.mark.proof
 def test_what_the_terminal_shows(command: Run, tea: Path):
     data(command, "make", tea, "--by", "method")
     answers = rate(Path("survey").resolve(), lambda rater, place: 3 + (rater + place) % 5)
@@ -108,6 +109,7 @@ def test_what_the_terminal_shows(command: Run, tea: Path):
         assert words in shown, words
 
 
+@pytest.mark.proof
 def test_the_acceptance_of_blinding(command: Run, tea: Path):
     """No file but the key names a method, a model, a run or a cell; each method stands first about equally often."""
     first: Counter[str] = Counter()

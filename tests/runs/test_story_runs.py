@@ -28,6 +28,8 @@ from persimchat.state.errors import InputError
 from persimchat.state.scenario import Scenario
 from persimchat.state.settings import Settings
 
+pytestmark = pytest.mark.proof
+
 RUN = "a-story"
 COMPARED = ("transcript.jsonl", "transcript.md", "story.jsonl", "minds.jsonl")
 

@@ -15,6 +15,8 @@ from persimchat.app.web.experiments.standing import left_in_words
 from persimchat.app.web.watching import WatchedCell
 from persimchat.experiments.plan import Cell
 
+pytestmark = pytest.mark.proof
+
 HOSTILE = "<img src=x onerror=window.__x=1>"
 
 
