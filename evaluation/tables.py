@@ -7,7 +7,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 from persimchat.evaluation.pair_results import PairsResult
 from persimchat.evaluation.scores import Value
@@ -82,6 +82,16 @@ def _cell(value: Any) -> Any:
 def reasons(missing: Mapping[str, int], *, applies: bool = True) -> str:
     """Why scores are missing: "unparseable 2, refused 1"; empty if none are."""
     return ", ".join(f"{why} {n}" for why, n in sorted(missing.items())) if applies else "does not apply"
+
+
+class _Noted(Protocol):
+    @property
+    def note(self) -> str: ...
+
+
+def remarks(*found: _Noted) -> str | None:
+    """What a reader must know of intervals and tests, each once; None where there is nothing."""
+    return "; ".join(dict.fromkeys(one.note for one in found if one.note)) or None
 
 
 def _write(path: Path, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> Path:

@@ -27,10 +27,11 @@ from persimchat.experiments.place import TABLES, Place
 from persimchat.experiments.plan import Planned
 from persimchat.experiments.report import Section, write_report
 from persimchat.experiments.table_models import Row
-from persimchat.experiments.tables import tables, write_table, write_tables
+from persimchat.experiments.tables import tables, write_tables
 from persimchat.models.asking import uselessness
 from persimchat.models.ledger import Ledger
 from persimchat.runs.events import Totals
+from persimchat.runs.reports.export_writing import write_table
 from persimchat.state.folders import RESULTS
 
 ITEMS: Final = "items"
@@ -273,7 +274,7 @@ def _write(prepared: PreparedBenchmark, found: Sequence[Scored], summary: Sequen
     rows, place = [_row(prepared.benchmark.name, one) for one in found], prepared.place
     if prepared.conversations is None:
         (place.path / TABLES).mkdir(exist_ok=True)
-        write_table(place.path / TABLES, ITEMS, ItemRow, rows)
+        write_table(place.path / TABLES / f"{ITEMS}.csv", ItemRow, rows)
         return
     made = tables(prepared.conversations.plan.experiment, place)
     made = replace(made, rows={**made.rows, ITEMS: rows}, models={**made.models, ITEMS: ItemRow})

@@ -11,7 +11,7 @@ from typing import Any, cast
 
 from pydantic import create_model
 
-from persimchat.evaluation.tables import reasons
+from persimchat.evaluation.tables import reasons, remarks
 from persimchat.experiments.axes import Label
 from persimchat.experiments.beside import Beside
 from persimchat.experiments.comparing import Comparison, Group
@@ -20,10 +20,11 @@ from persimchat.experiments.pairing import NOT_COMPLETE, Contest, JudgedPair, Pa
 from persimchat.experiments.place import Standing, stale
 from persimchat.experiments.plan import Cell
 from persimchat.experiments.robustness import AnswerFinding, ContrastFinding
-from persimchat.experiments.table_models import ComparisonRow, ContestRow, ContrastRow, FlipRow, Row, column
+from persimchat.experiments.table_models import ComparisonRow, ContestRow, ContrastRow, FlipRow, Row
 from persimchat.runs.folder.manifest import Manifest
 from persimchat.runs.folder.polls import PollAnswer
 from persimchat.runs.reports.export_rows import polled
+from persimchat.runs.reports.export_tables import column
 from persimchat.runs.reports.stances import Position
 
 Axes = Mapping[str, Sequence[Label]]
@@ -159,7 +160,6 @@ def group_row(model: type[Row], axes: Axes, one: Group, beside: Beside) -> Row:
 
 def comparison_row(one: Comparison, beside: Beside) -> ComparisonRow:
     """A comparison's row of the table comparisons."""
-    notes = dict.fromkeys(note for note in (one.difference.note, one.test.note) if note)
     a, b = beside.of_comparison(one) or (None, None)
     return ComparisonRow(
         measure=one.measure,
@@ -184,7 +184,7 @@ def comparison_row(one: Comparison, beside: Beside) -> ComparisonRow:
         published_a=a.value if a else None,
         published_b=b.value if b else None,
         published_table=a.table if a else None,
-        note="; ".join(notes) or None,
+        note=remarks(one.difference, one.test),
     )
 
 

@@ -4,15 +4,10 @@ from __future__ import annotations
 
 from typing import Any, cast
 
-from pydantic import BaseModel, ConfigDict, Field, create_model
+from pydantic import BaseModel, ConfigDict, create_model
 
 from persimchat.runs.reports import export_tables
-from persimchat.runs.reports.export_tables import UNIT
-
-
-def column(meaning: str, unit: str = "") -> Any:
-    """A column of a table: what it means, and its unit."""
-    return Field(default=None, description=meaning, json_schema_extra={UNIT: unit})
+from persimchat.runs.reports.export_tables import column
 
 
 class Row(BaseModel):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
@@ -61,8 +61,8 @@ from persimchat.runs.events import Totals
 from persimchat.runs.folder.lines import DISCLAIMER
 from persimchat.runs.folder.reading import read_run
 from persimchat.runs.reports.cells import markdown
-from persimchat.runs.reports.codebook import Column, columns, listed
-from persimchat.runs.reports.export_writing import FORMATS, writer
+from persimchat.runs.reports.codebook import explained
+from persimchat.runs.reports.export_writing import FORMATS, write_table
 from persimchat.runs.reports.summary import count_words, mean
 
 CODEBOOK: Final = "codebook.md"
@@ -255,21 +255,9 @@ def write_tables(found: Tables, place: Place, form: str = CSV) -> Path:
             (folder / f"{name}.{ending}").unlink(missing_ok=True)
     for name, rows in found.rows.items():
         for ending in dict.fromkeys((CSV, form)):
-            write_table(folder, name, found.models[name], rows, ending)
+            write_table(folder / f"{name}.{ending}", found.models[name], rows, ending)
     (folder / CODEBOOK).write_text(_codebook(found), encoding="utf-8", newline="\n")
     return folder
-
-
-def write_table(folder: Path, name: str, model: type[Row], rows: Iterable[Row], form: str = CSV) -> Path:
-    """Write one table, whole or not at all."""
-    path = folder / f"{name}.{form}"
-    partial = path.with_name(f"{path.name}.partial")
-    file = writer(form, partial, model)
-    for row in rows:
-        file.write(row)
-    file.close()
-    partial.replace(path)
-    return path
 
 
 def _codebook(found: Tables) -> str:
@@ -282,7 +270,5 @@ def _codebook(found: Tables) -> str:
         "\n".join(f"- `{measure.name}`: {markdown(measure.about)}" for measure in found.measures) or "None.",
     ]
     for name, model in found.models.items():
-        explained: Sequence[Column] = columns(model)
-        rows = f"{len(found.rows[name]):,} {'row' if len(found.rows[name]) == 1 else 'rows'}"
-        parts += [f"## {name}", f"`{name}.csv`, {rows}. {' '.join((model.__doc__ or '').split())}", listed(explained)]
+        parts += explained(name, f"{name}.csv", model, len(found.rows[name]))
     return "\n\n".join(parts) + "\n"

@@ -23,7 +23,7 @@ from persimchat.evaluation.survey.scale import scale
 from persimchat.evaluation.transcripts import Conversation, read_conversation, without_people
 from persimchat.runs.folder.lines import DISCLAIMER
 from persimchat.runs.reports.cells import markdown
-from persimchat.runs.reports.export_writing import CsvWriter
+from persimchat.runs.reports.export_writing import write_table
 from persimchat.runs.reports.report import page_environment
 from persimchat.runs.reports.summary import count_words
 from persimchat.runs.reports.words import count
@@ -257,16 +257,9 @@ def _write_all(survey: Survey, folder: Path) -> list[Path]:
     }
     texts = {name: _texts().from_string(_template(f"{name}.jinja")).render(told) for name in (INSTRUCTIONS, CONSENT)}
     texts |= {PAGE: _pages().get_template(PAGE).render(told), KEY: key.model_dump_json(indent=1) + "\n"}
-    _write_table(folder / ITEMS, ItemRow, rows)
+    write_table(folder / ITEMS, ItemRow, rows)
     answers = [*(item.item for item in key.items), *(question.id for question in asked.open)]
-    _write_table(folder / TEMPLATE, ResponseRow, [ResponseRow(item=item) for item in answers])
+    write_table(folder / TEMPLATE, ResponseRow, [ResponseRow(item=item) for item in answers])
     for name, text in texts.items():
         (folder / name).write_text(text, encoding="utf-8", newline="\n")
     return [folder / name for name in (ITEMS, TEMPLATE, *texts)]
-
-
-def _write_table(path: Path, table: type[BaseModel], rows: Sequence[BaseModel]) -> None:
-    writer = CsvWriter(path, table)
-    for row in rows:
-        writer.write(row)
-    writer.close()

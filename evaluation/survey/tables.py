@@ -5,27 +5,24 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict
 
 from persimchat.evaluation.published.paper import published
 from persimchat.evaluation.statistics.agreement import Alpha
 from persimchat.evaluation.survey.results import PAPER, Compared, PairResult, SurveyResult
 from persimchat.evaluation.survey.scale import scale
+from persimchat.evaluation.tables import remarks
 from persimchat.runs.folder.lines import DISCLAIMER
-from persimchat.runs.reports.codebook import columns, listed
-from persimchat.runs.reports.export_tables import UNIT
-from persimchat.runs.reports.export_writing import CsvWriter
+from persimchat.runs.reports.codebook import explained
+from persimchat.runs.reports.export_tables import column
+from persimchat.runs.reports.export_writing import write_table
 from persimchat.state.errors import InputError
 
 CODEBOOK: Final = "codebook.md"
 RATERS, AS_PUBLISHED = "rater", "rater and topic, as published"
 """Units of a comparison."""
-
-
-def _column(meaning: str, unit: str = "") -> Any:
-    return Field(default=None, description=meaning, json_schema_extra={UNIT: unit})
 
 
 class _Row(BaseModel):
@@ -35,81 +32,81 @@ class _Row(BaseModel):
 class RatingRow(_Row):
     """One row per rating, with the system that made the excerpt."""
 
-    rater: str = _column("the rater's pseudonym")
-    item: str = _column("the excerpt's id")
-    topic: int = _column("the topic's number")
-    about: str = _column("the topic")
-    task: str = _column("the task of the conversation, which all systems have")
-    label: str = _column("what the excerpt was called under its topic")
-    order: int = _column("its place under its topic", "place")
-    system: str = _column("what made it")
-    run: str = _column("the id of its run")
-    words: float = _column("mean words of an utterance in it", "words")
-    rating: int = _column("the rating", "points")
+    rater: str = column("the rater's pseudonym")
+    item: str = column("the excerpt's id")
+    topic: int = column("the topic's number")
+    about: str = column("the topic")
+    task: str = column("the task of the conversation, which all systems have")
+    label: str = column("what the excerpt was called under its topic")
+    order: int = column("its place under its topic", "place")
+    system: str = column("what made it")
+    run: str = column("the id of its run")
+    words: float = column("mean words of an utterance in it", "words")
+    rating: int = column("the rating", "points")
 
 
 class SummaryRow(_Row):
     """One row per system."""
 
-    system: str = _column("its name")
-    raters: int = _column("raters who rated it: the unit of analysis", "raters")
-    mean: float | None = _column("mean over the means of raters", "points")
-    low: float | None = _column("lower bound of its 95 % interval (t); empty if there is none", "points")
-    high: float | None = _column("upper bound of its 95 % interval (t); empty if there is none", "points")
-    ratings: int = _column("single ratings", "ratings")
-    lower_quartile: float | None = _column("lower quartile of single ratings", "points")
-    median: float | None = _column("median of single ratings", "points")
-    upper_quartile: float | None = _column("upper quartile of single ratings", "points")
-    words: float = _column("mean words of an utterance in its excerpts", "words")
-    published_words: int | None = _column("the same as the thesis says; empty if it has no such system", "words")
+    system: str = column("its name")
+    raters: int = column("raters who rated it: the unit of analysis", "raters")
+    mean: float | None = column("mean over the means of raters", "points")
+    low: float | None = column("lower bound of its 95 % interval (t); empty if there is none", "points")
+    high: float | None = column("upper bound of its 95 % interval (t); empty if there is none", "points")
+    ratings: int = column("single ratings", "ratings")
+    lower_quartile: float | None = column("lower quartile of single ratings", "points")
+    median: float | None = column("median of single ratings", "points")
+    upper_quartile: float | None = column("upper quartile of single ratings", "points")
+    words: float = column("mean words of an utterance in its excerpts", "words")
+    published_words: int | None = column("the same as the thesis says; empty if it has no such system", "words")
 
 
 class ComparisonRow(_Row):
     """Two rows per pair of systems: over raters, which counts, and over rater and topic, as the thesis seems to do."""
 
-    a: str = _column("the first system")
-    b: str = _column("the second system")
-    unit: str = _column(f"what counts as one: {RATERS}; or {AS_PUBLISHED}")
-    n: int = _column("units that rated both", "units")
-    left_out: int = _column("units that lack one of the two", "units")
-    mean_a: float | None = _column("mean of the first system", "points")
-    mean_b: float | None = _column("mean of the second system", "points")
-    difference: float | None = _column("mean of a minus b over units", "points")
-    low: float | None = _column("lower bound of its 95 % interval (t); empty if there is none", "points")
-    high: float | None = _column("upper bound of its 95 % interval (t); empty if there is none", "points")
-    effect: float | None = _column("rank-biserial correlation, −1 to 1; empty if there is no difference at all")
-    test: str = _column("the test")
-    method: str = _column("how p is computed")
-    p: float | None = _column("two-sided p")
-    p_holm: float | None = _column("p adjusted by Holm for all pairs; empty for the unit that is not used")
-    published_p: float | None = _column("p of the thesis's test of these systems; empty if it has none")
-    note: str | None = _column("what a reader must know of interval and test")
+    a: str = column("the first system")
+    b: str = column("the second system")
+    unit: str = column(f"what counts as one: {RATERS}; or {AS_PUBLISHED}")
+    n: int = column("units that rated both", "units")
+    left_out: int = column("units that lack one of the two", "units")
+    mean_a: float | None = column("mean of the first system", "points")
+    mean_b: float | None = column("mean of the second system", "points")
+    difference: float | None = column("mean of a minus b over units", "points")
+    low: float | None = column("lower bound of its 95 % interval (t); empty if there is none", "points")
+    high: float | None = column("upper bound of its 95 % interval (t); empty if there is none", "points")
+    effect: float | None = column("rank-biserial correlation, −1 to 1; empty if there is no difference at all")
+    test: str = column("the test")
+    method: str = column("how p is computed")
+    p: float | None = column("two-sided p")
+    p_holm: float | None = column("p adjusted by Holm for all pairs; empty for the unit that is not used")
+    published_p: float | None = column("p of the thesis's test of these systems; empty if it has none")
+    note: str | None = column("what a reader must know of interval and test")
 
 
 class AgreementRow(_Row):
     """One row per measure of how far raters agree."""
 
-    measure: str = _column("Krippendorff's α of ratings as ranks or as distances, or Kendall's W with Friedman's test")
-    value: float | None = _column("its value; 1 is full agreement")
-    low: float | None = _column("lower bound of its 95 % interval, by resampling excerpts; empty if there is none")
-    high: float | None = _column("upper bound of its 95 % interval, by resampling excerpts; empty if there is none")
-    statistic: float | None = _column("Friedman's χ²; empty for α")
-    p: float | None = _column("Friedman's p; empty for α")
-    n: int = _column("excerpts with two ratings or more; for Kendall's W, raters who rated all systems")
-    left_out: int = _column("excerpts with fewer ratings; for Kendall's W, raters who lack a system")
-    method: str | None = _column("how interval or p is computed")
-    published: float | None = _column("the thesis's α; it does not say of which kind")
-    note: str | None = _column("what a reader must know")
+    measure: str = column("Krippendorff's α of ratings as ranks or as distances, or Kendall's W with Friedman's test")
+    value: float | None = column("its value; 1 is full agreement")
+    low: float | None = column("lower bound of its 95 % interval, by resampling excerpts; empty if there is none")
+    high: float | None = column("upper bound of its 95 % interval, by resampling excerpts; empty if there is none")
+    statistic: float | None = column("Friedman's χ²; empty for α")
+    p: float | None = column("Friedman's p; empty for α")
+    n: int = column("excerpts with two ratings or more; for Kendall's W, raters who rated all systems")
+    left_out: int = column("excerpts with fewer ratings; for Kendall's W, raters who lack a system")
+    method: str | None = column("how interval or p is computed")
+    published: float | None = column("the thesis's α; it does not say of which kind")
+    note: str | None = column("what a reader must know")
 
 
 class CommentRow(_Row):
     """One row per comment."""
 
-    rater: str = _column("the rater's pseudonym")
-    item: str = _column("the excerpt's id, or the open question's")
-    system: str | None = _column("what made the excerpt; empty for an open question")
-    topic: int | None = _column("the topic's number; empty for an open question")
-    comment: str = _column("the comment as it is")
+    rater: str = column("the rater's pseudonym")
+    item: str = column("the excerpt's id, or the open question's")
+    system: str | None = column("what made the excerpt; empty for an open question")
+    topic: int | None = column("the topic's number; empty for an open question")
+    comment: str = column("the comment as it is")
 
 
 MODELS: Final[Mapping[str, type[_Row]]] = {
@@ -182,7 +179,6 @@ def _summary(result: SurveyResult) -> list[_Row]:
 
 
 def _compared(pair: PairResult, unit: str, one: Compared) -> ComparisonRow:
-    notes = dict.fromkeys(note for note in (one.difference.note, one.test.note) if note)
     return ComparisonRow(
         a=pair.a,
         b=pair.b,
@@ -200,7 +196,7 @@ def _compared(pair: PairResult, unit: str, one: Compared) -> ComparisonRow:
         p=one.test.p,
         p_holm=one.p_holm,
         published_p=pair.published_p,
-        note="; ".join(notes) or None,
+        note=remarks(one.difference, one.test),
     )
 
 
@@ -257,22 +253,13 @@ def write_tables(result: SurveyResult, folder: Path) -> list[Path]:
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for name, model in MODELS.items():
-            _write(folder / f"{name}.csv", model, rows[name])
+            write_table(folder / f"{name}.csv", model, rows[name])
         (folder / CODEBOOK).write_text(_codebook(result, rows), encoding="utf-8", newline="\n")
     except OSError as error:
         raise InputError(
             f"the tables cannot be written: {error.strerror}", where=str(folder), remedy="Choose another with --out."
         ) from error
     return [folder / f"{name}.csv" for name in MODELS] + [folder / CODEBOOK]
-
-
-def _write(path: Path, model: type[_Row], rows: Sequence[_Row]) -> None:
-    partial = path.with_name(f"{path.name}.partial")
-    writer = CsvWriter(partial, model)
-    for row in rows:
-        writer.write(row)
-    writer.close()
-    partial.replace(path)
 
 
 def _codebook(result: SurveyResult, rows: Mapping[str, Sequence[_Row]]) -> str:
@@ -290,7 +277,5 @@ def _codebook(result: SurveyResult, rows: Mapping[str, Sequence[_Row]]) -> str:
         "\n".join(f"- `{question.id}`: {question.text}" for question in asked.open),
     ]
     for name, model in MODELS.items():
-        number = f"{len(rows[name]):,} {'row' if len(rows[name]) == 1 else 'rows'}"
-        about = " ".join((model.__doc__ or "").split())
-        parts += [f"## {name}", f"`{name}.csv`, {number}. {about}", listed(columns(model))]
+        parts += explained(name, f"{name}.csv", model, len(rows[name]))
     return "\n\n".join(parts) + "\n"

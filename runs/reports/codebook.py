@@ -135,18 +135,30 @@ def codebook(
     shared = columns(Row)
     parts += ["## Columns of every table", listed(shared)]
     for name, file in files.items():
-        table = TABLES[name]
-        rows = f"{counts[name]:,} {'row' if counts[name] == 1 else 'rows'}"
-        own = [column for column in columns(table) if column not in shared]
-        parts += [f"## {name}", f"`{file}`, {rows}. {markdown(' '.join((table.__doc__ or '').split()))}", listed(own)]
+        parts += explained(name, file, TABLES[name], counts[name], without=shared)
     return "\n\n".join(parts) + "\n"
 
 
-def listed(explained: Sequence[Column]) -> str:
+def explained(name: str, file: str, table: type[BaseModel], rows: int, without: Sequence[Column] = ()) -> list[str]:
+    """The codebook's paragraphs on one table.
+
+    Args:
+        name: of the table.
+        file: its name.
+        table: the model of its rows.
+        rows: how many there are.
+        without: columns that are explained elsewhere.
+    """
+    own = [column for column in columns(table) if column not in without]
+    about = markdown(" ".join((table.__doc__ or "").split()))
+    return [f"## {name}", f"`{file}`, {rows:,} {'row' if rows == 1 else 'rows'}. {about}", listed(own)]
+
+
+def listed(given: Sequence[Column]) -> str:
     """Columns as a Markdown table."""
     head = "| column | type | unit | range | meaning |\n| --- | --- | --- | --- | --- |"
     rows = (
         f"| `{column.name}` | {column.kind} | {column.unit} | {column.range} | {markdown(column.meaning)} |"
-        for column in explained
+        for column in given
     )
     return "\n".join([head, *rows])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from html import escape
 from importlib import import_module
 from importlib.util import find_spec
@@ -176,3 +176,17 @@ def writer(form: str, path: Path, table: type[BaseModel], *, bom: bool = False) 
         bom: csv: whether the file begins with a byte order mark, by which Excel recognises UTF-8.
     """
     return CsvWriter(path, table, "utf-8-sig") if form == "csv" and bom else FORMATS[form](path, table)
+
+
+def write_table(path: Path, table: type[BaseModel], rows: Iterable[BaseModel], form: str = "csv") -> None:
+    """Write one table, whole or not at all.
+
+    Raises:
+        MissingExtraError: the format needs a library that is not installed.
+    """
+    partial = path.with_name(f"{path.name}.partial")
+    file = writer(form, partial, table)
+    for row in rows:
+        file.write(row)
+    file.close()
+    partial.replace(path)
