@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Any, Literal
+from typing import Any
 
 from persimchat.models.asking import Answer, appraise
 from persimchat.nodes.story_context import asked, known_blocks, part_of_act, story_of, words_heard
 from persimchat.prompts import story_blocks
 from persimchat.state.mind import Step
 from persimchat.state.outcomes import judged
+from persimchat.state.person_answer import BallotKind
 from persimchat.state.settings import Settings
 from persimchat.state.story_judgement import Ballot, ballot_schema
-
-Kind = Literal["guess", "open", "closed"]
 
 
 async def vote(mind: Step, settings: Settings) -> Step:
@@ -26,7 +25,7 @@ async def vote(mind: Step, settings: Settings) -> Step:
         answers = {"guess": await _ballot(mind, settings, "guess", candidates)}
     else:
         others = [one for one in candidates if one != name]
-        asks: list[tuple[Kind, list[str]]] = [("open", candidates)]
+        asks: list[tuple[BallotKind, list[str]]] = [("open", candidates)]
         asks += [("closed", others)] if any(one in mind["story"]["closeness"] for one in candidates) else []
         found = await asyncio.gather(*(_ballot(mind, settings, kind, among) for kind, among in asks))
         answers = {kind: answer for (kind, _), answer in zip(asks, found, strict=True)}
@@ -36,7 +35,7 @@ async def vote(mind: Step, settings: Settings) -> Step:
     return {"story": part_of_act(mind, made), "outcomes": judged(answer.call for answer in answers.values())}
 
 
-async def _ballot(mind: Step, settings: Settings, kind: Kind, among: list[str]) -> Answer[Ballot | None]:
+async def _ballot(mind: Step, settings: Settings, kind: BallotKind, among: list[str]) -> Answer[Ballot | None]:
     own, story = mind["story"], story_of(mind)
     return await appraise(
         "ballot",

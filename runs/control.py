@@ -17,7 +17,7 @@ from persimchat.nodes.person import answer_of
 from persimchat.personas.names import full_name
 from persimchat.state.errors import InputError
 from persimchat.state.intervention import AnyIntervention, Floor, Stop, intervention
-from persimchat.state.person_answer import PersonAnswer
+from persimchat.state.person_answer import PersonAnswer, Question
 
 
 class Control:
@@ -34,6 +34,7 @@ class Control:
         self._people: list[str] = []
         self._wanted: deque[AnyIntervention] = deque()
         self._asked: tuple[str, str] | None = None
+        self._question: Question | None = None
         self._answer: PersonAnswer | None = None
         self._baseline: str | None = None
         self._paused = self._stopped = self._over = False
@@ -113,7 +114,8 @@ class Control:
 
         Args:
             given: the person's words; or `{"text": …, "heard_by": […]}`; or `{"pass": True}`; or, if asked for their
-                need to talk, a whole number from 0 to 10.
+                need to talk, a whole number from 0 to 10; or, if asked for a choice or a ballot, a candidate's name or
+                number, or `{"choice": …}`.
 
         Raises:
             InputError: nobody is being asked, or the answer is invalid.
@@ -122,7 +124,8 @@ class Control:
             if self._asked is None:
                 raise InputError("nobody is being asked just now", remedy="Use say() to speak without being asked.")
             agent, what = self._asked
-            self._answer = answer_of(agent, given, what, self._present)
+            story = self._question["story"] if self._question and "story" in self._question else None
+            self._answer = answer_of(agent, given, what, self._present, story)
             self._asked = None  # `say` after this is a new utterance
             self._notify()
 
@@ -138,8 +141,13 @@ class Control:
 
     @property
     def asked(self) -> tuple[str, str] | None:
-        """Who is being asked, and for what ("utterance" or "need_to_talk"); None if nobody is."""
+        """Who is being asked, and for what (`state.person_answer.Asked`); None if nobody is."""
         return self._asked
+
+    @property
+    def question(self) -> Question | None:
+        """The whole question that a person is being asked; None if nobody is."""
+        return self._question if self._asked is not None else None
 
     @property
     def paused(self) -> bool:
@@ -184,10 +192,11 @@ class Control:
         while self._paused:
             await self._change()
 
-    def ask(self, agent: str, what: str, turn: int) -> None:
+    def ask(self, question: Question) -> None:
         """Ask a person; `reply` waits for the answer."""
         with self._lock:
-            self._asked, self._answer = (agent, what), None
+            self._asked, self._answer = (question["agent"], question["what"]), None
+            self._question = question
 
     async def reply(self) -> PersonAnswer | None:
         """Wait for the answer of the person who is being asked; None if nobody attends, or if the run is to stop."""

@@ -186,7 +186,7 @@ class Run:
     async def _ask(self, question: Any, answers: dict[str, Any]) -> AsyncGenerator[Event, None]:
         """Ask a person; an answer goes into `answers` under the question's id."""
         asked = Asked.model_validate(question.value)
-        self._control.ask(asked.agent, asked.what, asked.turn)
+        self._control.ask(question.value)
         yield asked
         answer = await self._control.reply()
         if answer is None:
