@@ -37,6 +37,7 @@ class Control:
         self._question: Question | None = None
         self._answer: PersonAnswer | None = None
         self._baseline: str | None = None
+        self._in_story = False
         self._paused = self._stopped = self._over = False
         self._lock = threading.RLock()
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -61,6 +62,7 @@ class Control:
             if name and self._asked == (name, "utterance"):
                 self.answer({"text": text, "heard_by": heard} if heard else text)
                 return
+            self._refuse_in_story(name)
             self._want({"do": "say", "text": text, "speaker": name, "heard_by": heard})
 
     def whisper(self, to: str, text: str, *, speaker: str = "") -> None:
@@ -72,8 +74,9 @@ class Control:
         self._want({"do": "topic", "topic": topic})
 
     def raise_hand(self, agent: str, *, raised: bool = True) -> None:
-        """Raise or lower a person's hand; raises InputError if the participant is not a person."""
+        """Raise or lower a person's hand; raises InputError if the participant is not a person, or in a story."""
         with self._lock:
+            self._refuse_in_story(self._name(agent))
             self._want({"do": "hand", "agent": self._name(agent), "raised": raised})
 
     def give_floor(self, agent: str, *, avoid: Sequence[str] = ()) -> None:
@@ -156,15 +159,19 @@ class Control:
 
     # What the run calls
 
-    def begin(self, present: Sequence[str], people: Sequence[str], *, baseline: str | None = None) -> None:
+    def begin(
+        self, present: Sequence[str], people: Sequence[str], *, baseline: str | None = None, in_story: bool = False
+    ) -> None:
         """Called when the run begins.
 
         Args:
             present: the full names of all participants.
             people: the full names of those who are people.
             baseline: the baseline that holds the conversation; people cannot take part in one.
+            in_story: whether it is a story, in which people speak only when they are asked.
         """
         with self._lock:
+            self._in_story = in_story
             self._present, self._people, self._baseline = list(present), list(people), baseline
             self._loop, self._changed = asyncio.get_running_loop(), asyncio.Event()
             self._wanted.clear()
@@ -216,6 +223,14 @@ class Control:
     def _name(self, wanted: str) -> str:
         self._check()
         return full_name(wanted, self._present, what="participant")
+
+    def _refuse_in_story(self, name: str) -> None:
+        """Refuse a person's own words in a story: kept for the next turn, they could reach another room's ears."""
+        if self._in_story and name in self._people:
+            raise InputError(
+                f"{name} is not being asked; in a story, the stages say who speaks when",
+                remedy="Wait for the question; the moderator may speak at any time.",
+            )
 
     def _want(self, given: Mapping[str, Any] | AnyIntervention) -> None:
         with self._lock:

@@ -68,7 +68,8 @@ class Run:
         self._place, self._run, self._folder = place, manifest.run, folder
         self._given, self._first = given, first
         self._control = control or Control(attended=False)
-        self._control.begin(manifest.names, manifest.people, baseline=manifest.settings.baseline)
+        about = manifest.settings
+        self._control.begin(manifest.names, manifest.people, baseline=about.baseline, in_story=about.mode == "story")
         self._progress = Progress(place, manifest, folder, state=state, complete=complete)
         self._trace = Trace(manifest, on=place.traced)
 
