@@ -46,6 +46,15 @@ class Page:
         found = (By.XPATH, f'//*[normalize-space(text())="{text}"]')
         return self.wait.until(lambda b: next((e for e in b.find_elements(*found) if e.is_displayed()), None))
 
+    def press(self, text: str) -> None:
+        """Click the innermost thing that reads so, also where the page has just drawn it anew."""
+
+        def pressed(_: webdriver.Chrome) -> bool:
+            self.reading(text).click()
+            return True
+
+        self.wait.until(pressed)
+
     def choose(self, text: str) -> None:
         """Click the entry of the open menu in whose text this stands, once it stays where it is."""
 
