@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Final, Literal, NotRequired
+from typing import Annotated, Any, Literal, NotRequired
 
 from langgraph.channels.delta import DeltaChannel
 from pydantic import Field
@@ -83,10 +83,6 @@ class Happening(TypedDict):
     """The same of beliefs, in their order."""
     supports: NotRequired[str]
     influence: NotRequired[int]
-
-
-PUBLIC: Final = ("stage", "outcome")
-"""Happenings that all know of; a confidential meeting is another one."""
 
 
 Happenings = Annotated[list[Happening], DeltaChannel(append_records, snapshot_frequency=SNAPSHOT)]
