@@ -258,7 +258,10 @@ class _Course:
             return self._in_stage("speak", [last["host"]], left=2 * self._stage(last["stage"]).exchanges)
         if not self._did(name):  # its model failed for good
             return self._next_host(last["stage"], last["rest"])
-        return self._in_stage("choose", [name])
+        if last.get("partner") == "":
+            self._note("choice", name, only=[], chosen_by="branch")
+            return self._next_host(last["stage"], last["rest"])
+        return self._in_stage("choose", [name], **forced(last))
 
     def _after_choosing(self) -> Act:
         last, host = self._last, self._last["host"]
@@ -279,6 +282,7 @@ class _Course:
         }
         self._change(host, plan=answer["plan"])
         told = {"choice": partner, "lines": answer["plan"], "text": answer["reasoning"]}
+        told |= {"chosen_by": "branch"} if forced(last) else {}
         self._note("choice", host, only=[], room=key, **told)
         self._note("met", host, only=None if public else [partner], room=key, others=[partner])
         return self._in_stage("stocktake", [partner], room=key)
@@ -380,6 +384,11 @@ class _Course:
 
     def _after_the_end(self) -> Act:
         return self._begin_round()
+
+
+def forced(act: Act) -> dict[str, str]:
+    """Whom a branch has chosen for an act's host, to hand on; nothing if the host chooses itself."""
+    return {"partner": act["partner"]} if "partner" in act else {}
 
 
 def _rounds(count: int) -> str:

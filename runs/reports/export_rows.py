@@ -237,7 +237,7 @@ def _interventions(record: Record) -> Iterator[tuple[str, dict[str, Any]]]:
         values = {
             "turn": done.turn,
             "do": done.do,
-            "agent": given.pop("speaker", None) or given.pop("agent", None),
+            "agent": given.pop("speaker", None) or given.pop("agent", None) or given.pop("host", None),
             "text": given.pop("text", None) or given.pop("topic", None),
             "heard_by": given.pop("heard_by", None),
         }

@@ -295,6 +295,7 @@ class HappeningRow(Row):
     text: str | None = column("in words, or the reason")
     lines: list[str] | None = column("next steps of a stock, plan of a choice, keywords of a summary")
     choice: str | None = column("who or what was chosen; of an outcome, the winners")
+    chosen_by: str | None = column("a choice: branch, if a branch made it and not the agent; empty elsewhere")
     closeness: JsonObject | None = column("of a review, the answered changes by name; of a standing, the values 0–100")
     beliefs: list[int] | None = column("the same of the agent's beliefs, in the file's order")
     supports: str | None = column("of a standing: the main character supported; empty for nobody")
@@ -371,7 +372,9 @@ class InterventionRow(Row):
 
     turn: Turn = column("utterances so far when it took effect", "utterances")
     do: str = column("kind of intervention, such as say, topic, hand, floor, answer, pause, stop")
-    agent: str | None = column("who spoke, raised a hand or got the floor; empty for the moderator")
+    agent: str | None = column(
+        "who spoke, raised a hand, got the floor or had a partner chosen; empty for the moderator"
+    )
     text: str | None = column("the words, or the new topic")
     heard_by: list[str] | None = column("a whisper: who heard it besides the speaker; empty: all did")
     details: JsonObject | None = column("other recorded fields, by name")
