@@ -6,12 +6,13 @@ import asyncio
 from typing import Any, Literal
 
 from persimchat.models.asking import Answer, appraise
-from persimchat.nodes.story_context import asked, known_blocks, part_of_act, story_of, words_heard
+from persimchat.nodes.story_context import asked, known_blocks, part_of_act, schema_of, story_of, words_heard
 from persimchat.prompts import story_blocks
+from persimchat.state.judgement import Judgement
 from persimchat.state.mind import Step
 from persimchat.state.outcomes import judged
 from persimchat.state.settings import Settings
-from persimchat.state.story_judgement import Ballot, ballot_schema
+from persimchat.state.story_judgement import ballot_schema
 
 Kind = Literal["guess", "open", "closed"]
 
@@ -36,11 +37,11 @@ async def vote(mind: Step, settings: Settings) -> Step:
     return {"story": part_of_act(mind, made), "outcomes": judged(answer.call for answer in answers.values())}
 
 
-async def _ballot(mind: Step, settings: Settings, kind: Kind, among: list[str]) -> Answer[Ballot | None]:
+async def _ballot(mind: Step, settings: Settings, kind: Kind, among: list[str]) -> Answer[Judgement | None]:
     own, story = mind["story"], story_of(mind)
     return await appraise(
         "ballot",
-        ballot_schema(tuple(among)),
+        schema_of(ballot_schema(tuple(among)), mind),
         **asked(mind, settings, "ballot", kind),
         mends=False,
         **known_blocks(mind),

@@ -253,7 +253,7 @@ class _Course:
         if answer is not None:
             self._change(name, stock=answer)
             room = {"room": last["room"]} if last["room"] else {}
-            self._note("stock", name, only=[], text=answer["summary"], lines=answer["next_steps"], **room)
+            self._note("stock", name, only=[], text=answer["summary"], lines=answer.get("next_steps", []), **room)
         if last["room"]:
             return self._in_stage("speak", [last["host"]], left=2 * self._stage(last["stage"]).exchanges)
         if not self._did(name):  # its model failed for good
@@ -261,7 +261,7 @@ class _Course:
         if last.get("partner") == "":
             self._note("choice", name, only=[], chosen_by="branch")
             return self._next_host(last["stage"], last["rest"])
-        return self._in_stage("choose", [name], **forced(last))
+        return self._in_stage("choose", [name], **({"partner": last["partner"]} if "partner" in last else {}))
 
     def _after_choosing(self) -> Act:
         last, host = self._last, self._last["host"]
@@ -280,9 +280,10 @@ class _Course:
             "opened": self._turn,
             "open": True,
         }
-        self._change(host, plan=answer["plan"])
-        told = {"choice": partner, "lines": answer["plan"], "text": answer["reasoning"]}
-        told |= {"chosen_by": "branch"} if forced(last) else {}
+        topics = answer.get("plan", [])
+        self._change(host, plan=topics)
+        told = {"choice": partner, "lines": topics, "text": answer.get("reasoning", "")}
+        told |= {"chosen_by": "branch"} if "partner" in last else {}
         self._note("choice", host, only=[], room=key, **told)
         self._note("met", host, only=None if public else [partner], room=key, others=[partner])
         return self._in_stage("stocktake", [partner], room=key)
@@ -375,7 +376,7 @@ class _Course:
         """Write ballots down; the choices by voter, empty for an abstention."""
         for name, ballot in made.items():
             if ballot is not None:
-                self._note(do, name, only=[], choice=ballot["choice"], text=ballot["reasoning"])
+                self._note(do, name, only=[], choice=ballot["choice"], text=ballot.get("reasoning", ""))
         return {name: ballot["choice"] if ballot else "" for name, ballot in made.items()}
 
     def _finish(self, reason: str, detail: str) -> Act:
@@ -384,11 +385,6 @@ class _Course:
 
     def _after_the_end(self) -> Act:
         return self._begin_round()
-
-
-def forced(act: Act) -> dict[str, str]:
-    """Whom a branch has chosen for an act's host, to hand on; nothing if the host chooses itself."""
-    return {"partner": act["partner"]} if "partner" in act else {}
 
 
 def _rounds(count: int) -> str:
