@@ -35,6 +35,8 @@ class Act(TypedDict):
     """The open room; empty outside rooms."""
     asks: NotRequired[str]
     """For ballots: "guess" or "vote"."""
+    partner: NotRequired[str]
+    """Whom a branch has chosen for the host, from its stocktaking to its choice; empty for nobody."""
     again: NotRequired[bool]
     """Whether the models of all have failed in the same act before, so that another failure ends the run."""
 
@@ -77,6 +79,8 @@ class Happening(TypedDict):
     """The next steps of a stock, or the plan of a choice."""
     choice: NotRequired[str]
     """Who or what was chosen."""
+    chosen_by: NotRequired[str]
+    """"branch" if a branch made the choice; missing if the character did."""
     closeness: NotRequired[dict[str, int]]
     """Of a review, the changes that were answered; of a standing, the values."""
     beliefs: NotRequired[list[int]]

@@ -258,7 +258,10 @@ class _Course:
             return self._in_stage("speak", [last["host"]], left=2 * self._stage(last["stage"]).exchanges)
         if not self._did(name):  # its model failed for good
             return self._next_host(last["stage"], last["rest"])
-        return self._in_stage("choose", [name])
+        if last.get("partner") == "":
+            self._note("choice", name, only=[], chosen_by="branch")
+            return self._next_host(last["stage"], last["rest"])
+        return self._in_stage("choose", [name], **({"partner": last["partner"]} if "partner" in last else {}))
 
     def _after_choosing(self) -> Act:
         last, host = self._last, self._last["host"]
@@ -280,6 +283,7 @@ class _Course:
         topics = answer.get("plan", [])
         self._change(host, plan=topics)
         told = {"choice": partner, "lines": topics, "text": answer.get("reasoning", "")}
+        told |= {"chosen_by": "branch"} if "partner" in last else {}
         self._note("choice", host, only=[], room=key, **told)
         self._note("met", host, only=None if public else [partner], room=key, others=[partner])
         return self._in_stage("stocktake", [partner], room=key)

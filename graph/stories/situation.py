@@ -117,6 +117,8 @@ def _room(state: StoryState, name: str, story: Story, act: Act) -> dict[str, Any
 
 def _candidates(state: StoryState, name: str, story: Story, act: Act) -> list[str]:
     if act["do"] == "choose":
+        if partner := act.get("partner"):
+            return [partner]
         return partners_of(state, story, name, story.stages[act["stage"]])
     return story.candidates if act["do"] == "ballot" else []
 

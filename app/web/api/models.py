@@ -62,11 +62,22 @@ class Line(_Given):
     text: Words
 
 
+class Choice(_Given):
+    """The choice of a story's host."""
+
+    host: Name = Field(description="a main character")
+    partner: Name = Field(description="whom it talks to, or nobody")
+
+
 class Branch(Changes):
     """The point at which a branch begins."""
 
-    turn: Turn = Field(description="number of shared utterances")
+    turn: Turn | None = Field(
+        default=None,
+        description="number of shared utterances; with `choose`, at least so many, or null for the host's last choice",
+    )
     say: Line | None = Field(default=None, description="an utterance that replaces the next one")
+    choose: Choice | None = Field(default=None, description="of a story: a choice that replaces the host's own")
 
 
 class Regeneration(Changes):
