@@ -53,6 +53,8 @@ class Room(TypedDict):
     opened: int
     """Utterances made when it opened."""
     open: bool
+    passed: NotRequired[int]
+    """How many turns people have passed in it; missing if none."""
 
 
 class Happening(TypedDict):
