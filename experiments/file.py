@@ -197,7 +197,7 @@ class Measures(_Part):
     dimensions: DimensionsBy | None = Field(default=None, description="scores of a judge")
     pairs: PairsBy | None = Field(default=None, description="verdicts of a judge on two conversations of a task")
     polls: list[PollOf] = Field(default=[], description="questions put in private to everybody")
-    stances: bool | list[Literal["verdicts", "answers", "polls"]] = Field(
+    stances: bool | list[Literal["verdicts", "answers", "polls", "supports"]] = Field(
         default=False, description="who moved: by all sources of positions, or by those that are named; arithmetic, too"
     )
     story: list[StoryPart] = Field(default=[], description="what is measured in stories, by name; arithmetic, too")

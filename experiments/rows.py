@@ -24,8 +24,8 @@ from persimchat.experiments.stories import Part
 from persimchat.experiments.table_models import ComparisonRow, ContestRow, ContrastRow, FlipRow, Row
 from persimchat.runs.folder.manifest import Manifest
 from persimchat.runs.folder.polls import PollAnswer
+from persimchat.runs.reports.export_columns import column
 from persimchat.runs.reports.export_rows import polled
-from persimchat.runs.reports.export_tables import column
 from persimchat.runs.reports.stances import Position
 
 Axes = Mapping[str, Sequence[Label]]

@@ -7,7 +7,8 @@ from typing import Any, cast
 from pydantic import BaseModel, ConfigDict, create_model
 
 from persimchat.runs.reports import export_tables
-from persimchat.runs.reports.export_tables import column
+from persimchat.runs.reports.export_columns import Row as ExportedRow
+from persimchat.runs.reports.export_columns import column
 
 
 class Row(BaseModel):
@@ -213,9 +214,9 @@ class _OfConversation(Row):
     round: int = column("the draw of tasks", "round")
 
 
-def _as_exported(model: type[export_tables.Row], **more: Any) -> Any:
+def _as_exported(model: type[ExportedRow], **more: Any) -> Any:
     """A table of a run's export, with the cell in place of the columns about the run."""
-    own = {name: field for name, field in model.model_fields.items() if name not in export_tables.Row.model_fields}
+    own = {name: field for name, field in model.model_fields.items() if name not in ExportedRow.model_fields}
     fields = {**more, **{name: (field.annotation, field) for name, field in own.items()}}
     return create_model(model.__name__, __base__=_OfConversation, __doc__=model.__doc__ or "", **cast(Any, fields))
 
