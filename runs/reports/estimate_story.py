@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from math import prod
 from typing import Any, Final
 
-from persimchat.graph.calls import MODULE_OF, calls_of_story
+from persimchat.graph.calls import MODULE_OF, calls_of_story, story_utterances
 from persimchat.models.naming import parse_model_name
 from persimchat.models.registry import model_name
 from persimchat.models.usage import cost_usd
@@ -27,7 +27,7 @@ _ROOM_WORDS: Final = 45
 
 
 def story_rows(scenario: Scenario, settings: Settings) -> list[dict[str, Any]]:
-    """The rows of an estimate, one for each agent and module.
+    """The rows of an estimate, one for each agent and module; a person who takes a part makes no calls.
 
     Args:
         scenario: with a story.
@@ -39,7 +39,7 @@ def story_rows(scenario: Scenario, settings: Settings) -> list[dict[str, Any]]:
     found: list[dict[str, Any]] = []
     for task, number in calls_of_story(story, settings).items():
         for persona in scenario.participants:
-            calls = number * _share(story, task, persona.name)
+            calls = 0.0 if persona.human else number * _share(story, task, persona.name, settings)
             if not calls:
                 continue
             module = MODULE_OF.get(task, task)
@@ -62,7 +62,7 @@ def story_rows(scenario: Scenario, settings: Settings) -> list[dict[str, Any]]:
     return found
 
 
-def _share(story: Story, task: str, name: str) -> float:
+def _share(story: Story, task: str, name: str, settings: Settings) -> float:
     """The share of a task's calls that are one character's."""
     everybody, mains = list(story.characters), story.mains
     host = (name in mains) / len(mains)
@@ -73,6 +73,10 @@ def _share(story: Story, task: str, name: str) -> float:
             return (host + partner) / 2
         case "choice":
             return host
+        case "story_utterance":
+            alone = sum(2 * stage.exchanges * len(mains) for stage in story.stages if stage.kind != "group")
+            rooms = settings.rounds * alone / story_utterances(story, settings.rounds)
+            return rooms * (host + partner) / 2 + (1 - rooms) / len(everybody)
         case "ballot":
             return (name in story.voters) / len(story.voters)
         case _:
