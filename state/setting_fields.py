@@ -36,7 +36,6 @@ MODES: Final[tuple[Mode, ...]] = get_args(Mode)
 """Kinds of conversation."""
 
 Cognition = Literal["full", "compact", "lean", "strategist"]
-
 Baseline = Literal["single_agent", "group_chat", "mad", "mad_judge", "reconcile"]
 BASELINES: Final[tuple[Baseline, ...]] = get_args(Baseline)
 """Simpler methods of the literature, which hold a conversation without minds."""
