@@ -132,6 +132,13 @@ def _chosen(manifest: Manifest, folder: Path, choose: tuple[str, str], at: int |
             where=_CHOOSE,
             remedy=f"Choose for one of: {', '.join(story.mains)}.",
         )
+    if host in manifest.people:
+        agents = [main for main in story.mains if main not in manifest.people]
+        raise InputError(
+            f"a person plays {host}, and chooses for themselves",
+            where=_CHOOSE,
+            remedy=f"Choose for one of: {', '.join(agents)}." if agents else "Leave it out.",
+        )
     nobody = visible_form(choose[1]) == NOBODY
     partner = "" if nobody else full_name(choose[1], manifest.names, what="participant", where=_CHOOSE)
     chance = _chance(record, story, host, at)
