@@ -14,10 +14,10 @@ from persimchat.experiments.file import Compare
 from persimchat.experiments.plan import Cell
 from persimchat.experiments.report_table import Shown, Value
 from persimchat.experiments.stories import WON
-from persimchat.experiments.story_ends import BALLOTS, BELIEF, CLOSENESS
+from persimchat.experiments.story_ends import BALLOTS, BELIEF, CLOSED, CLOSENESS
 from persimchat.experiments.tables import Tables
 
-_COMPARED = {BELIEF: "belief", CLOSENESS: "closeness", BALLOTS: "open ballots"}
+_COMPARED = {BELIEF: "belief", CLOSENESS: "closeness", BALLOTS: "open ballots", CLOSED: "closed ballots"}
 
 
 def effects(found: Tables) -> Iterator[Shown]:

@@ -1,4 +1,4 @@
-"""Where a story leaves its characters, as measures: beliefs, closeness and open ballots at the end, part by part."""
+"""Where a story leaves its characters, as measures: beliefs, closeness and ballots at the end, part by part."""
 
 from __future__ import annotations
 
@@ -14,11 +14,13 @@ from persimchat.state.story import Story
 
 BELIEF: Final = "belief"
 CLOSENESS: Final = "closeness"
-BALLOTS: Final = "ballots"
+BALLOTS: Final = "open_ballots"
+CLOSED: Final = "closed_ballots"
 ENDS: Final = (
     Named(BELIEF, "By character and belief, how strong it is after the last update, 0 to 100."),
     Named(CLOSENESS, "By pair, how close the first is to the second after the last update, 0 to 100."),
     Named(BALLOTS, "By candidate, open ballots for it."),
+    Named(CLOSED, "By candidate, closed ballots for it, on which nobody names itself."),
 )
 """The measures, in their order."""
 
@@ -35,3 +37,5 @@ def ends(record: Record, story: Story, cell: Cell) -> Iterator[Value]:
     if record.manifest.outcome is not None:
         for name in story.candidates:
             yield Value(BALLOTS, float(record.manifest.outcome.open.get(name, 0)), unit="candidate", who=name)
+        for name in story.candidates:
+            yield Value(CLOSED, float(record.manifest.outcome.closed.get(name, 0)), unit="candidate", who=name)
