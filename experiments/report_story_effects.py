@@ -52,6 +52,8 @@ def _winners(found: Tables, wanted: Compare) -> Iterator[Shown]:
         [
             "A pair is equal in seed and in every other axis. A draw and nobody are results of their own. The interval "
             "is Wilson's.",
+            "Any other wording changes what follows by chance, too. Compare with a level that says the same in other "
+            "words: only what goes beyond its share is the word's effect.",
         ],
     )
 

@@ -36,9 +36,7 @@ def test_where_a_story_ends(tmp_path: Path) -> None:
     record = recorded(
         tmp_path,
         happenings=[
-            happened(
-                "standing", AINO, round=0, closeness={VEIKKO: 10}, beliefs=[60, 10, 10], supports="", influence=30
-            ),
+            happened("standing", AINO, round=0, closeness={VEIKKO: 10}, beliefs=[60, 10, 10], supports=""),
             happened("standing", AINO, closeness=near, beliefs=[51, 15, 16], supports="", influence=30),
         ],
         outcome={"winners": [TUULI], "elected": [TUULI], "open": {TUULI: 2, AINO: 1}, "closed": {VEIKKO: 1}},
@@ -182,7 +180,8 @@ def test_the_example_says_what_one_private_word_does(
     moved = {
         who.partition(":")[0].partition(" →")[0]
         for (variant, seed, measure, who), value in ended.items()
-        if variant == "as it was" and value != ended["another word", seed, measure, who]
+        for other in ("another word", "in other words")
+        if variant == "as it was" and value != ended[other, seed, measure, who]
     }
     assert moved == {AINO}, "who did not hear the word ends where they would have ended without it"
     said = {
@@ -190,10 +189,11 @@ def test_the_example_says_what_one_private_word_does(
         for row in rows(results.folder, "cells")
     }
     assert {one.speaker for one in said.values()} == {TUULI}
-    assert [one.heard_by for one in said.values()] == [[AINO]] * 2
+    assert [one.heard_by for one in said.values()] == [[AINO]] * 3
     assert [one.text for one in said.values()] == [
-        "I speak for myself. I should lead the company.",
-        "I speak for Veikko. He should lead the company.",
+        "Good that we are alone, Aino. I speak for myself, and you may repeat that.",
+        "We are alone at last, Aino. I speak for myself, and you may pass that on.",
+        "Good that we are alone, Aino. I speak for Veikko, and you may repeat that.",
     ]
 
 
