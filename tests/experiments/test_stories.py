@@ -16,7 +16,8 @@ from persimchat.experiments.api import prepare, report_on
 from persimchat.experiments.place import Place
 from persimchat.experiments.plan import Cell, plan
 from persimchat.experiments.report import _environment
-from persimchat.experiments.report_stories import MADE_UP, Shown
+from persimchat.experiments.report_stories import MADE_UP
+from persimchat.experiments.report_table import Shown
 from persimchat.experiments.stories import parts_of
 from persimchat.state.errors import InputError
 from persimchat.state.scenario import Scenario
