@@ -2,70 +2,17 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
-from story_talks import WORD, scenario
+from story_records import ADA, BO, CY, HAPPENED, OUTCOME, SAID, WHO, story, write_story
+from story_talks import WORD
 
-from persimchat.runs.events import Happened, StoryOutcome, Uttered
-from persimchat.runs.reports.story_course import AWAKENING, SETTLEMENT, StoryCourse, character, course
+from persimchat.runs.events import Uttered
+from persimchat.runs.folder.reading import read_run
+from persimchat.runs.reports.story_course import AWAKENING, SETTLEMENT, StoryCourse, character, course, recorded_course
 from persimchat.state.errors import InputError
-from persimchat.state.story import Story
-
-ADA, BO, CY = "Ada Lind", "Bo Vik", "Cy Dahl"
-WHO = (ADA, BO, CY)
-
-
-def story() -> Story:
-    found = scenario(2, 1).story
-    assert found is not None
-    return found
-
-
-def happened(turn: int, do: str, speaker: str = "", **more: Any) -> Happened:
-    return Happened(turn=turn, do=do, speaker=speaker, **{"round": 1, **more})
-
-
-def own(turn: int, do: str, speaker: str, **more: Any) -> Happened:
-    return happened(turn, do, speaker, heard_by=[], **more)
-
-
-def standings(turn: int, number: int, near: int) -> list[Happened]:
-    return [
-        own(
-            turn, "standing", name, round=number, closeness={other: near for other in WHO if other != name},
-            beliefs=[] if name == CY else [60 + number, 10], supports="", influence=30 if name == ADA else 0,
-        )
-        for name in WHO
-    ]  # fmt: skip
-
-
-HAPPENED = [
-    *standings(0, 0, 10),
-    happened(0, "stage", stage="private"),
-    own(0, "choice", ADA, stage="private", room="1.1.1", choice=BO, text="Bo has zyx0900q."),
-    happened(0, "met", ADA, stage="private", room="1.1.1", others=[BO], heard_by=[BO]),
-    own(2, "summary", ADA, stage="private", room="1.1.1", others=[BO], text="Bo said zyx0901q."),
-    happened(2, "stage", stage="confidential"),
-    happened(2, "met", BO, stage="confidential", room="1.2.1", others=[CY]),
-    happened(4, "stage", stage="group"),
-    own(7, "review", CY, text="It was zyx0902q.", closeness={ADA: 1, BO: 2}),
-    *standings(7, 1, 20),
-    own(7, "guess", ADA, round=2, choice=BO),
-    own(10, "ballot", ADA, round=2, choice=ADA),
-    own(10, "closed_ballot", ADA, round=2, choice=BO),
-    own(10, "ballot", BO, round=2, choice=BO),
-    happened(10, "outcome", round=2, text="It is a draw.", choice="Ada Lind and Bo Vik"),
-]
-HEARD = {1: [BO], 2: [ADA], 3: [CY], 4: [BO]}
-SPEAKERS = [ADA, BO, BO, CY, ADA, BO, CY, ADA, BO, CY]
-SAID = [
-    Uttered(turn=turn, speaker=name, text=f"zyx{turn:04d}q", heard_by=HEARD.get(turn))
-    for turn, name in enumerate(SPEAKERS, start=1)
-]
-OUTCOME = StoryOutcome(
-    winners=[ADA, BO], elected=[ADA, BO], open={ADA: 1, BO: 1}, closed={BO: 1}, appointed=BO
-)  # fmt: skip
 
 
 def made(**more: Any) -> StoryCourse:
@@ -154,3 +101,9 @@ def test_an_unknown_character_names_the_nearest() -> None:
     with pytest.raises(InputError, match="no character 'Boo'") as error:
         character("Boo", story(), "as")
     assert BO in error.value.remedy
+
+
+def test_from_a_folder(tmp_path: Path) -> None:
+    record = read_run(write_story(tmp_path / "story"))
+    assert recorded_course(record) == made()
+    assert recorded_course(record, seen_by="Cy", turn=5) == made(seen_by=CY, turn=5)

@@ -27,17 +27,23 @@ _COLOURS: Final = {
 }
 
 
-def run_status(viewing: Viewing) -> None:
-    """Draw the status, and keep it up to date."""
-    status = _Status(viewing)
+def run_status(viewing: Viewing, *, numbers: bool = True) -> None:
+    """Draw the status, and keep it up to date.
+
+    Args:
+        viewing: the run.
+        numbers: whether to show how much was said and used.
+    """
+    status = _Status(viewing, numbers=numbers)
     status.sync()
     ui.timer(_POLL_S, status.sync)
     ui.timer(0, status.read_budgets, once=True)
 
 
 class _Status:
-    def __init__(self, viewing: Viewing) -> None:
+    def __init__(self, viewing: Viewing, *, numbers: bool) -> None:
         self._viewing = viewing
+        self._with_numbers = numbers
         self._drawn: object = None
         self._limits: dict[str, float] = {}
         self._topics: list[TopicChanged] = []
@@ -71,6 +77,9 @@ class _Status:
         self._badge.set_text(_stands(board))
         self._badge.props(f"color={_COLOURS[board.status]}")
         self._topic_label.set_text(topic)
+        if not self._with_numbers:
+            self._numbers.set_visibility(False)
+            return
         limit = max(board.started.max_messages, board.turn, 1)
         self._progress.set_text(t("chat.progress", n=number(turn), max=number(limit)))
         named(self._bar, t("chat.progress_name", n=turn, max=limit))
