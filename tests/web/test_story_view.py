@@ -14,7 +14,7 @@ from persimchat.app.web.story.closeness import edges, graph
 from persimchat.app.web.story.standing import belief_colours, belief_lines
 from persimchat.app.web.story.transcript import doing
 from persimchat.app.web.story.view import StoryView
-from persimchat.app.web.story.wording import outcome_sentence
+from persimchat.app.web.story.wording import outcome_sentence, short_names
 from persimchat.personas.scenario import load_story
 from persimchat.state.settings import Settings
 from persimchat.state.settlement import outcome_in_words
@@ -47,7 +47,8 @@ async def test_the_graph_and_the_lines(web: WebContext) -> None:
     assert len(edges(now, 20)) == 6 and edges(now, 21) == []
     assert edges(course.standings[0].characters, 20) == []
     drawn = graph(course, now, names)
-    assert [node["name"] for node in drawn["data"]] == names
+    assert [node["name"] for node in drawn["data"]] == ["Ada", "Bo", "Cy"]
+    assert short_names(["Ada Lind", "Ada Vik"]) == {"Ada Lind": "Ada Lind", "Ada Vik": "Ada Vik"}
     assert drawn["links"][0]["source"] == "0" and drawn["links"][0]["value"] == 20
     assert belief_lines(course, ADA) == {
         "I should lead.": [(0, 60), (1, 61)],

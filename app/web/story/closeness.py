@@ -10,6 +10,7 @@ from nicegui import ui
 from persimchat.app.web.insights.charts import ChartBox
 from persimchat.app.web.looks import CHART_TEXT, TOOLTIP, chart_name, colour
 from persimchat.app.web.story.view import StoryView
+from persimchat.app.web.story.wording import short_names
 from persimchat.app.web.widgets import SEGMENTS, card, named
 from persimchat.app.web.words import number, t
 from persimchat.runs.reports.story_course import CharacterNow, StoryCourse
@@ -36,11 +37,11 @@ def graph(course: StoryCourse, characters: Sequence[CharacterNow], names: list[s
         names: of all, in order of listing.
     """
     weight = {one.name: one.influence for one in characters}
-    most = max(weight.values(), default=0) or 1
+    most, short = max(weight.values(), default=0) or 1, short_names(names)
     nodes = [
         {
             "id": str(place),
-            "name": chart_name(name),
+            "name": chart_name(short[name]),
             "symbolSize": _SMALLEST + (_LARGEST - _SMALLEST) * weight.get(name, 0) / most,
             "itemStyle": {"color": colour(name, names)},
         }
@@ -118,18 +119,19 @@ class Closeness:
 
     def _draw_table(self, now: Sequence[CharacterNow], names: list[str], least: int) -> None:
         self._table.clear()
+        short = short_names(names)
         with self._table, ui.element("table").classes("heat"):
             with ui.element("thead"), ui.element("tr"):
                 with ui.element("th").props("scope=col"):
                     ui.label(t("story.closeness_to")).classes("text-[11px] muted whitespace-nowrap")
                 for name in names:
                     with ui.element("th").props("scope=col").classes("heat-to"):
-                        ui.label(one_line(name))
+                        ui.label(short[name])
             with ui.element("tbody"):
                 for one in now:
                     with ui.element("tr"):
                         with ui.element("th").props("scope=row").classes("heat-who"):
-                            ui.label(one_line(one.name)).classes("truncate")
+                            ui.label(short[one.name]).classes("truncate")
                         for name in names:
                             _cell(one.closeness.get(name), least)
 

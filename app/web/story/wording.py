@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
 from persimchat.app.web.shared.formats import listed
@@ -43,6 +44,13 @@ def room_name(room: RoomCourse) -> str:
 def room_known(room: RoomCourse) -> str:
     """Who knows of a room."""
     return t("story.room_public" if room.public else "story.room_private")
+
+
+def short_names(names: Sequence[str]) -> dict[str, str]:
+    """First names where they tell all apart, else full names; by full name."""
+    plain = {name: one_line(name) for name in names}
+    first = {name: text.split(" ")[0] for name, text in plain.items()}
+    return first if len(set(first.values())) == len(plain) and all(first.values()) else plain
 
 
 def counted(votes: dict[str, int]) -> str:
