@@ -109,7 +109,7 @@ async def story_page(view: StoryView) -> None:
                 stage_bar(view, transcript.show)
             if not played:
                 time_bar(viewing)
-            composer(viewing)
+            composer(viewing, player=(lambda: view.eyes or "") if played else None)
             disclaimer()
         with ui.element("aside") as beside:
             named(beside, t("story.panel"))
@@ -122,7 +122,7 @@ async def story_page(view: StoryView) -> None:
         with frame.left:
             icon_button("tune", t("common.setup"), _toggle(cols, "setup")).on_click(draw)
     with frame.status:
-        run_status(viewing, numbers=not played)
+        run_status(viewing, secret=played)
     with frame.actions:
         if not played:
             run_actions(viewing)

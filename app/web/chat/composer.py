@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from typing import Any
 
 from nicegui import ui
@@ -187,18 +188,24 @@ def ask_for_model(viewing: Viewing) -> None:
 _POLL_S = 0.2
 
 
-def composer(viewing: Viewing) -> None:
-    """Draw the composer, and keep it up to date."""
-    parts = _Composer(viewing)
+def composer(viewing: Viewing, *, player: Callable[[], str] | None = None) -> None:
+    """Draw the composer, and keep it up to date.
+
+    Args:
+        viewing: the run.
+        player: of a story that a person plays: the character whose part the tab has; None for all other runs.
+    """
+    parts = _Composer(viewing, player)
     parts.sync()
     ui.timer(_POLL_S, parts.sync)
-    if parts.speaking is not None:
+    if parts.speaking is not None and player is None:
         ui.timer(0, parts.speaking.remember, once=True)  # a tab's storage exists once the tab is connected
 
 
 class _Composer:
-    def __init__(self, viewing: Viewing) -> None:
+    def __init__(self, viewing: Viewing, player: Callable[[], str] | None) -> None:
         self._viewing = viewing
+        self._player = player
         self._drawn: object = None
         self._over_drawn: object = None
         self.speaking: Speaking | None = None
@@ -218,7 +225,7 @@ class _Composer:
 
     def _draw_live(self, baseline: str | None) -> None:
         if baseline is None:
-            self.speaking = Speaking(self._viewing)
+            self.speaking = Speaking(self._viewing, self._player)
             self.speaking.draw_question()
         with ui.row().classes("w-full items-center gap-2 no-wrap"):
             if self.speaking is not None:
@@ -226,7 +233,7 @@ class _Composer:
             else:
                 ui.label(t("chat.baseline_alone", name=one_line(baseline or ""))).classes("text-sm muted")
             ui.space()
-            if baseline is None:
+            if baseline is None and self._player is None:
                 moderator_menu(self._viewing)
             self._controls = Controls(self._viewing)
         if self.speaking is not None:
@@ -243,6 +250,7 @@ class _Composer:
             board.status,
             board.asked,
             frozenset(board.hands),
+            self._player() if self._player is not None else "",
             (control.paused, control.stopped) if control is not None else None,
         )
         if seen == self._drawn:

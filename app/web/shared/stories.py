@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,16 +13,33 @@ from persimchat.state.story import Story
 
 
 @dataclass(frozen=True)
+class Part:
+    """What a character knows of itself alone.
+
+    Attributes:
+        description: who it is.
+        goals: what it wants.
+    """
+
+    description: str
+    goals: Sequence[str]
+
+
+@dataclass(frozen=True)
 class StoryPlan:
     """What is settled before a story begins.
 
     Attributes:
         story: the section of its scenario.
         rounds: how many rounds it has.
+        rules: what everybody keeps to.
+        parts: by character.
     """
 
     story: Story
     rounds: int
+    rules: Sequence[str]
+    parts: Mapping[str, Part]
 
     def character(self, wanted: str, where: str) -> str:
         """The full name of the character that a name means; raises InputError, which names the nearest one."""
@@ -56,4 +74,12 @@ def read_plan(folder: Path) -> StoryPlan | None:
     manifest = read_manifest(folder)
     if manifest.settings.mode != "story":
         return None
-    return StoryPlan(story_of(manifest), rounds_of(manifest))
+    given = manifest.scenario.given
+    goals = given.get("social_goals") or {}
+    parts = {
+        one["name"]: Part(
+            str(one.get("description", "")), [*(one.get("social_goals") or ()), *(goals.get(one["name"]) or ())]
+        )
+        for one in given["participants"]
+    }
+    return StoryPlan(story_of(manifest), rounds_of(manifest), given.get("rules") or (), parts)

@@ -8,6 +8,7 @@ from nicegui import ui
 
 from persimchat.app.web.shared.formats import cost, joined, listed, tokens
 from persimchat.app.web.story.closeness import Closeness
+from persimchat.app.web.story.parts import Cast, Part
 from persimchat.app.web.story.standing import Beliefs, Resources, Stands, Vote
 from persimchat.app.web.story.view import StoryView
 from persimchat.app.web.story.wording import DOOR, LOCK, room_known, room_name, stage_name
@@ -41,7 +42,15 @@ class _Panel:
                 named(self._part, t("story.parts"))
             self._as_of = ui.label().classes("text-xs muted break-words").mark("story-as-of")
             with ui.column().classes("w-full gap-3 no-wrap") as self._standing:
-                self._cards = (Vote(view), Stands(view), Closeness(view), Beliefs(view), Resources(view))
+                self._cards = (
+                    Part(view),
+                    Vote(view),
+                    Stands(view),
+                    Closeness(view),
+                    Beliefs(view),
+                    Resources(view),
+                    Cast(view),
+                )
                 self._used = ui.label().classes("text-xs muted break-words")
             with ui.column().classes("w-full gap-3 no-wrap") as self._rooms:
                 self._list = ui.column().classes("w-full gap-3")
