@@ -28,7 +28,7 @@ from persimchat.experiments.judging import (
 )
 from persimchat.experiments.measuring import measures_of
 from persimchat.experiments.needs import check_budget, estimates, model_limits
-from persimchat.experiments.place import Changes, Place, Standing, stale_cells
+from persimchat.experiments.place import ITEMS, TABLES, Changes, Place, Standing, stale_cells
 from persimchat.experiments.plan import Plan, plan
 from persimchat.experiments.positions import stance_numbers
 from persimchat.experiments.report import write_report
@@ -172,6 +172,7 @@ async def run_prepared(
     place, experiment = prepared.place, prepared.plan.experiment
     askers = [work.asker for work in prepared.judging]
     need(form)
+    _no_benchmark(place)
     await check_cells(prepared.plan)
     await check_askers(askers)
     limits = model_limits(prepared.plan, judges_of(askers))
@@ -239,6 +240,13 @@ def run_experiment(experiment: Experiment, out: Path | str = RESULTS, **options:
     return wait_for(arun_experiment(experiment, out, **options))
 
 
+def _no_benchmark(place: Place) -> None:
+    """Refuse a benchmark's folder: its report counts right answers, which an experiment's does not know."""
+    if (place.path / TABLES / f"{ITEMS}.csv").exists():
+        remedy = "Run the same `persimchat evaluate benchmark` again: it asks only what is missing."
+        raise InputError("the tables and the report are those of a benchmark", where=str(place.path), remedy=remedy)
+
+
 def report_on(
     experiment: Experiment,
     place: Place,
@@ -256,10 +264,11 @@ def report_on(
         form: a format in which tables are written beside CSV.
 
     Raises:
-        InputError: the folder is no experiment's, or damaged.
+        InputError: the folder is a benchmark's, or no experiment's, or damaged.
         MissingExtraError: the format needs a library that is not installed.
     """
     need(form)
+    _no_benchmark(place)
     found = tables(experiment, place)
     write_tables(found, place, form)
     write_report(found, place)
