@@ -6,13 +6,14 @@ import asyncio
 from typing import Any
 
 from persimchat.models.asking import Answer, appraise
-from persimchat.nodes.story_context import asked, known_blocks, part_of_act, story_of, words_heard
+from persimchat.nodes.story_context import asked, known_blocks, part_of_act, schema_of, story_of, words_heard
 from persimchat.prompts import story_blocks
+from persimchat.state.judgement import Judgement
 from persimchat.state.mind import Step
 from persimchat.state.outcomes import judged
 from persimchat.state.person_answer import BallotKind
 from persimchat.state.settings import Settings
-from persimchat.state.story_judgement import Ballot, ballot_schema
+from persimchat.state.story_judgement import ballot_schema
 
 
 async def vote(mind: Step, settings: Settings) -> Step:
@@ -44,11 +45,11 @@ def ballots_of(mind: Step, candidates: list[str]) -> list[tuple[BallotKind, list
     return asks
 
 
-async def _ballot(mind: Step, settings: Settings, kind: BallotKind, among: list[str]) -> Answer[Ballot | None]:
+async def _ballot(mind: Step, settings: Settings, kind: BallotKind, among: list[str]) -> Answer[Judgement | None]:
     own, story = mind["story"], story_of(mind)
     return await appraise(
         "ballot",
-        ballot_schema(tuple(among)),
+        schema_of(ballot_schema(tuple(among)), mind),
         **asked(mind, settings, "ballot", kind),
         mends=False,
         **known_blocks(mind),

@@ -237,6 +237,11 @@ class Happened(Stored, _Event):
         default=[], exclude_if=is_empty, description="next steps of a stock, plan of a choice, keywords of a summary"
     )
     choice: str = Field(default="", exclude_if=is_empty, description="who or what was chosen")
+    chosen_by: str | None = Field(
+        default=None,
+        exclude_if=is_none,
+        description='a choice: "branch" if a branch made it, not the character; left out elsewhere',
+    )
     closeness: dict[str, int] = Field(
         default={}, exclude_if=is_empty, description="of a review, the answered changes by name; of a standing, 0–100"
     )

@@ -84,23 +84,25 @@ class Strike:
         self.seen[site] += 1
         return (site, self.seen[site]) == self._point
 
-    def around(self, owner: Any, name: str, label: str) -> None:
-        """Make `label:before` and `label:after` sites of a function."""
+    def around(self, owner: Any, name: str, label: str | Callable[..., str]) -> None:
+        """Make `label:before` and `label:after` sites of a function; its arguments may give the label."""
         function = inspect.getattr_static(owner, name)
         call = function.__func__ if isinstance(function, classmethod) else function
 
         @functools.wraps(call)
         def plain(*args: Any, **more: Any) -> Any:
-            self(f"{label}:before")
+            site = label if isinstance(label, str) else label(*args)
+            self(f"{site}:before")
             result = call(*args, **more)
-            self(f"{label}:after")
+            self(f"{site}:after")
             return result
 
         @functools.wraps(call)
         async def waiting(*args: Any, **more: Any) -> Any:
-            self(f"{label}:before")
+            site = label if isinstance(label, str) else label(*args)
+            self(f"{site}:before")
             result = await call(*args, **more)
-            self(f"{label}:after")
+            self(f"{site}:after")
             return result
 
         wrapped: Any = waiting if inspect.iscoroutinefunction(call) else plain
@@ -133,6 +135,8 @@ def _install(strike: Strike) -> None:
 
     strike.around(Exchange, "judge", "judge")
     strike.around(Exchange, "stream", "stream")
+    for question in ("judge", "stream"):
+        strike.around(Exchange, question, lambda exchange, *_: exchange.module)
     strike.around(FileSaver, "aput", "aput")
     strike.around(FileSaver, "aput_writes", "aput_writes")
     strike.around(Connection, "commit", "commit")

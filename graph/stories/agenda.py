@@ -241,12 +241,15 @@ class _Course:
         if answer is not None:
             self._change(name, stock=answer)
             room = {"room": last["room"]} if last["room"] else {}
-            self._note("stock", name, only=[], text=answer["summary"], lines=answer["next_steps"], **room)
+            self._note("stock", name, only=[], text=answer["summary"], lines=answer.get("next_steps", []), **room)
         if last["room"]:
             return self._in_stage("speak", [last["host"]], left=2 * self._stage(last["stage"]).exchanges)
         if not self._did(name):  # its model failed for good
             return self._next_host(last["stage"], last["rest"])
-        return self._in_stage("choose", [name])
+        if last.get("partner") == "":
+            self._note("choice", name, only=[], chosen_by="branch")
+            return self._next_host(last["stage"], last["rest"])
+        return self._in_stage("choose", [name], **({"partner": last["partner"]} if "partner" in last else {}))
 
     def _after_choosing(self) -> Act:
         last, host = self._last, self._last["host"]
@@ -265,8 +268,10 @@ class _Course:
             "opened": self._turn,
             "open": True,
         }
-        self._change(host, plan=answer["plan"])
-        told = {"choice": partner, "lines": answer["plan"], "text": answer["reasoning"]}
+        topics = answer.get("plan", [])
+        self._change(host, plan=topics)
+        told = {"choice": partner, "lines": topics, "text": answer.get("reasoning", "")}
+        told |= {"chosen_by": "branch"} if "partner" in last else {}
         self._note("choice", host, only=[], room=key, **told)
         self._note("met", host, only=None if public else [partner], room=key, others=[partner])
         if agents_among([partner], self._minds):
@@ -365,7 +370,7 @@ class _Course:
         """Write ballots down; the choices by voter, empty for an abstention."""
         for name, ballot in made.items():
             if ballot is not None:
-                self._note(do, name, only=[], choice=ballot["choice"], text=ballot["reasoning"])
+                self._note(do, name, only=[], choice=ballot["choice"], text=ballot.get("reasoning", ""))
         return {name: ballot["choice"] if ballot else "" for name, ballot in made.items()}
 
     def _finish(self, reason: str, detail: str) -> Act:

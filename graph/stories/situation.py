@@ -58,9 +58,10 @@ def _seen(state: StoryState, name: str, story: Story, settings: Settings, words:
     act = state["act"]
     do, stage = act["do"], stage_name(state, story, settings)
     first = do == "awaken"
+    lines = 0 if "memory" in story.ablation else _LINES.get(do, 0)
     decider = story.settlement.decider if story.settlement is not None else ""
     shown = [one["turn"] for one in words]
-    return {
+    seen: StorySituation = {
         "round": state["round"],
         "rounds": settings.rounds,
         "stage": stage,
@@ -70,7 +71,7 @@ def _seen(state: StoryState, name: str, story: Story, settings: Settings, words:
         "happened": happened(
             state,
             name,
-            _LINES.get(do, 0),
+            lines,
             this_round=do == "review",
             without=shown,
         ),
@@ -79,6 +80,9 @@ def _seen(state: StoryState, name: str, story: Story, settings: Settings, words:
         "change": story.limits.change,
         "decider": decider,
     }
+    if story.ablation:
+        seen["ablation"] = story.ablation
+    return seen
 
 
 def cast_of(story: Story, name: str) -> list[dict[str, Any]]:
@@ -117,6 +121,8 @@ def room_seen(state: StoryState, name: str, story: Story, act: Act) -> dict[str,
 def candidates_in(state: StoryState, name: str, story: Story, act: Act) -> list[str]:
     """Who, or which outcome, a character may name in an act; nobody in acts of words."""
     if act["do"] == "choose":
+        if partner := act.get("partner"):
+            return [partner]
         return partners_of(state, story, name, story.stages[act["stage"]])
     return story.candidates if act["do"] == "ballot" else []
 
@@ -193,7 +199,8 @@ def _lines(state: StoryState, name: str) -> Iterator[tuple[int, Seen]]:
     for one in state["happenings"]:
         yield from upto(one["turn"])
         round_ = one["round"]
-        if one["do"] in _TOLD and is_heard(one, name) and (one["do"] == "met" or one["speaker"] == name):
+        own = one["speaker"] == name and bool(one.get("text"))
+        if one["do"] in _TOLD and is_heard(one, name) and (own or one["do"] == "met"):
             told: Seen = {
                 "round": one["round"],
                 "do": one["do"],  # type: ignore[typeddict-item]

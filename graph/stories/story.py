@@ -21,6 +21,7 @@ from persimchat.graph.langgraph_compat import Node, recompiled
 from persimchat.graph.node import TRANSIENT, current_settings, last_attempt, mind_node, module_node, route, silenced
 from persimchat.graph.situation import situation_of
 from persimchat.graph.stories.agenda import NODES, OUTSIDE_STAGES, agents_among, following, story_in
+from persimchat.graph.stories.forcing import forced_choice
 from persimchat.graph.stories.minds import (
     build_awakening,
     build_balloting,
@@ -180,8 +181,10 @@ async def intervene(state: StoryState, settings: Settings) -> dict[str, Any]:
     """Carry out the waiting interventions but for words and the floor, which wait until their speaker's turn."""
     waiting = state["interventions"]
     kept = [one for one in waiting if one["do"] in ("say", "floor")]
-    others: StoryState = {**state, "interventions": [one for one in waiting if one not in kept]}
-    return {**await carry_out_interventions(others, settings), "interventions": kept}
+    forced = [one for one in waiting if one["do"] == "choose"]
+    others: StoryState = {**state, "interventions": [one for one in waiting if one not in [*kept, *forced]]}
+    update = {**await carry_out_interventions(others, settings), "interventions": kept}
+    return update | forced_choice(state, forced, update.get("carried_out", [])) if forced else update
 
 
 def carry_out(state: StoryState) -> list[Send] | Literal["intervene", "__end__"]:

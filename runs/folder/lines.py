@@ -112,9 +112,12 @@ def new_topic(topic: str) -> str:
 
 
 def happening(happened: Happened) -> str:
-    """What happened in a story, in transcript.md: stages as headings, meetings, standings and ballots; else empty."""
+    """What happened in a story, in transcript.md: stages as headings, meetings, standings and ballots; else empty.
+
+    The result is left out: the last line says it.
+    """
     words = happening_in_words(happened)
-    if not words:
+    if not words or happened.do == "outcome":
         return ""
     return f"## {text(words)}\n\n" if happened.do == "stage" else f"*{text(one_line(words))}*\n\n"
 
@@ -125,6 +128,8 @@ def happening_in_words(happened: Happened) -> str:
     match happened.do:
         case "stage":
             return f"Round {number}, {happened.stage}"
+        case "choice" if happened.chosen_by is not None:
+            return f"{who} is to talk to {happened.choice or 'nobody'}: chosen by the {happened.chosen_by}."
         case "met":
             known = "everybody knows" if happened.heard_by is None else "nobody else knows"
             return f"{who} and {others} meet alone; {known}."

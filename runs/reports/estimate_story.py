@@ -6,6 +6,7 @@ Which characters are chosen as partners is not known before; partners are shared
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from math import prod
 from typing import Any, Final
 
 from persimchat.graph.calls import MODULE_OF, calls_of_story, story_utterances
@@ -13,11 +14,11 @@ from persimchat.models.naming import parse_model_name
 from persimchat.models.registry import model_name
 from persimchat.models.usage import cost_usd
 from persimchat.prompts.blocks import estimated_tokens
-from persimchat.runs.reports.estimate_content import lengths
+from persimchat.runs.reports.estimate_content import Lengths, lengths
 from persimchat.state.persona import Persona
 from persimchat.state.scenario import Scenario
 from persimchat.state.settings import Settings
-from persimchat.state.story import Story
+from persimchat.state.story import Ablation, Story
 
 _LINE: Final = 34
 """Typical tokens of a line of what has happened."""
@@ -45,7 +46,7 @@ def story_rows(scenario: Scenario, settings: Settings) -> list[dict[str, Any]]:
             name = parse_model_name(model_name(settings, persona.name, module))
             given = calls * _prompt(scenario, story, persona, task, settings)
             words = typical.bytes_a_word * settings.utterance_words / 4
-            made = calls * (words if task == "story_utterance" else _answer(story, task, typical.answer_tokens))
+            made = calls * (words if task == "story_utterance" else _answer(story, task, typical))
             found.append(
                 {
                     "agent": persona.name,
@@ -82,10 +83,10 @@ def _share(story: Story, task: str, name: str, settings: Settings) -> float:
             return 1 / len(everybody)
 
 
-def _answer(story: Story, task: str, answers: Mapping[str, float]) -> float:
-    if task != "review":
-        return answers[task]
-    return answers["review"] + 5 * (len(story.characters) - 1)
+def _answer(story: Story, task: str, typical: Lengths) -> float:
+    others = 5 * (len(story.characters) - 1) if task == "review" else 0
+    share = prod(typical.answer_shares.get(part, {}).get(task, 1.0) for part in story.ablation)
+    return typical.answer_tokens[task] * share + others
 
 
 def _prompt(scenario: Scenario, story: Story, persona: Persona, task: str, settings: Settings) -> float:
@@ -98,7 +99,7 @@ def _prompt(scenario: Scenario, story: Story, persona: Persona, task: str, setti
     beliefs = _tokens(belief.text for belief in own.beliefs) + 8 * len(own.beliefs)
     rooms = [stage.exchanges for stage in story.stages if stage.kind != "group"]
     mean = sum(rooms) / len(rooms) if rooms else 0.0
-    lines = _lines_a_round(story)
+    lines = 0.0 if "memory" in story.ablation else _lines_a_round(story)
     rounds = range(settings.rounds)
     happened = sum(min(20.0, lines * (before + 0.5)) for before in rounds) / settings.rounds
     shown = {
@@ -112,7 +113,8 @@ def _prompt(scenario: Scenario, story: Story, persona: Persona, task: str, setti
         + min(30.0, lines * settings.rounds) * _LINE
         + len(story.characters) * _ROOM_WORDS * 0.6,
     }
-    return _AROUND[task] + base + shown[task]
+    less = sum(_LESS[part].get(task, 0) for part in story.ablation)
+    return _AROUND[task] + base + shown[task] - less
 
 
 def _lines_a_round(story: Story) -> float:
@@ -120,7 +122,7 @@ def _lines_a_round(story: Story) -> float:
     group = sum(stage.exchanges for stage in story.stages if stage.kind == "group") * len(story.characters)
     meetings = sum(stage.kind == "confidential" for stage in story.stages) * len(story.mains)
     rooms = sum(stage.kind != "group" for stage in story.stages) * 2 * len(story.mains) / len(story.characters)
-    return 1 + group + meetings + 1.5 * rooms
+    return float("reflection" not in story.ablation) + group + meetings + 1.5 * rooms
 
 
 _AROUND: Final = {
@@ -132,6 +134,13 @@ _AROUND: Final = {
     "ballot": 250,
 }
 """Tokens of the words around the data, by task."""
+_LESS: Final[Mapping[Ablation, Mapping[str, int]]] = {
+    "planning": {"stocktaking": 24, "choice": 37, "story_utterance": 23, "summary": 13},
+    "thinking": {"choice": 12, "summary": 23, "ballot": 8},
+    "reflection": {"review": 17},
+    "memory": {},
+}
+"""Tokens that a prompt lacks if minds go without something, beside lines of what happened."""
 
 
 def _tokens(texts: Iterable[str]) -> float:

@@ -107,6 +107,13 @@ MORE = {
     "unknown kind": ("  stages: [{kind: secret}]", "stages[0].kind", "'private', 'confidential' or 'group'"),
     "exchanges": ("  stages: [{kind: group, exchanges: 0}]", "stages[0].exchanges", "from 1 to 20"),
     "limit": ("  limits: {change: 0}", "limits.change", "from 1 to 100"),
+    "unknown ablation": (
+        "  ablation: [memory, planing]",
+        "story.ablation[1]",
+        "'planning', 'thinking', 'reflection' or 'memory'",
+    ),
+    "ablation twice": ("  ablation: [memory, planning, memory]", "story.ablation[2]", "memory is listed twice"),
+    "ablation no list": ("  ablation: memory", "story.ablation", "valid list"),
     "unknown section": ("  stage: []", "story.stage", "'stages'"),
     "nobody to choose": (
         "  stages: [{kind: private, partners: others}]\n    Cy: x",

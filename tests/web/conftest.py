@@ -13,7 +13,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-os.environ.setdefault("NICEGUI_STORAGE_PATH", tempfile.mkdtemp(prefix="nicegui-"))  # read when it is imported
+os.environ["NICEGUI_STORAGE_PATH"] = tempfile.mkdtemp(prefix="nicegui-")  # read at import; each worker has its own
 pytest.importorskip("nicegui", reason="the extra [web] is not installed")
 
 from nicegui import ui
@@ -30,6 +30,9 @@ from persimchat.app.web.live_runs import LiveRun
 from persimchat.app.web.serving import web_app, web_context
 from persimchat.personas.scenario import default_participants, make_scenario
 from persimchat.state.settings import Settings
+
+WAIT_S = 90
+"""How long a browser waits for what it shall see: a busy machine is slow, and a fault is one after a minute, too."""
 
 
 @pytest.fixture

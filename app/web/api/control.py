@@ -55,7 +55,8 @@ def control_router(web: WebContext) -> APIRouter:
         """Begin a run that shares this one's past up to a turn."""
         check_own(web, run)
         say = (wanted.say.speaker, wanted.say.text) if wanted.say else None
-        live = await web.runs.branch(run, wanted.turn, say=say, changes=wanted.settings)
+        choose = (wanted.choose.host, wanted.choose.partner) if wanted.choose else None
+        live = await web.runs.branch(run, wanted.turn, say=say, choose=choose, changes=wanted.settings)
         return info(live.run, live.board)
 
     @router.post("/regenerate", status_code=201)

@@ -47,6 +47,9 @@ class Conversation(_Given):
     social_goals: dict[str, list[Sentence]] = Field(default={}, description="participant's name: goals")
     rules: list[Sentence] = Field(default=[], max_length=100)
     settings: dict[str, Any] = Field(default={}, description="see /api/settings; what is left out has its default")
+    story: dict[str, Any] = Field(
+        default={}, description="of a story: characters, resources, stages, settlement (docs/stories.md); else empty"
+    )
 
 
 class Changes(_Given):
@@ -62,11 +65,22 @@ class Line(_Given):
     text: Words
 
 
+class Choice(_Given):
+    """The choice of a story's host."""
+
+    host: Name = Field(description="a main character")
+    partner: Name = Field(description="whom it talks to, or nobody")
+
+
 class Branch(Changes):
     """The point at which a branch begins."""
 
-    turn: Turn = Field(description="number of shared utterances")
+    turn: Turn | None = Field(
+        default=None,
+        description="number of shared utterances; with `choose`, at least so many, or null for the host's last choice",
+    )
     say: Line | None = Field(default=None, description="an utterance that replaces the next one")
+    choose: Choice | None = Field(default=None, description="of a story: a choice that replaces the host's own")
 
 
 class Regeneration(Changes):
