@@ -2,10 +2,7 @@
 
 Events come in this order: `started`; then for every utterance `speaking`, `token`…, `utterance`, `analysis` (if it is
 on), `verdict` (in debates, if the judge was asked), `mind` (one per agent), `judge_mind` (of a persona judge),
-`turn_ended`; and at last `stopped`. docs/events.md has the whole order, with people, silences and interventions. The
-minds at their awakening (turn 0) come before the first `speaking`. Baselines have no `mind`. Except for group_chat,
-they have no `speaking` and `token`, and several of their utterances may come at a time; so do those of a story's group.
-In a story, `happening` tells what happens between utterances, and `mind` comes only after an update.
+`turn_ended`; and at last `stopped`. The minds at their awakening (turn 0) come first. docs/events.md has the whole order.
 """
 
 from __future__ import annotations
@@ -31,8 +28,7 @@ from persimchat.runs.folder.stored import (
 )
 from persimchat.runs.folder.story_record import StoryOutcome as StoryOutcome
 from persimchat.runs.folder.totals import Totals as Totals
-from persimchat.state.person_answer import Asked as PersonAsked
-from persimchat.state.person_answer import StoryQuestion
+from persimchat.state import person_answer
 
 EVENTS_VERSION: Final = 1
 
@@ -283,12 +279,10 @@ class Asked(_Event):
     event: Literal["asked"] = "asked"
     turn: int = Field(description="utterances so far")
     agent: str = Field(description="who is asked")
-    what: PersonAsked
+    what: person_answer.Asked
     problem: str = Field(default="", description="what was wrong with the previous answer; empty at first")
-    story: StoryQuestion | None = Field(
-        default=None,
-        exclude_if=is_none,
-        description="in a story: where it stands, who may be named, and all that the character knows",
+    story: person_answer.StoryQuestion | None = Field(
+        default=None, exclude_if=is_none, description="in a story: who may be named, and all that the character knows"
     )
 
 
