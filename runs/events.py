@@ -2,7 +2,7 @@
 
 Events come in this order: `started`; then for every utterance `speaking`, `token`…, `utterance`, `analysis` (if it is
 on), `verdict` (in debates, if the judge was asked), `mind` (one per agent), `judge_mind` (of a persona judge),
-`turn_ended`; and at last `stopped`. The minds at their awakening (turn 0) come first. docs/events.md has the whole order.
+`turn_ended`; and at last `stopped`. The minds that awaken (turn 0) come first. docs/events.md has the whole order.
 """
 
 from __future__ import annotations
