@@ -18,6 +18,7 @@ from persimchat.state.mind import Mind
 from persimchat.state.persona import Persona
 from persimchat.state.scenario import Scenario
 from persimchat.state.settings import Settings
+from persimchat.state.story import Story
 
 
 def _topic(state: ConversationInput) -> str:
@@ -116,12 +117,28 @@ def refuse_half_a_story(scenario: Scenario, settings: Settings) -> None:
             where=f"setting mode={settings.mode}",
             remedy="Leave the mode out, or the section story.",
         )
+    if scenario.story is not None:
+        refuse_strategists(scenario.story, settings)
     people = [persona.name for persona in scenario.participants if persona.human]
     if people and scenario.story is not None:
         raise InputError(
             "people cannot take part in a story yet",
             where=f"participant {people[0]}",
             remedy="Let a model take this part.",
+        )
+
+
+def refuse_strategists(story: Story, settings: Settings) -> None:
+    """Refuse plenary and rooms, which go by need to talk, where minds are strategists'.
+
+    Raises:
+        InputError: the story has such a stage.
+    """
+    if story.needs_minds and settings.cognition == "strategist":
+        raise InputError(
+            "plenary and rooms go by need to talk, which cognition=strategist does not judge",
+            where="setting cognition=strategist",
+            remedy="Set cognition=full (or compact, lean), or leave the stages plenary and rooms out.",
         )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any, Literal, NotRequired
 
 from typing_extensions import TypedDict
 
@@ -61,3 +61,5 @@ class StorySituation(TypedDict):
     change: int
     """The greatest change of an update."""
     decider: str
+    heard: NotRequired[list[int]]
+    """For minds that hear and think: the numbers of the utterances that the character has heard, its own clock."""
