@@ -81,7 +81,8 @@ def room(story: StorySituation) -> Block:
     if room is None:
         return Block("room", ())
     others = [Item("beside_me", other, prunable=False) for other in room["others"]]
-    return Block("room", (*others, Item("room", {"public": room["public"]}, prunable=False)))
+    number = [Item("room_number", {key: room[key] for key in ("number", "of")})] if "number" in room else []
+    return Block("room", (*others, Item("room", {"public": room["public"]}, prunable=False), *number))
 
 
 def plan(topics: Sequence[str]) -> Block:

@@ -51,7 +51,7 @@ class StorySituation(TypedDict):
     resources: list[dict[str, Any]]
     """`name`, `owner`, `influence`, `topics`, `description`."""
     room: dict[str, Any] | None
-    """`others`, with what they are known as, and `public`; None outside rooms."""
+    """`others`, with what they are known as, `public`, and of a split group `number` and `of`; None outside rooms."""
     happened: list[Seen]
     """Oldest first."""
     candidates: list[str]

@@ -85,7 +85,7 @@ def _story_notes(story: Story, chosen: list[Any] | None) -> list[str]:
             where="--participants",
             remedy="Leave --participants and -n out.",
         )
-    without = [name for name, one in story.characters.items() if one == Character()]
+    without = [name for name, one in story.characters.items() if one == Character()] if story.mains else []
     listed = ", ".join(without)
     return [f"Without a part under story.characters, so other characters without beliefs: {listed}."] if without else []
 

@@ -16,7 +16,7 @@ from persimchat.state.mind import Step, Utterance, in_step
 from persimchat.state.settings import Settings
 from persimchat.state.story import Story
 from persimchat.state.story_mind import Seen, StorySituation
-from persimchat.state.story_state import Act, StoryState
+from persimchat.state.story_state import Act, Room, StoryState
 from persimchat.state.visibility import is_heard, is_public
 
 _LINES: Final = {"stocktake": 20, "address": 20, "review": 30, "ballot": 30}
@@ -159,7 +159,17 @@ def _room(state: StoryState, name: str, story: Story) -> dict[str, Any] | None:
     return {
         "others": [{"name": other, "known_as": story.characters[other].known_as} for other in others],
         "public": room["public"],
+        **({} if story.stages[room["stage"]].by_two else _number(state, key, room)),
     }
+
+
+def _number(state: StoryState, key: str, room: Room) -> dict[str, int]:
+    """Which of the rooms of a split group a room is, and how many there are."""
+    beside = [
+        one for one, other in state["rooms"].items()
+        if (other["round"], other["stage"]) == (room["round"], room["stage"])
+    ]  # fmt: skip
+    return {"number": beside.index(key) + 1, "of": len(beside)}
 
 
 def _candidates(state: StoryState, name: str, story: Story, act: Act) -> list[str]:

@@ -54,6 +54,27 @@ def said_since(state: Mapping[str, Any], turn: int) -> list[Utterance]:
     return utterances(state["messages"][-count:]) if count > 0 else []
 
 
+def last_at_once(state: Mapping[str, Any]) -> list[Utterance]:
+    """The last utterance; of rooms that are open at the same time, the last one of each that spoke then, in order."""
+    found: list[Utterance] = []
+    split = [room for room in state.get("rooms", {}).values() if room["opened"] < state["turn"]]
+    beside = [room for room in split if room["opened"] == split[-1]["opened"]]
+    place = len(beside)
+    for message in reversed(state["messages"]):
+        said = next(iter(utterances([message])), None)
+        if said is None:
+            break
+        members = {said["speaker"], *said.get("heard_by", [])}
+        at = next((n for n, room in enumerate(beside) if set(room["members"]) == members), None)
+        if found and (at is None or at >= place):
+            break
+        found.insert(0, said)
+        if at is None:
+            break
+        place = at
+    return found
+
+
 def next_speaker(minds: Mapping[str, Mind], members: Sequence[str], last: str, turn: int, settings: Settings) -> str:
     """Who of those present speaks next, by need to talk.
 

@@ -104,7 +104,7 @@ def _prompt(source: Source, later: tuple[str, ...]) -> Prompt:
         parts=tuple(values.get("parts", ())),
         length=values.get("count", 0),
         takes_leave=task == "script" and values["closing"],
-        story=told_of(items, values) if task in OF_STORIES else None,
+        story=told_of(items, values) if task in OF_STORIES or "place" in values else None,
     )
 
 

@@ -125,6 +125,9 @@ def happening_in_words(happened: Happened) -> str:
     match happened.do:
         case "stage":
             return f"Round {number}, {happened.stage}"
+        case "met" if happened.stage == "rooms":
+            first = ", ".join([who, *happened.others[:-1]])
+            return f"Room {happened.room.rpartition('.')[2]}: {first} and {happened.others[-1]}."
         case "met":
             known = "everybody knows" if happened.heard_by is None else "nobody else knows"
             return f"{who} and {others} meet alone; {known}."

@@ -10,6 +10,7 @@ from persimchat.models.offline.prompt import Prompt
 from persimchat.models.offline.randomness import generator
 from persimchat.models.offline.story import arithmetic
 from persimchat.models.offline.story.phrases import FILE, short
+from persimchat.models.offline.story.rooms import kept_of_room
 from persimchat.models.offline.story.told import Held, Told, favoured_in, speaks_for
 from persimchat.models.offline.words import content_words, listed
 
@@ -92,6 +93,8 @@ def choice(prompt: Prompt, seed: int) -> dict[str, Any]:
 def summary(prompt: Prompt, seed: int) -> dict[str, Any]:
     """`Summary`: for whom the other spoke, of what, and how the talk was felt, in a set phrase."""
     told = _told(prompt)
+    if told.room:
+        return kept_of_room(prompt)
     words = " ".join(said.words for said in prompt.recent if said.speaker == told.other)
     felt = arithmetic.tone(_liking(prompt, seed, told.other), generator(seed, "tone", prompt.name, told.other, words))
     whom = favoured_in(words, told.other, [prompt.name, *prompt.present])

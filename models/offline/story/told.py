@@ -60,6 +60,7 @@ class Told:
         closeness: by name, of all others or of the candidates.
         stock: the last stocktaking.
         other: who is in the room.
+        room: the number of the room of a split group; 0 elsewhere.
         plan: topics of a host.
         happened: oldest first.
         candidates: who or what may be chosen.
@@ -76,6 +77,7 @@ class Told:
     closeness: Mapping[str, int] = field(default_factory=dict)
     stock: str = ""
     other: str = ""
+    room: int = 0
     plan: tuple[str, ...] = ()
     happened: tuple[Passed, ...] = ()
     candidates: tuple[str, ...] = ()
@@ -100,6 +102,7 @@ def told_of(items: Sequence[Item], values: Mapping[str, Any]) -> Told:
         or {one_line(v["name"]): v["closeness"] for v in _every(items, "candidate") if v["closeness"] is not None},
         stock=one_line(next(_every(items, "stock"), {}).get("text", "")),
         other=one_line(next(_every(items, "beside_me"), {}).get("name", "")),
+        room=next(_every(items, "room_number"), {}).get("number", 0),
         plan=tuple(one_line(v["text"]) for v in _every(items, "talking_point")),
         happened=tuple(
             Passed(v["do"], one_line(v["who"]), tuple(map(one_line, v["others"])), one_line(v["text"]), v["round"])
