@@ -120,7 +120,7 @@ async def address(mind: Step, settings: Settings) -> dict[str, Any]:
     except ModelError as error:
         if mind.get("required") or (is_transient(error) and not last_attempt()):
             raise
-        return silenced(mind, phases.ADDRESS, error)
+        return silenced(mind, phases.SPEAK if hears(settings) else phases.ADDRESS, error)  # a room has another speaker
     return {"agents": {name: {"story": part_of_act(mind, cast(dict[str, Any], utterance)), "silent": None}}}
 
 

@@ -104,7 +104,11 @@ MORE = {
         "among the outcomes",
     ),  # fmt: skip
     "no stages": ("  stages: []", "stages", "no stages"),
-    "unknown kind": ("  stages: [{kind: secret}]", "stages[0].kind", "'private', 'confidential', 'group', 'plenary' or 'rooms'"),
+    "unknown kind": (
+        "  stages: [{kind: secret}]",
+        "stages[0].kind",
+        "'private', 'confidential', 'group', 'plenary' or 'rooms'",
+    ),
     "exchanges": ("  stages: [{kind: group, exchanges: 0}]", "stages[0].exchanges", "from 1 to 20"),
     "limit": ("  limits: {change: 0}", "limits.change", "from 1 to 100"),
     "unknown section": ("  stage: []", "story.stage", "'stages'"),
