@@ -23,6 +23,8 @@ METHODS: Final = (*PATTERNS, *BASELINES)
 _OWN: Final = ("variant", "method", "model", "seed", "wording", "order")
 PARTICIPANT: Final = "{participant}"
 """In an axis with a level a participant, the text in whose place the name comes."""
+OTHERS: Final = "{others}"
+"""In such an axis, a key that stands for the name of every other participant."""
 _PEOPLE: Final = "participants"
 
 
@@ -144,29 +146,36 @@ def _each(experiment: Experiment, name: str, given: Mapping[str, Any], people: S
             where=where,
             remedy=f"Write each: {_PEOPLE}.",
         )
-    if _placed(bundle, "") == bundle:
+    if _placed(bundle, "", ()) == bundle:
         raise InputError(
             f"{PARTICIPANT} stands nowhere in axis {name}, so its levels would be the same",
             where=where,
-            remedy=f"Write {PARTICIPANT} where the participant's name is to stand.",
+            remedy=f"Write {PARTICIPANT} where the name is to stand, or the key {OTHERS} for all other participants.",
         )
     nobody = given.get("none")
     if nobody is not None and not isinstance(nobody, str):
         raise InputError("none is not a label", where=where, remedy='Write a word, for example none: "nobody".')
     return [
         *([Level(nobody)] if nobody is not None else []),
-        *(_variant(experiment, person, _placed(bundle, person), (name,)) for person in people),
+        *(
+            _variant(experiment, person, _placed(bundle, person, [one for one in people if one != person]), (name,))
+            for person in people
+        ),
     ]
 
 
-def _placed(value: Any, person: str) -> Any:
-    """Data with a participant's name in place of `PARTICIPANT`, in keys, too."""
+def _placed(value: Any, person: str, others: Sequence[str]) -> Any:
+    """Data with a participant's name for `PARTICIPANT`, in keys, too, and the others' names for the key `OTHERS`."""
     if isinstance(value, str):
         return value.replace(PARTICIPANT, person)
     if isinstance(value, Mapping):
-        return {_placed(key, person): _placed(item, person) for key, item in value.items()}
+        return {
+            name: _placed(item, person, others)
+            for key, item in value.items()
+            for name in (others if key == OTHERS else [_placed(key, person, others)])
+        }
     if isinstance(value, list):
-        return [_placed(item, person) for item in value]
+        return [_placed(item, person, others) for item in value]
     return value
 
 

@@ -10,7 +10,7 @@ import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 from pydantic import Field
 
@@ -23,7 +23,7 @@ from persimchat.experiments.benchmark import Benchmark, budgets, experiment_of, 
 from persimchat.experiments.driving import Outcome, Progress, check_cells, drive
 from persimchat.experiments.engine import LocalEngine
 from persimchat.experiments.needs import amounts, summed
-from persimchat.experiments.place import TABLES, Place
+from persimchat.experiments.place import ITEMS, TABLES, Place
 from persimchat.experiments.plan import Planned
 from persimchat.experiments.report import Section, write_report
 from persimchat.experiments.table_models import Row
@@ -33,8 +33,6 @@ from persimchat.models.ledger import Ledger
 from persimchat.runs.events import Totals
 from persimchat.runs.reports.export_writing import write_table
 from persimchat.state.folders import RESULTS
-
-ITEMS: Final = "items"
 
 
 class ItemRow(Row):

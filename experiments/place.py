@@ -37,6 +37,8 @@ from persimchat.state.validation_errors import input_error
 
 FILE, PLAN, EVENTS, LOCK = "experiment.yaml", EXPERIMENT, "cells.jsonl", "driver.lock"
 RUNS, TABLES = CELLS, "tables"
+ITEMS = "items"
+"""The table that a benchmark's folder has and no other."""
 """The files and folders of an experiment."""
 
 FORMAT: Final = 1

@@ -100,7 +100,7 @@ def refuse_people_in_baseline(scenario: Scenario, settings: Settings) -> None:
 
 
 def refuse_half_a_story(scenario: Scenario, settings: Settings) -> None:
-    """Refuse a story without its section, a section without its mode, and people in a story.
+    """Refuse a story without its section, and a section without its mode.
 
     Raises:
         InputError: one of these.
@@ -118,27 +118,33 @@ def refuse_half_a_story(scenario: Scenario, settings: Settings) -> None:
             remedy="Leave the mode out, or the section story.",
         )
     if scenario.story is not None:
-        refuse_strategists(scenario.story, settings)
-    people = [persona.name for persona in scenario.participants if persona.human]
-    if people and scenario.story is not None:
-        raise InputError(
-            "people cannot take part in a story yet",
-            where=f"participant {people[0]}",
-            remedy="Let a model take this part.",
-        )
+        refuse_unfit_minds(scenario.story, scenario.participants, settings)
 
 
-def refuse_strategists(story: Story, settings: Settings) -> None:
-    """Refuse plenary and rooms, which go by need to talk, where minds are strategists'.
+def refuse_unfit_minds(story: Story, participants: Sequence[Persona], settings: Settings) -> None:
+    """Refuse plenary and rooms of strategists, and people and ablations among minds that hear.
 
     Raises:
-        InputError: the story has such a stage.
+        InputError: one of these.
     """
     if story.needs_minds and settings.cognition == "strategist":
         raise InputError(
             "plenary and rooms go by need to talk, which cognition=strategist does not judge",
             where="setting cognition=strategist",
             remedy="Set cognition=full (or compact, lean), or leave the stages plenary and rooms out.",
+        )
+    if story.ablation and settings.cognition != "strategist":
+        raise InputError(
+            f"ablation leaves out parts of strategists, not of minds with cognition={settings.cognition}",
+            where="field story.ablation",
+            remedy="Leave ablation out, or cognition." if not story.needs_minds else "Leave ablation out.",
+        )
+    people = [persona.name for persona in participants if persona.human]
+    if people and settings.cognition != "strategist":
+        raise InputError(
+            f"people can take part in stories of strategists only, not with cognition={settings.cognition} yet",
+            where=f"participant {people[0]}",
+            remedy="Let a model take this part" + (", or leave cognition out." if not story.needs_minds else "."),
         )
 
 

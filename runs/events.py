@@ -5,7 +5,8 @@ on), `verdict` (in debates, if the judge was asked), `mind` (one per agent), `ju
 `turn_ended`; and at last `stopped`. docs/events.md has the whole order, with people, silences and interventions. The
 minds at their awakening (turn 0) come before the first `speaking`. Baselines have no `mind`. Except for group_chat,
 they have no `speaking` and `token`, and several of their utterances may come at a time; so do those of a story's group.
-In a story, `happening` tells what happens between utterances, and `mind` comes only after an update.
+In a story, `happening` tells what happens between utterances, and `mind` comes only after an update, unless minds hear
+and think.
 """
 
 from __future__ import annotations
@@ -31,6 +32,8 @@ from persimchat.runs.folder.stored import (
 )
 from persimchat.runs.folder.story_record import StoryOutcome as StoryOutcome
 from persimchat.runs.folder.totals import Totals as Totals
+from persimchat.state.person_answer import Asked as PersonAsked
+from persimchat.state.person_answer import StoryQuestion
 
 EVENTS_VERSION: Final = 1
 
@@ -219,10 +222,12 @@ class Happened(Stored, _Event):
     event: Literal["happening"] = "happening"
     turn: Turn = Field(description="utterances so far")
     round: Count = Field(description="0 before the first round; in the vote, one more than there are rounds")
-    stage: str = Field(default="", description="private, confidential or group; empty outside the stages")
+    stage: str = Field(
+        default="", description="private, confidential, group, plenary or rooms; empty outside the stages"
+    )
     do: str = Field(
-        description="what: stage (begins), met (two meet), stock, choice, summary, review, standing (where a "
-        "character stands after an update), guess, ballot, closed_ballot, outcome"
+        description="what: stage (begins), met (two meet, or a room opens), stock, choice, summary, review, standing "
+        "(where a character stands after an update), guess, ballot, closed_ballot, outcome"
     )
     speaker: str = Field(default="", description="whose doing it is; empty for the story's own")
     heard_by: list[str] | None = Field(
@@ -235,6 +240,11 @@ class Happened(Stored, _Event):
         default=[], exclude_if=is_empty, description="next steps of a stock, plan of a choice, keywords of a summary"
     )
     choice: str = Field(default="", exclude_if=is_empty, description="who or what was chosen")
+    chosen_by: str | None = Field(
+        default=None,
+        exclude_if=is_none,
+        description='a choice: "branch" if a branch made it, not the character; left out elsewhere',
+    )
     closeness: dict[str, int] = Field(
         default={}, exclude_if=is_empty, description="of a review, the answered changes by name; of a standing, 0–100"
     )
@@ -276,8 +286,13 @@ class Asked(_Event):
     event: Literal["asked"] = "asked"
     turn: int = Field(description="utterances so far")
     agent: str = Field(description="who is asked")
-    what: Literal["utterance", "need_to_talk"]
+    what: PersonAsked
     problem: str = Field(default="", description="what was wrong with the previous answer; empty at first")
+    story: StoryQuestion | None = Field(
+        default=None,
+        exclude_if=is_none,
+        description="in a story: where it stands, who may be named, and all that the character knows",
+    )
 
 
 class HandRaised(_Event):

@@ -6,6 +6,8 @@ from typing import Any, Literal, NotRequired
 
 from typing_extensions import TypedDict
 
+from persimchat.state.story import Ablation
+
 
 class StoryMind(TypedDict):
     """What a mind carries through a story."""
@@ -63,3 +65,5 @@ class StorySituation(TypedDict):
     decider: str
     heard: NotRequired[list[int]]
     """For minds that hear and think: the numbers of the utterances that the character has heard, its own clock."""
+    ablation: NotRequired[list[Ablation]]
+    """What the mind goes without; missing if nothing."""

@@ -167,8 +167,7 @@ def _tell(wanted: Benchmark, results: BenchmarkResults, *, as_json: bool) -> Non
     from persimchat.app.views import benchmark_view
     from persimchat.app.views.printing import print_all
     from persimchat.experiments.benchmark import notes, paper_says
-    from persimchat.experiments.benchmarking import ITEMS
-    from persimchat.experiments.place import TABLES
+    from persimchat.experiments.place import ITEMS, TABLES
     from persimchat.experiments.report import NAME
     from persimchat.state.plain_text import one_line
 

@@ -116,6 +116,7 @@ def run(
 
     The same command goes on where an interrupted one stopped. Budgets override those of the file.
     """
+    from persimchat.app.commands.judging import agree
     from persimchat.experiments.api import prepare
     from persimchat.experiments.engine import EngineChoice
     from persimchat.experiments.file import Experiment
@@ -128,7 +129,7 @@ def run(
     if not as_json:
         _print(prepared)
     if not yes and _asks(prepared):
-        _confirm()
+        agree()
     options = [*(["--renew"] if renew else []), *([] if out == RESULTS else ["--out", str(out)]), *choice.options()]
     again = shlex.join(["persimchat", "experiment", "run", str(file), *options])
     results = asyncio.run(_driven(prepared, again, form, choice, quiet=as_json))
@@ -187,16 +188,6 @@ def _asks(prepared: Prepared) -> bool:
     costs = any(total.cost_usd is None or total.cost_usd > 0 for total in expected)
     changed = prepared.changes is not None and bool(prepared.changes.new or prepared.changes.gone)
     return changed or costs or sum(total.calls for total in expected) > _ASKS_ABOVE
-
-
-def _confirm() -> None:
-    if not sys.stdin.isatty():
-        raise InputError(
-            "there is no terminal on which to ask whether to start",
-            where="persimchat experiment run",
-            remedy="Add --yes.",
-        )
-    typer.confirm("Start?", abort=True, err=True)
 
 
 def _data(prepared: Prepared) -> dict[str, Any]:

@@ -135,9 +135,9 @@ def agree() -> None:
     """
     if sys.stdin is None or not sys.stdin.isatty():
         raise InputError(
-            "there is no terminal on which to agree to these calls",
-            where="persimchat evaluate",
-            remedy="Add --yes, or set a budget and add --yes.",
+            "there is no terminal on which to ask whether to start",
+            where="standard input",
+            remedy="Add --yes. A budget limits what it may take.",
         )
     if not typer.confirm("Start?", err=True):
         raise Interrupted

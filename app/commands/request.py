@@ -52,8 +52,6 @@ def scenario_of(wanted: Wanted) -> tuple[Scenario, list[str]]:
     if wanted.scenario is None and wanted.topic and Path(wanted.topic).suffix in _FILES:
         wanted = replace(wanted, topic=None, scenario=Path(wanted.topic))
     scenario, notes = _without_newcomers(wanted)
-    if scenario.story is not None and wanted.humans:
-        raise InputError("people cannot take part in a story yet", where="--human", remedy="Leave --human out.")
     return with_people(scenario, wanted.humans or ()), notes
 
 

@@ -22,7 +22,8 @@ from persimchat.graph.langgraph_compat import Node, recompiled
 from persimchat.graph.minds import build_hearing, build_thinking
 from persimchat.graph.node import TRANSIENT, current_settings, last_attempt, mind_node, module_node, route, silenced
 from persimchat.graph.situation import situation_of
-from persimchat.graph.stories.agenda import NODES, first_act, first_mind, following, story_in
+from persimchat.graph.stories.agenda import NODES, agents_among, following, story_in
+from persimchat.graph.stories.forcing import forced_choice
 from persimchat.graph.stories.hearing import all_hear, others_think, what_each_did
 from persimchat.graph.stories.minds import (
     build_awakening,
@@ -33,12 +34,14 @@ from persimchat.graph.stories.minds import (
     build_summarising,
     settle_alone,
 )
+from persimchat.graph.stories.playing import for_person
 from persimchat.graph.stories.situation import for_act
-from persimchat.graph.stories.talks import hears, room_of
+from persimchat.graph.stories.talks import OUTSIDE_STAGES, hears, room_of
 from persimchat.models.failures import is_transient
-from persimchat.nodes.assembling import refuse_strategists, topic_in
+from persimchat.nodes.assembling import refuse_unfit_minds, topic_in
 from persimchat.nodes.intervening import intervene as carry_out_interventions
 from persimchat.nodes.natural_language import Template, word_utterance
+from persimchat.nodes.playing import person_decides, play_words
 from persimchat.nodes.saying import say
 from persimchat.nodes.story_context import part_of_act
 from persimchat.personas.scenario import load_story, make_scenario
@@ -47,7 +50,9 @@ from persimchat.state.errors import ModelError
 from persimchat.state.intervention import Floor, Say, intervention
 from persimchat.state.mind import Step, Utterance
 from persimchat.state.settings import Settings
-from persimchat.state.story_state import StoryInput, StoryOutput, StoryState
+from persimchat.state.story import Story
+from persimchat.state.story_mind import StoryMind
+from persimchat.state.story_state import Act, StoryInput, StoryOutput, StoryState
 
 NAME = "story"
 
@@ -66,22 +71,45 @@ async def begin(state: StoryState, settings: Settings) -> dict[str, Any]:
     )
     story = made.story
     assert story is not None  # `given` has one
-    refuse_strategists(story, settings)
+    refuse_unfit_minds(story, made.participants, settings)
     assembled = await assemble(given, settings)
     gone, minds = assembled["agents"]
     for name, mind in minds.items():
-        mind["story"] = first_mind(story, name)
+        mind["story"] = _first_mind(story, name)
     return {
         **assembled,
         "agents": [gone, minds],
         "story": story.model_dump(by_alias=True),
         "round": 0,
-        "act": first_act(story),
+        "act": _awakening(agents_among(list(minds), minds)),
         "rooms": {},
         "happenings": None,
         "owners": {resource.name: resource.owner for resource in story.resources},
         "outcome": None,
     }
+
+
+def _first_mind(story: Story, name: str) -> StoryMind:
+    """The story's part of a mind before it awakens."""
+    one = story.characters[name]
+    others = [other for other in story.characters if other != name]
+    return {
+        "main": one.main,
+        "beliefs": [{"text": b.text, "score": b.score, "for": b.favours or ""} for b in one.beliefs],
+        "closeness": {other: one.closeness.get(other, story.limits.closeness) for other in others},
+        "supports": one.supports,
+        "stock": None,
+        "plan": [],
+        "review": "",
+        "done": 0,
+        "answer": None,
+    }
+
+
+def _awakening(who: list[str]) -> Act:
+    """The act with which a story begins: everybody awakens whose part no person takes."""
+    outside = {"stage": OUTSIDE_STAGES, "host": "", "rest": [], "left": 0, "room": ""}
+    return cast(Act, {"n": 1, "do": "awaken", "who": who, **outside})
 
 
 def _small_story(state: StoryState) -> StoryState:
@@ -124,6 +152,11 @@ async def address(mind: Step, settings: Settings) -> dict[str, Any]:
     return {"agents": {name: {"story": part_of_act(mind, cast(dict[str, Any], utterance)), "silent": None}}}
 
 
+async def person_speaks(mind: Step, settings: Settings) -> dict[str, Any]:
+    """A person speaks for their character, in its room or before the group."""
+    return await play_words(mind, settings)
+
+
 async def publish(state: StoryState, settings: Settings) -> dict[str, Any]:
     """Make words known and advance the clock: those of one speaker, or those of a chat round or of rooms at once."""
     turn, act = state["turn"], state["act"]
@@ -134,11 +167,13 @@ async def publish(state: StoryState, settings: Settings) -> dict[str, Any]:
     if act["do"] != "address":
         return {}
     minds = [state["agents"][name] for name in act["who"] if state["agents"][name]["story"]["done"] == act["n"]]
+    speakers = [mind for mind in minds if mind["story"]["answer"] is not None]  # a person may have passed
     messages = []
-    agents = what_each_did(state, [mind["name"] for mind in minds], settings)
-    for number, mind in enumerate(minds, start=turn + 1):
+    agents = what_each_did(state, [mind["name"] for mind in speakers], settings)
+    for number, mind in enumerate(speakers, start=turn + 1):
         utterance = cast(Utterance, {**(mind["story"]["answer"] or {}), "turn": number})
-        messages.append(as_message(utterance, utterance_id(state["simulation"], number)))
+        by_person = bool(mind.get("human"))
+        messages.append(as_message(utterance, utterance_id(state["simulation"], number), by_person=by_person))
         own = {"utterances": mind["utterances"] + 1, "last_spoke": number}
         agents[mind["name"]] = {**agents.get(mind["name"], {}), **own}
     return {"messages": messages, "turn": turn + len(messages), "agents": agents}
@@ -159,8 +194,10 @@ async def intervene(state: StoryState, settings: Settings) -> dict[str, Any]:
     """Carry out the waiting interventions but for words and the floor, which wait until their speaker's turn."""
     waiting = state["interventions"]
     kept = [one for one in waiting if one["do"] in ("say", "floor")]
-    others: StoryState = {**state, "interventions": [one for one in waiting if one not in kept]}
-    return {**await carry_out_interventions(others, settings), "interventions": kept}
+    forced = [one for one in waiting if one["do"] == "choose"]
+    others: StoryState = {**state, "interventions": [one for one in waiting if one not in [*kept, *forced]]}
+    update = {**await carry_out_interventions(others, settings), "interventions": kept}
+    return update | forced_choice(state, forced, update.get("carried_out", [])) if forced else update
 
 
 def carry_out(state: StoryState) -> list[Send] | Literal["intervene", "__end__"]:
@@ -185,9 +222,14 @@ def carry_out(state: StoryState) -> list[Send] | Literal["intervene", "__end__"]
     more: dict[str, Any] = {"avoid": avoid} if avoid else {}
     if act["do"] == "awaken":
         more["asks"] = "impressions" if story.first_impressions and story.mains else ""
-    node = NODES[act["do"]]
-    own = [Send(node, for_act(state, name, story, settings, **more)) for name in act["who"]]
-    return [*own, *others_think(state, settings)]
+    agents = agents_among(act["who"], present)
+    node = phases.PERSON_SPEAKS if act["do"] in ("speak", "address") else phases.PERSON_DECIDES
+    people = [name for name in act["who"] if name not in agents]
+    return [
+        *(Send(NODES[act["do"]], for_act(state, name, story, settings, **more)) for name in agents),
+        *(Send(node, for_person(state, name, story, settings)) for name in people),
+        *others_think(state, settings),
+    ]
 
 
 def _given(state: StoryState, words: Say, settings: Settings) -> dict[str, Any]:
@@ -220,6 +262,8 @@ def build_story(checkpointer: Checkpointer = None) -> CompiledStateGraph[Any, An
         phases.CHOOSE: mind_node(build_choosing(), phases.CHOOSE),
         phases.SPEAK: module_node(speak, tells=True),
         phases.ADDRESS: module_node(address, tells=True),
+        phases.PERSON_SPEAKS: module_node(person_speaks),
+        phases.PERSON_DECIDES: module_node(person_decides),
         phases.SAY: module_node(say),
         phases.THINK: mind_node(build_thinking(), phases.THINK),
         phases.PUBLISH: module_node(publish),
@@ -234,12 +278,13 @@ def build_story(checkpointer: Checkpointer = None) -> CompiledStateGraph[Any, An
         builder.add_node(name, node, retry_policy=TRANSIENT if asks else None)
     builder.add_edge(START, phases.ASSEMBLE)
     builder.add_conditional_edges(phases.ASSEMBLE, route(carry_out), [phases.AWAKEN])
-    ways = [*NODES.values(), phases.SAY, phases.THINK, phases.INTERVENE, END]
+    people = [phases.PERSON_SPEAKS, phases.PERSON_DECIDES]
+    ways = [*NODES.values(), *people, phases.SAY, phases.THINK, phases.INTERVENE, END]
     builder.add_conditional_edges(phases.AGENDA, route(carry_out), ways)
     builder.add_conditional_edges(phases.PUBLISH, route(all_hear), [phases.HEAR, phases.AGENDA])
-    for name in (phases.SPEAK, phases.ADDRESS, phases.SAY, phases.THINK):
+    for name in (phases.SPEAK, phases.ADDRESS, phases.PERSON_SPEAKS, phases.SAY, phases.THINK):
         builder.add_edge(name, phases.PUBLISH)
     silent = (phases.AWAKEN, phases.STOCKTAKE, phases.CHOOSE, phases.SUMMARISE, phases.REVIEW, phases.BALLOT)
-    for name in (*silent, phases.HEAR, phases.INTERVENE):
+    for name in (*silent, phases.PERSON_DECIDES, phases.HEAR, phases.INTERVENE):
         builder.add_edge(name, phases.AGENDA)
     return recompiled(ConversationGraph, builder.compile(checkpointer=checkpointer, name=NAME))

@@ -7,20 +7,21 @@ out evenly. Prompts of minds that hear and think are a conversation's, after hal
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from math import prod
 from typing import Any, Final
 
-from persimchat.graph.calls import MODULE_OF, Hearing, calls_of_story, hearing_of_story
+from persimchat.graph.calls import MODULE_OF, calls_of_story, hearing_of_story, story_utterances
 from persimchat.models.naming import parse_model_name
 from persimchat.models.registry import model_name
 from persimchat.models.usage import cost_usd
 from persimchat.prompts.blocks import estimated_tokens
-from persimchat.runs.reports.estimate_content import Typical, lengths
+from persimchat.runs.reports.estimate_content import Lengths, Typical, lengths
 from persimchat.runs.reports.estimate_prompts import judgements, prompt_of_mind, schema_tokens
 from persimchat.state.persona import Persona
 from persimchat.state.scenario import Scenario
 from persimchat.state.settings import Settings
 from persimchat.state.stage import Stage
-from persimchat.state.story import Story
+from persimchat.state.story import Ablation, Story
 
 _LINE: Final = 34
 """Typical tokens of a line of what has happened."""
@@ -29,7 +30,7 @@ _ROOM_WORDS: Final = 45
 
 
 def story_rows(scenario: Scenario, settings: Settings) -> list[dict[str, Any]]:
-    """The rows of an estimate, one for each agent and module.
+    """The rows of an estimate, one for each agent and module; a person who takes a part makes no calls.
 
     Args:
         scenario: with a story.
@@ -43,7 +44,7 @@ def story_rows(scenario: Scenario, settings: Settings) -> list[dict[str, Any]]:
     found: list[dict[str, Any]] = []
     for task, number in calls_of_story(story, settings, typical.reflecting).items():
         for persona in scenario.participants:
-            calls = number * _share(story, task, persona.name, hearing)
+            calls = 0.0 if persona.human else number * _share(story, task, persona.name, settings)
             if not calls:
                 continue
             module = MODULE_OF.get(task, task)
@@ -51,7 +52,7 @@ def story_rows(scenario: Scenario, settings: Settings) -> list[dict[str, Any]]:
             if task in _AROUND:
                 given = calls * _prompt(scenario, story, persona, task, settings)
                 words = typical.bytes_a_word * settings.utterance_words / 4
-                made = calls * (words if task == "story_utterance" else _answer(story, task, typical.answer_tokens))
+                made = calls * (words if task == "story_utterance" else _answer(story, task, typical))
             else:
                 asked = prompt_of_mind(minds, persona, task, middle) + schema_tokens(minds, task, name)
                 given, made = calls * (asked + _PLACE), calls * _made(minds, task)
@@ -77,7 +78,7 @@ def _made(minds: Typical, task: str) -> float:
     return float(sum(minds.lengths.answered(part, participants=people, words=words) for part in parts))
 
 
-def _share(story: Story, task: str, name: str, hearing: Hearing) -> float:
+def _share(story: Story, task: str, name: str, settings: Settings) -> float:
     """The share of a task's calls that are one character's."""
     everybody, mains = list(story.characters), story.mains
     if not mains:
@@ -95,19 +96,24 @@ def _share(story: Story, task: str, name: str, hearing: Hearing) -> float:
             return two * (host + partner) / 2 + (1 - two) / len(everybody)
         case "choice":
             return host
+        case "story_utterance" | "utterance":
+            alone = sum(stage.made(len(everybody), len(mains)) for stage in story.stages if stage.by_two)
+            rooms = settings.rounds * alone / story_utterances(story, settings.rounds)
+            return rooms * (host + partner) / 2 + (1 - rooms) / len(everybody)
         case "ballot":
             return (name in story.voters) / len(story.voters)
         case "review":
             return 1 / len(everybody)
         case _:
+            hearing = hearing_of_story(story, settings)
             two = hearing.by_two / hearing.heard if hearing.heard else 0.0
             return two * (host + partner) / 2 + (1 - two) / len(everybody)
 
 
-def _answer(story: Story, task: str, answers: Mapping[str, float]) -> float:
-    if task != "review":
-        return answers[task]
-    return answers["review"] + 5 * (len(story.characters) - 1)
+def _answer(story: Story, task: str, typical: Lengths) -> float:
+    others = 5 * (len(story.characters) - 1) if task == "review" else 0
+    share = prod(typical.answer_shares.get(part, {}).get(task, 1.0) for part in story.ablation)
+    return typical.answer_tokens[task] * share + others
 
 
 def _prompt(scenario: Scenario, story: Story, persona: Persona, task: str, settings: Settings) -> float:
@@ -122,7 +128,7 @@ def _prompt(scenario: Scenario, story: Story, persona: Persona, task: str, setti
         stage.exchanges if stage.by_two else (stage.utterances or 0) / 2 for stage in story.stages if _apart(stage)
     ]
     mean = sum(rooms) / len(rooms) if rooms else 0.0
-    lines = _lines_a_round(story)
+    lines = 0.0 if "memory" in story.ablation else _lines_a_round(story)
     rounds = range(settings.rounds)
     happened = sum(min(20.0, lines * (before + 0.5)) for before in rounds) / settings.rounds
     shown = {
@@ -136,7 +142,8 @@ def _prompt(scenario: Scenario, story: Story, persona: Persona, task: str, setti
         + min(30.0, lines * settings.rounds) * _LINE
         + len(story.characters) * _ROOM_WORDS * 0.6,
     }
-    return _AROUND[task] + base + shown[task]
+    less = sum(_LESS[part].get(task, 0) for part in story.ablation)
+    return _AROUND[task] + base + shown[task] - less
 
 
 def _lines_a_round(story: Story) -> float:
@@ -146,7 +153,7 @@ def _lines_a_round(story: Story) -> float:
     meetings = sum(stage.kind == "confidential" for stage in story.stages) * len(story.mains)
     split = sum(stage.split is not None for stage in story.stages)
     rooms = sum(stage.by_two for stage in story.stages) * 2 * mains / everybody + split
-    return 1 + group + meetings + 1.5 * rooms
+    return float("reflection" not in story.ablation) + group + meetings + 1.5 * rooms
 
 
 def _apart(stage: Stage) -> bool:
@@ -165,6 +172,13 @@ _AROUND: Final = {
     "ballot": 250,
 }
 """Tokens of the words around the data, by task."""
+_LESS: Final[Mapping[Ablation, Mapping[str, int]]] = {
+    "planning": {"stocktaking": 24, "choice": 37, "story_utterance": 23, "summary": 13},
+    "thinking": {"choice": 12, "summary": 23, "ballot": 8},
+    "reflection": {"review": 17},
+    "memory": {},
+}
+"""Tokens that a prompt lacks if minds go without something, beside lines of what happened."""
 
 
 def _tokens(texts: Iterable[str]) -> float:

@@ -130,7 +130,10 @@ def test_debates_are_held_as_an_experiments_conversations(command: Run, serve: S
     before = len(script.asked)
     assert data(command, *asked, "--model", server.model())["methods"][1]["unparseable"] == 1
     assert len(script.asked) == before
-    assert command("experiment", "report", "results/own").code == 0
+    for again in (("report", "results/own"), ("run", "results/own/experiment.yaml", "--yes")):
+        refused = command("experiment", *again)
+        assert refused.code == 2 and "evaluate benchmark" in refused.err
+    assert Path("results/own/report.html").read_text(encoding="utf-8") == report
 
 
 @pytest.mark.proof

@@ -12,7 +12,7 @@ from story_talks import NAMES, last_of, scenario
 from persimchat.graph.calls import calls_of_story
 from persimchat.graph.routing import draw
 from persimchat.graph.stories.story import build_story
-from persimchat.nodes.assembling import refuse_strategists
+from persimchat.nodes.assembling import refuse_unfit_minds
 from persimchat.state.conversation import utterances
 from persimchat.state.errors import InputError, ModelError
 from persimchat.state.scenario import Scenario
@@ -157,4 +157,4 @@ def test_rooms_of_strategists_are_refused() -> None:
     story = breakouts(4, [ROOMS, REPORTS]).story
     assert story is not None
     with pytest.raises(InputError, match="cognition=strategist does not judge"):
-        refuse_strategists(story, Settings(mode="story"))
+        refuse_unfit_minds(story, [], Settings(mode="story"))

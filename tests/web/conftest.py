@@ -31,6 +31,9 @@ from persimchat.app.web.serving import web_app, web_context
 from persimchat.personas.scenario import default_participants, make_scenario
 from persimchat.state.settings import Settings
 
+WAIT_S = 90
+"""How long a browser waits for what it shall see: a busy machine is slow, and a fault is one after a minute, too."""
+
 
 @pytest.fixture
 def web(tmp_path: Path) -> WebContext:

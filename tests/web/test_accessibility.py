@@ -10,7 +10,7 @@ from selenium import webdriver
 from selenium.common.exceptions import StaleElementReferenceException
 from selenium.webdriver.common.by import By
 from selenium.webdriver.support.ui import WebDriverWait
-from web.conftest import Server
+from web.conftest import WAIT_S, Server
 from web.npm import axe_core
 
 from persimchat.runs.api import simulate
@@ -34,7 +34,7 @@ class Eyes:
         self.browser = browser
         self.url = url
         self._axe = axe
-        self.wait = WebDriverWait(browser, 30, ignored_exceptions=[StaleElementReferenceException])
+        self.wait = WebDriverWait(browser, WAIT_S, ignored_exceptions=[StaleElementReferenceException])
 
     def open(self, address: str, ready: str) -> None:
         """Open a page, and wait until it listens and shows something of this selector."""

@@ -15,7 +15,7 @@ from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.remote.webelement import WebElement
 from selenium.webdriver.support.ui import WebDriverWait
-from web.conftest import Server
+from web.conftest import WAIT_S, Server
 
 from persimchat.app.web.live_runs import LiveRuns
 from persimchat.personas.scenario import default_participants, make_scenario
@@ -42,7 +42,7 @@ class Page:
 
     def __init__(self, browser: webdriver.Chrome) -> None:
         self.browser = browser
-        self.wait = WebDriverWait(browser, 30)
+        self.wait = WebDriverWait(browser, WAIT_S)
 
     def open(self, server: Server, run: str) -> None:
         self.browser.get(f"{server.url}/run/{run}")

@@ -12,7 +12,7 @@ from nicegui.testing import User
 from run_folders import PEOPLE, given, manifest, mind, score, utterance, write_debate, write_run, write_steered
 from selenium.webdriver.common.by import By
 from selenium.webdriver.support.ui import WebDriverWait
-from web.conftest import Server, begin
+from web.conftest import WAIT_S, Server, begin
 
 from persimchat.app.web.context import Viewing, WebContext
 from persimchat.app.web.insights.insights_panel import drawn_from, insights_panel
@@ -185,7 +185,7 @@ def test_charts_in_a_browser(server: Server, browser):
     names = (":alert(1)", "<img src=x onerror=alert(2)>", "Eva")
     folder = write_debate(server.folder / "conversations", 6, names, run="20260101-120000-hostile")
     browser.get(f"{server.url}/run/{folder.name}")
-    wait = WebDriverWait(browser, 30)
+    wait = WebDriverWait(browser, WAIT_S)
     wait.until(lambda b: len(b.find_elements(By.CSS_SELECTOR, ".nicegui-echart canvas")) >= 4)
     assert [entry for entry in browser.get_log("browser") if entry["level"] == "SEVERE"] == []
     assert browser.find_elements(By.CSS_SELECTOR, "img[src=x]") == []

@@ -7,7 +7,7 @@ from selenium import webdriver
 from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.ui import WebDriverWait
-from web.conftest import Server
+from web.conftest import WAIT_S, Server
 
 pytestmark = [pytest.mark.proof, pytest.mark.timeout(180)]
 
@@ -26,7 +26,7 @@ class Keyboard:
 
     def __init__(self, browser: webdriver.Chrome) -> None:
         self.browser = browser
-        self.wait = WebDriverWait(browser, 30)
+        self.wait = WebDriverWait(browser, WAIT_S)
 
     def press(self, *keys: str) -> None:
         ActionChains(self.browser).send_keys(*keys).perform()

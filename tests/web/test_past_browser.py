@@ -17,7 +17,7 @@ from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.remote.webelement import WebElement
 from selenium.webdriver.support.ui import WebDriverWait
-from web.conftest import Server
+from web.conftest import WAIT_S, Server
 
 from persimchat.runs.api import simulate
 from persimchat.state.settings import Settings
@@ -34,7 +34,7 @@ class Page:
 
     def __init__(self, browser: webdriver.Chrome) -> None:
         self.browser = browser
-        self.wait = WebDriverWait(browser, 30, ignored_exceptions=MOVING)
+        self.wait = WebDriverWait(browser, WAIT_S, ignored_exceptions=MOVING)
 
     def named(self, name: str) -> WebElement:
         """The control of a name, once it is to be seen."""
@@ -45,6 +45,15 @@ class Page:
         """The innermost thing that reads so, once it is to be seen."""
         found = (By.XPATH, f'//*[normalize-space(text())="{text}"]')
         return self.wait.until(lambda b: next((e for e in b.find_elements(*found) if e.is_displayed()), None))
+
+    def press(self, text: str) -> None:
+        """Click the innermost thing that reads so, also where the page has just drawn it anew."""
+
+        def pressed(_: webdriver.Chrome) -> bool:
+            self.reading(text).click()
+            return True
+
+        self.wait.until(pressed)
 
     def choose(self, text: str) -> None:
         """Click the entry of the open menu in whose text this stands, once it stays where it is."""

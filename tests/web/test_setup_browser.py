@@ -11,7 +11,7 @@ from selenium import webdriver
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.ui import WebDriverWait
-from web.conftest import Server
+from web.conftest import WAIT_S, Server
 
 START = "//button[contains(., 'Start the conversation') or contains(., 'Start a new conversation')]"
 
@@ -27,7 +27,7 @@ def write(browser: webdriver.Chrome, label: str, text: str) -> None:
 
 
 def click(browser: webdriver.Chrome, xpath: str) -> None:
-    element = WebDriverWait(browser, 20).until(lambda b: b.find_element(By.XPATH, xpath))
+    element = WebDriverWait(browser, WAIT_S).until(lambda b: b.find_element(By.XPATH, xpath))
     browser.execute_script("arguments[0].scrollIntoView({block: 'center'})", element)
     element.click()
 
@@ -41,13 +41,13 @@ def ended(browser: webdriver.Chrome, folder: Path) -> dict[str, Any]:
         found = json.loads(path.read_text(encoding="utf-8")) if slash and path.is_file() else {}
         return found if found.get("stop_reason") else None
 
-    return WebDriverWait(browser, 90).until(record)
+    return WebDriverWait(browser, WAIT_S).until(record)
 
 
 @pytest.mark.proof
 def test_a_discussion_and_a_debate(server: Server, browser: webdriver.Chrome):
     browser.get(server.url)
-    wait = WebDriverWait(browser, 20)
+    wait = WebDriverWait(browser, WAIT_S)
     wait.until(lambda b: b.find_element(By.XPATH, START))
     click(browser, START)
     wait.until(lambda b: "Say what the conversation is about." in b.find_element(By.TAG_NAME, "body").text)
