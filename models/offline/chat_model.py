@@ -20,8 +20,8 @@ from persimchat.models.offline.prompt import MODEL_NAME, Prompt, Said
 from persimchat.models.offline.randomness import generator
 from persimchat.models.offline.reading import prompt_of
 from persimchat.models.offline.situation import scene_of
+from persimchat.models.offline.story.breakouts import places_ahead, report
 from persimchat.models.offline.story.phrases import story_words
-from persimchat.models.offline.story.rooms import places_ahead, report
 from persimchat.models.offline.utterance import worded
 from persimchat.models.offline.words import spoken_to
 from persimchat.prompts.blocks import estimated_tokens

@@ -15,7 +15,7 @@ from persimchat.models.offline.topics import topic_of
 from persimchat.models.offline.utterance import spoken
 from persimchat.models.offline.words import content_words, count, listed
 
-_FILE: Final = "story/rooms"
+_FILE: Final = "story/breakouts"
 """The file of phrases."""
 APART: Final = 23
 """Places in the decks between two rooms, whose talks take place at the same time, so that they share few phrases."""
