@@ -212,8 +212,13 @@ class _Course(Talks):
             return self._begin_stage(0)
         if self._story.settlement is None:
             self._round = self._settings.rounds
-            return self._finish("finished", f"The story's {_rounds(self._round)} are over, and it has no vote.")
+            return self._finish("finished", self._over())
         return self._made("ballot", self._story.voters, asks="guess")
+
+    def _over(self) -> str:
+        if not self._story.mains:
+            return "All stages are over."
+        return f"The story's {_rounds(self._round)} are over, and it has no vote."
 
     def _begin_stage(self, place: int) -> Act:
         if place == len(self._story.stages):
