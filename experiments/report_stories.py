@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from statistics import fmean
 from typing import Any, Final
 
@@ -12,6 +11,8 @@ from persimchat.evaluation.stories.answers import KINDS
 from persimchat.evaluation.stories.entropy import FORMS
 from persimchat.experiments.comparing import OF_THE_TASK, rest_of, spread
 from persimchat.experiments.plan import Cell, defaults
+from persimchat.experiments.report_story_effects import effects
+from persimchat.experiments.report_table import Shown, Value
 from persimchat.experiments.stories import ATTITUDES, CEDED, COUNTED, SUPPORTED, TALKS, WON, Part, control, entropy_name
 from persimchat.experiments.tables import Tables
 from persimchat.models.naming import parse_model_name
@@ -24,32 +25,12 @@ MADE_UP: Final = (
 HALF: Final = 50.0
 """Percent of rounds; where the others turned away in no more, the report says that they were not provoked."""
 
-Value = str | int | float | None | tuple[float | None, ...]
-"""A cell: words, a number, an interval, or a mean with the least and the greatest value."""
-
-
-@dataclass(frozen=True)
-class Shown:
-    """A table of the report.
-
-    Attributes:
-        caption: what it shows.
-        head: its columns.
-        rows: its cells.
-        notes: what a reader must know, a sentence each.
-    """
-
-    caption: str
-    head: Sequence[str]
-    rows: Sequence[Sequence[Value]]
-    notes: Sequence[str] = ()
-
 
 def stories_shown(found: Tables) -> dict[str, Any]:
     """The values of the report's section on stories; empty without measures of stories."""
     if not found.stories:
         return {}
-    shown = [*_winners(found), *_by_part(found), *_attitude(found), *_form(found), *_entropy(found)]
+    shown = [*_winners(found), *effects(found), *_by_part(found), *_attitude(found), *_form(found), *_entropy(found)]
     return {"tables": shown, "made_up": MADE_UP if _offline(found) else ""}
 
 
@@ -207,7 +188,7 @@ def _beside(found: Tables, measure: str, short: Sequence[str], notes: Sequence[s
 
 
 def _spread(values: Sequence[float]) -> Value:
-    return f"{values[0]:g}" if len(values) == 1 else (fmean(values), min(values), max(values))
+    return values[0] if len(values) == 1 else (fmean(values), min(values), max(values))
 
 
 def _pooled(found: Tables, cells: Sequence[Cell], measure: str) -> tuple[float | None, float]:

@@ -35,6 +35,7 @@ from persimchat.experiments.file import Experiment
 from persimchat.experiments.measuring import DOES_NOT_APPLY, Named, Value
 from persimchat.experiments.place import Standing
 from persimchat.experiments.plan import Cell, Plan
+from persimchat.experiments.story_ends import ENDS, ends
 from persimchat.runs.folder.reading import Record, read_run
 from persimchat.state.errors import InputError, suggestion
 from persimchat.state.story import Story
@@ -223,6 +224,7 @@ _PLAIN: Final[Mapping[str, StoryNumbers]] = {
         [],
         _reciprocity,
     ),
+    "ends": StoryNumbers([], ENDS, ends),
     "form": StoryNumbers(
         [Named(f"form_{kind}", f"Percent of first answers in which {about}.") for kind, about in KINDS.items()],
         [_COUNTED],

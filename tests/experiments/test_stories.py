@@ -16,7 +16,8 @@ from persimchat.experiments.api import prepare, report_on
 from persimchat.experiments.place import Place
 from persimchat.experiments.plan import Cell, plan
 from persimchat.experiments.report import _environment
-from persimchat.experiments.report_stories import MADE_UP, Shown
+from persimchat.experiments.report_stories import MADE_UP
+from persimchat.experiments.report_table import Shown
 from persimchat.experiments.stories import parts_of
 from persimchat.state.errors import InputError
 from persimchat.state.scenario import Scenario
@@ -96,6 +97,17 @@ def test_a_variant_patches_the_section_of_a_story(make: Make):
     assert stories["alone"] and stories["alone"].settlement and stories["alone"].settlement.decider == OLLE
     assert stories["smaller"] and [*stories["smaller"].characters] == [AINO, VEIKKO, TUULI]
     assert [one.owner for one in stories["smaller"].resources if one.owner == OLLE] == []
+
+
+def test_a_base_may_write_a_story_out(make: Make, tmp_path: Path):
+    story = {"characters": {"Jarmila": {"main": True}, "Zeynep": {"main": True}}, "settlement": {}}
+    base = {"topic": "Tea?", "participants": ["Jarmila", "Zeynep"], "story": story, "settings": {"model": "offline"}}
+    prepared = prepare(make(base=base, grid={"seed": [0]}, measures={"story": ["winners"]}), tmp_path)
+    (cell,) = prepared.plan.cells
+    assert cell.scenario.story is not None
+    assert cell.settings.mode == "story"
+    with pytest.raises(InputError, match="a scenario file and story are both given"):
+        make(base={"scenario": TINY, "story": story})
 
 
 def test_a_wrong_patch_of_a_story_says_where(make: Make):

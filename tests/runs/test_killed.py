@@ -21,6 +21,7 @@ FILES = (
     "judge_mind.jsonl",
     "analysis.jsonl",
     "story.jsonl",
+    "control.jsonl",
 )
 UNTOUCHED = ("disclaimer", "started", "ended", "turn", "stop_reason", "stop_source", "detail", "conclusion", "silences")
 """Fields of run.json that are as if nothing had happened, but for the times."""
@@ -140,6 +141,15 @@ POINTS = [
     ("story", "line:torn", LATER),
     ("story", "upsert:before", LATER),
     ("story", "end:before", 1.0),
+    ("played", "asked", 0.0),
+    ("played", "asked", SOONER),
+    ("played", "asked", MIDDLE),
+    ("played", "asked", LATER),
+    ("played", "asked", 1.0),
+    ("played", "answered", MIDDLE),
+    ("played", "answered", LATER),
+    ("played", "aput_writes:after", LATER),
+    ("played", "line:torn", MIDDLE),
 ]
 """Kind of conversation, site, and how far the run is when it comes by there."""
 
@@ -233,14 +243,14 @@ def test_killed_while_resuming(
 @pytest.mark.parametrize("kind", KINDS)
 def test_killed_again_and_again(driver: Driver, undisturbed: dict[str, Undisturbed], tmp_path: Path, kind: str) -> None:
     """A run that never gets farther than some forty requests at a time comes to its end all the same."""
-    point = ("judge:before", 15 if kind in ("listeners", "story") else 40)  # there are fewer requests
+    point = ("judge:before", 15 if kind in ("listeners", "story", "played") else 40)  # there are fewer requests
     assert driver.child("run", tmp_path, kind, point=point)["status"] == -9
     kills = 1
     while (resumed := driver.child("resume", tmp_path, kind, point=point))["status"] == -9:
         kills += 1
         assert kills < 12
     assert (resumed["status"], resumed["error"]) == (0, "")
-    assert kills >= (2 if kind == "story" else 3)
+    assert kills >= (2 if kind in ("story", "played") else 3)
     check_equal(tmp_path, resumed, undisturbed[kind])
 
 
