@@ -117,7 +117,7 @@ def shaping(settings: Settings) -> dict[str, Any]:
     """
     given, usual = settings.model_dump(mode="json"), defaults(settings.mode)
     without = UNHEEDED[settings.baseline] if settings.baseline is not None else frozenset()
-    return public({name: given[name] for name in SHAPING if given[name] != usual[name] and name not in without})
+    return public({name: given[name] for name in SHAPING if given.get(name) != usual.get(name) and name not in without})
 
 
 @cache

@@ -188,7 +188,7 @@ def _beside(found: Tables, measure: str, short: Sequence[str], notes: Sequence[s
 
 
 def _spread(values: Sequence[float]) -> Value:
-    return f"{values[0]:g}" if len(values) == 1 else (fmean(values), min(values), max(values))
+    return values[0] if len(values) == 1 else (fmean(values), min(values), max(values))
 
 
 def _pooled(found: Tables, cells: Sequence[Cell], measure: str) -> tuple[float | None, float]:

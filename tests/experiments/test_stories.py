@@ -99,6 +99,17 @@ def test_a_variant_patches_the_section_of_a_story(make: Make):
     assert [one.owner for one in stories["smaller"].resources if one.owner == OLLE] == []
 
 
+def test_a_base_may_write_a_story_out(make: Make, tmp_path: Path):
+    story = {"characters": {"Jarmila": {"main": True}, "Zeynep": {"main": True}}, "settlement": {}}
+    base = {"topic": "Tea?", "participants": ["Jarmila", "Zeynep"], "story": story, "settings": {"model": "offline"}}
+    prepared = prepare(make(base=base, grid={"seed": [0]}, measures={"story": ["winners"]}), tmp_path)
+    (cell,) = prepared.plan.cells
+    assert cell.scenario.story is not None
+    assert cell.settings.mode == "story"
+    with pytest.raises(InputError, match="a scenario file and story are both given"):
+        make(base={"scenario": TINY, "story": story})
+
+
 def test_a_wrong_patch_of_a_story_says_where(make: Make):
     wrong = {"wrong": {"scenario": {"story": {"characters": {"Ollie": {"main": True}}}}}}
     with pytest.raises(InputError, match="'Ollie'") as refused:
