@@ -21,7 +21,7 @@ RECENT := import sys; sys.exit(sys.version_info < (3, 11))
 TO_RUN := $(VENV)/.set-up-to-run
 SETUP := $(VENV)/.set-up
 
-.PHONY: help setup run test proof real real-evaluation real-experiment check lint types imports format docs docs-drawing site lock lowest dist installed benchmarks clean
+.PHONY: help setup run test proof real real-evaluation real-experiment real-story check lint types imports format docs docs-drawing site lock lowest dist installed benchmarks clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 22
@@ -45,6 +45,9 @@ real-evaluation: $(SETUP) ## the same model as a judge of recorded conversations
 
 real-experiment: $(SETUP) ## the same model in an experiment, as speaker and as judge, at most 25 calls
 	$(BIN)/pytest -m real -n 0 -rs -s tests/real/test_experiment.py
+
+real-story: $(SETUP) ## the same model in a story that its budget stops, and that is resumed: 25 calls
+	$(BIN)/pytest -m real -n 0 -rs -s tests/real/test_story.py
 
 check: lint types imports test ## everything that must pass before a commit
 

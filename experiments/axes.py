@@ -26,6 +26,8 @@ PARTICIPANT: Final = "{participant}"
 OTHERS: Final = "{others}"
 """In such an axis, a key that stands for the name of every other participant."""
 _PEOPLE: Final = "participants"
+BEGINS: Final = {"say": '"NAME: TEXT"', "choose": '"HOST=PARTNER"'}
+"""How a branch may begin, and how it is written."""
 
 
 @dataclass(frozen=True)
@@ -39,6 +41,7 @@ class Level:
         wording: the topic in place of the task's; `{topic}` in it stands for that. None leaves it as it is.
         order: "listed", "reversed", or what the participants are shuffled by.
         say: the utterance with which a branch begins, as NAME: TEXT; empty for none, None leaves it as it is.
+        choose: in a story, whom a host talks to in a branch, as HOST=PARTNER; empty and None as above.
     """
 
     label: Label
@@ -47,6 +50,7 @@ class Level:
     wording: str | None = None
     order: str = "listed"
     say: str | None = None
+    choose: str | None = None
 
 
 @dataclass(frozen=True)
@@ -112,7 +116,7 @@ def _axis(experiment: Experiment, name: str, given: Any, people: Sequence[str]) 
 
 
 def _variant(experiment: Experiment, label: str, value: Any, place: tuple[str, ...]) -> Level:
-    """A level that bundles settings, a patch of the scenario, and the utterance with which a branch begins.
+    """A level that bundles settings, a patch of the scenario, and the utterance or choice with which a branch begins.
 
     Args:
         experiment: its file.
@@ -125,15 +129,15 @@ def _variant(experiment: Experiment, label: str, value: Any, place: tuple[str, .
     patch = _mapping(bundle.pop("scenario", None) or {}, f"the scenario of {' '.join(place)}", where)
     for name in patch:
         _known(name, experiment.where("grid", *place, "scenario", str(name)), PATCHED, "field of a scenario")
-    say = bundle.pop("say", None)
-    if say is not None and not isinstance(say, str):
-        raise InputError("say is not a text", where=where, remedy='Write "NAME: TEXT"; "" says nothing.')
+    begins = {name: bundle.pop(name, None) for name in BEGINS}
+    for name, text in begins.items():
+        if text is not None and not isinstance(text, str):
+            raise InputError(f"{name} is not a text", where=where, remedy=f'Write {BEGINS[name]}; "" leaves it out.')
     settings = with_current_names(bundle, FORMER_NAMES)
     for name in settings:
-        _known(
-            name, experiment.where("grid", *place, str(name)), (*Settings.model_fields, "scenario", "say"), "setting"
-        )
-    return Level(label, settings, patch, say=say)
+        known = (*Settings.model_fields, "scenario", *BEGINS)
+        _known(name, experiment.where("grid", *place, str(name)), known, "setting")
+    return Level(label, settings, patch, **begins)
 
 
 def _each(experiment: Experiment, name: str, given: Mapping[str, Any], people: Sequence[str]) -> list[Level]:

@@ -16,7 +16,7 @@ from persimchat.runs.run.branch import Branching, branching
 from persimchat.runs.run.going_on import manifest_of, scenario_of
 from persimchat.state.errors import InputError
 from persimchat.state.folders import CONVERSATIONS
-from persimchat.state.intervention import said_by
+from persimchat.state.intervention import chosen_for, said_by
 from persimchat.state.scenario import Scenario
 
 ALSO: Final = "also"
@@ -46,6 +46,7 @@ class Origin:
         run: its id.
         turn: how many utterances the cell shares with it.
         say: who says what next; None if nobody is made to.
+        choose: a story's host, and whom it talks to; None if it chooses itself.
         changes: settings that it changes.
     """
 
@@ -54,6 +55,7 @@ class Origin:
     turn: int
     say: tuple[str, str] | None
     changes: Mapping[str, Any]
+    choose: tuple[str, str] | None = None
 
 
 def start_of(experiment: Experiment) -> Start:
@@ -135,12 +137,21 @@ def branched(
             raise InputError(
                 f"level {level.label} would change them, and {_WITHOUT}",
                 where=experiment.where("grid"),
-                remedy="Vary settings, or what is said next: say.",
+                remedy="Vary settings, or how the branch begins: say, choose.",
             )
+    where = experiment.where("base", "branch")
     said = next((level.say for level in reversed(levels) if level.say is not None), wanted.say)
-    say = said_by(said, where=experiment.where("base", "branch"), example='say: "Jan: No."') if said else None
-    found = branching(folder, wanted.at, changes=changes, say=say)
-    return found, Origin(folder, found.manifest.run, wanted.at, say, changes)
+    chosen = next((level.choose for level in reversed(levels) if level.choose is not None), wanted.choose)
+    say = said_by(said, where=where, example='say: "Jan: No."') if said else None
+    choose = chosen_for(chosen, where=where, example="choose: Jan=Eva") if chosen else None
+    if wanted.at is None and choose is None:
+        raise InputError(
+            "the turn at which the branch begins is missing",
+            where=where,
+            remedy="Add at: how many utterances it shares.",
+        )
+    found = branching(folder, wanted.at, changes=changes, say=say, choose=choose)
+    return found, Origin(folder, found.manifest.run, found.turn, say, changes, choose)
 
 
 def patched(experiment: Experiment, base: Scenario, levels: Sequence[Level]) -> Scenario:
@@ -153,11 +164,12 @@ def patched(experiment: Experiment, base: Scenario, levels: Sequence[Level]) -> 
     """
     scenario = base
     for level in levels:
-        if level.say is not None:
+        if level.say is not None or level.choose is not None:
+            does, name = ("says something", "say") if level.say is not None else ("chooses for a host", "choose")
             raise InputError(
-                f"level {level.label} says something, and only a branch begins in the middle of a conversation",
+                f"level {level.label} {does}, and only a branch begins in the middle of a conversation",
                 where=experiment.where("grid"),
-                remedy="Give the base as branch: {run: …, at: …}, or leave say out.",
+                remedy=f"Give the base as branch: {{run: …, at: …}}, or leave {name} out.",
             )
         if level.scenario:
             scenario = _patched(experiment, scenario, level.scenario)

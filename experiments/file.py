@@ -49,8 +49,13 @@ class BranchOf(_Part):
     """A kept run, as branches of which all cells begin."""
 
     run: str = Field(min_length=1, description="its folder, relative to the experiment's file; or its id")
-    at: int = Field(ge=0, description="how many utterances the cells share with it")
+    at: int | None = Field(
+        default=None, ge=0, description="how many utterances the cells share with it; with choose, at least so many"
+    )
     say: str | None = Field(default=None, description="the next utterance, as NAME: TEXT")
+    choose: str | None = Field(
+        default=None, description="of a story: whom a host talks to, as HOST=PARTNER or HOST=nobody"
+    )
 
 
 class Base(_Part):
@@ -186,7 +191,7 @@ def _shipped() -> Document:
         return read_document(path)
 
 
-StoryPart = Literal["winners", "supporters", "guesses", "talks", "reciprocity", "entropy", "form"]
+StoryPart = Literal["winners", "supporters", "guesses", "talks", "reciprocity", "ends", "entropy", "form"]
 """What can be measured in a story (`stories.py`)."""
 
 

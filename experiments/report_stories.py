@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from statistics import fmean
 from typing import Any, Final
 
@@ -12,7 +11,9 @@ from persimchat.evaluation.stories.answers import KINDS
 from persimchat.evaluation.stories.entropy import FORMS
 from persimchat.experiments.comparing import OF_THE_TASK, rest_of, spread
 from persimchat.experiments.plan import Cell, defaults
-from persimchat.experiments.stories import CEDED, COUNTED, SUPPORTED, TALKS, WON, Part, entropy_name
+from persimchat.experiments.report_story_effects import effects
+from persimchat.experiments.report_table import Shown, Value
+from persimchat.experiments.stories import ATTITUDES, CEDED, COUNTED, SUPPORTED, TALKS, WON, Part, control, entropy_name
 from persimchat.experiments.tables import Tables
 from persimchat.models.naming import parse_model_name
 
@@ -21,35 +22,15 @@ MADE_UP: Final = (
     "The offline model answers here. Its votes and changes of mind are an arithmetic that was made up: these figures "
     "show what is measured, and say nothing about people."
 )
-PROVOKED: Final = 50.0
-"""Percent of rounds; where the others turned away in fewer, the report says that nobody was provoked."""
-
-Value = str | int | float | None | tuple[float | None, ...]
-"""A cell: words, a number, an interval, or a mean with the least and the greatest value."""
-
-
-@dataclass(frozen=True)
-class Shown:
-    """A table of the report.
-
-    Attributes:
-        caption: what it shows.
-        head: its columns.
-        rows: its cells.
-        notes: what a reader must know, a sentence each.
-    """
-
-    caption: str
-    head: Sequence[str]
-    rows: Sequence[Sequence[Value]]
-    notes: Sequence[str] = ()
+HALF: Final = 50.0
+"""Percent of rounds; where the others turned away in no more, the report says that they were not provoked."""
 
 
 def stories_shown(found: Tables) -> dict[str, Any]:
     """The values of the report's section on stories; empty without measures of stories."""
     if not found.stories:
         return {}
-    shown = [*_winners(found), *_by_part(found), *_attitude(found), *_form(found), *_entropy(found)]
+    shown = [*_winners(found), *effects(found), *_by_part(found), *_attitude(found), *_form(found), *_entropy(found)]
     return {"tables": shown, "made_up": MADE_UP if _offline(found) else ""}
 
 
@@ -77,7 +58,7 @@ def _levels(one: Part) -> list[str]:
 def _winners(found: Tables) -> Iterator[Shown]:
     parts = [one for one in found.parts if one.measure in (WON, CEDED)]
     if parts:
-        rows = [
+        rows: list[list[Value]] = [
             [
                 *_levels(one),
                 f"{one.who} gave way" if one.measure == CEDED else one.who,
@@ -86,7 +67,9 @@ def _winners(found: Tables) -> Iterator[Shown]:
                 one.estimate.value,
                 (one.estimate.low, one.estimate.high),
             ]
-            for one in sorted(parts, key=_levels)
+            for levels in _by_level(found)
+            for one in parts
+            if tuple(_levels(one)) == levels
         ]
         yield Shown(
             "Who won, over runs",
@@ -108,7 +91,7 @@ def _by_part(found: Tables) -> Iterator[Shown]:
     for measure, caption, what, value in _PARTS:
         parts = [one for one in found.parts if one.measure == measure]
         if parts:
-            rows = [
+            rows: list[list[Value]] = [
                 [*_levels(one), _part(one), one.n, one.estimate.value, (one.estimate.low, one.estimate.high)]
                 for one in parts
             ]
@@ -130,27 +113,53 @@ def _attitude(found: Tables) -> Iterator[Shown]:
     axis = found.experiment.measures.attitude
     if axis is None:
         return
-    names = ("attitude_T1", "attitude_T2", "provocation_T1", "provocation_T2")
-    by_level: dict[tuple[str, ...], list[Cell]] = {}
-    for cell in spread(found.locked.cells):
-        if any((cell.id, name) in found.values and found.values[cell.id, name] is not None for name in names):
-            by_level.setdefault(tuple(str(cell.axes[name]) for name in _axes(found)), []).append(cell)
     rows: list[list[Value]] = []
-    calm = []
-    for levels, cells in by_level.items():
-        each = [_pooled(found, cells, name) for name in names]
-        rows.append([*levels, *(round(n) for _, n in each[:2]), *(value for value, _ in each)])
-        if (provoked := each[2][0]) is not None and provoked < PROVOKED:
-            calm.append(", ".join(levels))
-    notes = ["T1 rests on rounds, T2 on answered changes to other main characters; all values are percent."]
-    if calm:
+    provoked: dict[str, float | None] = {}
+    for levels, cells in _by_level(found).items():
+        each = [_pooled(found, cells, name) for name in ATTITUDES]
+        if any(n for _, n in each):
+            name = levels[_axes(found).index(axis)]
+            rows.append([*levels, name, *_counts(each[:2]), *(value for value, _ in each)])
+            provoked[name] = each[2][0]
+    calm: dict[str, float | None] = {}
+    parts = {(tuple(_levels(one)), one.measure, one.who): one for one in found.parts if one.unit == "character"}
+    for levels, measure, who in parts:
+        if measure == "attitude_T1":
+            values = [parts.get((levels, name, who)) for name in ATTITUDES]
+            counts = [parts.get((levels, COUNTED, control(name, who))) for name in list(ATTITUDES)[:2]]
+            row: list[Value] = [*levels, who, *(round(one.total) if one else None for one in counts)]
+            rows.append([*row, *(one.estimate.value if one else None for one in values)])
+            calm[who] = values[2].estimate.value if values[2] else None
+    notes = [
+        "All values are percent; T1 rests on rounds, T2 on answered changes to other main characters. Changes that "
+        "come by chance are negative in about half of the cases: compare with a control, in which nobody is provoked."
+    ]
+    if unmoved := [name for name, value in provoked.items() if _is_unmoved(value, calm.get(name))]:
         notes.append(
-            f"The others' closeness fell in fewer than half of the rounds for {'; '.join(calm)}: hardly anybody was "
-            "provoked there, so T1 and T2 do not say how somebody answers to provocation."
+            f"Towards {', '.join(unmoved)}, the others' closeness fell no more often than "
+            f"{'in the control' if calm else 'in half of the rounds'}: they were not provoked, so T1 and T2 do not say "
+            "how somebody answers to provocation."
         )
-    head = ["rounds", "changes", "T1", "T2", "check: others' T1", "check: others' T2"]
+    head = ["character", "rounds", "changes", "T1", "T2", "check: others' T1", "check: others' T2"]
     yield Shown("Attitude of the observed character to the others", [*_axes(found), *head], rows, notes)
     yield from _beside(found, "attitude_T1", ["T1", "T2"])
+
+
+def _is_unmoved(provoked: float | None, calm: float | None) -> bool:
+    """Whether the check says that nobody was provoked: by the control, where there is one."""
+    return provoked is not None and provoked <= (calm if calm is not None else HALF)
+
+
+def _counts(each: Sequence[tuple[float | None, float]]) -> list[Value]:
+    return [round(n) for _, n in each]
+
+
+def _by_level(found: Tables) -> dict[tuple[str, ...], list[Cell]]:
+    """The cells by their levels of all axes but those of the task."""
+    by: dict[tuple[str, ...], list[Cell]] = {}
+    for cell in spread(found.locked.cells):
+        by.setdefault(tuple(str(cell.axes[name]) for name in _axes(found)), []).append(cell)
+    return by
 
 
 def _form(found: Tables) -> Iterator[Shown]:
@@ -171,7 +180,7 @@ def _beside(found: Tables, measure: str, short: Sequence[str], notes: Sequence[s
     rows.append(["published: n a row", *table.n])
     for label, cells in _by_model(found).items():
         pooled = [_pooled(found, cells, one) for one in table.measures]
-        rows += [[f"here: {label}", *(value for value, _ in pooled)], ["here: n", *(round(n) for _, n in pooled)]]
+        rows += [[f"here: {label}", *(value for value, _ in pooled)], ["here: n", *_counts(pooled)]]
     several = any(len(table.values(name, measure)) > 1 for name in table.names)
     caption = f"{table.about[0].upper()}{table.about[1:]}: published and here, in percent"
     how = ["Published values are means over the observed characters (least to greatest)."] if several else []
@@ -179,7 +188,7 @@ def _beside(found: Tables, measure: str, short: Sequence[str], notes: Sequence[s
 
 
 def _spread(values: Sequence[float]) -> Value:
-    return f"{values[0]:g}" if len(values) == 1 else (fmean(values), min(values), max(values))
+    return values[0] if len(values) == 1 else (fmean(values), min(values), max(values))
 
 
 def _pooled(found: Tables, cells: Sequence[Cell], measure: str) -> tuple[float | None, float]:
@@ -216,10 +225,7 @@ def _entropy(found: Tables) -> Iterator[Shown]:
     ]
     forms = [(f"{pieces}, {unit}", pieces, unit) for pieces, unit in FORMS]
     rows: list[list[Value]] = []
-    by_level: dict[tuple[str, ...], list[Cell]] = {}
-    for cell in spread(found.locked.cells):
-        by_level.setdefault(tuple(str(cell.axes[name]) for name in _axes(found)), []).append(cell)
-    for levels, cells in by_level.items():
+    for levels, cells in _by_level(found).items():
         for label, pieces, unit in forms:
             each = [
                 [value for cell in cells if (value := found.values.get((cell.id, name))) is not None]

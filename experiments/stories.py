@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from statistics import fmean
 from typing import Final
@@ -35,6 +35,7 @@ from persimchat.experiments.file import Experiment
 from persimchat.experiments.measuring import DOES_NOT_APPLY, Named, Value
 from persimchat.experiments.place import Standing
 from persimchat.experiments.plan import Cell, Plan
+from persimchat.experiments.story_ends import ENDS, ends
 from persimchat.runs.folder.reading import Record, read_run
 from persimchat.state.errors import InputError, suggestion
 from persimchat.state.story import Story
@@ -223,6 +224,7 @@ _PLAIN: Final[Mapping[str, StoryNumbers]] = {
         [],
         _reciprocity,
     ),
+    "ends": StoryNumbers([], ENDS, ends),
     "form": StoryNumbers(
         [Named(f"form_{kind}", f"Percent of first answers in which {about}.") for kind, about in KINDS.items()],
         [_COUNTED],
@@ -231,26 +233,43 @@ _PLAIN: Final[Mapping[str, StoryNumbers]] = {
 }
 
 
+ATTITUDES: Final = {
+    "attitude_T1": "Percent of rounds in which the observed character's mean answered change of closeness to all "
+    "others was negative; where nobody is observed, by main character, as a control.",
+    "attitude_T2": "Percent of its answered changes of closeness to other main characters that were negative.",
+    "provocation_T1": "The check: percent of rounds in which the others' mean answered change of closeness to it was "
+    "negative.",
+    "provocation_T2": "The check: percent of other main characters' answered changes of closeness to it that were "
+    "negative.",
+}
+"""The measures of attitude: what the observed character shows, and what is shown to it."""
+
+
 def _attitude(axis: str) -> StoryNumbers:
     def of(record: Record, story: Story, cell: Cell) -> Iterator[Value]:
         observed = cell.axes.get(axis)
-        if not isinstance(observed, str) or observed not in story.characters:
-            return
-        for name, find in (("attitude", shown_by), ("provocation", shown_to)):
-            found = find(record, observed, story.mains)
-            for key, value, n in (("T1", found.t1, found.rounds), ("T2", found.t2, found.answers)):
-                if value is not None:
-                    yield Value(f"{name}_{key}", value)
-                yield Value(COUNTED, float(n), unit="measure", who=f"{name}_{key}")
+        if observed in story.characters:
+            yield from _attitude_of(record, str(observed), story.mains)
+        else:  # a control, in which nobody is provoked
+            for name in story.mains:
+                for value in _attitude_of(record, name, story.mains):
+                    yield replace(value, unit="character", who=control(value.who, name))
 
-    rounds, changes = "Percent of rounds in which the mean answered change", "Percent of answered changes"
-    named = [
-        Named("attitude_T1", f"{rounds} of the observed character's closeness to all others was negative."),
-        Named("attitude_T2", f"{changes} of the observed one's closeness to other main characters that were negative."),
-        Named("provocation_T1", f"The check: {rounds[0].lower()}{rounds[1:]} of the others' closeness to it was so."),
-        Named("provocation_T2", f"The check: {changes[0].lower()}{changes[1:]} of main characters' closeness to it."),
-    ]
-    return StoryNumbers(named, [_COUNTED], of)
+    return StoryNumbers([Named(name, about) for name, about in ATTITUDES.items()], [_COUNTED], of)
+
+
+def control(measure: str, name: str) -> str:
+    """How the part of a control is called: by the character; of a count, by the measure and the character."""
+    return f"{measure}, {name}" if measure else name
+
+
+def _attitude_of(record: Record, observed: str, mains: Sequence[str]) -> Iterator[Value]:
+    for name, find in (("attitude", shown_by), ("provocation", shown_to)):
+        found = find(record, observed, mains)
+        for key, value, n in (("T1", found.t1, found.rounds), ("T2", found.t2, found.answers)):
+            if value is not None:
+                yield Value(f"{name}_{key}", value)
+            yield Value(COUNTED, float(n), unit="measure", who=f"{name}_{key}")
 
 
 def _smallest(standings: Iterable[Standing]) -> dict[str, int]:

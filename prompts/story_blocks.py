@@ -38,9 +38,11 @@ def resources(story: StorySituation) -> Block:
 
 
 def aims(mind: StoryMind) -> Block:
-    """The strongest beliefs, which say what a character is after now."""
-    own = mind["beliefs"]
-    return Block("beliefs", tuple(Item("aim", own[place]) for place in strongest(own)))
+    """The strongest beliefs, which say what a character is after now, and whom it supports if they do not say so."""
+    own = [mind["beliefs"][place] for place in strongest(mind["beliefs"])]
+    behind = mind["supports"] if all(belief["for"] != mind["supports"] for belief in own) else ""
+    said = (Item("supports", {"name": behind}),) if behind else ()
+    return Block("beliefs", (*(Item("aim", belief) for belief in own), *said))
 
 
 def beliefs(mind: StoryMind) -> Block:

@@ -13,7 +13,7 @@ from persimchat.runs.folder.calls import CALLS
 from persimchat.runs.folder.reading import Record, read_run
 from persimchat.runs.folder.run_folder import STORY
 
-AINO, VEIKKO, TUULI, OLLE = (persona.name for persona in load_story().participants)
+AINO, VEIKKO, TUULI, OLLE = NAMES = tuple(persona.name for persona in load_story().participants)
 
 
 def happened(do: str, speaker: str = "", round: int = 1, turn: int = 0, **more: Any) -> dict[str, Any]:

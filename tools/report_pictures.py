@@ -1,8 +1,8 @@
 """Draw the documents' pictures of reports from real runs: `python tools/report_pictures.py`.
 
-It holds examples/debate.yaml and examples/experiments/turn_taking.yaml with the offline model, writes their reports,
-and takes pictures of them with Chromium and its driver, which must be installed: report.png, study.png and
-robustness.png in docs/pictures.
+It holds examples/debate.yaml, examples/experiments/turn_taking.yaml and the small story with the offline model, writes
+their reports, and takes pictures of them with Chromium and its driver, which must be installed: report.png, study.png,
+robustness.png and story_*.png in docs/pictures.
 """
 
 from __future__ import annotations
@@ -22,11 +22,14 @@ from persimchat.runs.folder.reading import read_run
 from persimchat.runs.reports.report import write_report
 
 DEBATE = ROOT / "examples" / "debate.yaml"
+STORY = ROOT / "personas" / "stories" / "tiny.yaml"
+OF_STORY = ("talks", "closeness", "ballots")
+"""The parts of the story's report that are taken."""
 STUDY = ROOT / "examples" / "experiments" / "turn_taking.yaml"
 
 
 def main() -> int:
-    """Hold the debate and the experiment, and take the pictures.
+    """Hold the debate, the story and the experiment, and take the pictures.
 
     Returns:
         The exit code: 1 if there is no Chromium or no driver of it.
@@ -39,10 +42,15 @@ def main() -> int:
         result = persimchat.simulate(DEBATE, model="offline", analysis=True, out=folder)
         debate = Path(folder) / "report.html"
         write_report(read_run(Path(str(result.folder))), debate)
+        told = persimchat.simulate(STORY, model="offline", seed=1, out=folder)
+        story = Path(folder) / "story.html"
+        write_report(read_run(Path(str(told.folder))), story)
         study = run_experiment(Experiment.load(STUDY), out=folder).folder / "report.html"
         chrome = chromium(browser, driver, f"{folder}/profile")
         try:
             _take(chrome, debate, "report", 1200, 1150)
+            for part in OF_STORY:
+                _take(chrome, story, f"story_{part}", 1100, 1050, part=part)
             _take(chrome, study, "study", 1100, 1050)
             _take(chrome, study, "robustness", 1100, 1050, part="robustness")
         finally:

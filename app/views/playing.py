@@ -68,6 +68,8 @@ class PlayersView:
             for line in briefing(event.story["knows"]):
                 self._view.note(line)
         if not self._players or self._is_heard(event):
+            if _is_stage(event):
+                self._held.append(event)  # its heading, for what was held back in it
             self._view.show(event)
         elif isinstance(event, Stopped):
             if event.reason in OWN_ENDS:
@@ -101,12 +103,16 @@ class PlayersView:
 
     def _open(self) -> None:
         """Show what was held back."""
-        if self._held:
-            who = " and ".join(map(one_line, self._players))
-            self._view.note(f"The story is over. This is what {who} did not hear:")
+        who = " and ".join(map(one_line, self._players))
+        self._view.note(f"The story is over. This is what {who} did not hear:")
         self._players = []
-        for event in self._held:
-            self._view.show(event)
+        for event, after in zip(self._held, [*self._held[1:], None], strict=True):
+            if not (_is_stage(event) and (after is None or _is_stage(after))):
+                self._view.show(event)
+
+
+def _is_stage(event: Event) -> bool:
+    return isinstance(event, Happened) and event.do == "stage"
 
 
 def briefing(knows: Knowledge) -> Iterator[str]:

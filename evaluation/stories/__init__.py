@@ -8,5 +8,5 @@ from persimchat.state.story import Story
 
 def story_in(record: Record) -> Story | None:
     """The story of a recorded run; None where it is another conversation."""
-    section = (record.manifest.scenario.model_extra or {}).get("story")
-    return Story.model_validate(section) if section else None
+    section = record.manifest.scenario.story
+    return Story.model_validate(section.model_dump(by_alias=True)) if section is not None else None

@@ -112,9 +112,12 @@ def new_topic(topic: str) -> str:
 
 
 def happening(happened: Happened) -> str:
-    """What happened in a story, in transcript.md: stages as headings, meetings, standings and ballots; else empty."""
+    """What happened in a story, in transcript.md: stages as headings, meetings, standings and ballots; else empty.
+
+    The result is left out: the last line says it.
+    """
     words = happening_in_words(happened)
-    if not words:
+    if not words or happened.do == "outcome":
         return ""
     return f"## {text(words)}\n\n" if happened.do == "stage" else f"*{text(one_line(words))}*\n\n"
 

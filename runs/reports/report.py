@@ -20,6 +20,7 @@ from markupsafe import Markup
 from persimchat.runs.folder.lines import CONDITION, DISCLAIMER, conclusion_heading, edited
 from persimchat.runs.folder.reading import Record
 from persimchat.runs.reports import words
+from persimchat.runs.reports.charts_story import updates
 from persimchat.runs.reports.report_insights import (
     emotion_plots,
     message_bars,
@@ -31,6 +32,7 @@ from persimchat.runs.reports.report_insights import (
     verdict_style,
 )
 from persimchat.runs.reports.report_people import emotion_style, people
+from persimchat.runs.reports.report_story import story_report
 from persimchat.runs.reports.report_transcript import FACES, Mindful, asides, entries, folded, mindful
 from persimchat.runs.reports.stance_summary import Stances, stances_of
 from persimchat.runs.reports.stances import AFTER_WHOM, Position, ledger
@@ -115,9 +117,10 @@ def report_html(record: Record) -> str:
             past=words.lineage(summary.branch, summary.resumed),
             alone=[] if record.utterances else asides(record),
             heading=conclusion_heading,
+            story=story_report(record, who),
             condition=CONDITION,
             disclaimer=DISCLAIMER,
-            chunks=folded(entries(record, who)),
+            chunks=folded(entries(record, who), [update.turn for update in updates(record.happenings)]),
             faces=FACES,
             needs=needs,
             emotions=emotion_plots(record, who),

@@ -121,10 +121,10 @@ def thinning_note(size: int) -> str:
     return f"Each point is the mean of {count(size, 'utterance')}." if size > 1 else ""
 
 
-def _dot(series: Series, place: int, at: Point) -> Dot:
+def _dot(series: Series, place: int, at: Point, axis: str) -> Dot:
     turn, value = series.points[place]
     strong = place in series.strong
-    title = f"{series.name}, turn {turn:g}: {value:g}" + (f", {series.what}" if strong else "")
+    title = f"{series.name}, {axis} {turn:g}: {value:g}" + (f", {series.what}" if strong else "")
     return Dot(*at, title, "strong" if strong else "")
 
 
@@ -136,11 +136,13 @@ def level_plot(
     labels: float = 84.0,
     filled: bool = False,
     axis: bool = True,
+    axis_name: str = "turn",
+    highest: float = 10,
     y_values: Sequence[float] = (0, 5, 10),
     marks: Sequence[tuple[float, str, str]] = (),
     note: str = "",
 ) -> Plot:
-    """Lines of levels (0–10) over turns.
+    """Lines of levels over turns, or over rounds.
 
     Args:
         title: of the plot.
@@ -149,6 +151,8 @@ def level_plot(
         labels: pixels kept free for labels at the lines' ends; 0 for no labels.
         filled: whether the area under the lines is tinted.
         axis: whether the turns are written along the bottom.
+        axis_name: what is counted along the bottom.
+        highest: the level at the top; 0 is at the bottom.
         y_values: where the vertical axis has ticks.
         marks: of turn, style and title, drawn along the top.
         note: text below the plot, before the note on thinning.
@@ -158,7 +162,7 @@ def level_plot(
     height = max(height + _MARKS * bool(marks), top + below + _LABEL_GAP * len(drawn) * bool(labels))
     turns = [x for one in drawn for x, _ in one.points] or [0.0]
     right, bottom = WIDTH - max(labels, 8.0), height - below
-    x, y = Scale(min(turns), max(turns), _LEFT, right), Scale(0, 10, bottom, top)
+    x, y = Scale(min(turns), max(turns), _LEFT, right), Scale(0, highest, bottom, top)
     size = bin_size(max((len(one.points) for one in drawn), default=1), MOST_POINTS)
     ends = spread([y(one.points[-1][1]) for one in drawn], _LABEL_GAP, top, bottom)
     lines = []
@@ -167,7 +171,7 @@ def level_plot(
         points = [(x(turn), round(y(value) + shift, 1)) for turn, value in binned(one.points, size)]
         dots = []
         if size == 1 and len(points) * len(drawn) <= _MOST_DOTS:
-            dots = [_dot(one, n, at) for n, at in enumerate(points)]
+            dots = [_dot(one, n, at, axis_name) for n, at in enumerate(points)]
         lines.append(
             Line(
                 style=one.style,

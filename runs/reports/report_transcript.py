@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from math import inf
@@ -39,7 +40,7 @@ class Aside:
 
     Attributes:
         turn: the number of the utterance after which it is shown.
-        kind: "silence", "intervention" or (in a story) "happening".
+        kind: "silence", "intervention" or, in a story, "stage" or "happening".
         words: what happened.
     """
 
@@ -53,7 +54,7 @@ def asides(record: Record) -> list[Aside]:
     silent = [_silence(silence) for silence in record.silences]
     done = [_intervention(done) for done in record.interventions if done.do not in _SHOWN]
     told = [(one, happening_in_words(one)) for one in record.happenings]
-    happened = [Aside(one.turn, "happening", words) for one, words in told if words]
+    happened = [Aside(one.turn, "stage" if one.do == "stage" else "happening", words) for one, words in told if words]
     return sorted([*silent, *done, *happened], key=lambda aside: aside.turn)
 
 
@@ -209,11 +210,19 @@ def entries(record: Record, people: Mapping[str, Person]) -> list[Entry]:
     ]
 
 
-def folded(transcript: Sequence[Entry]) -> list[Chunk]:
-    """The transcript in parts; of a long one, only the first and the last part are unfolded."""
+def folded(transcript: Sequence[Entry], cuts: Sequence[int] = ()) -> list[Chunk]:
+    """The transcript in parts; of a long one, only the first and the last part are unfolded.
+
+    Args:
+        transcript: in order of turns.
+        cuts: the numbers of utterances after which a part ends; if left out, a part has a hundred of them.
+    """
     if len(transcript) <= MOST_OPEN:
         return [Chunk("", True, transcript)] if transcript else []
-    parts = [transcript[start : start + _CHUNK] for start in range(0, len(transcript), _CHUNK)]
+    places = [bisect_right(transcript, turn, key=lambda entry: entry.utterance.turn) for turn in cuts]
+    starts = sorted({0, *(place for place in places if place < len(transcript))})
+    starts = starts if cuts else list(range(0, len(transcript), _CHUNK))
+    parts = [transcript[start:end] for start, end in zip(starts, [*starts[1:], None], strict=True)]
     return [
         Chunk(
             f"Utterances {part[0].utterance.turn:,} to {part[-1].utterance.turn:,}", place in (0, len(parts) - 1), part

@@ -109,12 +109,14 @@ class _Chance:
         round: of the story.
         stage: its place in the round, from 0.
         allowed: whom the host could choose.
+        shared: whether it is in the past that a branch shares with its run.
     """
 
     turn: int
     round: int
     stage: int
     allowed: Sequence[str]
+    shared: bool
 
 
 def _chosen(manifest: Manifest, folder: Path, choose: tuple[str, str], at: int | None) -> Wish:
@@ -131,6 +133,13 @@ def _chosen(manifest: Manifest, folder: Path, choose: tuple[str, str], at: int |
             f"{host} is no main character, and chooses nobody",
             where=_CHOOSE,
             remedy=f"Choose for one of: {', '.join(story.mains)}.",
+        )
+    if host in manifest.people:
+        agents = [main for main in story.mains if main not in manifest.people]
+        raise InputError(
+            f"a person plays {host}, and chooses for themselves",
+            where=_CHOOSE,
+            remedy=f"Choose for one of: {', '.join(agents)}." if agents else "Leave it out.",
         )
     nobody = visible_form(choose[1]) == NOBODY
     partner = "" if nobody else full_name(choose[1], manifest.names, what="participant", where=_CHOOSE)
@@ -154,12 +163,19 @@ def _chosen(manifest: Manifest, folder: Path, choose: tuple[str, str], at: int |
 
 def _chance(record: Record, story: Story, host: str, at: int | None) -> _Chance:
     """A host's first choice at a turn or later; its last one without a turn."""
+    found = list(_chances(record, story, host))
+    later = [one for one in found if at is None or one.turn >= at]
+    wanted = later[-1 if at is None else 0] if later else None
+    if wanted is not None and not wanted.shared:
+        return wanted
     branch = record.manifest.branch
-    own = [one for one in _chances(record, story, host) if branch is None or one.turn >= branch.turn]
-    later = [one for one in own if at is None or one.turn >= at]
-    if later:
-        return later[-1 if at is None else 0]
-    turns = [str(one.turn) for one in own]
+    if wanted is not None and branch is not None:
+        raise InputError(
+            f"the run shares {host}'s choice after utterance {wanted.turn} with {branch.of}",
+            where=f"run {record.manifest.run}",
+            remedy=f"Branch {branch.of} instead.",
+        )
+    turns = [str(one.turn) for one in found]
     had = f"it had them after {' and '.join(filter(None, [', '.join(turns[:-1]), turns[-1]]))}" if turns else ""
     raise InputError(
         f"{host} has no choice after utterance {at} or later; {had}" if had else f"{host} has not chosen anybody yet",
@@ -172,11 +188,26 @@ def _chances(record: Record, story: Story, host: str) -> Iterator[_Chance]:
     """The times at which a host chose, in their order."""
     supports = {name: one.supports for name, one in story.characters.items()}
     round_, stage = 0, -1
-    for one in record.happenings:
+    begun = _begun(record)
+    for place, one in enumerate(record.happenings):
         if one.do == "stage":
             round_, stage = one.round, (stage + 1 if one.round == round_ else 0)
         elif one.do == "standing":
             supports[one.speaker] = one.supports or ""
         elif one.do == "choice" and one.speaker == host:
             allowed = story.partners(host, story.stages[stage], camps(story, supports))
-            yield _Chance(one.turn, round_, stage, allowed)
+            yield _Chance(one.turn, round_, stage, allowed, place < begun)
+
+
+def _begun(record: Record) -> int:
+    """How many happenings are of the past that a branch shares with its run."""
+    branch = record.manifest.branch
+    if branch is None:
+        return 0
+    chosen = "choose" in (branch.changed or {})
+    places = (
+        place
+        for place, one in enumerate(record.happenings)
+        if one.turn > branch.turn or (chosen and one.turn == branch.turn and one.chosen_by is not None)
+    )
+    return next(places, len(record.happenings))

@@ -112,6 +112,15 @@ async def test_it_is_replayed_resumed_and_branched_again(folder: Path, tmp_path:
     assert [(one["turn"], one.get("choice", "")) for one in chosen] == [(2, OLLE), (8, "")]
 
 
+async def test_a_choice_that_a_branch_shares_is_made_otherwise_in_its_run_alone(folder: Path, tmp_path: Path) -> None:
+    async for _ in branch_run(folder, 2, say=("Tuuli", "Hm."), out=tmp_path, run="said"):
+        pass
+    with pytest.raises(InputError, match="shares Tuuli Koskela's choice after utterance 2 with origin.*Branch origin"):
+        await branched(tmp_path / "said", tmp_path, 2, "Tuuli", "Olle")
+    made = await branched(tmp_path / "said", tmp_path, 3, "Tuuli", "Veikko", run="later")
+    assert run_json(made)["branch"]["turn"] == 8
+
+
 async def test_killed_before_the_choice_it_goes_on_with_it(folder: Path, tmp_path: Path) -> None:
     whole = await branched(folder, tmp_path, 0, "Tuuli", "Olle")
     events = branch_run(folder, 0, choose=("Tuuli", "Olle"), out=tmp_path, run="killed")

@@ -104,7 +104,7 @@ def _answer(control: Control, intervention: Answer) -> None:
     if text is not None:
         control.answer({"text": text, "heard_by": intervention.heard_by} if intervention.heard_by else text)
     else:
-        control.answer(number if number is not None else {"choice": chosen})
+        control.answer({"need_to_talk": number} if number is not None else {"choice": chosen})
 
 
 def _asked(control: Control) -> None:

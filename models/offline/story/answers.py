@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from persimchat.models.offline.lexicon import deck, word_pattern
+from persimchat.models.offline.lexicon import word_pattern
 from persimchat.models.offline.prompt import Prompt
 from persimchat.models.offline.randomness import generator
 from persimchat.models.offline.story import arithmetic
-from persimchat.models.offline.story.phrases import FILE, short
+from persimchat.models.offline.story.phrases import offered_in, phrases, short, warmth_of
 from persimchat.models.offline.story.told import Held, Told, favoured_in, speaks_for
 from persimchat.models.offline.words import content_words, listed
 
@@ -52,7 +52,14 @@ def stocktaking(prompt: Prompt, seed: int) -> dict[str, Any]:
     if backed is not None and (whom := favoured_in(backed.text, backed.who, [prompt.name, *prompt.present])):
         parts.append(f"{short(backed.who)} spoke for {short(whom) if whom != backed.who else 'themselves'}.")
     aim = f"I am after this: {_aim(told.aims[0])}." if told.aims else "I have no aim of my own and watch the others."
-    steps = [draw.choice(deck(FILE, "steps")).format(other=short(strong[0] if strong else prompt.present[0]))]
+    if not told.aims and told.supports:
+        aim = f"I stand behind {told.supports}."
+    topics = {name: [topic for one in told.resources if one.owner == name for topic in one.topics] for name in strong}
+    steps = []
+    for name in strong or prompt.present[:1]:
+        own = topics.get(name) or list(phrases("topics"))
+        phrase = draw.choice([one for one in phrases("steps") if one not in steps])
+        steps.append(phrase.format(other=short(name), topic=draw.choice(own)))
     return {"summary": " ".join([*parts, aim])[:690], "next_steps": steps}
 
 
@@ -82,36 +89,42 @@ def choice(prompt: Prompt, seed: int) -> dict[str, Any]:
         "near": f"{short(partner)} is near to me.",
         "decides": f"In the end {short(partner)} decides.",
     }
-    topics = list(deck(FILE, "topics"))
+    topics = list(phrases("topics"))
     generator(seed, "plan", prompt.name, told.round, told.stage, partner).shuffle(topics)
+    noted = [step.partition(" about ")[2].rstrip(".") for step in told.steps if short(partner) in step.split()]
     count = max(1, int(told.words.get("exchanges", 1)))
     reason = reasons[why] if found[partner][why] else f"I have not heard enough from {short(partner)}."
-    return {"reasoning": reason, "partner": partner, "plan": (topics * count)[:count]}
+    plan = [topic for topic in noted if topic] or topics
+    return {"reasoning": reason, "partner": partner, "plan": (plan * count)[:count]}
 
 
 def summary(prompt: Prompt, seed: int) -> dict[str, Any]:
-    """`Summary`: for whom the other spoke, of what, and how the talk was felt, in a set phrase."""
+    """`Summary`: for whom the other spoke, what came of it, and how the talk was felt, in set phrases."""
     told = _told(prompt)
     words = " ".join(said.words for said in prompt.recent if said.speaker == told.other)
-    felt = arithmetic.tone(_liking(prompt, seed, told.other), generator(seed, "tone", prompt.name, told.other, words))
+    hosts = bool(prompt.recent) and prompt.recent[0].speaker == prompt.name
+    warm = warmth_of(words)
+    met_with = warm if warm is not None else int(offered_in(words))
+    draw = generator(seed, "tone", prompt.name, told.other, words)
+    felt = arithmetic.tone(_liking(prompt, seed, told.other), met_with, draw)
     whom = favoured_in(words, told.other, [prompt.name, *prompt.present])
-    shown = {"": "nobody in particular", told.other: "themselves", prompt.name: short(prompt.name)}.get(
-        whom, short(whom)
-    )
-    keywords = content_words(words, 4) if words else [short(told.other)]
-    felt_as = deck(FILE, "tones")[felt + arithmetic.TONES]
-    about = f", talked of {listed(keywords[:2])}" if words else ""
+    shown = {"": "nobody", told.other: "themselves", prompt.name: "me"}.get(whom, short(whom))
+    came = {-1: "turned me down", 0: "left it open", 1: "agreed with me"}[met_with] if hosts else (
+        "made me an offer" if offered_in(words) else "wanted to have me along"
+    )  # fmt: skip
+    felt_as = phrases("tones")[felt + arithmetic.TONES]
+    other = short(told.other)
     return {
-        "reasoning": f"{short(told.other)} wanted me on their side.",
-        "theme": f"{short(told.other)} spoke for {shown}{about}, and {felt_as}.",
-        "keywords": keywords,
+        "reasoning": f"I wanted {other} at my side." if hosts else f"{other} wanted me at their side.",
+        "theme": f"{other} spoke for {shown} and {came}; {felt_as}.",
+        "keywords": content_words(words, 4) if words else [other],
         "importance": max(0, min(10, 5 + abs(felt) + (whom == prompt.name))),
     }
 
 
 def _felt_in(text: str) -> int | None:
     """The tone in a summary's set phrase; None if it has none."""
-    found = [place for place, phrase in enumerate(deck(FILE, "tones")) if phrase in text]
+    found = [place for place, phrase in enumerate(phrases("tones")) if phrase in text]
     return found[0] - arithmetic.TONES if found else None
 
 

@@ -20,6 +20,8 @@ MOST: Final = 10
 
 _USUAL, _STUBBORN, _OPEN = 3.0, 1.5, 4.5
 """How much of what was heard moves a belief."""
+_KEPT = 0.35
+"""The share of the others who must speak for one's own strongest belief, so that it stays as it is."""
 
 
 def clipped(value: float, most: float) -> float:
@@ -57,9 +59,27 @@ def appeal(weight: float, closeness: int, decides: bool, met: bool, draw: random
     return 1.0 * weight + 0.8 * closeness / 100 + 0.6 * decides - 0.9 * met + 0.5 * gumbel(draw)
 
 
-def tone(liking: float, draw: random.Random) -> int:
-    """How a talk is felt, -2 to 2."""
-    return round(clipped(round(2 * liking + draw.gauss(0, 1.5)), TONES))
+def warmth(liking: float, differs: bool, draw: random.Random) -> int:
+    """How somebody answers in a room: -1 to refuse, 0 to leave it open, 1 to agree.
+
+    Args:
+        liking: the affinity to the other.
+        differs: whether one wants something else than the other has spoken for; then one never agrees.
+        draw: the chance in it.
+    """
+    leaning = liking + draw.gauss(0, 0.3)
+    return -1 if leaning < -0.2 else 1 if leaning > 0.1 and not differs else 0
+
+
+def tone(liking: float, met_with: int, draw: random.Random) -> int:
+    """How a talk is felt, -2 to 2.
+
+    Args:
+        liking: the affinity.
+        met_with: how warm the other's words were, -1 to 1.
+        draw: the chance in it.
+    """
+    return round(clipped(round(1.6 * liking + 0.9 * met_with + draw.gauss(0, 1.1)), TONES))
 
 
 def nearer(liking: float, felt: int | None, backs: int, draw: random.Random) -> int:
@@ -99,7 +119,7 @@ def belief_changes(weights: Sequence[float], own: Sequence[bool], swayed: float,
     changes = []
     for weight, strongest in zip(weights, own, strict=True):
         noise = draw.gauss(0, 3)
-        expected = 0.5 if strongest else 1 / len(weights)
+        expected = _KEPT if strongest else 1 / len(weights)
         pull = 10 * swayed * (weight / total - expected) if total else 0.0
         changes.append(round(clipped(round(pull + noise), MOST)))
     return changes

@@ -59,8 +59,11 @@ class Told:
         aims: the strongest beliefs.
         beliefs: all of them, with their scores.
         closeness: by name, of all others or of the candidates.
+        supports: whom one stands behind.
         stock: the last stocktaking.
+        steps: what it says is to be done next.
         other: who is in the room.
+        public: whether all know that the two meet.
         plan: topics of a host.
         happened: oldest first.
         candidates: who or what may be chosen.
@@ -76,8 +79,11 @@ class Told:
     aims: tuple[Held, ...] = ()
     beliefs: tuple[Held, ...] = ()
     closeness: Mapping[str, int] = field(default_factory=dict)
+    supports: str = ""
     stock: str = ""
+    steps: tuple[str, ...] = ()
     other: str = ""
+    public: bool = False
     plan: tuple[str, ...] = ()
     happened: tuple[Passed, ...] = ()
     candidates: tuple[str, ...] = ()
@@ -101,7 +107,10 @@ def told_of(items: Sequence[Item], values: Mapping[str, Any]) -> Told:
         closeness={one_line(v["to"]): v["score"] for v in _every(items, "closeness")}
         or {one_line(v["name"]): v["closeness"] for v in _every(items, "candidate") if v["closeness"] is not None},
         stock=one_line(next(_every(items, "stock"), {}).get("text", "")),
+        supports=one_line(next(_every(items, "supports"), {}).get("name", "")),
+        steps=tuple(one_line(v["text"]) for v in _every(items, "next_step")),
         other=one_line(next(_every(items, "beside_me"), {}).get("name", "")),
+        public=next(_every(items, "room"), {}).get("public", False),
         plan=tuple(one_line(v["text"]) for v in _every(items, "talking_point")),
         happened=tuple(
             Passed(v["do"], one_line(v["who"]), tuple(map(one_line, v["others"])), one_line(v["text"]), v["round"])

@@ -8,8 +8,9 @@ import pytest
 from story_talks import last_of
 
 from persimchat.graph.stories.story import build_story
-from persimchat.models.offline.lexicon import deck, read
-from persimchat.models.offline.story.phrases import FILE, SIZE
+from persimchat.models.offline.grammar import filled
+from persimchat.models.offline.lexicon import read
+from persimchat.models.offline.story.phrases import FILES, SIZE, phrases
 from persimchat.models.offline.story.told import Held, favoured_in, speaks_for
 from persimchat.models.offline.words import overlap
 from persimchat.personas.scenario import load_scenario, load_story
@@ -45,12 +46,20 @@ async def test_the_examples_come_to_their_settlement_in_words_of_their_own(name:
 
 
 def test_decks_have_a_prime_number_of_phrases() -> None:
-    others = {"tones": 5, "steps": 6, "topics": 10}
-    assert {name: len(deck(FILE, name)) for name in read(FILE)} == {name: others.get(name, SIZE) for name in read(FILE)}
+    others = {"tones": 5, "steps": 6, "topics": 10, "claims_before": 5}
+    names = [name for file in FILES for name in read(file)]
+    assert len(set(names)) == len(names)
+    assert {name: len(phrases(name)) for name in names} == {name: others.get(name, SIZE) for name in names}
 
 
 def test_words_tell_for_whom_they_are() -> None:
     names = ["Ada Lind", "Bo Vik", "Bea Vik"]
+    told = {"other": "Bo", "topic": "trust", "belief": "", "who": "Bo", "a": "Bo", "b": "Bea"}
+    claims = ("own_claims", "claims", "claims_before", "tones")
+    silent = [name for file in FILES for name in read(file) if name not in claims]
+    assert [p for name in silent for p in phrases(name) if favoured_in(filled(p, told), "Ada Lind", names)] == []
+    assert [p for p in phrases("own_claims") if favoured_in(filled(p, told), "Ada Lind", names) != "Ada Lind"] == []
+    assert [p for p in phrases("claims") if favoured_in(filled(p, told), "Ada Lind", names) != "Bo Vik"] == []
     assert favoured_in("My voice is for Bo.", "Ada Lind", names) == "Bo Vik"
     assert favoured_in("I speak for myself.", "Ada Lind", names) == "Ada Lind"
     assert favoured_in("Ada spoke for themselves, and listened to me.", "Ada Lind", names) == "Ada Lind"

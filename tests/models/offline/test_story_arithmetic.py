@@ -84,9 +84,12 @@ def course(seed: int) -> Course:
                     for other in names if other != host
                 }  # fmt: skip
                 partner = max(appeal, key=lambda name, of=appeal: of[name])
+                answer = generator(seed, "reply", partner, host, round_, stage)
+                differs = bool(speaks_for(partner)) and speaks_for(partner) != speaks_for(host)
+                warm = {host: arithmetic.warmth(like[partner][host], differs, answer), partner: 1}
                 for one, other in ((host, partner), (partner, host)):
                     felt[one][other] = arithmetic.tone(
-                        like[one][other], generator(seed, "tone", one, other, round_, stage)
+                        like[one][other], warm[one], generator(seed, "tone", one, other, round_, stage)
                     )
         said = {name: speaks_for(name) for name in names}
         before = {name: dict(near) for name, near in found.closeness.items()}
