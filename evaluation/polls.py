@@ -21,7 +21,7 @@ from persimchat.models.naming import ModelName, parse_model_name
 from persimchat.models.registry import model_name, ready_model
 from persimchat.models.usage import cost_usd
 from persimchat.runs.folder.judgements import Key, answers_in
-from persimchat.runs.folder.polls import POLLS, PollAnswer, fresh
+from persimchat.runs.folder.polls import POLLS, PollAnswer
 from persimchat.runs.folder.reading import Record
 from persimchat.runs.run.at_turn import Standpoint, profile, standpoints
 from persimchat.runs.run.going_on import settings_of
@@ -333,8 +333,3 @@ def _tally(rows: Sequence[PollAnswer]) -> Tally:
     listed = poll.possible or tuple(sorted(given, key=float))
     missing = Counter(row.missing for row in rows if row.answer is None)
     return Tally(poll, rows[0].turn, {answer: given[answer] for answer in listed}, dict(missing))
-
-
-def known_polls(folder: Path) -> dict[str, Poll]:
-    """The polls that a folder has answers to, by id; raises as `read_polls`."""
-    return {row.poll: row.question for row in fresh(answers_in(folder / POLLS, PollAnswer).values())}

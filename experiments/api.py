@@ -31,8 +31,10 @@ from persimchat.experiments.needs import check_budget, estimates, model_limits
 from persimchat.experiments.place import ITEMS, TABLES, Changes, Place, Standing, stale_cells
 from persimchat.experiments.plan import Plan, plan
 from persimchat.experiments.positions import stance_numbers
-from persimchat.experiments.report import write_report
+from persimchat.experiments.report import Section, write_report
+from persimchat.experiments.report_stories import stories_shown
 from persimchat.experiments.robustness import Robustness, answers_are_compared
+from persimchat.experiments.stories import check_stories
 from persimchat.experiments.tables import CSV, Tables, tables, write_tables
 from persimchat.graph.node import wait_for
 from persimchat.models.limits import limited
@@ -63,8 +65,8 @@ class Results:
 
         Args:
             table: `cells`, `measures`, `groups` or `comparisons`; where a judge compares pairs, `pairs` and `contests`;
-                where there are polls or positions, `polls` and `stances`; where wording, order, model or seed are
-                varied, `flips` and `contrasts`.
+                where there are polls or positions, `polls` and `stances`; with measures of stories, `parts`; where
+                wording, order, model or seed are varied, `flips` and `contrasts`.
 
         Raises:
             InputError: there is no such table.
@@ -133,8 +135,10 @@ def prepare(experiment: Experiment, out: Path | str = RESULTS, *, many: bool = F
     planned = plan(experiment, many=many)
     measures_of(experiment)
     stance_numbers(experiment)
+    check_stories(planned)
     askers = askers_of(planned)
-    if experiment.compare or answers_are_compared(planned):
+    of_stories = experiment.measures.story or experiment.measures.attitude
+    if experiment.compare or of_stories or answers_are_compared(planned):
         stats()
     model_limits(planned, judges_of(askers))
     needed = estimates(planned)
@@ -271,5 +275,6 @@ def report_on(
     _no_benchmark(place)
     found = tables(experiment, place)
     write_tables(found, place, form)
-    write_report(found, place)
+    shown = stories_shown(found)
+    write_report(found, place, [Section("stories", "Stories", "stories.html.jinja", shown)] if shown else [])
     return Results(place.path, found, outcome, judged)

@@ -23,7 +23,11 @@ METHODS: Final = (*PATTERNS, *BASELINES)
 _OWN: Final = ("variant", "method", "model", "seed", "wording", "order")
 PARTICIPANT: Final = "{participant}"
 """In an axis with a level a participant, the text in whose place the name comes."""
+OTHERS: Final = "{others}"
+"""In such an axis, a key that stands for the name of every other participant."""
 _PEOPLE: Final = "participants"
+BEGINS: Final = {"say": '"NAME: TEXT"', "choose": '"HOST=PARTNER"'}
+"""How a branch may begin, and how it is written."""
 
 
 @dataclass(frozen=True)
@@ -37,6 +41,7 @@ class Level:
         wording: the topic in place of the task's; `{topic}` in it stands for that. None leaves it as it is.
         order: "listed", "reversed", or what the participants are shuffled by.
         say: the utterance with which a branch begins, as NAME: TEXT; empty for none, None leaves it as it is.
+        choose: in a story, whom a host talks to in a branch, as HOST=PARTNER; empty and None as above.
     """
 
     label: Label
@@ -45,6 +50,7 @@ class Level:
     wording: str | None = None
     order: str = "listed"
     say: str | None = None
+    choose: str | None = None
 
 
 @dataclass(frozen=True)
@@ -110,7 +116,7 @@ def _axis(experiment: Experiment, name: str, given: Any, people: Sequence[str]) 
 
 
 def _variant(experiment: Experiment, label: str, value: Any, place: tuple[str, ...]) -> Level:
-    """A level that bundles settings, a patch of the scenario, and the utterance with which a branch begins.
+    """A level that bundles settings, a patch of the scenario, and the utterance or choice with which a branch begins.
 
     Args:
         experiment: its file.
@@ -123,15 +129,15 @@ def _variant(experiment: Experiment, label: str, value: Any, place: tuple[str, .
     patch = _mapping(bundle.pop("scenario", None) or {}, f"the scenario of {' '.join(place)}", where)
     for name in patch:
         _known(name, experiment.where("grid", *place, "scenario", str(name)), PATCHED, "field of a scenario")
-    say = bundle.pop("say", None)
-    if say is not None and not isinstance(say, str):
-        raise InputError("say is not a text", where=where, remedy='Write "NAME: TEXT"; "" says nothing.')
+    begins = {name: bundle.pop(name, None) for name in BEGINS}
+    for name, text in begins.items():
+        if text is not None and not isinstance(text, str):
+            raise InputError(f"{name} is not a text", where=where, remedy=f'Write {BEGINS[name]}; "" leaves it out.')
     settings = with_current_names(bundle, FORMER_NAMES)
     for name in settings:
-        _known(
-            name, experiment.where("grid", *place, str(name)), (*Settings.model_fields, "scenario", "say"), "setting"
-        )
-    return Level(label, settings, patch, say=say)
+        known = (*Settings.model_fields, "scenario", *BEGINS)
+        _known(name, experiment.where("grid", *place, str(name)), known, "setting")
+    return Level(label, settings, patch, **begins)
 
 
 def _each(experiment: Experiment, name: str, given: Mapping[str, Any], people: Sequence[str]) -> list[Level]:
@@ -144,29 +150,36 @@ def _each(experiment: Experiment, name: str, given: Mapping[str, Any], people: S
             where=where,
             remedy=f"Write each: {_PEOPLE}.",
         )
-    if _placed(bundle, "") == bundle:
+    if _placed(bundle, "", ()) == bundle:
         raise InputError(
             f"{PARTICIPANT} stands nowhere in axis {name}, so its levels would be the same",
             where=where,
-            remedy=f"Write {PARTICIPANT} where the participant's name is to stand.",
+            remedy=f"Write {PARTICIPANT} where the name is to stand, or the key {OTHERS} for all other participants.",
         )
     nobody = given.get("none")
     if nobody is not None and not isinstance(nobody, str):
         raise InputError("none is not a label", where=where, remedy='Write a word, for example none: "nobody".')
     return [
         *([Level(nobody)] if nobody is not None else []),
-        *(_variant(experiment, person, _placed(bundle, person), (name,)) for person in people),
+        *(
+            _variant(experiment, person, _placed(bundle, person, [one for one in people if one != person]), (name,))
+            for person in people
+        ),
     ]
 
 
-def _placed(value: Any, person: str) -> Any:
-    """Data with a participant's name in place of `PARTICIPANT`, in keys, too."""
+def _placed(value: Any, person: str, others: Sequence[str]) -> Any:
+    """Data with a participant's name for `PARTICIPANT`, in keys, too, and the others' names for the key `OTHERS`."""
     if isinstance(value, str):
         return value.replace(PARTICIPANT, person)
     if isinstance(value, Mapping):
-        return {_placed(key, person): _placed(item, person) for key, item in value.items()}
+        return {
+            name: _placed(item, person, others)
+            for key, item in value.items()
+            for name in (others if key == OTHERS else [_placed(key, person, others)])
+        }
     if isinstance(value, list):
-        return [_placed(item, person) for item in value]
+        return [_placed(item, person, others) for item in value]
     return value
 
 

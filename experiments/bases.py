@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -16,9 +16,11 @@ from persimchat.runs.run.branch import Branching, branching
 from persimchat.runs.run.going_on import manifest_of, scenario_of
 from persimchat.state.errors import InputError
 from persimchat.state.folders import CONVERSATIONS
-from persimchat.state.intervention import said_by
+from persimchat.state.intervention import chosen_for, said_by
 from persimchat.state.scenario import Scenario
 
+ALSO: Final = "also"
+"""In a patch of somebody's goals: these come behind those that are there."""
 _WITHOUT: Final = "the participants, topic and relationships of a branch are those of its run"
 
 
@@ -44,6 +46,7 @@ class Origin:
         run: its id.
         turn: how many utterances the cell shares with it.
         say: who says what next; None if nobody is made to.
+        choose: a story's host, and whom it talks to; None if it chooses itself.
         changes: settings that it changes.
     """
 
@@ -52,6 +55,7 @@ class Origin:
     turn: int
     say: tuple[str, str] | None
     changes: Mapping[str, Any]
+    choose: tuple[str, str] | None = None
 
 
 def start_of(experiment: Experiment) -> Start:
@@ -133,12 +137,21 @@ def branched(
             raise InputError(
                 f"level {level.label} would change them, and {_WITHOUT}",
                 where=experiment.where("grid"),
-                remedy="Vary settings, or what is said next: say.",
+                remedy="Vary settings, or how the branch begins: say, choose.",
             )
+    where = experiment.where("base", "branch")
     said = next((level.say for level in reversed(levels) if level.say is not None), wanted.say)
-    say = said_by(said, where=experiment.where("base", "branch"), example='say: "Jan: No."') if said else None
-    found = branching(folder, wanted.at, changes=changes, say=say)
-    return found, Origin(folder, found.manifest.run, wanted.at, say, changes)
+    chosen = next((level.choose for level in reversed(levels) if level.choose is not None), wanted.choose)
+    say = said_by(said, where=where, example='say: "Jan: No."') if said else None
+    choose = chosen_for(chosen, where=where, example="choose: Jan=Eva") if chosen else None
+    if wanted.at is None and choose is None:
+        raise InputError(
+            "the turn at which the branch begins is missing",
+            where=where,
+            remedy="Add at: how many utterances it shares.",
+        )
+    found = branching(folder, wanted.at, changes=changes, say=say, choose=choose)
+    return found, Origin(folder, found.manifest.run, found.turn, say, changes, choose)
 
 
 def patched(experiment: Experiment, base: Scenario, levels: Sequence[Level]) -> Scenario:
@@ -151,11 +164,12 @@ def patched(experiment: Experiment, base: Scenario, levels: Sequence[Level]) -> 
     """
     scenario = base
     for level in levels:
-        if level.say is not None:
+        if level.say is not None or level.choose is not None:
+            does, name = ("says something", "say") if level.say is not None else ("chooses for a host", "choose")
             raise InputError(
-                f"level {level.label} says something, and only a branch begins in the middle of a conversation",
+                f"level {level.label} {does}, and only a branch begins in the middle of a conversation",
                 where=experiment.where("grid"),
-                remedy="Give the base as branch: {run: …, at: …}, or leave say out.",
+                remedy=f"Give the base as branch: {{run: …, at: …}}, or leave {name} out.",
             )
         if level.scenario:
             scenario = _patched(experiment, scenario, level.scenario)
@@ -167,6 +181,7 @@ def patched(experiment: Experiment, base: Scenario, levels: Sequence[Level]) -> 
 
 def _patched(experiment: Experiment, base: Scenario, patch: Mapping[str, Any]) -> Scenario:
     given: dict[str, Any] = {name: getattr(base, name) for name in (*PATCHED, "settings")}
+    given["story"] = base.story.model_dump(mode="json", by_alias=True) if base.story is not None else None
     people = patch.get("participants")
     if isinstance(people, Mapping):
         given |= _other_people(base, people)
@@ -174,7 +189,10 @@ def _patched(experiment: Experiment, base: Scenario, patch: Mapping[str, Any]) -
     for name, value in patch.items():
         if name == "social_goals" and isinstance(value, Mapping):
             named = {_named(base, key, name): goals for key, goals in value.items()}
-            given[name] = _merged(given[name], named)
+            further = {key: _further(given[name].get(key, ()), goals, key) for key, goals in named.items()}
+            given[name] = _merged(given[name], further)
+        elif name == "story":
+            given[name] = _other_story(base, given[name] or {}, value) if isinstance(value, Mapping) else value
         else:
             given[name] = value if value is not None or name == "topic" else []
     scenario = make_scenario(**given, base=experiment.folder)
@@ -216,7 +234,44 @@ def _other_people(base: Scenario, patch: Mapping[str, Any]) -> dict[str, Any]:
         "relationships": [tie for tie in base.relationships if not gone & {tie.from_, tie.to}],
         "social_goals": {name: goals for name, goals in base.social_goals.items() if name not in gone},
         "settings": settings,
+        "story": _story_without(base, gone),
     }
+
+
+def _story_without(base: Scenario, gone: Collection[str]) -> dict[str, Any] | None:
+    """The section of a story without characters who are left out, with their resources and beliefs for them."""
+    if base.story is None:
+        return None
+    story: dict[str, Any] = base.story.model_dump(mode="json", by_alias=True)
+    story["resources"] = [one for one in story["resources"] if one["owner"] not in gone]
+    story["characters"] = {name: part for name, part in story["characters"].items() if name not in gone}
+    for part in story["characters"].values():
+        part["beliefs"] = [one for one in part["beliefs"] if one["for"] not in gone]
+        part["closeness"] = {name: score for name, score in part["closeness"].items() if name not in gone}
+        part["supports"] = "" if part["supports"] in gone else part["supports"]
+    return story
+
+
+def _other_story(base: Scenario, story: Mapping[str, Any], patch: Mapping[str, Any]) -> dict[str, Any]:
+    """The section of a story with a patch, in which first names are enough."""
+    parts = patch.get("characters")
+    if isinstance(parts, Mapping):
+        named = {_named(base, name, "story.characters"): part for name, part in parts.items()}
+        patch = {**patch, "characters": named}
+    return _merged(story, patch)
+
+
+def _further(before: Sequence[str], goals: Any, name: str) -> Any:
+    """Somebody's goals, with further ones behind them where a patch says `also`."""
+    if not isinstance(goals, Mapping):
+        return goals
+    if set(goals) != {ALSO} or not isinstance(goals[ALSO], list):
+        raise InputError(
+            f"the goals of {name} are not a list",
+            where=f"field social_goals.{name}",
+            remedy=f"Write [GOAL, …], or {{{ALSO}: [GOAL, …]}} for goals besides those that are there.",
+        )
+    return [*before, *goals[ALSO]]
 
 
 def _named(base: Scenario, name: str, field: str) -> str:

@@ -93,10 +93,10 @@ async def check_cells(plan: Plan) -> None:
             axes = ", ".join(f"{name}: {label}" for name, label in planned.cell.axes.items()) or "the base"
             what = f"cell ({axes}) cannot be held: {error.what}"
             raise InputError(what, where=error.where, remedy=error.remedy) from None
-    origins = {(each.origin.folder, each.origin.turn) for each in plan.cells if each.origin is not None}
-    for folder, turn in origins:
+    starts = (each.origin for each in plan.cells if each.origin is not None)
+    for folder, turn, choose in {(each.folder, each.turn, each.choose) for each in starts}:
         try:
-            await check_checkpoint(folder, turn)
+            await check_checkpoint(folder, turn, choose)
         except InputError as error:
             where = f"{plan.experiment.where('base', 'branch')}, {error.where}"
             raise InputError(error.what, where=where, remedy=error.remedy) from None

@@ -30,7 +30,7 @@ from persimchat.state.setting import with_current_names
 from persimchat.state.settings import FORMER_NAMES, PART, Settings
 from persimchat.state.validation_errors import input_error
 
-PATCHED: Final = ("topic", "participants", "relationships", "social_goals", "rules")
+PATCHED: Final = ("topic", "participants", "relationships", "social_goals", "rules", "story")
 """The fields of a scenario that an experiment may write out, or a variant may replace."""
 
 Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$")]
@@ -49,8 +49,13 @@ class BranchOf(_Part):
     """A kept run, as branches of which all cells begin."""
 
     run: str = Field(min_length=1, description="its folder, relative to the experiment's file; or its id")
-    at: int = Field(ge=0, description="how many utterances the cells share with it")
+    at: int | None = Field(
+        default=None, ge=0, description="how many utterances the cells share with it; with choose, at least so many"
+    )
     say: str | None = Field(default=None, description="the next utterance, as NAME: TEXT")
+    choose: str | None = Field(
+        default=None, description="of a story: whom a host talks to, as HOST=PARTNER or HOST=nobody"
+    )
 
 
 class Base(_Part):
@@ -63,6 +68,7 @@ class Base(_Part):
     relationships: list[Any] = Field(default=[], description="between participants, as in a scenario file")
     social_goals: dict[str, Any] = Field(default={}, description="of participants, as in a scenario file")
     rules: list[Any] = Field(default=[], description="that all participants know")
+    story: dict[str, Any] | None = Field(default=None, description="the section of a story, as in a scenario file")
     settings: GivenSettings = Field(default={}, description="settings of all cells")
 
     @model_validator(mode="after")
@@ -185,6 +191,10 @@ def _shipped() -> Document:
         return read_document(path)
 
 
+StoryPart = Literal["winners", "supporters", "guesses", "talks", "reciprocity", "ends", "entropy", "form"]
+"""What can be measured in a story (`stories.py`)."""
+
+
 class Measures(_Part):
     """What is measured in every conversation."""
 
@@ -192,8 +202,12 @@ class Measures(_Part):
     dimensions: DimensionsBy | None = Field(default=None, description="scores of a judge")
     pairs: PairsBy | None = Field(default=None, description="verdicts of a judge on two conversations of a task")
     polls: list[PollOf] = Field(default=[], description="questions put in private to everybody")
-    stances: bool | list[Literal["verdicts", "answers", "polls"]] = Field(
+    stances: bool | list[Literal["verdicts", "answers", "polls", "supports"]] = Field(
         default=False, description="who moved: by all sources of positions, or by those that are named; arithmetic, too"
+    )
+    story: list[StoryPart] = Field(default=[], description="what is measured in stories, by name; arithmetic, too")
+    attitude: str | None = Field(
+        default=None, description="in stories, the axis whose level is the observed character, for T1 and T2"
     )
     settings: GivenSettings = Field(default={}, description="settings of the judges' requests, such as context_tokens")
 

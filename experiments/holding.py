@@ -95,7 +95,8 @@ async def hold(attempt: Attempt) -> None:
 
 async def _branched(attempt: Attempt, origin: Origin, own: Mapping[str, Any]) -> None:
     changes = {**origin.changes, **own}
-    events = branch_run(origin.folder, origin.turn, changes=changes, say=origin.say, out=attempt.runs, run=attempt.run)
+    begins: dict[str, Any] = {"say": origin.say, "choose": origin.choose, "changes": changes}
+    events = branch_run(origin.folder, origin.turn, **begins, out=attempt.runs, run=attempt.run)
     async with aclosing(events):
         async with _alone(attempt.place / _BRANCHING):  # a branch holds its run while it copies the past
             await anext(events)

@@ -49,6 +49,9 @@ def _estimated(planned: Planned, turn: int) -> Estimate:
     whole = estimate(planned.scenario, planned.settings)
     if not turn:
         return whole
+    if planned.scenario.story is not None:  # its acts differ: the share of utterances that are left stands for all
+        left = max(0, whole.utterances - turn)
+        return Estimate(left, [_scaled(row, left / whole.utterances) for row in whole.rows])
     shared = estimate(planned.scenario, planned.settings, utterances=turn)
     before = {tuple(row[name] for name in _ROW): row for row in shared.rows}
     rows = [_less(row, before.get(tuple(row[name] for name in _ROW), {})) for row in whole.rows]
@@ -62,6 +65,10 @@ _COUNTED: Final = ("calls", "input_tokens", "output_tokens", "cost_usd")
 def _less(row: Mapping[str, Any], before: Mapping[str, Any]) -> dict[str, Any]:
     known = {name: row[name] for name in _COUNTED if row[name] is not None}
     return {**row, **{name: max(0.0, value - (before.get(name) or 0.0)) for name, value in known.items()}}
+
+
+def _scaled(row: Mapping[str, Any], by: float) -> dict[str, Any]:
+    return {**row, **{name: row[name] * by for name in _COUNTED if row[name] is not None}}
 
 
 def _length(text: str) -> int:

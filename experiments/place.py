@@ -179,7 +179,7 @@ class Place:
             combinations=plan.combinations,
             versions=versions(),
             prompt_hash=prompt_hash(),
-            defaults={mode: {name: defaults(mode)[name] for name in SHAPING} for mode in MODES},
+            defaults={mode: {k: v for k, v in defaults(mode).items() if k in SHAPING} for mode in MODES},
             cells=[planned.cell for planned in plan.cells],
         )
         write_whole(self.path / FILE, text)
@@ -334,9 +334,9 @@ def stale(cell: Cell, manifest: Manifest, prompts: str) -> str:
     if manifest.prompt_hash != prompts:
         return "it was held with other prompts"
     held = manifest.settings.model_dump(mode="json")
-    wanted = {**{name: defaults(manifest.settings.mode)[name] for name in SHAPING}, **cell.settings}
+    wanted = {**defaults(manifest.settings.mode), **cell.settings}
     without = UNHEEDED.get(manifest.settings.baseline or "", frozenset())
-    other = [name for name in SHAPING if name in held and held[name] != wanted[name] and name not in without]
+    other = [name for name in SHAPING if name in held and held[name] != wanted.get(name) and name not in without]
     return f"the default of {other[0]} has changed" if other else ""
 
 

@@ -45,7 +45,7 @@ class Cell(BaseModel):
         topic: what it is about.
         answer: the task's reference answer.
         settings: those that shape it and are not at their defaults.
-        branch: of which run it is a branch, at which turn and with which words; None if it begins anew.
+        branch: of which run it is a branch, at which turn, with which words or choice; None if it begins anew.
         also: other levels of the axes that would make the same conversation, so that it is held once for all of them.
     """
 
@@ -117,7 +117,7 @@ def shaping(settings: Settings) -> dict[str, Any]:
     """
     given, usual = settings.model_dump(mode="json"), defaults(settings.mode)
     without = UNHEEDED[settings.baseline] if settings.baseline is not None else frozenset()
-    return public({name: given[name] for name in SHAPING if given[name] != usual[name] and name not in without})
+    return public({name: given[name] for name in SHAPING if given.get(name) != usual.get(name) and name not in without})
 
 
 @cache
@@ -274,7 +274,9 @@ def _in_file(experiment: Experiment, where: str, field: str) -> str:
 
 def _of_branch(planned: Planned, origin: Origin, changed: Mapping[str, Any]) -> Planned:
     """A cell that begins as a branch: its content is the run, the turn, and what is changed there."""
-    branch = {"run": origin.run, "at": origin.turn, "say": list(origin.say) if origin.say else None}
+    branch: dict[str, Any] = {"run": origin.run, "at": origin.turn, "say": list(origin.say) if origin.say else None}
+    if origin.choose:
+        branch["choose"] = list(origin.choose)
     settings = {name: value for name, value in public(changed).items() if name in SHAPING}
     cell = planned.cell.model_copy(update={"id": identity({"branch": branch, "settings": settings}), "branch": branch})
     return replace(planned, cell=cell, origin=origin)

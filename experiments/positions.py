@@ -1,7 +1,7 @@
 """Positions as measures of an experiment: the ledger of each complete conversation in numbers, source by source.
 
-Pure arithmetic on what is recorded (`runs/reports/stances.py`): verdicts of debates, answers in debates in rounds, and
-the experiment's polls that are put at several points. Sources are never mixed.
+Pure arithmetic on what is recorded (`runs/reports/stances.py`): verdicts of debates, answers in debates in rounds, whom
+a story's characters support, and the experiment's polls that are put at several points. Sources are never mixed.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from persimchat.runs.reports.stance_summary import VALUES, stances_of
 from persimchat.runs.reports.stances import Position, ledger
 from persimchat.state.errors import InputError
 
-VERDICTS, ANSWERS, POLLS = "verdicts", "answers", "polls"
+VERDICTS, ANSWERS, POLLS, SUPPORTS = "verdicts", "answers", "polls", "supports"
 NO_POSITIONS: Final = "no positions"
 """The reason of a value that is missing because nobody's position is recorded, or none is clear."""
 _IN_ROUNDS: Final = ("mad", "mad_judge", "reconcile")
@@ -98,7 +98,7 @@ def stance_numbers(
     if not wanted:
         return []
     there = {source for cell in cells for source in _sources(_settings_of(cell, standings or {}))}
-    listed = [one for one in (VERDICTS, ANSWERS) if one in there] or ([] if polls else [VERDICTS])
+    listed = [one for one in (VERDICTS, ANSWERS, SUPPORTS) if one in there] or ([] if polls else [VERDICTS])
     return [*map(StanceNumbers, listed), *polls]
 
 
@@ -111,6 +111,8 @@ def _settings_of(cell: Cell, standings: Mapping[str, Standing]) -> Mapping[str, 
 
 def _sources(settings: Mapping[str, Any]) -> Iterator[str]:
     """The sources of positions that a conversation with these settings has."""
+    if settings.get("mode") == "story":
+        yield SUPPORTS
     if settings.get("mode") == "debate":
         if settings.get("baseline") in _IN_ROUNDS:
             yield ANSWERS

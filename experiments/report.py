@@ -31,12 +31,16 @@ from persimchat.runs.reports.report import page_environment
 from persimchat.runs.reports.words import UNKNOWN
 
 NAME: Final = "report.html"
+LARGE: Final = 1000
+"""From here on, numbers are shown whole: 2,618 and not 2.62e+03."""
 _WIDTH, _LEFT, _RIGHT, _ROW, _TOP = 640, 250, 24, 30, 12
 
 
 def _number(value: float | None) -> str:
-    """A number with three significant digits; a dash where it is not known."""
-    return UNKNOWN if value is None else f"{value:.3g}".replace("-", "−")
+    """A number with three significant digits, a large one whole; a dash where it is not known."""
+    if value is None:
+        return UNKNOWN
+    return (f"{value:,.0f}" if abs(value) >= LARGE else f"{value:.3g}").replace("-", "−")
 
 
 def _p(value: float | None) -> str:

@@ -12,6 +12,7 @@ from persimchat.evaluation.scores import NOT_ASKED, warnings
 from persimchat.evaluation.statistics.effects import Effect, spearman
 from persimchat.evaluation.tables import reasons
 from persimchat.experiments.axes import Label
+from persimchat.experiments.comparing import OF_THE_TASK
 from persimchat.experiments.measuring import DOES_NOT_APPLY, AskedMeasure
 from persimchat.experiments.pairing import PairVerdicts
 from persimchat.experiments.plan import Cell
@@ -173,6 +174,7 @@ def _lengths(found: Tables) -> list[str]:
 def not_judged(found: Tables) -> list[str]:
     """The measures that need a judge and have none, each as it is written in the file."""
     measures, axes = found.experiment.measures, found.locked.axes
-    axis = next((name for name in ("method", "variant", *axes) if len(axes.get(name, ())) > 1), None)
+    compared = [name for name in axes if name not in OF_THE_TASK]
+    axis = next((name for name in ("method", "variant", *compared) if len(axes.get(name, ())) > 1), None)
     missing = ["dimensions: {by: MODEL}"] if measures.dimensions is None else []
     return missing + ([f"pairs: {{by: MODEL, axis: {axis}}}"] if measures.pairs is None and axis is not None else [])

@@ -20,11 +20,12 @@ from persimchat.experiments.pairing import NOT_COMPLETE, Contest, JudgedPair, Pa
 from persimchat.experiments.place import Standing, stale
 from persimchat.experiments.plan import Cell
 from persimchat.experiments.robustness import AnswerFinding, ContrastFinding
+from persimchat.experiments.stories import Part
 from persimchat.experiments.table_models import ComparisonRow, ContestRow, ContrastRow, FlipRow, Row
 from persimchat.runs.folder.manifest import Manifest
 from persimchat.runs.folder.polls import PollAnswer
+from persimchat.runs.reports.export_columns import column
 from persimchat.runs.reports.export_rows import polled
-from persimchat.runs.reports.export_tables import column
 from persimchat.runs.reports.stances import Position
 
 Axes = Mapping[str, Sequence[Label]]
@@ -154,6 +155,24 @@ def group_row(model: type[Row], axes: Axes, one: Group, beside: Beside) -> Row:
             "published": published.value if published else None,
             "published_sd": published.sd if published else None,
             "published_table": published.table if published else None,
+        }
+    )
+
+
+def part_row(model: type[Row], axes: Axes, one: Part) -> Row:
+    """A part's row of the table parts."""
+    return model.model_validate(
+        {
+            "measure": one.measure,
+            **_labels(model, axes, one.levels),
+            "unit": one.unit,
+            "who": one.who,
+            "n": one.n,
+            "total": one.total,
+            "mean": one.estimate.value,
+            "low": one.estimate.low,
+            "high": one.estimate.high,
+            "method": one.estimate.method,
         }
     )
 

@@ -7,7 +7,8 @@ from typing import Any, cast
 from pydantic import BaseModel, ConfigDict, create_model
 
 from persimchat.runs.reports import export_tables
-from persimchat.runs.reports.export_tables import column
+from persimchat.runs.reports.export_columns import Row as ExportedRow
+from persimchat.runs.reports.export_columns import column
 
 
 class Row(BaseModel):
@@ -52,8 +53,8 @@ class MeasureRow(Row):
     task: str | None = column("the id of its task")
     round: int = column("the draw of tasks", "round")
     measure: str = column("the measure's name")
-    unit: str = column("what it is a value of: run, agent or utterance")
-    who: str | None = column("which agent or utterance; empty for the run")
+    unit: str = column("what it is a value of: the run, or in stories a candidate, result, round, …")
+    who: str | None = column("which of them; empty for the run")
     value: float | None = column("the value; empty if it is missing, never 0")
     missing: str | None = column("why it is missing; not asked: a budget was used up first")
     judge: str | None = column("the model that was asked; empty if the measure is arithmetic")
@@ -75,6 +76,20 @@ class GroupRow(Row):
     published: float | None = column("the published mean of the same measure, method and variant")
     published_sd: float | None = column("its standard deviation")
     published_table: str | None = column("the table of the paper; other tasks, model and judge: see the report")
+
+
+class PartRow(Row):
+    """One row per measure of a story, group and part: a candidate, result, round, character, pair or measure."""
+
+    measure: str = column("the measure's name")
+    unit: str = column("what the part is; the result of a vote without one winner is a part, too")
+    who: str = column("which one; of a pair, first who chose the other")
+    n: int = column("conversations with a value", "conversations")
+    total: float = column("sum of the values; of wins their number")
+    mean: float | None = column("mean over tasks; of wins their share of conversations")
+    low: float | None = column("lower bound of its 95 % interval; empty if there is none")
+    high: float | None = column("upper bound of its 95 % interval; empty if there is none")
+    method: str = column("how the interval is made: Wilson where all values are 0 or 1, else t over tasks")
 
 
 class ComparisonRow(Row):
@@ -199,9 +214,9 @@ class _OfConversation(Row):
     round: int = column("the draw of tasks", "round")
 
 
-def _as_exported(model: type[export_tables.Row], **more: Any) -> Any:
+def _as_exported(model: type[ExportedRow], **more: Any) -> Any:
     """A table of a run's export, with the cell in place of the columns about the run."""
-    own = {name: field for name, field in model.model_fields.items() if name not in export_tables.Row.model_fields}
+    own = {name: field for name, field in model.model_fields.items() if name not in ExportedRow.model_fields}
     fields = {**more, **{name: (field.annotation, field) for name, field in own.items()}}
     return create_model(model.__name__, __base__=_OfConversation, __doc__=model.__doc__ or "", **cast(Any, fields))
 

@@ -40,9 +40,11 @@ from persimchat.experiments.rows import (
     group_row,
     measure_row,
     pair_row,
+    part_row,
     stance_row,
     with_axes,
 )
+from persimchat.experiments.stories import Key, Part, StoryNumbers, parts_of, story_numbers
 from persimchat.experiments.table_models import (
     CellRow,
     ComparisonRow,
@@ -52,6 +54,7 @@ from persimchat.experiments.table_models import (
     GroupRow,
     MeasureRow,
     PairRow,
+    PartRow,
     PollRow,
     Row,
     StanceRow,
@@ -68,8 +71,9 @@ from persimchat.runs.reports.summary import count_words, mean
 CODEBOOK: Final = "codebook.md"
 CSV: Final = "csv"
 
-_SOMETIMES: Final = ("pairs", "contests", "polls", "stances", "flips", "contrasts")
-"""Tables that an experiment has only if it judges pairs, has polls or positions, or varies what should not matter."""
+_SOMETIMES: Final = ("pairs", "contests", "polls", "stances", "parts", "flips", "contrasts")
+"""Tables that an experiment has only if it judges pairs, has polls, positions or measures of stories, or varies what
+should not matter."""
 
 
 @dataclass(frozen=True)
@@ -87,6 +91,8 @@ class Tables:
         models: the model of each table's rows.
         values: of single conversations, by the cell's id and the measure: the mean of a judge's repeats.
         groups: of conversations, with their intervals, as computed.
+        stories: the measures of stories.
+        parts: of stories, with their shares and means, as computed.
         comparisons: with their intervals, as computed.
         pairs: that judges compare.
         contests: what the pairs come to.
@@ -105,6 +111,8 @@ class Tables:
     models: Mapping[str, type[Row]]
     values: Mapping[tuple[str, str], float | None]
     groups: Sequence[Group]
+    stories: Sequence[StoryNumbers]
+    parts: Sequence[Part]
     comparisons: Sequence[Comparison]
     pairs: Sequence[JudgedPair]
     contests: Sequence[Contest]
@@ -128,14 +136,17 @@ def tables(experiment: Experiment, place: Place) -> Tables:
     axes, tries, prompts = locked.axes, place.tries(), prompt_hash()
     standings = {cell.id: place.standing(cell.id) for cell in locked.cells}
     asked, stances = asked_of(experiment, axes), stance_numbers(experiment, locked.cells, standings)
-    polls = poll_shares(experiment)
+    polls, stories = poll_shares(experiment), story_numbers(experiment, standings)
     recorded: list[RecordedMeasure] = [*polls, *stances]
     named: list[Named] = [*arithmetic, *(one for measure in asked for one in measure.named)]
     named += [one for measure in recorded for one in measure.named]
+    named += [one for measure in stories for one in measure.named]
+    of_parts = list(dict.fromkeys(one for measure in stories for one in measure.parts))
     paired = next((measure for measure in asked if isinstance(measure, PairVerdicts)), None)
-    models = _models(axes, paired, polls=bool(polls), stances=bool(stances))
+    models = _models(axes, paired, polls=bool(polls), stances=bool(stances), stories=bool(stories))
     rows: dict[str, list[Row]] = {name: [] for name in models}
     found: dict[tuple[str, str], list[Value]] = {}
+    apart_of: dict[Key, dict[str, float]] = {}
     held: list[Held] = []
     for cell in locked.cells:
         standing = standings[cell.id]
@@ -146,6 +157,7 @@ def tables(experiment: Experiment, place: Place) -> Tables:
             words = mean([count_words(said.text) for said in record.utterances])
             values += [value for measure in arithmetic for value in measure.of(record, cell)]
             values += [value for measure in recorded for value in measure.values(record)]
+            values += [value for measure in stories for value in measure.values(record, cell)]
             for poll in polls:
                 given = given_in(poll.asked, record)
                 rows["polls"] += [answer_row(models["polls"], axes, cell, at, answer) for at, answer in given]
@@ -163,19 +175,24 @@ def tables(experiment: Experiment, place: Place) -> Tables:
         row = cell_row(models["cells"], axes, cell, standing, tries=tried, prompts=prompts, words=words)
         rows["cells"].append(row)
         measured = {value.measure for value in values}
-        values += [Value(one.name, None, missing) for one in named if one.name not in measured]
+        values += [Value(one.name, None, missing) for one in [*named, *of_parts] if one.name not in measured]
         for value in values:
             rows["measures"].append(measure_row(models["measures"], axes, cell, value))
             if value.unit == "run":
                 found.setdefault((cell.id, value.measure), []).append(value)
+            elif value.value is not None:
+                apart_of.setdefault((value.measure, value.unit, value.who), {})[cell.id] = value.value
     means = {key: _mean(values) for key, values in found.items()}
     apart = {key for key, values in found.items() if all(value.missing == DOES_NOT_APPLY for value in values)}
     names = [one.name for one in named]
     beside = Beside(experiment, locked.cells, asked)
     # Without a comparison or a judge, an experiment needs no statistics library.
-    statistics = bool(experiment.compare or asked)
+    statistics = bool(experiment.compare or asked or stories)
     grouped = groups(axes, locked.cells, names, means, apart, intervals=statistics)
     rows["groups"] += [group_row(models["groups"], axes, one, beside) for one in grouped]
+    parts = parts_of(axes, locked.cells, apart_of)
+    if stories:
+        rows["parts"] = [part_row(models["parts"], axes, one) for one in parts]
     comparisons = [one for wanted in experiment.compare for one in compare(wanted, axes, locked.cells, names, means)]
     rows["comparisons"] += [comparison_row(one, beside) for one in comparisons]
     pairs = verdicts_of(paired, locked.cells, held, place.path) if paired is not None else []
@@ -201,6 +218,8 @@ def tables(experiment: Experiment, place: Place) -> Tables:
         models=models,
         values=means,
         groups=grouped,
+        stories=stories,
+        parts=parts,
         comparisons=comparisons,
         pairs=pairs,
         contests=counted,
@@ -210,7 +229,9 @@ def tables(experiment: Experiment, place: Place) -> Tables:
     )
 
 
-def _models(axes: Axes, paired: PairVerdicts | None, *, polls: bool, stances: bool) -> dict[str, type[Row]]:
+def _models(
+    axes: Axes, paired: PairVerdicts | None, *, polls: bool, stances: bool, stories: bool
+) -> dict[str, type[Row]]:
     """The model of each table's rows, with columns for the axes."""
     found: dict[str, type[Row]] = {
         "cells": with_axes(CellRow, axes),
@@ -225,6 +246,8 @@ def _models(axes: Axes, paired: PairVerdicts | None, *, polls: bool, stances: bo
         found["polls"] = with_axes(PollRow, axes)
     if stances:
         found["stances"] = with_axes(StanceRow, axes)
+    if stories:
+        found["parts"] = with_axes(PartRow, _apart_from_tasks(axes), after="measure")
     return found
 
 
@@ -260,6 +283,10 @@ def write_tables(found: Tables, place: Place, form: str = CSV) -> Path:
     return folder
 
 
+def _named(found: Tables) -> list[Named]:
+    return list(dict.fromkeys([*found.measures, *(one for measure in found.stories for one in measure.parts)]))
+
+
 def _codebook(found: Tables) -> str:
     parts = [
         f"# Codebook of the experiment {markdown(found.locked.name)}",
@@ -267,7 +294,7 @@ def _codebook(found: Tables) -> str:
         "means: not known, or does not apply. It is never 0. `cell` joins the tables.",
         f"> {DISCLAIMER}",
         "## Measures",
-        "\n".join(f"- `{measure.name}`: {markdown(measure.about)}" for measure in found.measures) or "None.",
+        "\n".join(f"- `{measure.name}`: {markdown(measure.about)}" for measure in _named(found)) or "None.",
     ]
     for name, model in found.models.items():
         parts += explained(name, f"{name}.csv", model, len(found.rows[name]))

@@ -42,13 +42,14 @@ ADDRESS: Final = "address"
 SUMMARISE: Final = "summarise"
 REVIEW: Final = "review"
 BALLOT: Final = "ballot"
-"""Nodes of a story, which has `ASSEMBLE`, `AWAKEN`, `SPEAK`, `SAY`, `PUBLISH` and `INTERVENE` as well."""
+PERSON_DECIDES: Final = "person_decides"
+"""Nodes of a story, which has some of a conversation's as well, `PERSON_SPEAKS` among them."""
 
 ALL: Final = (
     *(ASSEMBLE, AWAKEN, SELECT, INTERVENE, SPEAK, PERSON_SPEAKS, SAY, THINK, PUBLISH, HEAR, OVERHEAR),
     *(PERSON_APPRAISES, ANALYSE, REGROUP, JUDGE, END_CHECK, CONCLUDE),
     *(ANSWER, COUNT_VOTES, AFFIRM, CHANGE_SIDES, OPPOSE, WRITE),
-    *(AGENDA, STOCKTAKE, CHOOSE, ADDRESS, SUMMARISE, REVIEW, BALLOT),
+    *(AGENDA, STOCKTAKE, CHOOSE, ADDRESS, SUMMARISE, REVIEW, BALLOT, PERSON_DECIDES),
 )
 """The nodes of all graphs."""
 
@@ -65,7 +66,7 @@ _AWAKENING: Final = frozenset({"__start__", ASSEMBLE, AWAKEN})
 _HEARING: Final = frozenset({HEAR, OVERHEAR, PERSON_APPRAISES, REGROUP, JUDGE, *TURN_ENDS})
 _UNDER_WAY: Final = _AWAKENING | _HEARING | {PUBLISH, COUNT_VOTES, CHANGE_SIDES}
 """Nodes of all graphs that run between two utterances, before the next step is chosen."""
-_OF_STORIES: Final = frozenset({STOCKTAKE, CHOOSE, ADDRESS, SUMMARISE, REVIEW, BALLOT})
+_OF_STORIES: Final = frozenset({STOCKTAKE, CHOOSE, ADDRESS, SUMMARISE, REVIEW, BALLOT, PERSON_DECIDES})
 _MAY_SILENCE: Final = frozenset({AWAKEN, HEAR, THINK, SPEAK, PERSON_SPEAKS}) | _OF_STORIES
 
 

@@ -11,15 +11,18 @@ from langchain_core.runnables import Runnable
 from persimchat.graph.baselines import graph_for
 from persimchat.graph.context import listed, mapped, settings_of, wrong_type
 from persimchat.graph.langgraph_compat import Node
-from persimchat.nodes.assembling import refuse_people_in_baseline, scenario_of, topic_in
+from persimchat.nodes.assembling import refuse_half_a_story, refuse_people_in_baseline, scenario_of, topic_in
+from persimchat.personas.scenario import make_scenario
 from persimchat.state.conversation import ConversationInput, append_messages, utterances
 from persimchat.state.errors import InputError, suggestion
 from persimchat.state.persona import Persona
 from persimchat.state.plain_text import one_line
 from persimchat.state.relationship import Relationship
+from persimchat.state.scenario import Scenario
 from persimchat.state.settings import Settings
+from persimchat.state.story import Story
 
-Given = Literal["messages", "transcript", "utterances", "conclusion", "verdicts", "stop_reason", "usage"]
+Given = Literal["messages", "transcript", "utterances", "conclusion", "verdicts", "outcome", "stop_reason", "usage"]
 GIVEN: Final[tuple[Given, ...]] = get_args(Given)
 """The results that a conversation can give to the surrounding graph."""
 
@@ -64,6 +67,7 @@ def conversation_node(
     relationships: Iterable[Mapping[str, Any] | Relationship] = (),
     social_goals: Mapping[str, Iterable[str]] | None = None,
     rules: Iterable[str] = (),
+    story: Mapping[str, Any] | Story | None = None,
     topic_from: str | Callable[[Any], str] = "messages",
     into: Mapping[str, Given] | None = None,
 ) -> ConversationNode:
@@ -80,12 +84,14 @@ def conversation_node(
         relationships: as in a scenario file.
         social_goals: each participant's goals by name.
         rules: rules that all participants know.
+        story: the section `story` of a scenario, for a story among the participants (docs/stories.md); the settings
+            then need no `mode`. Words that only a room hears are in the results, too.
         topic_from: the key of the graph's state that holds the topic, as text or as messages, whose last human one is
             the topic; or a function from the state to the topic.
         into: keys of the graph's state, each with the result that it gets: `messages` (the new ones), `transcript`
             (text, one utterance per line), `utterances` (as in transcript.jsonl), `conclusion` (of a debate; None for
-            discussions), `verdicts`, `stop_reason`, `usage`. None means `{"messages": "messages"}`. Nothing else
-            reaches the state.
+            discussions), `verdicts`, `outcome` (of a story's vote; None without one), `stop_reason`, `usage`. None
+            means `{"messages": "messages"}`. Nothing else reaches the state.
 
     Raises:
         InputError: an argument is invalid, or `into` names an unknown result.
@@ -116,8 +122,34 @@ def conversation_node(
         "rules": listed("rules", rules),
     }
     checked: ConversationInput = {**given, "topic": _CHECKED}
-    refuse_people_in_baseline(scenario_of(checked), settings)
+    scenario = scenario_of(checked)
+    refuse_people_in_baseline(scenario, settings)
+    if story is not None:
+        return _story_node(scenario, story, settings, topic_from, wanted)
     return ConversationNode(given, settings, topic_from, wanted)
+
+
+def _story_node(
+    scenario: Scenario,
+    story: Mapping[str, Any] | Story,
+    settings: Settings,
+    topic_from: str | Callable[[Any], str],
+    into: Mapping[str, Given],
+) -> ConversationNode:
+    """The node of a story among a scenario's participants."""
+    if "mode" not in settings.model_fields_set:
+        settings = Settings.model_validate({**settings.model_dump(exclude_unset=True), "mode": "story"})
+    told = make_scenario(
+        scenario.topic,
+        scenario.participants,
+        relationships=scenario.relationships,
+        social_goals=scenario.social_goals,
+        rules=scenario.rules,
+        story=story,
+    )
+    refuse_half_a_story(told, settings)
+    given = told.model_dump(by_alias=True, exclude={"settings", "topic"})
+    return ConversationNode(given, settings, topic_from, into)
 
 
 def _topic(state: Any, topic_from: str | Callable[[Any], str]) -> str:

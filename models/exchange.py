@@ -73,6 +73,11 @@ class Exchange:
         return cls(settings, agent, module, turn, parse_model_name(model_name(settings, agent, module)), part=part)
 
     @property
+    def _own(self) -> Settings:
+        """The settings of its requests."""
+        return self.settings.of_module(self.module)
+
+    @property
     def takes_seed(self) -> bool:
         """Whether the model's server takes a seed."""
         return profile_of(self.name).seed and "seed" not in ladder.refused_fields(self.name)
@@ -102,7 +107,7 @@ class Exchange:
         while True:
             form = ladder.rung(self.name)
             with self._preparing(ledger, question.messages, schema.__name__):
-                model = await ready_model(self.name.written, self.settings, streaming=False)
+                model = await ready_model(self.name.written, self._own, streaming=False)
                 try:
                     more = ladder.arguments(model, self.name, form, schema)
                 except NotImplementedError:
@@ -158,7 +163,7 @@ class Exchange:
             return self._from_record(ledger, question.messages, message_id=message_id)
         while True:
             with self._preparing(ledger, question.messages):
-                client = await ready_model(self.name.written, self.settings)
+                client = await ready_model(self.name.written, self._own)
                 fitted = await fit(self, client, question, more_room=more_room)
             sent = {*ladder.sent_with(client, self.name, None), *filter(None, [fitted.field])}
             most = most_characters(fitted.tokens)

@@ -99,7 +99,7 @@ def refuse_people_in_baseline(scenario: Scenario, settings: Settings) -> None:
 
 
 def refuse_half_a_story(scenario: Scenario, settings: Settings) -> None:
-    """Refuse a story without its section, a section without its mode, and people in a story.
+    """Refuse a story without its section, and a section without its mode.
 
     Raises:
         InputError: one of these.
@@ -115,13 +115,6 @@ def refuse_half_a_story(scenario: Scenario, settings: Settings) -> None:
             f"a scenario with a section story cannot be held as a {settings.mode}",
             where=f"setting mode={settings.mode}",
             remedy="Leave the mode out, or the section story.",
-        )
-    people = [persona.name for persona in scenario.participants if persona.human]
-    if people and scenario.story is not None:
-        raise InputError(
-            "people cannot take part in a story yet",
-            where=f"participant {people[0]}",
-            remedy="Let a model take this part.",
         )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from persimchat.models.asking import appraise
-from persimchat.nodes.story_context import asked, known_blocks, part_of_act, story_of
+from persimchat.nodes.story_context import asked, known_blocks, part_of_act, schema_of, story_of
 from persimchat.prompts import story_blocks
 from persimchat.state.mind import Step
 from persimchat.state.outcomes import judged
@@ -16,7 +16,7 @@ async def choose_partner(mind: Step, settings: Settings) -> Step:
     story = story_of(mind)
     answer = await appraise(
         "choice",
-        choice_schema(tuple(story["candidates"])),
+        schema_of(choice_schema(tuple(story["candidates"])), mind),
         **asked(mind, settings, "choice", f"act {mind['act']}"),
         mends=False,
         **known_blocks(mind),

@@ -8,7 +8,8 @@ from persimchat.memory.consolidation import admit
 from persimchat.nodes.person import need_of_person
 from persimchat.state.conversation import Conversation, participants
 from persimchat.state.emotion import EmotionalState
-from persimchat.state.intervention import AnyIntervention, Floor, Hand, NewTopic, Say, Stop, intervention
+from persimchat.state.errors import InputError
+from persimchat.state.intervention import AnyIntervention, Choose, Floor, Hand, NewTopic, Say, Stop, intervention
 from persimchat.state.memory import new_memory
 from persimchat.state.mind import Mind
 from persimchat.state.settings import Settings
@@ -62,6 +63,10 @@ def _carried_out(wanted: AnyIntervention, state: Conversation, settings: Setting
         case Stop():
             detail = "The moderator ended the conversation."
             return {"stop_reason": "stopped", "stop_source": "moderator", "stop_detail": detail}
+        case Choose(host=host):
+            raise InputError(
+                f"{host} chooses nobody to talk to: this is no story", where="intervention", remedy="Leave it out."
+            )
         case _:
             raise TypeError(f"edges, not this node, handle words and the floor: {wanted}")
 

@@ -10,23 +10,26 @@ from langgraph.types import interrupt
 from persimchat.nodes.saying import say
 from persimchat.state.errors import InputError
 from persimchat.state.mind import Mind, Step
-from persimchat.state.person_answer import Asked, PersonAnswer, person_answer
+from persimchat.state.person_answer import Asked, PersonAnswer, Question, StoryQuestion, person_answer
 from persimchat.state.settings import Settings
 
 
-def answer_of(agent: str, given: Any, what: str, present: Sequence[str]) -> PersonAnswer:
+def answer_of(
+    agent: str, given: Any, what: str, present: Sequence[str], story: StoryQuestion | None = None
+) -> PersonAnswer:
     """A person's answer, checked as `person_answer` does; a whisper must have a hearer besides its speaker.
 
     Args:
         agent: who answers.
         given: the answer.
-        what: the question: "utterance" or "need_to_talk".
+        what: the question: "utterance", "need_to_talk", "choice" or "ballot".
         present: all participants' full names.
+        story: the question's `story`; None outside stories.
 
     Raises:
         InputError: the answer is invalid.
     """
-    answer = person_answer(given, what, present)
+    answer = person_answer(given, what, present, story)
     if answer.get("heard_by") == [agent]:
         raise InputError(
             "nobody but the speaker would hear it",
@@ -36,20 +39,29 @@ def answer_of(agent: str, given: Any, what: str, present: Sequence[str]) -> Pers
     return answer
 
 
-def _answer(mind: Step, what: Asked) -> PersonAnswer:
-    """A person's answer; an invalid answer is asked for again, with what was wrong."""
+def answer_to(mind: Step, what: Asked, story: StoryQuestion | None = None) -> PersonAnswer:
+    """A person's answer; an invalid answer is asked for again, with what was wrong.
+
+    Args:
+        mind: the person's, with its situation.
+        what: the question.
+        story: in a story, the rest of the question.
+    """
     situation, problem = mind["situation"], ""
     while True:
-        given = interrupt({"agent": mind["name"], "what": what, "turn": situation["turn"], "problem": problem})
+        question: Question = {"agent": mind["name"], "what": what, "turn": situation["turn"], "problem": problem}
+        if story is not None:
+            question["story"] = story
+        given = interrupt(question)
         try:
-            return answer_of(mind["name"], given, what, situation["present"])
+            return answer_of(mind["name"], given, what, situation["present"], story)
         except InputError as error:
             problem = str(error)
 
 
 async def person_speaks(mind: Step, settings: Settings) -> dict[str, Any]:
     """A person's turn: they say something, or pass and are silent for this turn."""
-    answer = _answer(mind, "utterance")
+    answer = answer_to(mind, "utterance")
     if answer.get("passes"):
         turn = mind["situation"]["turn"] + 1
         passed = {"turn": turn, "step": "speak", "why": "passed"}
@@ -70,7 +82,7 @@ async def person_speaks(mind: Step, settings: Settings) -> dict[str, Any]:
 
 async def person_appraises(mind: Step, settings: Settings) -> dict[str, Any]:
     """human_turns=need: a person says how much they need to talk; passing means no need."""
-    answer = _answer(mind, "need_to_talk")
+    answer = answer_to(mind, "need_to_talk")
     need = {"need_to_talk": answer.get("need_to_talk", 0)}
     return {"agents": {mind["name"]: need}, **_answered(mind, "need_to_talk", answer)}
 

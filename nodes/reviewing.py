@@ -7,7 +7,7 @@ the bound is asked for once more, and after a second one nothing changes.
 from __future__ import annotations
 
 from persimchat.models.asking import appraise
-from persimchat.nodes.story_context import AWAKENING, asked, known_blocks, part_of_act, story_of
+from persimchat.nodes.story_context import AWAKENING, ablation_of, asked, known_blocks, part_of_act, story_of
 from persimchat.prompts import story_blocks
 from persimchat.prompts.blocks import Block
 from persimchat.state.emotion import EmotionalState
@@ -15,16 +15,28 @@ from persimchat.state.memory import new_memory
 from persimchat.state.mind import Step
 from persimchat.state.outcomes import NEUTRAL, judged
 from persimchat.state.settings import Settings
-from persimchat.state.story_judgement import review_schema
+from persimchat.state.story_judgement import Sentenced, review_schema
+
+
+def sentence_of(mind: Step) -> Sentenced:
+    """Where the review has its sentence, which is a reason before the changes and a reflection to be kept.
+
+    Without reflection there is none. Without thinking it comes behind the changes, so that it is no reason for them.
+    """
+    ablation = ablation_of(mind)
+    if "reflection" in ablation:
+        return ""
+    return "afterthought" if "thinking" in ablation else "reasoning"
 
 
 async def review(mind: Step, settings: Settings) -> Step:
     """Review the round; before the first one, judge the others by what is known of them."""
     story, own = story_of(mind), mind["story"]
     first = story["stage"] == AWAKENING
+    sentence = sentence_of(mind)
     answer = await appraise(
         "review",
-        review_schema(tuple(own["closeness"]), 0 if first else len(own["beliefs"]), story["change"]),
+        review_schema(tuple(own["closeness"]), 0 if first else len(own["beliefs"]), story["change"], sentence),
         **asked(mind, settings, "review", f"round {story['round']}"),
         mends=False,
         **known_blocks(mind),
@@ -33,6 +45,7 @@ async def review(mind: Step, settings: Settings) -> Step:
         beliefs=Block("beliefs", ()) if first else story_blocks.beliefs(own),
         closeness=story_blocks.closeness(own),
         first=first,
+        sentence=sentence,
         change=story["change"],
     )
     made = answer.value
@@ -40,8 +53,9 @@ async def review(mind: Step, settings: Settings) -> Step:
         return {"story": part_of_act(mind, None), "arriving": [], "outcomes": judged([answer.call])}
     near, beliefs = made.changes()
     arriving = []
-    if not first:
+    told = made.sentence()
+    if told and not first:
         turn, calm = mind["situation"]["turn"], EmotionalState().vector()
-        arriving = [new_memory(mind["name"], turn, "review", made.reasoning, [], NEUTRAL, calm).model_dump()]
-    found = {"reasoning": made.reasoning, "closeness": near, "beliefs": beliefs}
+        arriving = [new_memory(mind["name"], turn, "review", told, [], NEUTRAL, calm).model_dump()]
+    found = {"reasoning": told, "closeness": near, "beliefs": beliefs}
     return {"story": part_of_act(mind, found), "arriving": arriving, "outcomes": judged([answer.call])}

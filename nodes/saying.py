@@ -45,6 +45,15 @@ async def say(given: Given, settings: Settings) -> dict[str, Any]:
     Returns:
         An update of the conversation: the message and, for a participant, how often and when they spoke.
     """
+    situation, mind, utterance = given["situation"], given["mind"], worded(given)
+    by_person = mind is None or bool(mind.get("human"))
+    message = as_message(utterance, utterance_id(situation["simulation"], utterance["turn"]), by_person=by_person)
+    speaks = {"agents": {mind["name"]: _spoken(mind, utterance["turn"])}} if mind is not None else {}
+    return {"messages": [message], **speaks}
+
+
+def worded(given: Given) -> Utterance:
+    """The words as an utterance."""
     situation, mind = given["situation"], given["mind"]
     speaker = mind["name"] if mind is not None else moderator_name(situation["present"])
     turn = situation["turn"] + 1
@@ -63,9 +72,7 @@ async def say(given: Given, settings: Settings) -> dict[str, Any]:
         utterance["heard_by"] = [name for name in situation["present"] if name in given["heard_by"] and name != speaker]
     if mind is not None and (edited_by := given.get("edited_by") or ("" if mind.get("human") else "moderator")):
         utterance["edited_by"] = edited_by
-    by_person = mind is None or bool(mind.get("human"))
-    message = as_message(utterance, utterance_id(situation["simulation"], turn), by_person=by_person)
-    return {"messages": [message], **({"agents": {speaker: _spoken(mind, turn)}} if mind is not None else {})}
+    return utterance
 
 
 def _spoken(mind: Mind, turn: int) -> dict[str, Any]:

@@ -7,8 +7,11 @@ from typing import Any, Final, cast
 from persimchat.nodes.context import persona_of, question
 from persimchat.prompts import blocks, story_blocks
 from persimchat.prompts.blocks import Block
+from persimchat.state.judgement import Judgement
 from persimchat.state.mind import Step
 from persimchat.state.settings import Settings
+from persimchat.state.story import Ablation
+from persimchat.state.story_judgement import without
 from persimchat.state.story_mind import StoryMind, StorySituation
 from persimchat.state.visibility import heard_by
 
@@ -18,10 +21,24 @@ UPDATE: Final = "update"
 SETTLEMENT: Final = "settlement"
 """What stands for a stage before the first round, at the end of a round, and after the last one."""
 
+_FIELDS: Final[dict[Ablation, tuple[str, ...]]] = {"planning": ("next_steps", "plan"), "thinking": ("reasoning",)}
+"""The fields of answers that an ablation takes away; a review's sentence is thinking and reflection in one, see
+`nodes/reviewing.py`."""
+
 
 def story_of(mind: Step) -> StorySituation:
     """The story as the character sees it in this act."""
     return cast(StorySituation, mind["situation"].get("story"))
+
+
+def ablation_of(mind: Step) -> list[Ablation]:
+    """What the minds of the story go without."""
+    return story_of(mind).get("ablation", [])
+
+
+def schema_of(schema: type[Judgement], mind: Step) -> type[Judgement]:
+    """The schema of an answer without the fields that belong to what the minds of the story go without."""
+    return without(schema, *(name for part in ablation_of(mind) for name in _FIELDS.get(part, ())))
 
 
 def room_of(mind: Step) -> list[str] | None:
@@ -40,6 +57,7 @@ def known_blocks(mind: Step) -> dict[str, Any]:
         "environment": story_blocks.story_scene(situation, story_of(mind), name),
         "aims": story_blocks.aims(mind["story"]),
         "stock": story_blocks.stock(mind["story"]),
+        "ablation": ablation_of(mind),
     }
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from persimchat.models.asking import appraise
-from persimchat.nodes.story_context import asked, known_blocks, part_of_act, story_of, words_heard
+from persimchat.nodes.story_context import asked, known_blocks, part_of_act, schema_of, story_of, words_heard
 from persimchat.prompts import story_blocks
 from persimchat.state.emotion import EmotionalState
 from persimchat.state.memory import new_memory
@@ -18,19 +18,18 @@ async def sum_up(mind: Step, settings: Settings) -> Step:
     story = story_of(mind)
     answer = await appraise(
         "summary",
-        Summary,
+        schema_of(Summary, mind),
         **asked(mind, settings, "summary"),
         **known_blocks(mind),
         room=story_blocks.room(story),
         last_utterances=words_heard(mind),
     )
-    made = answer.value
+    found = answer.value.model_dump() if answer.value is not None else None
     arriving = []
-    if made is not None:
+    if found is not None:
         calm = EmotionalState().vector()
-        memory = new_memory(
-            mind["name"], mind["situation"]["turn"], "summary", made.theme, made.keywords, made.importance, calm
-        )
+        theme, keywords, importance = (found[name] for name in ("theme", "keywords", "importance"))
+        turn = mind["situation"]["turn"]
+        memory = new_memory(mind["name"], turn, "summary", theme, keywords, importance, calm)
         arriving = [memory.model_dump()]
-    found = made.model_dump() if made is not None else None
     return {"story": part_of_act(mind, found), "arriving": arriving, "outcomes": judged([answer.call])}

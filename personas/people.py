@@ -44,6 +44,9 @@ def with_people(scenario: Scenario, names: Sequence[str]) -> Scenario:
     for wanted in (" ".join(name.split()) for name in names):
         if matching(wanted, known):
             name = full_name(wanted, known, what="participant", where=_WHERE)
+        elif scenario.story is not None:
+            what = f"{quoted(wanted, _SHOWN)} has no part in the story"
+            raise InputError(what, where=_WHERE, remedy=f"Take a character's part: {', '.join(known)}.")
         else:
             joining.append(_newcomer(wanted))
             name = joining[-1].name

@@ -39,12 +39,6 @@ def story_in(document: Document, personas: Sequence[Persona]) -> dict[str, Any] 
     if isinstance(given.get("stages"), list) and not given["stages"]:
         raise _error(document, (*_AT, "stages"), "the story has no stages", "List one, or leave stages out.")
     names = [persona.name for persona in personas]
-    for number, persona in enumerate(personas):
-        if persona.human:
-            what = f"{persona.name} is a person, and people cannot take part in a story yet"
-            raise _error(
-                document, ("participants", number), what, "Remove human: true, so that a model takes the part."
-            )
     read = _Reading(document, names)
     section = {key: value for key, value in given.items() if value is not None}
     section["characters"] = read.characters()

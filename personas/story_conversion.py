@@ -73,7 +73,7 @@ def convert_story(folder: Path, *, decider: str | None = None) -> Conversion:
         if goal := texts.plain(one.text("objective", may_lack=True), one):
             goals[name] = [goal[:_LONGEST_GOAL]]
         if one.text("engine", may_lack=True) == "human":
-            told.append(f"{name} is played by a person there; here a model takes the part.")
+            told.append(f"{name} is played by a person there; here a model takes the part, unless --human names them.")
         story["characters"][name] = _character(one, name, mains, texts, told, decides=name == chosen)
     for one in resources:
         made: dict[str, Any] = {"name": one.text("name")}

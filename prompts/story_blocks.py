@@ -65,7 +65,7 @@ def stock(mind: StoryMind) -> Block:
     made = mind["stock"]
     if made is None:
         return Block("stock", ())
-    steps = (Item("next_step", {"text": step}) for step in made["next_steps"])
+    steps = (Item("next_step", {"text": step}) for step in made.get("next_steps", ()))
     return Block("stock", (Item("stock", {"text": made["summary"]}), *steps))
 
 

@@ -135,9 +135,10 @@ def resume(folder: Path | str, *, control: Control | None = None, **changes: Any
 
 async def abranch(
     folder: Path | str,
-    turn: int,
+    turn: int | None = None,
     *,
     say: tuple[str, str] | None = None,
+    choose: tuple[str, str] | None = None,
     out: Path | str | None = None,
     control: Control | None = None,
     **changes: Any,
@@ -146,8 +147,9 @@ async def abranch(
 
     Args:
         folder: the folder of the run to branch; it is not changed.
-        turn: the number of shared utterances.
+        turn: the number of shared utterances; with `choose`, at least so many, or None for the last choice.
         say: speaker and words of the next utterance.
+        choose: of a story: a host and whom it talks to in place of its own choice, or "nobody".
         out: folder in which to make the folder of the new run; None: beside the other run.
         control: lets people take part in the run.
         **changes: settings that change after the shared past.
@@ -157,9 +159,10 @@ async def abranch(
         ModelError: a model failed, and retries did not help; the new run can be resumed.
     """
     place = Path(out) if out is not None else None
-    return await collected(branch_run(Path(folder), turn, changes=changes, say=say, out=place, control=control))
+    events = branch_run(Path(folder), turn, changes=changes, say=say, choose=choose, out=place, control=control)
+    return await collected(events)
 
 
-def branch(folder: Path | str, turn: int, **options: Any) -> Result:
+def branch(folder: Path | str, turn: int | None = None, **options: Any) -> Result:
     """Branch a run, from ordinary code or a notebook. Arguments as for `abranch`."""
     return wait_for(abranch(folder, turn, **options))

@@ -17,7 +17,7 @@ from persimchat.nodes.person import answer_of
 from persimchat.personas.names import full_name
 from persimchat.state.errors import InputError
 from persimchat.state.intervention import AnyIntervention, Floor, Stop, intervention
-from persimchat.state.person_answer import PersonAnswer
+from persimchat.state.person_answer import PersonAnswer, Question
 
 
 class Control:
@@ -34,8 +34,10 @@ class Control:
         self._people: list[str] = []
         self._wanted: deque[AnyIntervention] = deque()
         self._asked: tuple[str, str] | None = None
+        self._question: Question | None = None
         self._answer: PersonAnswer | None = None
         self._baseline: str | None = None
+        self._in_story = False
         self._paused = self._stopped = self._over = False
         self._lock = threading.RLock()
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -60,6 +62,7 @@ class Control:
             if name and self._asked == (name, "utterance"):
                 self.answer({"text": text, "heard_by": heard} if heard else text)
                 return
+            self._refuse_in_story(name)
             self._want({"do": "say", "text": text, "speaker": name, "heard_by": heard})
 
     def whisper(self, to: str, text: str, *, speaker: str = "") -> None:
@@ -71,8 +74,9 @@ class Control:
         self._want({"do": "topic", "topic": topic})
 
     def raise_hand(self, agent: str, *, raised: bool = True) -> None:
-        """Raise or lower a person's hand; raises InputError if the participant is not a person."""
+        """Raise or lower a person's hand; raises InputError if the participant is not a person, or in a story."""
         with self._lock:
+            self._refuse_in_story(self._name(agent))
             self._want({"do": "hand", "agent": self._name(agent), "raised": raised})
 
     def give_floor(self, agent: str, *, avoid: Sequence[str] = ()) -> None:
@@ -113,7 +117,8 @@ class Control:
 
         Args:
             given: the person's words; or `{"text": …, "heard_by": […]}`; or `{"pass": True}`; or, if asked for their
-                need to talk, a whole number from 0 to 10.
+                need to talk, a whole number from 0 to 10; or, if asked for a choice or a ballot, a candidate's name or
+                number, or `{"choice": …}`.
 
         Raises:
             InputError: nobody is being asked, or the answer is invalid.
@@ -122,7 +127,8 @@ class Control:
             if self._asked is None:
                 raise InputError("nobody is being asked just now", remedy="Use say() to speak without being asked.")
             agent, what = self._asked
-            self._answer = answer_of(agent, given, what, self._present)
+            story = self._question["story"] if self._question and "story" in self._question else None
+            self._answer = answer_of(agent, given, what, self._present, story)
             self._asked = None  # `say` after this is a new utterance
             self._notify()
 
@@ -138,8 +144,13 @@ class Control:
 
     @property
     def asked(self) -> tuple[str, str] | None:
-        """Who is being asked, and for what ("utterance" or "need_to_talk"); None if nobody is."""
+        """Who is being asked, and for what (`state.person_answer.Asked`); None if nobody is."""
         return self._asked
+
+    @property
+    def question(self) -> Question | None:
+        """The whole question that a person is being asked; None if nobody is."""
+        return self._question if self._asked is not None else None
 
     @property
     def paused(self) -> bool:
@@ -148,15 +159,19 @@ class Control:
 
     # What the run calls
 
-    def begin(self, present: Sequence[str], people: Sequence[str], *, baseline: str | None = None) -> None:
+    def begin(
+        self, present: Sequence[str], people: Sequence[str], *, baseline: str | None = None, in_story: bool = False
+    ) -> None:
         """Called when the run begins.
 
         Args:
             present: the full names of all participants.
             people: the full names of those who are people.
             baseline: the baseline that holds the conversation; people cannot take part in one.
+            in_story: whether it is a story, in which people speak only when they are asked.
         """
         with self._lock:
+            self._in_story = in_story
             self._present, self._people, self._baseline = list(present), list(people), baseline
             self._loop, self._changed = asyncio.get_running_loop(), asyncio.Event()
             self._wanted.clear()
@@ -184,10 +199,11 @@ class Control:
         while self._paused:
             await self._change()
 
-    def ask(self, agent: str, what: str, turn: int) -> None:
+    def ask(self, question: Question) -> None:
         """Ask a person; `reply` waits for the answer."""
         with self._lock:
-            self._asked, self._answer = (agent, what), None
+            self._asked, self._answer = (question["agent"], question["what"]), None
+            self._question = question
 
     async def reply(self) -> PersonAnswer | None:
         """Wait for the answer of the person who is being asked; None if nobody attends, or if the run is to stop."""
@@ -207,6 +223,14 @@ class Control:
     def _name(self, wanted: str) -> str:
         self._check()
         return full_name(wanted, self._present, what="participant")
+
+    def _refuse_in_story(self, name: str) -> None:
+        """Refuse a person's own words in a story: kept for the next turn, they could reach another room's ears."""
+        if self._in_story and name in self._people:
+            raise InputError(
+                f"{name} is not being asked; in a story, the stages say who speaks when",
+                remedy="Wait for the question; the moderator may speak at any time.",
+            )
 
     def _want(self, given: Mapping[str, Any] | AnyIntervention) -> None:
         with self._lock:

@@ -31,6 +31,8 @@ from persimchat.runs.folder.stored import (
 )
 from persimchat.runs.folder.story_record import StoryOutcome as StoryOutcome
 from persimchat.runs.folder.totals import Totals as Totals
+from persimchat.state.person_answer import Asked as PersonAsked
+from persimchat.state.person_answer import StoryQuestion
 
 EVENTS_VERSION: Final = 1
 
@@ -235,6 +237,11 @@ class Happened(Stored, _Event):
         default=[], exclude_if=is_empty, description="next steps of a stock, plan of a choice, keywords of a summary"
     )
     choice: str = Field(default="", exclude_if=is_empty, description="who or what was chosen")
+    chosen_by: str | None = Field(
+        default=None,
+        exclude_if=is_none,
+        description='a choice: "branch" if a branch made it, not the character; left out elsewhere',
+    )
     closeness: dict[str, int] = Field(
         default={}, exclude_if=is_empty, description="of a review, the answered changes by name; of a standing, 0–100"
     )
@@ -276,8 +283,13 @@ class Asked(_Event):
     event: Literal["asked"] = "asked"
     turn: int = Field(description="utterances so far")
     agent: str = Field(description="who is asked")
-    what: Literal["utterance", "need_to_talk"]
+    what: PersonAsked
     problem: str = Field(default="", description="what was wrong with the previous answer; empty at first")
+    story: StoryQuestion | None = Field(
+        default=None,
+        exclude_if=is_none,
+        description="in a story: where it stands, who may be named, and all that the character knows",
+    )
 
 
 class HandRaised(_Event):

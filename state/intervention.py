@@ -1,4 +1,4 @@
-"""Interventions of people and moderators: words, a whisper, a new topic, a raised hand, the floor, the end.
+"""Interventions of people, moderators and branches: words, a whisper, a topic, a hand, the floor, a choice, the end.
 
 Interventions wait in the conversation's channel `interventions`; the graph carries them out one by one between turns.
 This module validates every intervention, whether the command line, the web page, Studio or another program made it.
@@ -98,13 +98,21 @@ class Floor(_Intervention):
     avoid: list[str] = Field(default=[], description="texts that it must not repeat")
 
 
+class Choose(_Intervention):
+    """A host of a story, about to choose whom to talk to, is given its partner. Only branches make it."""
+
+    do: Literal["choose"] = "choose"
+    host: Name
+    partner: str = Field(default="", description="a participant; empty for nobody")
+
+
 class Stop(_Intervention):
     """The conversation ends."""
 
     do: Literal["stop"] = "stop"
 
 
-AnyIntervention = Say | NewTopic | Hand | Floor | Stop
+AnyIntervention = Say | NewTopic | Hand | Floor | Choose | Stop
 Intervention = Annotated[AnyIntervention, Field(discriminator="do")]
 
 _ONE: Final[TypeAdapter[AnyIntervention]] = TypeAdapter(Intervention)
@@ -157,6 +165,9 @@ def _as_listed(made: AnyIntervention, present: Sequence[str]) -> AnyIntervention
             return made.model_copy(update={"speaker": speaker and as_listed(speaker, present), "heard_by": heard})
         case Hand() | Floor():
             return made.model_copy(update={"agent": as_listed(made.agent, present)})
+        case Choose(host=host, partner=partner):
+            listed = {"host": as_listed(host, present), "partner": partner and as_listed(partner, present)}
+            return made.model_copy(update=listed)
         case _:
             return made
 
@@ -168,6 +179,8 @@ def _named(made: AnyIntervention) -> list[str]:
             return [name for name in (made.speaker, *(made.heard_by or ())) if name]
         case Hand() | Floor():
             return [made.agent]
+        case Choose():
+            return [name for name in (made.host, made.partner) if name]
         case _:
             return []
 
@@ -204,6 +217,27 @@ def said_by(text: str, *, where: str, example: str) -> tuple[str, str]:
             "the speaker or the words are missing", where=where, remedy=f"Write a name, a colon, the words: {example}"
         )
     return name.strip(), words.strip()
+
+
+def chosen_for(text: str, *, where: str, example: str) -> tuple[str, str]:
+    """For whom a partner is chosen, and which, from "HOST=PARTNER".
+
+    Args:
+        text: as it was given.
+        where: the place in words.
+        example: how it is written there.
+
+    Raises:
+        InputError: the host or the partner is missing.
+    """
+    host, equals, partner = (part.strip() for part in text.partition("="))
+    if not (host and equals and partner):
+        raise InputError(
+            "the host or the partner is missing",
+            where=where,
+            remedy=f"Write a name, an equals sign, and a name or nobody: {example}",
+        )
+    return host, partner
 
 
 _WORDS: Final[TypeAdapter[str]] = TypeAdapter(Words)

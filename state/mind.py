@@ -14,6 +14,7 @@ from typing_extensions import TypedDict
 
 from persimchat.state.listening import Listening
 from persimchat.state.outcomes import Judged, Outcome, Weak
+from persimchat.state.person_answer import StoryQuestion
 from persimchat.state.story_mind import StoryMind, StorySituation
 
 
@@ -199,6 +200,8 @@ class Step(Mind, total=False):
     """In a story: the number of the act."""
     asks: str
     """In a story: what a ballot asks for, "guess" or "vote"."""
+    question: StoryQuestion
+    """In a story, for a person: what their character knows, and what may be answered."""
     outcomes: Annotated[list[Judged], operator.add]
     """The outcomes of its own judgements, of all modules that were asked."""
 

@@ -71,10 +71,6 @@ class Poll(BaseModel):
         found = _SCALE.fullmatch(self.answer)
         return (int(found[1]), int(found[2])) if found else None
 
-    def asks_the_same(self, other: Poll) -> bool:
-        """Whether another poll has the same question, form and options, whoever answers."""
-        return (self.ask, self.answer, self.options) == (other.ask, other.answer, other.options)
-
     @property
     def form(self) -> Literal["yesno", "choice", "number"]:
         """The form in which an answer is read: that of a number for a scale."""

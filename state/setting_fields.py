@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from persimchat.state.answer_format import AnswerFormat
 from persimchat.state.setting import About
-from persimchat.state.setting_values import Choice, Listeners, Module, Prices, RetrievalWeights
+from persimchat.state.setting_values import Choice, Listeners, Module, Prices, RetrievalWeights, Temperature
 
 DEBATE_MESSAGES: Final = 60
 DISCUSSION_MESSAGES: Final = 10
@@ -36,7 +36,6 @@ MODES: Final[tuple[Mode, ...]] = get_args(Mode)
 """Kinds of conversation."""
 
 Cognition = Literal["full", "compact", "lean", "strategist"]
-
 Baseline = Literal["single_agent", "group_chat", "mad", "mad_judge", "reconcile"]
 BASELINES: Final[tuple[Baseline, ...]] = get_args(Baseline)
 """Simpler methods of the literature, which hold a conversation without minds."""
@@ -338,6 +337,11 @@ class SettingFields(BaseModel):
     )
     module_models: Annotated[dict[Module, str], About(group="advanced", changes="resume")] = Field(
         default_factory=dict, description="modules with another model, as module: model; overrides agent_models"
+    )
+    module_temperatures: Annotated[dict[Module, Temperature], About(group="advanced", changes="resume")] = Field(
+        default_factory=dict,
+        exclude_if=lambda value: not value,
+        description="modules with a sampling temperature of their own, as module: 0 to 2; overrides model_temperature",
     )
     concurrent: Annotated[bool, About(group="advanced", changes="resume", shapes=False)] = Field(
         default=True, description="call the agents' models at the same time, not one after another"

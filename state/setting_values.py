@@ -27,6 +27,7 @@ Choice = Annotated[
     AfterValidator(seen),
 ]
 Price = Annotated[float, Field(ge=0, le=1e9), BeforeValidator(lambda value: no_switch(value))]
+Temperature = Annotated[float, Field(ge=0, le=2), BeforeValidator(lambda value: no_switch(value))]
 Prices = Annotated[tuple[Price, ...], Field(min_length=2, max_length=3)]
 Listeners = Annotated[int, Field(ge=1, le=100_000), BeforeValidator(lambda value: no_switch(value, "listeners"))]
 

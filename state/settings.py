@@ -139,8 +139,19 @@ class Settings(SettingFields):
             {str(k): v for k, v in self.module_models.items()}.get(module) or self.agent_models.get(agent) or self.model
         )
 
+    def of_module(self, module: str) -> Settings:
+        """The settings with which a module asks its model: `model_temperature` is the module's own, if it has one."""
+        own = {str(name): value for name, value in self.module_temperatures.items()}.get(module)
+        return self if own is None else self.model_copy(update={"model_temperature": own})
+
     def of_judge(self) -> Settings:
-        """The settings of the persona judge's mind: all its modules ask `module_models.judge`, if that is set."""
-        if "judge" not in self.module_models:
-            return self.model_copy(update={"agent_models": {}})
-        return self.model_copy(update={"model": self.module_models["judge"], "agent_models": {}, "module_models": {}})
+        """The settings of the persona judge's mind.
+
+        All its modules ask `module_models.judge`, with the temperature `module_temperatures.judge`, if these are set.
+        """
+        own: dict[str, Any] = {"agent_models": {}}
+        if "judge" in self.module_models:
+            own |= {"model": self.module_models["judge"], "module_models": {}}
+        if "judge" in self.module_temperatures:
+            own |= {"model_temperature": self.module_temperatures["judge"], "module_temperatures": {}}
+        return self.model_copy(update=own)

@@ -88,6 +88,8 @@ class Resource(_Part):
     )
 
 
+Ablation = Literal["planning", "thinking", "reflection", "memory"]
+"""A part of the minds of a story's characters that an ablation leaves out."""
 Kind = Literal["private", "confidential", "group"]
 Partners = Literal["anyone", "others", "own_camp", "other_camp"]
 
@@ -155,6 +157,11 @@ class Story(_Part):
         default=True, description="before the first round, everybody judges the others by what is known of them"
     )
     limits: Limits = Field(default=Limits(), description="the figures of the story")
+    ablation: list[Ablation] = Field(
+        default_factory=list,
+        exclude_if=lambda value: not value,
+        description="what the characters' minds go without: planning, thinking, reflection, memory",
+    )
 
     @property
     def mains(self) -> list[str]:
@@ -268,6 +275,8 @@ class Story(_Part):
         if (twin := _twin([resource.name for resource in self.resources])) is not None:
             what = f"two resources are called {self.resources[twin].name!r}"
             yield Problem(("resources", twin), what, "Give each a name of its own.")
+        if (twin := _twin(self.ablation)) is not None:
+            yield Problem(("ablation", twin), f"{self.ablation[twin]} is listed twice", "List each once.")
 
     def _settled(self) -> Iterator[Problem]:
         settlement = self.settlement

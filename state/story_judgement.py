@@ -19,6 +19,9 @@ LONGEST_STOCK: Final = 700
 """The most characters of a stocktaking's summary."""
 MOST_STEPS: Final = 3
 
+Sentenced = Literal["reasoning", "afterthought", ""]
+"""Where a review has its sentence."""
+
 
 class Stock(Judgement):
     """How a character sees its situation, and what it will do next."""
@@ -49,12 +52,14 @@ class Summary(Judgement):
 class Review(Judgement):
     """How the last round has moved a character; made for names and beliefs by `review_schema`."""
 
-    reasoning: Reason = Field(description="one sentence: whether what I did has served my goal")
-
     def changes(self) -> tuple[dict[str, int], list[int]]:
         """The changes of closeness by name, and those of beliefs in their order."""
         found = self.model_dump(by_alias=True)
         return found["closeness"], list(found.get("beliefs", {}).values())
+
+    def sentence(self) -> str:
+        """The sentence, wherever it stands; empty without one."""
+        return str(getattr(self, "reasoning", getattr(self, "afterthought", "")))
 
 
 class Ballot(Judgement):
@@ -80,26 +85,49 @@ def ballot_schema(candidates: tuple[str, ...]) -> type[Ballot]:
 
 
 @lru_cache(maxsize=512)
-def review_schema(others: tuple[str, ...], beliefs: int, change: int) -> type[Review]:
+def review_schema(
+    others: tuple[str, ...], beliefs: int, change: int, sentence: Sentenced = "reasoning"
+) -> type[Review]:
     """The schema of a review: one change for each of the others, and one for each belief.
 
     Args:
         others: the names of all other characters.
         beliefs: how many beliefs there are; at 0 the answer has none.
         change: the greatest change.
+        sentence: the field of the sentence: "reasoning" before the changes, "afterthought" behind them, or none.
     """
+    served = (Reason, Field(description="one sentence: whether what I did has served my goal"))
     amount: Any = Annotated[int, Field(ge=-change, le=change), BeforeValidator(_whole)]
     each: dict[str, Any] = {f"to_{n}": (amount, Field(alias=name)) for n, name in enumerate(others)}
     full: dict[str, Any] = {"full": model_validator(mode="before")(_with_full_names(others))}
     near = create_model("Closeness", __base__=_Each, __validators__=full, **each)
     about = f"by name: how my closeness to each of the others changes, {-change} to {change}"
-    fields: dict[str, Any] = {"closeness": (near, Field(description=about))}
+    fields: dict[str, Any] = {"reasoning": served} if sentence == "reasoning" else {}
+    fields["closeness"] = (near, Field(description=about))
     if beliefs:
         numbered: dict[str, Any] = {f"belief_{n}": (amount, Field(alias=str(n))) for n in range(1, beliefs + 1)}
         own = create_model("Beliefs", __base__=_Each, **numbered)
         told = f"by number: how each of my beliefs changes, {-change} to {change}"
         fields["beliefs"] = (own, Field(description=told))
+    if sentence == "afterthought":
+        fields["afterthought"] = served
     return create_model("Review", __base__=Review, **fields)
+
+
+@lru_cache(maxsize=512)
+def without(schema: type[Judgement], *names: str) -> type[Judgement]:
+    """The schema without some of its fields; the schema itself if it has none of them.
+
+    Args:
+        schema: of an answer.
+        *names: the fields.
+    """
+    fields: dict[str, Any] = {
+        name: (field.annotation, field) for name, field in schema.model_fields.items() if name not in names
+    }
+    if len(fields) == len(schema.model_fields):
+        return schema
+    return create_model(schema.__name__, __base__=Judgement, __doc__=schema.__doc__, **fields)
 
 
 class _Each(Judgement):

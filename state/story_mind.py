@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any, Literal, NotRequired
 
 from typing_extensions import TypedDict
+
+from persimchat.state.story import Ablation
 
 
 class StoryMind(TypedDict):
@@ -61,3 +63,5 @@ class StorySituation(TypedDict):
     change: int
     """The greatest change of an update."""
     decider: str
+    ablation: NotRequired[list[Ablation]]
+    """What the mind goes without; missing if nothing."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Final, Literal, NotRequired
+from typing import Annotated, Any, Literal, NotRequired
 
 from langgraph.channels.delta import DeltaChannel
 from pydantic import Field
@@ -35,6 +35,8 @@ class Act(TypedDict):
     """The open room; empty outside rooms."""
     asks: NotRequired[str]
     """For ballots: "guess" or "vote"."""
+    partner: NotRequired[str]
+    """Whom a branch has chosen for the host, from its stocktaking to its choice; empty for nobody."""
     again: NotRequired[bool]
     """Whether the models of all have failed in the same act before, so that another failure ends the run."""
 
@@ -51,6 +53,8 @@ class Room(TypedDict):
     opened: int
     """Utterances made when it opened."""
     open: bool
+    passed: NotRequired[int]
+    """How many turns people have passed in it; missing if none."""
 
 
 class Happening(TypedDict):
@@ -77,16 +81,14 @@ class Happening(TypedDict):
     """The next steps of a stock, or the plan of a choice."""
     choice: NotRequired[str]
     """Who or what was chosen."""
+    chosen_by: NotRequired[str]
+    """"branch" if a branch made the choice; missing if the character did."""
     closeness: NotRequired[dict[str, int]]
     """Of a review, the changes that were answered; of a standing, the values."""
     beliefs: NotRequired[list[int]]
     """The same of beliefs, in their order."""
     supports: NotRequired[str]
     influence: NotRequired[int]
-
-
-PUBLIC: Final = ("stage", "outcome")
-"""Happenings that all know of; a confidential meeting is another one."""
 
 
 Happenings = Annotated[list[Happening], DeltaChannel(append_records, snapshot_frequency=SNAPSHOT)]

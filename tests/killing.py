@@ -29,7 +29,9 @@ KINDS: dict[str, dict[str, Any]] = {
     "discussion": {"max_messages": 8, "allow_repeated_speaker": True},
     "listeners": {"max_messages": 8, "listeners": 1, "cognition": "compact"},
     "story": {"mode": "story", "rounds": 1},
+    "played": {"mode": "story", "rounds": 1},
 }
+"""The settings of each kind; in the story that is played, a person is the first host."""
 UTTERANCES = {kind: settings.get("max_messages", 20) for kind, settings in KINDS.items()}
 """How many utterances each has; a story's stages say it."""
 
@@ -82,23 +84,25 @@ class Strike:
         self.seen[site] += 1
         return (site, self.seen[site]) == self._point
 
-    def around(self, owner: Any, name: str, label: str) -> None:
-        """Make `label:before` and `label:after` sites of a function."""
+    def around(self, owner: Any, name: str, label: str | Callable[..., str]) -> None:
+        """Make `label:before` and `label:after` sites of a function; its arguments may give the label."""
         function = inspect.getattr_static(owner, name)
         call = function.__func__ if isinstance(function, classmethod) else function
 
         @functools.wraps(call)
         def plain(*args: Any, **more: Any) -> Any:
-            self(f"{label}:before")
+            site = label if isinstance(label, str) else label(*args)
+            self(f"{site}:before")
             result = call(*args, **more)
-            self(f"{label}:after")
+            self(f"{site}:after")
             return result
 
         @functools.wraps(call)
         async def waiting(*args: Any, **more: Any) -> Any:
-            self(f"{label}:before")
+            site = label if isinstance(label, str) else label(*args)
+            self(f"{site}:before")
             result = await call(*args, **more)
-            self(f"{label}:after")
+            self(f"{site}:after")
             return result
 
         wrapped: Any = waiting if inspect.iscoroutinefunction(call) else plain
@@ -131,6 +135,8 @@ def _install(strike: Strike) -> None:
 
     strike.around(Exchange, "judge", "judge")
     strike.around(Exchange, "stream", "stream")
+    for question in ("judge", "stream"):
+        strike.around(Exchange, question, lambda exchange, *_: exchange.module)
     strike.around(FileSaver, "aput", "aput")
     strike.around(FileSaver, "aput_writes", "aput_writes")
     strike.around(Connection, "commit", "commit")
@@ -167,25 +173,32 @@ def _half_whole(path: Path, data: bytes) -> None:
 
 
 async def _follow(task: Mapping[str, Any], strike: Strike) -> dict[str, Any]:
+    from persimchat.personas.people import with_people
     from persimchat.personas.scenario import default_participants, load_story, make_scenario
+    from persimchat.runs.control import Control
     from persimchat.runs.run.resume import resume_run
     from persimchat.runs.run.simulation import run_simulation
     from persimchat.state.errors import InputError
     from persimchat.state.settings import Settings
 
     _install(strike)
-    out, said, error = Path(task["out"]), [], ""
+    out, said, error, control = Path(task["out"]), [], "", Control()
     if task["do"] == "run":
         square = make_scenario("Should the square be free of cars?", default_participants(3))
-        scenario = load_story() if task["kind"] == "story" else square
+        stories = {"story": load_story(), "played": with_people(load_story(), ["Aino"])}
+        scenario = stories.get(task["kind"], square)
         settings = Settings(model="offline", seed=3, **KINDS[task["kind"]])
-        events = run_simulation(scenario, settings, out=out, run=RUN)
+        events = run_simulation(scenario, settings, out=out, run=RUN, control=control)
     else:
-        events = resume_run(out / RUN)
+        events = resume_run(out / RUN, control=control)
     try:
         async for event in events:
             if event.event == "utterance":
                 said.append(event.turn)
+            if event.event == "asked":
+                strike("asked")
+                control.answer(1 if event.what != "utterance" else f"Words of act {event.story['act']}.")
+                strike("answered")
     except InputError as refused:
         error = str(refused)
     return {"sites": dict(strike.seen), "said": said, "error": error}

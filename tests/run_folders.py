@@ -326,3 +326,68 @@ def write_debate(
         **about,
     }
     return write_run(out, said, minds, verdicts=verdicts, scores=scores, **given)
+
+
+def write_story(out: Path, **about: Any) -> Path:
+    """Write the folder of a story of one round: Ada and Bo can win, Cy comes to support Bo after a talk of the two.
+
+    `MARKER` stands in Ada's review, in the words between Bo and Cy, and in what both took from them.
+    """
+    ada, bo, cy = "Ada Lind", "Bo Vik", "Cy Dahl"
+    people = [{"name": name, "description": "x"} for name in (ada, bo, cy)]
+    beliefs = [{"text": "I should lead.", "score": 60, "for": bo}, {"text": "Ada should.", "score": 10, "for": ada}]
+    story = {"characters": {ada: {"main": True}, bo: {"main": True, "beliefs": beliefs}, cy: {}}}
+
+    def near(name: str, of_bo: int) -> dict[str, int]:
+        return {other: of_bo if other == bo else 10 for other in (ada, bo, cy) if other != name}
+
+    def happened(turn: int, number: int, do: str, speaker: str = "", **more: Any) -> dict[str, Any]:
+        base = {"turn": turn, "round": number, "stage": "", "do": do, "speaker": speaker, "heard_by": []}
+        return {**base, **more}
+
+    def standings(turn: int, number: int, behind: str, own: list[int]) -> list[dict[str, Any]]:
+        weights = {ada: 0, bo: 20 if behind else 0, cy: 20}
+        return [
+            happened(
+                turn, number, "standing", name, closeness=near(name, 10 if number == 0 else 24),
+                beliefs=own if name == bo else [], supports=behind if name == cy else "", influence=weights[name],
+            )
+            for name in (ada, bo, cy)
+        ]  # fmt: skip
+
+    private: dict[str, Any] = {"stage": "private"}
+    rows = [
+        *standings(0, 0, "", [60, 10]),
+        happened(0, 1, "stage", stage="private", heard_by=None),
+        happened(0, 1, "choice", ada, choice="", chosen_by="branch", **private),
+        happened(0, 1, "choice", bo, choice=cy, room="1.1.1", text="why", lines=["flour"], **private),
+        happened(0, 1, "met", bo, room="1.1.1", others=[cy], **{**private, "heard_by": [cy]}),
+        happened(2, 1, "summary", cy, room="1.1.1", text=f"Bo wants me. {MARKER}", **private),
+        happened(2, 1, "stage", stage="group", heard_by=None),
+        happened(5, 1, "review", ada, text=f"It did not serve me. {MARKER}", closeness=near(ada, 4), beliefs=[]),
+        happened(5, 1, "review", bo, text="It served me.", closeness={ada: -3, cy: 2}, beliefs=[-5, 1]),
+        *standings(5, 1, bo, [55, 11]),
+        happened(5, 2, "guess", ada, choice=bo, text="He is strong."),
+        happened(8, 2, "ballot", ada, choice=ada, text="=1+1"),
+        happened(8, 2, "ballot", bo, choice=bo, text="Me."),
+        happened(8, 2, "closed_ballot", ada, choice=bo, text="Him."),
+        happened(8, 2, "outcome", choice=bo, text="Bo Vik is elected.", heard_by=None),
+    ]
+    said = [
+        utterance(1, bo, f"Stand with me. {MARKER}", heard_by=[cy]),
+        utterance(2, cy, f"Perhaps. {MARKER}", heard_by=[bo]),
+        *(utterance(turn, name) for turn, name in enumerate((ada, bo, cy, ada, bo, cy), start=3)),
+    ]
+    own = {"main": True, "beliefs": beliefs, "closeness": {}, "supports": "", "review": ""}
+    minds = [
+        {"turn": turn, "agent": name, "story": own if name == bo else {**own, "main": name == ada, "beliefs": []}}
+        for turn in (0, 5)
+        for name in (ada, bo, cy)
+    ]
+    outcome = {"winners": [bo], "elected": [bo], "open": {ada: 1, bo: 1}, "closed": {bo: 1}}
+    folder = write_run(
+        out, said, minds, scenario={"topic": "Who leads?", "participants": people, "story": story},
+        settings={"mode": "story", "model": "offline"}, outcome=outcome, turn=8, **about,
+    )  # fmt: skip
+    (folder / "story.jsonl").write_text(lines(rows), encoding="utf-8")
+    return folder

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated, Final
 
 import typer
@@ -15,6 +16,7 @@ EXAMPLES: Final = """\b
   persimchat doctor
   persimchat doctor --model ollama:llama3.2 --embedding lexical
   persimchat doctor --set store=./memories
+  persimchat doctor --scenario examples/stories/ferries.yaml
 
 \b
 [bold]Exit codes[/bold]
@@ -29,6 +31,10 @@ def doctor(
     embedding: Annotated[
         str | None, typer.Option("--embedding", metavar="MODEL", help="The embedding to check, as for run.")
     ] = None,
+    scenario: Annotated[
+        Path | None,
+        typer.Option("--scenario", metavar="FILE", help="A scenario to check as well; its settings count."),
+    ] = None,
     assignments: Assignments = None,
 ) -> None:
     """Check Python, model, embedding and memory store, with a remedy for each problem.
@@ -37,13 +43,20 @@ def doctor(
     """
     import asyncio
 
-    from persimchat.app.commands.request import settings_of
+    from persimchat.app.commands.request import notes_on, settings_of
     from persimchat.app.commands.wanted import Wanted
     from persimchat.app.doctor_checks import examine
     from persimchat.models.registry import close_models
+    from persimchat.personas.scenario import load_scenario
     from persimchat.runs.reports.words import count
 
-    settings = settings_of(Wanted(arguments={"model": model, "embedding": embedding}, assignments=assignments))
+    wanted = Wanted(arguments={"model": model, "embedding": embedding}, assignments=assignments)
+    held = load_scenario(scenario) if scenario is not None else None
+    settings = settings_of(wanted, held)
+    if held is not None:
+        say(f"ok       scenario   {one_line(str(scenario))}: {count(len(held.participants), 'participant')}")
+        for note in notes_on(held.story) if held.story is not None else ():
+            say(f"note     scenario   {one_line(note)}")
 
     async def report() -> list[int]:
         codes = []

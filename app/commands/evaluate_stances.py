@@ -26,6 +26,7 @@ EXAMPLES: Final = """\b
   verdicts  a judge's, in debates with --answer-format
   answers   participants' own, in debates in rounds
   polls     what they answered to persimchat poll
+  supports  whom the characters of a story stand for
 
 \b
 [bold]Exit codes[/bold]
@@ -38,7 +39,7 @@ def stances(
     source: Annotated[
         str | None,
         typer.Option(
-            "--source", metavar="SOURCE", help="Only verdicts, answers or polls; may be several, with commas."
+            "--source", metavar="SOURCE", help="Only verdicts, answers, polls or supports; may be several, with commas."
         ),
     ] = None,
     runs: RunsIn = OUT,

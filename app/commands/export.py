@@ -18,6 +18,7 @@ EXAMPLES: Final = """\b
   persimchat export conversations/2026* --format jsonl --out tables
   persimchat export 20261121-0304 20261121-0419 --format csv --bom --force
   persimchat export latest --for "Eva" --format html --out for-eva
+  persimchat export latest --tables rooms,standings,ballots,beliefs --out story
 
 \b
 [bold]Exit codes[/bold]
@@ -45,6 +46,12 @@ def export(
         str | None,
         typer.Option("--for", metavar="NAME", help="Only what this participant, an agent or a person, may have seen."),
     ] = None,
+    tables: Annotated[
+        str | None,
+        typer.Option(
+            "--tables", metavar="NAMES", help="Only these tables, with commas between them.", show_default=False
+        ),
+    ] = None,
     bom: Annotated[
         bool,
         typer.Option("--bom", metavar="", help="csv: begin with a byte order mark, which Excel needs to read UTF-8."),
@@ -54,7 +61,8 @@ def export(
     """Write runs as tables for analysis: many runs into one set of tables, with a codebook of all columns.
 
     The tables are runs, utterances, minds, memories (recalled), verdicts, positions, scores and calls, and, if there
-    were any, silences, interventions, judgements of evaluators, stances (who moved after whom) and polls.
+    were any, silences, interventions, judgements of evaluators, stances (who moved after whom) and polls; of a story
+    also happenings, rooms, standings, closeness, beliefs and ballots.
     """
     if bom and form != "csv":
         raise InputError(
@@ -66,7 +74,8 @@ def export(
     from persimchat.runs.reports.words import count
 
     folders = [find_run(name, runs) for name in wanted]
-    done = export_runs(folders, out, form, bom=bom, force=force, eyes=eyes, judged=judgements_on)
+    chosen = [name.strip() for name in tables.split(",")] if tables is not None else None
+    done = export_runs(folders, out, form, bom=bom, force=force, eyes=eyes, tables=chosen, judged=judgements_on)
     for note in done.notes:
         warn(f"persimchat: note: {one_line(note)}")
     for table, path in done.files.items():

@@ -137,7 +137,7 @@ def agree() -> None:
         raise InputError(
             "there is no terminal on which to ask whether to start",
             where="standard input",
-            remedy="Add --yes, or set a budget and add --yes.",
+            remedy="Add --yes. A budget limits what it may take.",
         )
     if not typer.confirm("Start?", err=True):
         raise Interrupted

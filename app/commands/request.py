@@ -52,8 +52,6 @@ def scenario_of(wanted: Wanted) -> tuple[Scenario, list[str]]:
     if wanted.scenario is None and wanted.topic and Path(wanted.topic).suffix in _FILES:
         wanted = replace(wanted, topic=None, scenario=Path(wanted.topic))
     scenario, notes = _without_newcomers(wanted)
-    if scenario.story is not None and wanted.humans:
-        raise InputError("people cannot take part in a story yet", where="--human", remedy="Leave --human out.")
     return with_people(scenario, wanted.humans or ()), notes
 
 
@@ -67,24 +65,20 @@ def _without_newcomers(wanted: Wanted) -> tuple[Scenario, list[str]]:
         return make_scenario(wanted.topic or "", people), []
     scenario = load_scenario(wanted.scenario, topic=wanted.topic)
     if scenario.story is not None:
-        return scenario, _story_notes(scenario.story, chosen)
+        if chosen is not None:
+            raise InputError(
+                "a story's participants have parts in it, and cannot be replaced",
+                where="--participants",
+                remedy="Leave --participants and -n out.",
+            )
+        return scenario, notes_on(scenario.story)
     if chosen is None:
         return scenario, []
     return _with_others(scenario, chosen)
 
 
-def _story_notes(story: Story, chosen: list[Any] | None) -> list[str]:
-    """Notes on a story's participants without a part of their own.
-
-    Raises:
-        InputError: other participants were asked for.
-    """
-    if chosen is not None:
-        raise InputError(
-            "a story's participants have parts in it, and cannot be replaced",
-            where="--participants",
-            remedy="Leave --participants and -n out.",
-        )
+def notes_on(story: Story) -> list[str]:
+    """Notes on a story's participants without a part of their own, which is allowed and may be a slip."""
     without = [name for name, one in story.characters.items() if one == Character()]
     listed = ", ".join(without)
     return [f"Without a part under story.characters, so other characters without beliefs: {listed}."] if without else []

@@ -21,14 +21,16 @@ Begun = Callable[[Path, dict[str, Any], "Control | None"], "AsyncGenerator[Event
 """A function of a run's folder, the settings that change and a control; it gives the events of the continued run."""
 
 
-def go_on(wanted: WantedAgain, shown: Shown, begun: Begun, *, at: int | None = None, again: bool = False) -> None:
+def go_on(
+    wanted: WantedAgain, shown: Shown, begun: Begun, *, at: Callable[[Path], int] | None = None, again: bool = False
+) -> None:
     """Continue a run, to its end.
 
     Args:
         wanted: which run, and what changes.
         shown: how to show it; `out` is also the folder for a branch.
         begun: makes its events.
-        at: how many utterances a new run shares with it; None to resume the run in its own folder.
+        at: tells of its folder how many utterances a new run shares with it; None to resume it in its own folder.
         again: whether the next utterance is worded again by the same speaker.
 
     Raises:
@@ -43,15 +45,16 @@ def go_on(wanted: WantedAgain, shown: Shown, begun: Begun, *, at: int | None = N
 
     changed = assigned(wanted.assignments or (), wanted.arguments)
     folder = find_run(wanted.run, shown.out)
+    shared = at(folder) if at is not None else None
     manifest = manifest_of(folder)
     scenario = scenario_of(manifest, folder)
     hold_run(
         lambda control: begun(folder, changed, control),
-        kept=lambda begun_run: folder if at is None else shown.out / begun_run,
+        kept=lambda begun_run: folder if shared is None else shown.out / begun_run,
         form=form,
         people=any(persona.human for persona in scenario.participants),
         moderate=shown.moderate,
-        lead=resumed(manifest.branch) if at is None else branched(manifest.run, at, again=again),
+        lead=resumed(manifest.branch) if shared is None else branched(manifest.run, shared, again=again),
     )
 
 
@@ -85,6 +88,8 @@ BRANCH_EXAMPLES: Final = """\b
   persimchat branch latest --at 4 --selection softmax --messages 20
   persimchat branch latest --at 4 --say "Jarmila: I have changed my mind."
   persimchat branch latest --at 4 --say "Moderator: What would a child say?"
+  persimchat branch latest --choose Tuuli=Olle
+  persimchat branch latest --at 2 --choose Tuuli=nobody
 
 \b
 [bold]Exit codes[/bold]
@@ -95,13 +100,17 @@ BRANCH_EXAMPLES: Final = """\b
 
 def branch(
     wanted: WantedAgain,
-    at: Annotated[
-        int,
-        typer.Option(
-            "--at", metavar="TURN", help="How many utterances to share; 0 shares none.", show_default=False, min=0
-        ),
-    ],
     shown: Shown,
+    at: Annotated[
+        int | None,
+        typer.Option(
+            "--at",
+            metavar="TURN",
+            help="How many utterances to share; 0 shares none. With --choose, at least so many.",
+            show_default=False,
+            min=0,
+        ),
+    ] = None,
     say: Annotated[
         str | None,
         typer.Option(
@@ -111,21 +120,38 @@ def branch(
             show_default=False,
         ),
     ] = None,
+    choose: Annotated[
+        str | None,
+        typer.Option(
+            "--choose",
+            metavar="HOST=PARTNER",
+            help="Of a story: whom a main character talks to in place of its own choice, or nobody; the first choice "
+            "after --at, or the last one.",
+            show_default=False,
+        ),
+    ] = None,
 ) -> None:
     """Begin a new run that shares the first utterances of another one and continues differently.
 
     All agents remember what they remembered at that turn. The new run gets a folder of its own.
     """
     from persimchat.runs.run.branch import branch_run
-    from persimchat.state.intervention import said_by
+    from persimchat.runs.run.going_on import manifest_of
+    from persimchat.runs.run.wishes import wished
+    from persimchat.state.intervention import chosen_for, said_by
 
-    spoken, out = said_by(say, where="--say", example='--say "Jan: No."') if say is not None else None, shown.out
+    begins: dict[str, Any] = {
+        "turn": at,
+        "say": said_by(say, where="--say", example='--say "Jan: No."') if say is not None else None,
+        "choose": chosen_for(choose, where="--choose", example="--choose Tuuli=Olle") if choose is not None else None,
+    }
+    out = shown.out
 
     go_on(
         wanted,
         shown,
-        lambda folder, changes, control: branch_run(folder, at, changes=changes, say=spoken, out=out, control=control),
-        at=at,
+        lambda folder, changes, control: branch_run(folder, **begins, changes=changes, out=out, control=control),
+        at=lambda folder: wished(manifest_of(folder), folder=folder, **begins).turn,
     )
 
 
@@ -159,6 +185,6 @@ def regenerate(
         wanted,
         shown,
         lambda folder, changes, control: regenerate_run(folder, turn, changes=changes, out=out, control=control),
-        at=turn - 1,
+        at=lambda _: turn - 1,
         again=True,
     )

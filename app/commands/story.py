@@ -23,6 +23,7 @@ EXAMPLES: Final = """\b
 [bold]Examples[/bold]
   persimchat story run examples/stories/ferries.yaml --seed 1
   persimchat story run personas/stories/tiny.yaml --rounds 2
+  persimchat story run personas/stories/tiny.yaml --human Olle
   persimchat estimate examples/stories/ferries.yaml
 
 \b
@@ -41,7 +42,13 @@ def run(wanted: WantedStory, shown: Shown) -> None:
     """Hold the story of a scenario file; `persimchat run FILE` does the same."""
     file = Path(wanted.file)
     hold(
-        Wanted(scenario=file, arguments=wanted.arguments, settings=wanted.settings, assignments=wanted.assignments),
+        Wanted(
+            scenario=file,
+            humans=wanted.humans,
+            arguments=wanted.arguments,
+            settings=wanted.settings,
+            assignments=wanted.assignments,
+        ),
         shown,
         must_be_story=True,
     )

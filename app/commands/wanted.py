@@ -44,6 +44,7 @@ class WantedStory:
     """The story that the user asked for."""
 
     file: options.StoryFile
+    humans: options.Humans = None
     arguments: SettingOptions = field(default_factory=dict)
     settings: options.SettingsFile = None
     assignments: options.Assignments = None

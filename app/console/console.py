@@ -32,6 +32,13 @@ from persimchat.state.plain_text import one_line
 
 TURN: Final = "turn"
 PLAIN: Final = ""
+_QUESTIONS: Final = {
+    "utterance": " Your turn, {} ",
+    "need_to_talk": " {}: need to talk, 0 to 10? ",
+    "choice": " {}: whom do you talk to? ",
+    "ballot": " {}: whom do you name? ",
+}
+"""The toolbar's words by what a person is asked for."""
 
 Line = tuple[str, str]
 """A style (`TURN` or `PLAIN`), and text of one line."""
@@ -57,11 +64,10 @@ class Area:
         first = (PLAIN, self._doing(width))
         if asked is not None:
             name, what = one_line(asked[0]), asked[1]
-            words = f" Your turn, {name} " if what == "utterance" else f" {name}: need to talk, 0 to 10? "
-            first = (TURN, words)
+            first = (TURN, _QUESTIONS[what].format(name))
         needs = ", ".join(f"{one_line(name)} {need}" for name, need in sorted(self._now.needs.items(), key=_by_need))
         parts = [
-            f"turn {self._now.said}/{self._now.limit}",
+            f"turn {self._now.said}/{self._now.limit}" if self._now.limit else "",
             f"need to talk: {needs}" if needs else "",
             self._now.agreement,
             f"{tokens(self._now.totals)}, {cost(self._now.totals)}" if self._now.totals.calls else "",
@@ -130,6 +136,10 @@ class Console(Listening):
         if isinstance(event, Started):
             self._transcript.note("Type what you want to say; /help lists the commands.")
         self._session.app.invalidate()
+
+    def note(self, line: str) -> None:
+        """Print a line that is not an utterance."""
+        self._transcript.note(line)
 
     def close(self) -> None:
         """Do nothing: there is nothing to close."""

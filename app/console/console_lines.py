@@ -44,7 +44,7 @@ class Talk:
         present: the full names of all participants.
         people: the names of those who are people.
         moderating: whether the user is the moderator.
-        asked: who is asked for what ("utterance" or "need_to_talk").
+        asked: who is asked for what (`state.person_answer.Asked`).
         raised: people who have raised a hand.
     """
 
@@ -111,6 +111,8 @@ def _nothing(line: str, talk: Talk) -> Order:
     name, what = talk.asked
     if what == "need_to_talk":
         raise InputError("this is not a number", where=name, remedy="Type a number from 0 to 10, or /pass.")
+    if what != "utterance":
+        raise InputError("nobody is named", where=name, remedy="Type a name or its number, or /pass.")
     raise InputError("there are no words in it", where=name, remedy="Type what you say, or /pass.")
 
 
@@ -157,7 +159,8 @@ def _words(text: str, talk: Talk) -> Order:
 
 
 def _said(name: str, text: str, talk: Talk) -> Order:
-    return Order("answer" if talk.asked == (name, "need_to_talk") else "say", text, name)
+    answers = talk.asked is not None and talk.asked[0] == name and talk.asked[1] != "utterance"
+    return Order("answer" if answers else "say", text, name)
 
 
 def _person(written: str, talk: Talk) -> str | None:

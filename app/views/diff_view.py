@@ -13,6 +13,7 @@ from persimchat.app.views.run_tables import Look, table
 from persimchat.runs.folder.lines import edited
 from persimchat.runs.reports.diff import Comparison, End
 from persimchat.runs.reports.diff_parting import MindDifference, Parting, Recall, Said
+from persimchat.runs.reports.diff_story import Standpoint
 from persimchat.runs.reports.words import ENDINGS, NO_ENDING, UNKNOWN, compact, count, listed, spaced, whole
 
 _MOST_THEMES = 3
@@ -68,6 +69,8 @@ def _why(place: Parting) -> str:
             return "it was worded again (regenerate)"
         case "given":
             return "a branch replaced the words"
+        case "chosen":
+            return "a branch chose whom a host talks to"
         case "intervention":
             return "a person intervened"
         case "speaker":
@@ -89,6 +92,7 @@ def _said(said: Said | None) -> str:
 _DEEDS: Final[dict[str, Callable[[dict[str, str]], str]]] = {
     "topic": lambda deed: f"new topic: {deed.get('topic', UNKNOWN)}",
     "floor": lambda deed: f"the floor was given to {_who(deed)}",
+    "choose": lambda deed: f"a partner was chosen for {deed.get('host', 'a host')}: {deed.get('partner') or 'nobody'}",
     "stop": lambda _: "the conversation was stopped",
     "pause": lambda _: "the conversation was paused",
 }
@@ -159,9 +163,47 @@ def _tables(comparison: Comparison, look: Look) -> Iterator[Table]:
         for one in comparison.participants
     )
     yield table(look, "Who spoke", columns, rows)
-    if comparison.standings:
-        stands = [(one.name, one.a, "the same" if one.a == one.b else one.b) for one in comparison.standings]
-        yield table(look, "Where they stand at the end", ("agent", "in a", "in b"), stands)
+    yield from _story(comparison, look)
+
+
+def _story(comparison: Comparison, look: Look) -> Iterator[Table]:
+    """Of stories: where the characters stand, from the last update that both share, and the ballots."""
+    rounds = dict.fromkeys(one.round for one in comparison.updates)
+    last = max(rounds, default=0)
+    for number in rounds:
+        own = [one for one in comparison.updates if one.round == number]
+        title = "Where they stand " + (f"after round {number}" if number else "before the first round")
+        if all(one.shared for one in own):
+            both = ([one.name, *pair] for one in own for pair in _stands(one.a))
+            yield table(look, f"{title}, the same in both", ("agent", "what", "in both"), both)
+            continue
+        rows = [
+            [one.name, label, a, "the same" if a == b else b]
+            for one in own
+            for (label, a), (_, b) in zip(_stands(one.a), _stands(one.b), strict=True)
+        ]
+        title = "Where they stand at the end" if number == last else title
+        yield table(look, title, ("agent", "what", "in a", "in b"), rows)
+    if comparison.votes:
+        same = "the same"
+        cast = ([one.name, _BALLOTS[one.ballot], one.a, same if one.a == one.b else one.b] for one in comparison.votes)
+        yield table(look, "Ballots", ("agent", "ballot", "in a", "in b"), cast)
+
+
+_BALLOTS: Final = {"guess": "expects to win", "ballot": "open", "closed_ballot": "closed"}
+
+
+def _stands(one: Standpoint | None) -> list[tuple[str, str]]:
+    """A character's support, influence, beliefs and closeness in words."""
+    if one is None:
+        return [(label, UNKNOWN) for label in ("behind", "influence", "beliefs", "closeness")]
+    near = ", ".join(f"{name} {score}" for name, score in one.closeness.items())
+    return [
+        ("behind", one.supports or "nobody"),
+        ("influence", whole(one.influence)),
+        ("beliefs", ", ".join(map(str, one.beliefs)) or UNKNOWN),
+        ("closeness", near or UNKNOWN),
+    ]
 
 
 def _value(value: object) -> str:

@@ -146,6 +146,10 @@ class LiveView:
             case Speaking() | Uttered() | Silenced() | MindChanged():
                 self._asking = ""
 
+    def note(self, line: str) -> None:
+        """Print a line that is not an utterance."""
+        self._transcript.note(line)
+
     def close(self) -> None:
         """Remove the live area and restore the cursor."""
         self._live.stop()
@@ -209,8 +213,10 @@ class LiveView:
         return "ellipsis" if self._unicode else "crop"
 
     def _progress(self) -> Text:
-        line = Text(f"turn {self._now.turn}/{self._now.limit} ", no_wrap=True, overflow=self._overflow())
-        line.append(bar(self._now.turn, self._now.limit, _PROGRESS, unicode=self._unicode))
+        line = Text(no_wrap=True, overflow=self._overflow())
+        if self._now.limit:
+            line.append(f"turn {self._now.turn}/{self._now.limit} ")
+            line.append(bar(self._now.turn, self._now.limit, _PROGRESS, unicode=self._unicode))
         seconds = time.monotonic() - self._transcript.since
         spent = f"{tokens(self._now.totals)}, {cost(self._now.totals)}, " if self._now.totals.calls else ""
         line.append(f" {spent}{clock(seconds)}", style="dim")

@@ -27,7 +27,7 @@ class Picture:
         words: what the speaker has said so far.
         said: number of complete utterances.
         turn: number of utterances that all participants have heard.
-        limit: the message limit.
+        limit: the message limit; 0 where none is shown.
         totals: calls, tokens and cost up to that turn.
         verdict: the judge's last one.
         paused: whether the run is paused.

@@ -79,7 +79,11 @@ class PlainView:
                 self._footer(event)
             case _:
                 if line := status_line(event):
-                    say(f"# {line}")
+                    self.note(line)
+
+    def note(self, line: str) -> None:
+        """Print a line that is not an utterance."""
+        say(f"# {line}")
 
     def close(self) -> None:
         """Do nothing: there is nothing to close."""

@@ -83,6 +83,8 @@ def _facts(summary: Summary) -> Iterator[tuple[str, str]]:
     yield "participants", listed(with_people(summary.participants, summary.people))
     if past := lineage(summary.branch, summary.resumed):
         yield "past", past
+    if summary.ablation:
+        yield "minds without", listed(summary.ablation)
     yield "ending", ending(summary)
     yield from _outcome(summary)
     conclusion = summary.conclusion

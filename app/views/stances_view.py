@@ -23,7 +23,9 @@ def _parts(found: Mapping[str, Sequence[Stances]], look: Look) -> Iterator[Rende
         for one in sources:
             yield from _source(f"{run}: {one.where}" if len(found) > 1 else one.where.capitalize(), one, look)
         if not sources:
-            yield look(f"{run}: no position is known: it has no verdicts or answers in a form, and no polls.")
+            yield look(
+                f"{run}: no position is known: it is no story, and has no verdicts or answers in a form, and no polls."
+            )
             yield Text("")
     kept, held = (sum(getattr(one, name) for own in found.values() for one in own) for name in ("kept", "held"))
     if held and sum(map(len, found.values())) > 1:

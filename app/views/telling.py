@@ -26,6 +26,7 @@ from persimchat.runs.events import (
 )
 from persimchat.runs.folder.lines import happening_in_words
 from persimchat.runs.reports.words import count
+from persimchat.state.person_answer import StoryQuestion, numbered
 from persimchat.state.plain_text import one_line
 
 RECENT: Final = 4
@@ -94,9 +95,31 @@ def left_out(event: Shortened) -> str:
 def asking(event: Asked) -> str:
     """The question to a person, with the problem of the previous answer."""
     problem = f" ({one_line(event.problem)})" if event.problem else ""
+    name = one_line(event.agent)
     if event.what == "need_to_talk":
-        return f"{one_line(event.agent)}, how much do you need to talk, 0 to 10?{problem}"
-    return f"Your turn, {one_line(event.agent)}.{problem}"
+        return f"{name}, how much do you need to talk, 0 to 10?{problem}"
+    if event.story is None:
+        return f"Your turn, {name}.{problem}"
+    if event.what == "utterance":
+        return f"Your turn, {name}, {_heard_by(event.story)}.{problem}"
+    question = "whom do you talk to" if event.what == "choice" else _BALLOTS[event.story["ballot"]]
+    return f"{name}, {question}? {numbered(event.story['candidates'])}; or /pass.{problem}"
+
+
+_BALLOTS: Final = {
+    "guess": "who do you think will win",
+    "open": "whom do you name on your open ballot",
+    "closed": "whom do you name on your closed ballot, on which you cannot stand",
+}
+
+
+def _heard_by(asked: StoryQuestion) -> str:
+    """Who will hear the words that are asked for."""
+    room = asked["room"]
+    if room is None:
+        return "before everybody"
+    known = "all know that you meet" if room["public"] else "nobody knows that you meet"
+    return f"alone with {' and '.join(map(one_line, room['others']))}; {known}"
 
 
 def addressed(event: Uttered) -> str:

@@ -11,6 +11,7 @@ from persimchat.runs.events import Event
 
 if TYPE_CHECKING:
     from persimchat.app.console.taking_part import TakingPart
+    from persimchat.app.views.playing import NotingView
 
 Form = Literal["text", "json", "quiet"]
 
@@ -49,10 +50,19 @@ def view_for(
         from persimchat.app.console.console import Console
 
         console = Console(control, moderating=moderate, lead=lead)
-        return console, console
+        return (_for_players(console) if people else console), console
     from persimchat.app.console.piped_lines import PipedLines, standard_input
 
-    return _watching(form, lead), PipedLines(control, standard_input(), moderating=moderate)
+    lines = PipedLines(control, standard_input(), moderating=moderate)
+    if form == "text" and people:
+        return _for_players(_reading(lead)), lines
+    return _watching(form, lead), lines
+
+
+def _for_players(view: NotingView) -> View:
+    from persimchat.app.views.playing import PlayersView
+
+    return PlayersView(view)
 
 
 def _watching(form: Form, lead: Lead | None) -> View:
@@ -64,6 +74,10 @@ def _watching(form: Form, lead: Lead | None) -> View:
         from persimchat.app.views.plain_view import QuietView
 
         return QuietView()
+    return _reading(lead)
+
+
+def _reading(lead: Lead | None) -> NotingView:
     if on_terminal():
         from persimchat.app.views.live_view import LiveView
 

@@ -18,6 +18,7 @@ from persimchat.runs.events import (
     Continued,
     Event,
     HandRaised,
+    Happened,
     Judged,
     JudgeMindChanged,
     MindChanged,
@@ -73,6 +74,7 @@ class Board:
         waits: a model's server that asked for a pause; None if the run waits for none.
         hands: people who have raised a hand.
         paused: whether the run is paused.
+        happenings: what happened in a story beside words, in order.
         stopped: its last event; None before it.
         error: the error with which the run failed, before its first event or beside its last; empty if none.
         kept: whether this server does not run it.
@@ -101,6 +103,7 @@ class Board:
         self.waits: Waiting | None = None
         self.hands: set[str] = set()
         self.paused = False
+        self.happenings: list[Happened] = []
         self.stopped: Stopped | None = None
         self.error = ""
 
@@ -162,6 +165,8 @@ class Board:
                     isinstance(event, Silenced) and event.step == "speak"
                 ):  # what the speaker has said so far is dropped
                     self._settle()
+            case Happened():
+                self.happenings.append(event)
             case Analysed():
                 self.scores[event.turn] = event
             case MindChanged():

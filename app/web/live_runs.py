@@ -130,12 +130,19 @@ class LiveRuns:
         return await self._begin(resume_run(folder, changes=changes or {}, control=control), control, folder)
 
     async def branch(
-        self, run: str, turn: int, *, say: tuple[str, str] | None = None, changes: Mapping[str, Any] | None = None
+        self,
+        run: str,
+        turn: int | None,
+        *,
+        say: tuple[str, str] | None = None,
+        choose: tuple[str, str] | None = None,
+        changes: Mapping[str, Any] | None = None,
     ) -> LiveRun:
         """Begin a branch of a run at a turn; raises InputError if that is impossible."""
         refuse_model_files(changes or {})
         control = Control()
-        events = branch_run(self.own_folder(run), turn, say=say, changes=changes or {}, out=self.out, control=control)
+        begins: dict[str, Any] = {"say": say, "choose": choose, "changes": changes or {}}
+        events = branch_run(self.own_folder(run), turn, **begins, out=self.out, control=control)
         return await self._begin(events, control)
 
     async def regenerate(self, run: str, turn: int, changes: Mapping[str, Any] | None = None) -> LiveRun:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Final
 
 from fastapi import Request, Response
 from nicegui import Client, app, ui
 
+from persimchat.app.web.board import Board
 from persimchat.app.web.chat.chat_panel import chat_panel
 from persimchat.app.web.chat.composer import composer
 from persimchat.app.web.chat.status import run_status
@@ -23,6 +25,11 @@ from persimchat.app.web.past.time_bar import time_bar
 from persimchat.app.web.personas.personas_page import personas_page
 from persimchat.app.web.setup.setup_panel import setup_panel
 from persimchat.app.web.setup.starting import welcome
+from persimchat.app.web.shared.stories import StoryPlan, read_plan
+from persimchat.app.web.story.panel import story_panel
+from persimchat.app.web.story.stage_bar import stage_bar
+from persimchat.app.web.story.transcript import Transcript
+from persimchat.app.web.story.view import StoryView
 from persimchat.app.web.widgets import icon_button, named
 from persimchat.app.web.words import t
 from persimchat.state.errors import PerSimChatError
@@ -83,6 +90,45 @@ async def conversation_page(viewing: Viewing) -> None:
         icon_button("insights", t("common.insights"), _toggle(cols, "insights")).classes("wide")
 
 
+async def story_page(view: StoryView) -> None:
+    """The page of a story's run: set-up, stages with what was said, and where its characters stand.
+
+    While people play, nothing on it tells what their characters do not know: set-up, actions and slider come at last.
+    """
+    viewing, played = view.viewing, view.played
+    frame = Frame(viewing.board.started.topic[:80] if viewing.board.started else viewing.run)
+    cols, buttons = _panes("show-chat no-setup", panes=3, last="story.panel")
+    with cols:
+        setup = ui.element("aside")
+        named(setup, t("common.setup"))
+        with ui.element("section") as section:
+            named(section, t("common.conversation"))
+            head = ui.element("div").classes("w-full")
+            transcript = Transcript(view)
+            with head:
+                stage_bar(view, transcript.show)
+            if not played:
+                time_bar(viewing)
+            composer(viewing, player=(lambda: view.eyes or "") if played else None)
+            disclaimer()
+        with ui.element("aside") as beside:
+            named(beside, t("story.panel"))
+            story_panel(view)
+    if played:
+        buttons["setup"].set_visibility(False)
+    else:
+        draw = _once(setup, lambda: setup_panel(viewing.web, like=viewing.run))
+        buttons["setup"].on_click(draw)
+        with frame.left:
+            icon_button("tune", t("common.setup"), _toggle(cols, "setup")).on_click(draw)
+    with frame.status:
+        run_status(viewing, secret=played)
+    with frame.actions:
+        if not played:
+            run_actions(viewing)
+        icon_button("insights", t("story.panel"), _toggle(cols, "insights")).classes("wide")
+
+
 def _once(pane: ui.element, draw: Callable[[], Awaitable[None]]) -> Callable[[], Awaitable[None]]:
     """Draw a pane when it is first opened: the set-up is large, and few users open it while they watch a run."""
     drawn = False
@@ -97,8 +143,14 @@ def _once(pane: ui.element, draw: Callable[[], Awaitable[None]]) -> Callable[[],
     return wanted
 
 
-def _panes(classes: str, *, panes: int) -> tuple[ui.element, dict[str, ui.button]]:
-    """The grid of panes, and the buttons of the bar that chooses one on a phone."""
+def _panes(classes: str, *, panes: int, last: str = "common.insights") -> tuple[ui.element, dict[str, ui.button]]:
+    """The grid of panes, and the buttons of the bar that chooses one on a phone.
+
+    Args:
+        classes: of the grid: the panes that are shown.
+        panes: how many there are.
+        last: the key of the third one's name.
+    """
     buttons: dict[str, ui.button] = {}
     ui.query(".nicegui-content").classes("p-0 gap-0")
     with ui.column().classes("w-full gap-0 no-wrap h-[calc(100dvh-56px)]"):
@@ -110,7 +162,8 @@ def _panes(classes: str, *, panes: int) -> tuple[ui.element, dict[str, ui.button
                     "() => { const c = document.querySelector('.cols'); "
                     f"c.className = c.className.replace(/show-\\w+/, 'show-{key}') }}"
                 )
-                name = t("common.conversation" if key == "chat" else f"common.{key}")
+                names = {"chat": "common.conversation", "insights": last}
+                name = t(names.get(key, f"common.{key}"))
                 button = ui.button(name, icon=icon).props("flat stack no-caps color=grey-7 size=sm").classes("grow")
                 buttons[key] = button.on("click", js_handler=show)
     return cols, buttons
@@ -131,10 +184,12 @@ def register(web: WebContext) -> None:
     async def _run(run: str, turn: str = "") -> None:
         try:
             board = await web.runs.board(run)
+            plan = await _plan(web, run, board)
         except PerSimChatError as error:
             _nothing(str(error))
             return
-        await conversation_page(Viewing(web, run, board, _turn(turn)))
+        viewing = Viewing(web, run, board, _turn(turn))
+        await (conversation_page(viewing) if plan is None else story_page(StoryView(viewing, plan)))
 
     @ui.page("/runs")
     async def _runs() -> None:
@@ -166,6 +221,13 @@ def register(web: WebContext) -> None:
         with Client(ui.page(""), request=request) as client:
             _nothing(t("common.missing_why"))
         return client.build_response(request, 404)
+
+
+async def _plan(web: WebContext, run: str, board: Board) -> StoryPlan | None:
+    """The story that a run is; None if it is none."""
+    if board.started is None or board.started.mode != "story":
+        return None
+    return await asyncio.to_thread(read_plan, web.runs.folder(run))
 
 
 def _turn(given: str) -> int | None:

@@ -325,5 +325,14 @@ def published(paper: str) -> Paper:
     Raises:
         FileNotFoundError: there is no file of that name.
     """
+    return Paper.model_validate_json(as_json(paper))
+
+
+def as_json(paper: str) -> str:
+    """A paper's file, as JSON.
+
+    Raises:
+        FileNotFoundError: there is no file of that name.
+    """
     text = (files("persimchat.evaluation.published") / f"{paper}.yaml").read_text(encoding="utf-8")
-    return Paper.model_validate_json(json.dumps(yaml.safe_load(text)))
+    return json.dumps(yaml.safe_load(text))

@@ -16,7 +16,7 @@ from persimchat.evaluation.survey.scale import scale
 from persimchat.evaluation.tables import remarks
 from persimchat.runs.folder.lines import DISCLAIMER
 from persimchat.runs.reports.codebook import explained
-from persimchat.runs.reports.export_tables import column
+from persimchat.runs.reports.export_columns import column
 from persimchat.runs.reports.export_writing import write_table
 from persimchat.state.errors import InputError
 

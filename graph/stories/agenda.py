@@ -6,7 +6,7 @@ vote, and writes down what has happened. Source of the order of acts: Gu et al. 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final, cast
 
 from persimchat.graph import phases
@@ -37,26 +37,9 @@ NODES: Final[Mapping[Do, str]] = {
 """The node that does each act."""
 
 
-def first_act(story: Story) -> Act:
-    """The act with which a story begins: everybody awakens."""
-    return _act(1, "awaken", list(story.characters))
-
-
-def first_mind(story: Story, name: str) -> StoryMind:
-    """The story's part of a mind before it awakens."""
-    one = story.characters[name]
-    others = [other for other in story.characters if other != name]
-    return {
-        "main": one.main,
-        "beliefs": [{"text": b.text, "score": b.score, "for": b.favours or ""} for b in one.beliefs],
-        "closeness": {other: one.closeness.get(other, story.limits.closeness) for other in others},
-        "supports": one.supports,
-        "stock": None,
-        "plan": [],
-        "review": "",
-        "done": 0,
-        "answer": None,
-    }
+def agents_among(names: Sequence[str], minds: Mapping[str, Mind]) -> list[str]:
+    """Those whose part no person takes."""
+    return [name for name in names if not minds[name].get("human")]
 
 
 def story_in(state: Mapping[str, Any]) -> Story:
@@ -160,12 +143,16 @@ class _Course:
 
     def _did(self, name: str) -> bool:
         """Whether a character has done its part of the last act."""
-        if self._last["do"] != "speak":
+        if self._last["do"] != "speak" or self._passed(name):
             return self._own[name]["done"] == self._last["n"]
         room = self._rooms[self._last["room"]]
         said = utterances(self._state["messages"][-1:])
-        made = 2 * self._stage(self._last["stage"]).exchanges - self._last["left"]
+        made = 2 * self._stage(self._last["stage"]).exchanges - self._last["left"] - room.get("passed", 0)
         return bool(said) and said[0]["speaker"] == name and self._spoken(room) == made + 1
+
+    def _passed(self, name: str) -> bool:
+        """Whether a person has passed in the last act."""
+        return self._own[name]["done"] == self._last["n"] and self._own[name]["answer"] is None
 
     def _failed(self, name: str) -> bool:
         """Whether a character's model has failed for good in the last act."""
@@ -226,7 +213,7 @@ class _Course:
 
     def _begin_stage(self, place: int) -> Act:
         if place == len(self._story.stages):
-            return self._made("review", list(self._story.characters))
+            return self._made("review", agents_among(list(self._story.characters), self._minds))
         self._note("stage", "", at=place)
         if self._stage(place).kind == "group":
             return self._made("address", self._story.in_order, stage=place, left=self._stage(place).exchanges)
@@ -238,7 +225,8 @@ class _Course:
         known = camps(self._story, self._supports())
         for number, host in enumerate(waiting):
             if self._story.partners(host, self._stage(place), known):
-                return self._made("stocktake", [host], stage=place, host=host, rest=waiting[number + 1 :])
+                do: Do = "stocktake" if agents_among([host], self._minds) else "choose"
+                return self._made(do, [host], stage=place, host=host, rest=waiting[number + 1 :])
         return self._begin_stage(place + 1)
 
     def _in_stage(self, do: Do, who: list[str], **more: Any) -> Act:
@@ -253,12 +241,15 @@ class _Course:
         if answer is not None:
             self._change(name, stock=answer)
             room = {"room": last["room"]} if last["room"] else {}
-            self._note("stock", name, only=[], text=answer["summary"], lines=answer["next_steps"], **room)
+            self._note("stock", name, only=[], text=answer["summary"], lines=answer.get("next_steps", []), **room)
         if last["room"]:
             return self._in_stage("speak", [last["host"]], left=2 * self._stage(last["stage"]).exchanges)
         if not self._did(name):  # its model failed for good
             return self._next_host(last["stage"], last["rest"])
-        return self._in_stage("choose", [name])
+        if last.get("partner") == "":
+            self._note("choice", name, only=[], chosen_by="branch")
+            return self._next_host(last["stage"], last["rest"])
+        return self._in_stage("choose", [name], **({"partner": last["partner"]} if "partner" in last else {}))
 
     def _after_choosing(self) -> Act:
         last, host = self._last, self._last["host"]
@@ -277,27 +268,35 @@ class _Course:
             "opened": self._turn,
             "open": True,
         }
-        self._change(host, plan=answer["plan"])
-        told = {"choice": partner, "lines": answer["plan"], "text": answer["reasoning"]}
+        topics = answer.get("plan", [])
+        self._change(host, plan=topics)
+        told = {"choice": partner, "lines": topics, "text": answer.get("reasoning", "")}
+        told |= {"chosen_by": "branch"} if "partner" in last else {}
         self._note("choice", host, only=[], room=key, **told)
         self._note("met", host, only=None if public else [partner], room=key, others=[partner])
-        return self._in_stage("stocktake", [partner], room=key)
+        if agents_among([partner], self._minds):
+            return self._in_stage("stocktake", [partner], room=key)
+        return self._in_stage("speak", [host], room=key, left=2 * self._stage(place).exchanges)
 
     def _after_speaking(self) -> Act:
         last = self._last
         room = self._rooms[last["room"]]
         (name,) = last["who"]
-        if self._did(name) and last["left"] > 1:
+        did = self._did(name)
+        if self._passed(name):
+            self._rooms[last["room"]] = room = {**room, "passed": room.get("passed", 0) + 1}
+        if did and last["left"] > 1:
             (other,) = (member for member in room["members"] if member != name)
             return self._in_stage("speak", [other], left=last["left"] - 1)
         self._rooms[last["room"]] = {**room, "open": False}
-        if not self._spoken(room):
+        agents = agents_among(room["members"], self._minds)
+        if not (agents and self._spoken(room)):
             return self._leave_room()
-        return self._in_stage("summarise", list(room["members"]), left=0)
+        return self._in_stage("summarise", agents, left=0)
 
     def _after_summing_up(self) -> Act:
-        members = self._last["who"]
-        for name in members:
+        members = self._rooms[self._last["room"]]["members"]
+        for name in self._last["who"]:
             answer = self._answer(name)
             if answer is not None:
                 others = [member for member in members if member != name]
@@ -371,7 +370,7 @@ class _Course:
         """Write ballots down; the choices by voter, empty for an abstention."""
         for name, ballot in made.items():
             if ballot is not None:
-                self._note(do, name, only=[], choice=ballot["choice"], text=ballot["reasoning"])
+                self._note(do, name, only=[], choice=ballot["choice"], text=ballot.get("reasoning", ""))
         return {name: ballot["choice"] if ballot else "" for name, ballot in made.items()}
 
     def _finish(self, reason: str, detail: str) -> Act:

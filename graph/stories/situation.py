@@ -24,7 +24,7 @@ _MOST_WORDS: Final = 60
 """The most utterances of the room or the group that a prompt gives word by word."""
 _TOLD: Final = ("met", "summary", "review")
 """What happened beside words that a prompt tells of; the rest has blocks of its own, or is for readers of the run."""
-_KEPT: Final = ("name", "persona", "goals", "emotion", "utterances", "last_spoke", "silent", "weak", "story")
+_KEPT: Final = ("name", "persona", "goals", "emotion", "utterances", "last_spoke", "silent", "weak", "human", "story")
 _REMEMBERS: Final = ("stm", "alive", "pinned", "unsaved")
 """The keys of a mind that an act needs, and those that acts need which make memories."""
 
@@ -58,30 +58,35 @@ def _seen(state: StoryState, name: str, story: Story, settings: Settings, words:
     act = state["act"]
     do, stage = act["do"], stage_name(state, story, settings)
     first = do == "awaken"
+    lines = 0 if "memory" in story.ablation else _LINES.get(do, 0)
     decider = story.settlement.decider if story.settlement is not None else ""
     shown = [one["turn"] for one in words]
-    return {
+    seen: StorySituation = {
         "round": state["round"],
         "rounds": settings.rounds,
         "stage": stage,
-        "cast": _cast(story, name) if first or do == "stocktake" else [],
-        "resources": _resources(state, story) if do in ("stocktake", "address") else [],
-        "room": _room(state, name, story, act) if do in ("speak", "summarise") else None,
+        "cast": cast_of(story, name) if first or do == "stocktake" else [],
+        "resources": resources_in(state, story) if do in ("stocktake", "address") else [],
+        "room": room_seen(state, name, story, act) if do in ("speak", "summarise") else None,
         "happened": happened(
             state,
             name,
-            _LINES.get(do, 0),
+            lines,
             this_round=do == "review",
             without=shown,
         ),
-        "candidates": _candidates(state, name, story, act),
+        "candidates": candidates_in(state, name, story, act),
         "exchanges": story.stages[act["stage"]].exchanges if act["stage"] != OUTSIDE_STAGES else 1,
         "change": story.limits.change,
         "decider": decider,
     }
+    if story.ablation:
+        seen["ablation"] = story.ablation
+    return seen
 
 
-def _cast(story: Story, name: str) -> list[dict[str, Any]]:
+def cast_of(story: Story, name: str) -> list[dict[str, Any]]:
+    """The others, as everybody knows them."""
     return [
         {"name": other, "main": one.main, "known_as": one.known_as, "camp": one.camp}
         for other, one in story.characters.items()
@@ -89,7 +94,8 @@ def _cast(story: Story, name: str) -> list[dict[str, Any]]:
     ]
 
 
-def _resources(state: StoryState, story: Story) -> list[dict[str, Any]]:
+def resources_in(state: StoryState, story: Story) -> list[dict[str, Any]]:
+    """The resources with their present owners, which everybody knows."""
     return [
         {
             "name": one.name,
@@ -102,7 +108,8 @@ def _resources(state: StoryState, story: Story) -> list[dict[str, Any]]:
     ]
 
 
-def _room(state: StoryState, name: str, story: Story, act: Act) -> dict[str, Any]:
+def room_seen(state: StoryState, name: str, story: Story, act: Act) -> dict[str, Any]:
+    """The room of an act, as one who is in it knows it."""
     room = state["rooms"][act["room"]]
     others = [member for member in room["members"] if member != name]
     return {
@@ -111,8 +118,11 @@ def _room(state: StoryState, name: str, story: Story, act: Act) -> dict[str, Any
     }
 
 
-def _candidates(state: StoryState, name: str, story: Story, act: Act) -> list[str]:
+def candidates_in(state: StoryState, name: str, story: Story, act: Act) -> list[str]:
+    """Who, or which outcome, a character may name in an act; nobody in acts of words."""
     if act["do"] == "choose":
+        if partner := act.get("partner"):
+            return [partner]
         return partners_of(state, story, name, story.stages[act["stage"]])
     return story.candidates if act["do"] == "ballot" else []
 
@@ -189,7 +199,8 @@ def _lines(state: StoryState, name: str) -> Iterator[tuple[int, Seen]]:
     for one in state["happenings"]:
         yield from upto(one["turn"])
         round_ = one["round"]
-        if one["do"] in _TOLD and is_heard(one, name) and (one["do"] == "met" or one["speaker"] == name):
+        own = one["speaker"] == name and bool(one.get("text"))
+        if one["do"] in _TOLD and is_heard(one, name) and (own or one["do"] == "met"):
             told: Seen = {
                 "round": one["round"],
                 "do": one["do"],  # type: ignore[typeddict-item]

@@ -20,7 +20,8 @@ from persimchat.graph.conversation import assemble, spoken_words
 from persimchat.graph.langgraph_compat import Node, recompiled
 from persimchat.graph.node import TRANSIENT, current_settings, last_attempt, mind_node, module_node, route, silenced
 from persimchat.graph.situation import situation_of
-from persimchat.graph.stories.agenda import NODES, first_act, first_mind, following, story_in
+from persimchat.graph.stories.agenda import NODES, OUTSIDE_STAGES, agents_among, following, story_in
+from persimchat.graph.stories.forcing import forced_choice
 from persimchat.graph.stories.minds import (
     build_awakening,
     build_balloting,
@@ -29,12 +30,14 @@ from persimchat.graph.stories.minds import (
     build_stocktaking,
     build_summarising,
 )
+from persimchat.graph.stories.playing import for_person
 from persimchat.graph.stories.situation import for_act
 from persimchat.models.failures import is_transient
 from persimchat.nodes.assembling import topic_in
 from persimchat.nodes.awakening import settle
 from persimchat.nodes.intervening import intervene as carry_out_interventions
 from persimchat.nodes.natural_language import word_utterance
+from persimchat.nodes.playing import person_decides, play_words
 from persimchat.nodes.saying import say
 from persimchat.nodes.story_context import part_of_act
 from persimchat.personas.scenario import load_story, make_scenario
@@ -43,7 +46,9 @@ from persimchat.state.errors import ModelError
 from persimchat.state.intervention import Floor, Say, intervention
 from persimchat.state.mind import Step, Utterance
 from persimchat.state.settings import Settings
-from persimchat.state.story_state import StoryInput, StoryOutput, StoryState
+from persimchat.state.story import Story
+from persimchat.state.story_mind import StoryMind
+from persimchat.state.story_state import Act, StoryInput, StoryOutput, StoryState
 
 NAME = "story"
 
@@ -65,18 +70,41 @@ async def begin(state: StoryState, settings: Settings) -> dict[str, Any]:
     assembled = await assemble(given, settings)
     gone, minds = assembled["agents"]
     for name, mind in minds.items():
-        mind["story"] = first_mind(story, name)
+        mind["story"] = _first_mind(story, name)
     return {
         **assembled,
         "agents": [gone, minds],
         "story": story.model_dump(by_alias=True),
         "round": 0,
-        "act": first_act(story),
+        "act": _awakening(agents_among(list(minds), minds)),
         "rooms": {},
         "happenings": None,
         "owners": {resource.name: resource.owner for resource in story.resources},
         "outcome": None,
     }
+
+
+def _first_mind(story: Story, name: str) -> StoryMind:
+    """The story's part of a mind before it awakens."""
+    one = story.characters[name]
+    others = [other for other in story.characters if other != name]
+    return {
+        "main": one.main,
+        "beliefs": [{"text": b.text, "score": b.score, "for": b.favours or ""} for b in one.beliefs],
+        "closeness": {other: one.closeness.get(other, story.limits.closeness) for other in others},
+        "supports": one.supports,
+        "stock": None,
+        "plan": [],
+        "review": "",
+        "done": 0,
+        "answer": None,
+    }
+
+
+def _awakening(who: list[str]) -> Act:
+    """The act with which a story begins: everybody awakens whose part no person takes."""
+    outside = {"stage": OUTSIDE_STAGES, "host": "", "rest": [], "left": 0, "room": ""}
+    return cast(Act, {"n": 1, "do": "awaken", "who": who, **outside})
 
 
 def _small_story(state: StoryState) -> StoryState:
@@ -114,6 +142,11 @@ async def address(mind: Step, settings: Settings) -> dict[str, Any]:
     return {"agents": {name: {"story": part_of_act(mind, cast(dict[str, Any], utterance)), "silent": None}}}
 
 
+async def person_speaks(mind: Step, settings: Settings) -> dict[str, Any]:
+    """A person speaks for their character, in its room or before the group."""
+    return await play_words(mind, settings)
+
+
 async def publish(state: StoryState, settings: Settings) -> dict[str, Any]:
     """Make words known and advance the clock: those of one speaker, or those of a whole chat round at once."""
     turn, act = state["turn"], state["act"]
@@ -123,10 +156,12 @@ async def publish(state: StoryState, settings: Settings) -> dict[str, Any]:
     if act["do"] != "address":
         return {}
     minds = [state["agents"][name] for name in act["who"] if state["agents"][name]["story"]["done"] == act["n"]]
+    speakers = [mind for mind in minds if mind["story"]["answer"] is not None]  # a person may have passed
     messages, agents = [], {}
-    for number, mind in enumerate(minds, start=turn + 1):
+    for number, mind in enumerate(speakers, start=turn + 1):
         utterance = cast(Utterance, {**(mind["story"]["answer"] or {}), "turn": number})
-        messages.append(as_message(utterance, utterance_id(state["simulation"], number)))
+        by_person = bool(mind.get("human"))
+        messages.append(as_message(utterance, utterance_id(state["simulation"], number), by_person=by_person))
         agents[mind["name"]] = {"utterances": mind["utterances"] + 1, "last_spoke": number}
     return {"messages": messages, "turn": turn + len(messages), "agents": agents}
 
@@ -146,8 +181,10 @@ async def intervene(state: StoryState, settings: Settings) -> dict[str, Any]:
     """Carry out the waiting interventions but for words and the floor, which wait until their speaker's turn."""
     waiting = state["interventions"]
     kept = [one for one in waiting if one["do"] in ("say", "floor")]
-    others: StoryState = {**state, "interventions": [one for one in waiting if one not in kept]}
-    return {**await carry_out_interventions(others, settings), "interventions": kept}
+    forced = [one for one in waiting if one["do"] == "choose"]
+    others: StoryState = {**state, "interventions": [one for one in waiting if one not in [*kept, *forced]]}
+    update = {**await carry_out_interventions(others, settings), "interventions": kept}
+    return update | forced_choice(state, forced, update.get("carried_out", [])) if forced else update
 
 
 def carry_out(state: StoryState) -> list[Send] | Literal["intervene", "__end__"]:
@@ -171,8 +208,13 @@ def carry_out(state: StoryState) -> list[Send] | Literal["intervene", "__end__"]
     more: dict[str, Any] = {"avoid": avoid} if avoid else {}
     if act["do"] == "awaken":
         more["asks"] = "impressions" if story.first_impressions else ""
-    node = NODES[act["do"]]
-    return [Send(node, for_act(state, name, story, settings, **more)) for name in act["who"]]
+    agents = agents_among(act["who"], present)
+    node = phases.PERSON_SPEAKS if act["do"] in ("speak", "address") else phases.PERSON_DECIDES
+    people = [name for name in act["who"] if name not in agents]
+    return [
+        *(Send(NODES[act["do"]], for_act(state, name, story, settings, **more)) for name in agents),
+        *(Send(node, for_person(state, name, story, settings)) for name in people),
+    ]
 
 
 def _given(state: StoryState, words: Say, settings: Settings) -> dict[str, Any]:
@@ -204,6 +246,8 @@ def build_story(checkpointer: Checkpointer = None) -> CompiledStateGraph[Any, An
         phases.CHOOSE: mind_node(build_choosing(), phases.CHOOSE),
         phases.SPEAK: module_node(speak, tells=True),
         phases.ADDRESS: module_node(address, tells=True),
+        phases.PERSON_SPEAKS: module_node(person_speaks),
+        phases.PERSON_DECIDES: module_node(person_decides),
         phases.SAY: module_node(say),
         phases.PUBLISH: module_node(publish),
         phases.SUMMARISE: mind_node(build_summarising(), phases.SUMMARISE),
@@ -216,11 +260,11 @@ def build_story(checkpointer: Checkpointer = None) -> CompiledStateGraph[Any, An
         builder.add_node(name, node, retry_policy=TRANSIENT if asks else None)
     builder.add_edge(START, phases.ASSEMBLE)
     builder.add_conditional_edges(phases.ASSEMBLE, route(carry_out), [phases.AWAKEN])
-    ways = [*NODES.values(), phases.SAY, phases.INTERVENE, END]
+    ways = [*NODES.values(), phases.PERSON_SPEAKS, phases.PERSON_DECIDES, phases.SAY, phases.INTERVENE, END]
     builder.add_conditional_edges(phases.AGENDA, route(carry_out), ways)
-    for name in (phases.SPEAK, phases.ADDRESS, phases.SAY):
+    for name in (phases.SPEAK, phases.ADDRESS, phases.PERSON_SPEAKS, phases.SAY):
         builder.add_edge(name, phases.PUBLISH)
     silent = (phases.AWAKEN, phases.STOCKTAKE, phases.CHOOSE, phases.SUMMARISE, phases.REVIEW, phases.BALLOT)
-    for name in (*silent, phases.PUBLISH, phases.INTERVENE):
+    for name in (*silent, phases.PERSON_DECIDES, phases.PUBLISH, phases.INTERVENE):
         builder.add_edge(name, phases.AGENDA)
     return recompiled(ConversationGraph, builder.compile(checkpointer=checkpointer, name=NAME))

@@ -128,6 +128,8 @@ def happening_in_words(happened: Happened) -> str:
     match happened.do:
         case "stage":
             return f"Round {number}, {happened.stage}"
+        case "choice" if happened.chosen_by is not None:
+            return f"{who} is to talk to {happened.choice or 'nobody'}: chosen by the {happened.chosen_by}."
         case "met":
             known = "everybody knows" if happened.heard_by is None else "nobody else knows"
             return f"{who} and {others} meet alone; {known}."

@@ -87,6 +87,14 @@ class Participant(Stored):
     human: bool = False
 
 
+class RecordedStory(Kept):
+    """The section `story` of a scenario; other fields are kept unchanged."""
+
+    model_config = ConfigDict(frozen=True, extra="allow")
+
+    ablation: list[str] = []
+
+
 class RecordedScenario(Kept):
     """The scenario of a run; other fields are kept unchanged."""
 
@@ -94,6 +102,7 @@ class RecordedScenario(Kept):
 
     topic: str
     participants: list[Participant]
+    story: RecordedStory | None = None
 
 
 class RecordedSettings(Kept):

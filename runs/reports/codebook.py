@@ -11,7 +11,8 @@ from pydantic import BaseModel
 
 from persimchat.runs.folder.lines import DISCLAIMER
 from persimchat.runs.reports.cells import markdown
-from persimchat.runs.reports.export_tables import TABLES, UNIT, Row
+from persimchat.runs.reports.export_columns import UNIT, Row
+from persimchat.runs.reports.export_tables import TABLES
 from persimchat.state.plain_text import one_line
 
 NAME: Final = "codebook.md"
@@ -100,7 +101,13 @@ _TELLING: Final = 1000
 
 
 def codebook(
-    form: str, files: Mapping[str, str], counts: Mapping[str, int], notes: Sequence[str], *, eyes: str | None = None
+    form: str,
+    files: Mapping[str, str],
+    counts: Mapping[str, int],
+    notes: Sequence[str],
+    *,
+    runs: int,
+    eyes: str | None = None,
 ) -> str:
     """The codebook as Markdown; the same for the same export.
 
@@ -109,13 +116,15 @@ def codebook(
         files: table: name of its file; a table that is not written is not explained.
         counts: table: rows in it.
         notes: what is missing in the runs, a sentence each.
+        runs: of how many runs the tables are.
         eyes: the participant to whose knowledge the export is limited.
     """
     parts = [
         "# Codebook",
-        f"Tables of {counts['runs']:,} {'run' if counts['runs'] == 1 else 'runs'}, made with PerSimChat "
+        f"Tables of {runs:,} {'run' if runs == 1 else 'runs'}, made with PerSimChat "
         f"{version('persimchat')}. Each table has one row a case and the same first columns: the run's id and its "
-        "main settings, explained once." + ("" if eyes is not None else " All settings are in the table `runs`."),
+        "main settings, explained once."
+        + (" All settings are in the table `runs`." if eyes is None and "runs" in files else ""),
         f"> {DISCLAIMER}",
         f"**Format.** {_FORMS[form]}",
         f"**Missing values.** {_EMPTY[form]} means: not known, or does not apply. It is never 0.",

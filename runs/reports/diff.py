@@ -11,6 +11,7 @@ from persimchat.runs.folder.lines import STANDING, happening_in_words
 from persimchat.runs.folder.reading import Record
 from persimchat.runs.folder.stored import is_empty
 from persimchat.runs.reports.diff_parting import MindDifference, Part, Parting, first_other_minds, parting, shared
+from persimchat.runs.reports.diff_story import Update, Voted, updates, votes
 from persimchat.runs.reports.summary import count_words, names_of
 
 DIFF_VERSION: Final = 1
@@ -77,6 +78,12 @@ class Comparison(Part):
     standings: list[Stands] = Field(
         default=[], exclude_if=is_empty, description="stories: where the characters stand at the end; else left out"
     )
+    updates: list[Update] = Field(
+        default=[],
+        exclude_if=is_empty,
+        description="stories: where the characters stand after each update, from the last shared one; else left out",
+    )
+    votes: list[Voted] = Field(default=[], exclude_if=is_empty, description="stories: the ballots; else left out")
     notes: list[str] = Field(description="what is missing in the runs' folders")
 
 
@@ -88,7 +95,7 @@ def compare(a: Record, b: Record) -> Comparison:
         b: the other, read in the same way.
     """
     setup = list(_setup(a, b))
-    place, minds = parting(a, b), first_other_minds(a, b)
+    place, minds, together = parting(a, b), first_other_minds(a, b), shared(a, b)
     end_a, end_b = _end(a), _end(b)
     judged = a.verdicts == b.verdicts and a.scores == b.scores and a.happenings == b.happenings
     return Comparison(
@@ -97,13 +104,15 @@ def compare(a: Record, b: Record) -> Comparison:
         lineage=_lineage(a, b),
         equal=not setup and place is None and not minds and _came_to(end_a) == _came_to(end_b) and judged,
         setup=setup,
-        shared=shared(a, b),
+        shared=together,
         parting=place,
         minds=minds,
         end_a=end_a,
         end_b=end_b,
         participants=_shares(a, b),
         standings=_standings(a, b),
+        updates=updates(a, b, together),
+        votes=votes(a, b),
         notes=[f"{record.manifest.run}: {note}" for record in (a, b) for note in record.notes],
     )
 

@@ -12,7 +12,7 @@ from persimchat.runs.folder.lines import RecordedIntervention
 from persimchat.runs.folder.mind_record import MindRecord
 from persimchat.runs.folder.reading import Record
 
-Why = Literal["end", "again", "given", "intervention", "speaker", "audience", "words"]
+Why = Literal["end", "again", "given", "chosen", "intervention", "speaker", "audience", "words"]
 """Why two runs differ, as far as it is known."""
 
 
@@ -56,8 +56,9 @@ class Parting(Part):
     """The first utterance that is not the same in both.
 
     `why` is `end` (one run was over), `again` (one run is a branch in which this utterance was worded again), `given`
-    (one run is a branch in which the words were replaced), `intervention` (a person intervened), `speaker` (another
-    speaker was chosen), `audience` (others heard the same words) or `words`.
+    (one run is a branch in which the words were replaced), `chosen` (one run is a branch that chose whom a story's host
+    talks to), `intervention` (a person intervened), `speaker` (another speaker was chosen), `audience` (others heard
+    the same words) or `words`.
     """
 
     turn: int
@@ -126,14 +127,15 @@ def parting(a: Record, b: Record) -> Parting | None:
     )
 
 
-def _branched(record: Record, place: int) -> Literal["again", "given"] | None:
-    """Whether the utterance is the first own one of a branch, and was replaced or worded again there."""
+def _branched(record: Record, place: int) -> Literal["again", "given", "chosen"] | None:
+    """Whether the utterance is the first own one of a branch, and what the branch made another there."""
     branch = record.manifest.branch
     if branch is None or branch.turn != place:
         return None
     if branch.why == "regenerate":
         return "again"
-    return "given" if isinstance(branch.changed, dict) and "say" in branch.changed else None
+    changed = branch.changed if isinstance(branch.changed, dict) else {}
+    return "given" if "say" in changed else "chosen" if "choose" in changed else None
 
 
 def _at(record: Record, place: int) -> Uttered | None:

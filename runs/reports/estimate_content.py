@@ -49,6 +49,7 @@ class Lengths(_Part):
         measured: year and month.
         answer_tokens: tokens of one answer, by task.
         answer_tokens_a_participant: tokens more with every participant, by task.
+        answer_shares: what is left of an answer, by ablation of a story and task, 0 to 1.
         bytes_a_word: UTF-8 bytes of a word of an utterance.
         memories: by kind.
         plan: sizes of a plan's text without its theme.
@@ -59,6 +60,7 @@ class Lengths(_Part):
     measured: str
     answer_tokens: dict[str, int]
     answer_tokens_a_participant: dict[str, int]
+    answer_shares: dict[str, dict[str, float]]
     bytes_a_word: float = Field(gt=0)
     memories: dict[MemoryKind, MemoryLength]
     plan: PlanLength

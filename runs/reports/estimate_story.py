@@ -6,18 +6,19 @@ Which characters are chosen as partners is not known before; partners are shared
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from math import prod
 from typing import Any, Final
 
-from persimchat.graph.calls import MODULE_OF, calls_of_story
+from persimchat.graph.calls import MODULE_OF, calls_of_story, story_utterances
 from persimchat.models.naming import parse_model_name
 from persimchat.models.registry import model_name
 from persimchat.models.usage import cost_usd
 from persimchat.prompts.blocks import estimated_tokens
-from persimchat.runs.reports.estimate_content import lengths
+from persimchat.runs.reports.estimate_content import Lengths, lengths
 from persimchat.state.persona import Persona
 from persimchat.state.scenario import Scenario
 from persimchat.state.settings import Settings
-from persimchat.state.story import Story
+from persimchat.state.story import Ablation, Story
 
 _LINE: Final = 34
 """Typical tokens of a line of what has happened."""
@@ -26,7 +27,7 @@ _ROOM_WORDS: Final = 45
 
 
 def story_rows(scenario: Scenario, settings: Settings) -> list[dict[str, Any]]:
-    """The rows of an estimate, one for each agent and module.
+    """The rows of an estimate, one for each agent and module; a person who takes a part makes no calls.
 
     Args:
         scenario: with a story.
@@ -38,14 +39,14 @@ def story_rows(scenario: Scenario, settings: Settings) -> list[dict[str, Any]]:
     found: list[dict[str, Any]] = []
     for task, number in calls_of_story(story, settings).items():
         for persona in scenario.participants:
-            calls = number * _share(story, task, persona.name)
+            calls = 0.0 if persona.human else number * _share(story, task, persona.name, settings)
             if not calls:
                 continue
             module = MODULE_OF.get(task, task)
             name = parse_model_name(model_name(settings, persona.name, module))
             given = calls * _prompt(scenario, story, persona, task, settings)
             words = typical.bytes_a_word * settings.utterance_words / 4
-            made = calls * (words if task == "story_utterance" else _answer(story, task, typical.answer_tokens))
+            made = calls * (words if task == "story_utterance" else _answer(story, task, typical))
             found.append(
                 {
                     "agent": persona.name,
@@ -61,7 +62,7 @@ def story_rows(scenario: Scenario, settings: Settings) -> list[dict[str, Any]]:
     return found
 
 
-def _share(story: Story, task: str, name: str) -> float:
+def _share(story: Story, task: str, name: str, settings: Settings) -> float:
     """The share of a task's calls that are one character's."""
     everybody, mains = list(story.characters), story.mains
     host = (name in mains) / len(mains)
@@ -72,16 +73,20 @@ def _share(story: Story, task: str, name: str) -> float:
             return (host + partner) / 2
         case "choice":
             return host
+        case "story_utterance":
+            alone = sum(2 * stage.exchanges * len(mains) for stage in story.stages if stage.kind != "group")
+            rooms = settings.rounds * alone / story_utterances(story, settings.rounds)
+            return rooms * (host + partner) / 2 + (1 - rooms) / len(everybody)
         case "ballot":
             return (name in story.voters) / len(story.voters)
         case _:
             return 1 / len(everybody)
 
 
-def _answer(story: Story, task: str, answers: Mapping[str, float]) -> float:
-    if task != "review":
-        return answers[task]
-    return answers["review"] + 5 * (len(story.characters) - 1)
+def _answer(story: Story, task: str, typical: Lengths) -> float:
+    others = 5 * (len(story.characters) - 1) if task == "review" else 0
+    share = prod(typical.answer_shares.get(part, {}).get(task, 1.0) for part in story.ablation)
+    return typical.answer_tokens[task] * share + others
 
 
 def _prompt(scenario: Scenario, story: Story, persona: Persona, task: str, settings: Settings) -> float:
@@ -94,7 +99,7 @@ def _prompt(scenario: Scenario, story: Story, persona: Persona, task: str, setti
     beliefs = _tokens(belief.text for belief in own.beliefs) + 8 * len(own.beliefs)
     rooms = [stage.exchanges for stage in story.stages if stage.kind != "group"]
     mean = sum(rooms) / len(rooms) if rooms else 0.0
-    lines = _lines_a_round(story)
+    lines = 0.0 if "memory" in story.ablation else _lines_a_round(story)
     rounds = range(settings.rounds)
     happened = sum(min(20.0, lines * (before + 0.5)) for before in rounds) / settings.rounds
     shown = {
@@ -108,7 +113,8 @@ def _prompt(scenario: Scenario, story: Story, persona: Persona, task: str, setti
         + min(30.0, lines * settings.rounds) * _LINE
         + len(story.characters) * _ROOM_WORDS * 0.6,
     }
-    return _AROUND[task] + base + shown[task]
+    less = sum(_LESS[part].get(task, 0) for part in story.ablation)
+    return _AROUND[task] + base + shown[task] - less
 
 
 def _lines_a_round(story: Story) -> float:
@@ -116,7 +122,7 @@ def _lines_a_round(story: Story) -> float:
     group = sum(stage.exchanges for stage in story.stages if stage.kind == "group") * len(story.characters)
     meetings = sum(stage.kind == "confidential" for stage in story.stages) * len(story.mains)
     rooms = sum(stage.kind != "group" for stage in story.stages) * 2 * len(story.mains) / len(story.characters)
-    return 1 + group + meetings + 1.5 * rooms
+    return float("reflection" not in story.ablation) + group + meetings + 1.5 * rooms
 
 
 _AROUND: Final = {
@@ -128,6 +134,13 @@ _AROUND: Final = {
     "ballot": 250,
 }
 """Tokens of the words around the data, by task."""
+_LESS: Final[Mapping[Ablation, Mapping[str, int]]] = {
+    "planning": {"stocktaking": 24, "choice": 37, "story_utterance": 23, "summary": 13},
+    "thinking": {"choice": 12, "summary": 23, "ballot": 8},
+    "reflection": {"review": 17},
+    "memory": {},
+}
+"""Tokens that a prompt lacks if minds go without something, beside lines of what happened."""
 
 
 def _tokens(texts: Iterable[str]) -> float:

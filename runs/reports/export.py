@@ -18,13 +18,15 @@ from persimchat.runs.folder.lines import RecordedIntervention
 from persimchat.runs.folder.manifest import Manifest, Participant, RecordedScenario, RecordedSettings
 from persimchat.runs.folder.reading import Record, read_run
 from persimchat.runs.reports import codebook
+from persimchat.runs.reports.export_columns import Row
 from persimchat.runs.reports.export_rows import rows_of
-from persimchat.runs.reports.export_tables import RARE, TABLES, Row
+from persimchat.runs.reports.export_story import TABLES as STORY_TABLES
+from persimchat.runs.reports.export_tables import RARE, TABLES
 from persimchat.runs.reports.export_writing import need, writer
-from persimchat.state.errors import InputError
+from persimchat.state.errors import InputError, suggestion
 from persimchat.state.visibility import is_heard
 
-SEEN: Final = ("runs", "utterances", "minds", "memories", "interventions", "happenings")
+SEEN: Final = ("runs", "utterances", "minds", "memories", "interventions", *STORY_TABLES)
 """Tables that may hold something that a participant has seen."""
 
 
@@ -138,6 +140,7 @@ def export_runs(
     bom: bool = False,
     force: bool = False,
     eyes: str | None = None,
+    tables: Sequence[str] | None = None,
     judged: Callable[[Record], Sequence[RecordedJudgement]] = lambda record: read_judgements(record.path),
 ) -> Exported:
     """Write runs as tables, one file per table, and a codebook. Tables of `RARE` are left out if they have no rows.
@@ -149,22 +152,24 @@ def export_runs(
         bom: csv: begin files with a byte order mark, for Excel.
         force: whether existing files are replaced.
         eyes: a participant; the tables then have only what they may have seen. None for everything.
+        tables: only these; None for all.
         judged: the judgements on a run's conversation; all that its folder has by default.
 
     Raises:
-        InputError: a run cannot be read or is given twice, or the files cannot be written; then none is left.
+        InputError: a run cannot be read or is given twice, there is no such table, or the files cannot be written;
+            then none is left.
         MissingExtraError: the format needs a library that is not installed.
     """
     need(form)
     every = {table: f"{table}.{form}" for table in TABLES}
     _check(out, [*every.values(), codebook.NAME], force=force)
-    names = {table: name for table, name in every.items() if eyes is None or table in SEEN}
+    names = {table: name for table, name in every.items() if table in _wanted(tables, eyes)}
     try:
         with _staged(out) as stage:
             counts, notes = _write(folders, stage, names, form, bom=bom, eyes=eyes, judged=judged)
             names = {table: name for table, name in names.items() if counts[table] or table not in RARE}
             counts = {table: counts[table] for table in names}
-            text = codebook.codebook(form, names, counts, notes, eyes=eyes)
+            text = codebook.codebook(form, names, counts, notes, runs=len(folders), eyes=eyes)
             (stage / codebook.NAME).write_text(text, encoding="utf-8", newline="\n")
             new = [*names.values(), codebook.NAME]
             _install(stage, out, new, gone=[name for name in every.values() if name not in new])
@@ -175,6 +180,25 @@ def export_runs(
             remedy="Choose another folder with --out, or check permissions and free space.",
         ) from error
     return Exported({table: out / name for table, name in names.items()}, counts, out / codebook.NAME, notes)
+
+
+def _wanted(tables: Sequence[str] | None, eyes: str | None) -> Sequence[str]:
+    """The tables that are written, where they have rows.
+
+    Raises:
+        InputError: one of them does not exist, or nobody has seen what is in it.
+    """
+    able = list(TABLES) if eyes is None else list(SEEN)
+    for table in tables or ():
+        if table in TABLES and table not in able:
+            raise InputError(
+                f"no participant has seen what is in the table {table}",
+                where="--tables",
+                remedy=f"Choose some of: {', '.join(able)}; or leave --for out.",
+            )
+        if table not in able:
+            raise InputError(f"there is no table {table!r}", where="--tables", remedy=suggestion(table, able))
+    return able if tables is None else tables
 
 
 def _check(out: Path, names: Sequence[str], *, force: bool) -> None:
@@ -225,8 +249,9 @@ def _write(
                 calls = " It has no calls." if unknown else ""
                 notes.append(f"{run}: No ending is recorded; it is still running, or was killed.{calls}")
             for table, row in rows_of(record, judged(record) if eyes is None else (), afterwards=eyes is None):
-                writers[table].write(row)
-                counts[table] += 1
+                if table in writers:
+                    writers[table].write(row)
+                    counts[table] += 1
     return counts, notes
 
 

@@ -13,7 +13,9 @@ from persimchat.runs.folder.manifest import JudgementCounts
 from persimchat.runs.folder.mind_record import MindRecord
 from persimchat.runs.folder.polls import PollAnswer
 from persimchat.runs.folder.reading import Record, calls_of
-from persimchat.runs.reports.export_tables import TABLES, JudgementRow, PollRow, Row
+from persimchat.runs.reports.export_columns import Row
+from persimchat.runs.reports.export_story import story_rows
+from persimchat.runs.reports.export_tables import TABLES, JudgementRow, PollRow
 from persimchat.runs.reports.stances import ledger
 from persimchat.runs.reports.summary import count_words
 from persimchat.state.emotion import EMOTIONS
@@ -42,7 +44,7 @@ def _values(
     record: Record, judgements: Sequence[RecordedJudgement], *, afterwards: bool
 ) -> Iterator[tuple[str, int, dict[str, Any]]]:
     counts = dict.fromkeys(TABLES, 0)
-    for part in (_run, _utterances, _minds, _verdicts, _scores, _calls, _silences, _interventions, _happenings):
+    for part in (_run, _utterances, _minds, _verdicts, _scores, _calls, _silences, _interventions, story_rows):
         for table, values in part(record):
             counts[table] += 1
             yield table, counts[table], values
@@ -225,19 +227,13 @@ def _silences(record: Record) -> Iterator[tuple[str, dict[str, Any]]]:
         yield "silences", silence.model_dump(exclude={"event", "version"})
 
 
-def _happenings(record: Record) -> Iterator[tuple[str, dict[str, Any]]]:
-    for happened in record.happenings:
-        values = happened.model_dump(exclude={"event", "version", "speaker"})
-        yield "happenings", {**values, "agent": happened.speaker}
-
-
 def _interventions(record: Record) -> Iterator[tuple[str, dict[str, Any]]]:
     for done in record.interventions:
         given = done.more
         values = {
             "turn": done.turn,
             "do": done.do,
-            "agent": given.pop("speaker", None) or given.pop("agent", None),
+            "agent": given.pop("speaker", None) or given.pop("agent", None) or given.pop("host", None),
             "text": given.pop("text", None) or given.pop("topic", None),
             "heard_by": given.pop("heard_by", None),
         }

@@ -6,70 +6,18 @@ Numbers of utterances are called turns, as everywhere.
 
 from __future__ import annotations
 
-import json
-from typing import Annotated, Any, Final, Literal
-
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
+from typing import Any, Final, Literal
 
 from persimchat.runs.folder.stored import Count, Points, Seconds, Share, Turn
+from persimchat.runs.reports.export_columns import Finite, JsonObject, Row, column
+from persimchat.runs.reports.export_story import TABLES as STORY_TABLES
 from persimchat.state.emotion import Level
-from persimchat.state.settings import Settings
-
-UNIT: Final = "unit"
-"""The key of a column's unit in its schema."""
-
-Finite = Annotated[float, Field(allow_inf_nan=False)]
-
-
-def _is_json(value: dict[str, Any]) -> dict[str, Any]:
-    json.dumps(value, allow_nan=False)
-    return value
-
-
-JsonObject = Annotated[dict[str, Any], AfterValidator(_is_json)]
 
 _LEVEL: Final = "0 is none, 10 the most"
 
 
-def column(meaning: str, unit: str = "") -> Any:
-    """A column of a table: what it means, and its unit."""
-    return Field(default=None, description=meaning, json_schema_extra={UNIT: unit})
-
-
-def _setting(name: str) -> Any:
-    return column(f"setting: {Settings.model_fields[name].description}")
-
-
 def _emotion(name: str) -> Any:
     return column(f"how strongly the agent felt {name}; {_LEVEL}", "level")
-
-
-class Row(BaseModel):
-    """A row of any table: its run and the run's main settings. Empty text becomes None."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    run: str = Field(description="the run's id; with it, rows of all tables are joined")
-    topic: str | None = column("what was talked about")
-    mode: str | None = _setting("mode")
-    baseline: str | None = _setting("baseline")
-    pattern: str | None = _setting("pattern")
-    model: str | None = _setting("model")
-    embedding: str | None = _setting("embedding")
-    seed: int | None = _setting("seed")
-    max_messages: Count | None = _setting("max_messages")
-    judge: str | None = _setting("judge")
-    planning_and_reflection: bool | None = _setting("planning_and_reflection")
-    memory_filtering: bool | None = _setting("memory_filtering")
-    emotional_retrieval: bool | None = _setting("emotional_retrieval")
-    stm_retrieval: bool | None = _setting("stm_retrieval")
-    relationships: bool | None = _setting("relationships")
-    social_goals: bool | None = _setting("social_goals")
-
-    @model_validator(mode="before")
-    @classmethod
-    def _empty_is_none(cls, value: Any) -> Any:
-        return {key: None if item == "" else item for key, item in value.items()} if isinstance(value, dict) else value
 
 
 class RunRow(Row):
@@ -279,28 +227,6 @@ class SilenceRow(Row):
     why: str | None = column("the model's error; passed for a person who passed")
 
 
-class HappeningRow(Row):
-    """One row per happening of a story beside words: meetings, reviews, where characters stand, ballots."""
-
-    turn: Turn = column("utterances so far", "utterances")
-    round: Count = column("0 before the first round; in the vote, one more than there are rounds", "number")
-    stage: str | None = column("private, confidential or group; empty outside the stages")
-    do: str = column(
-        "what: stage, met, stock, choice, summary, review, standing, guess, ballot, closed_ballot, outcome"
-    )
-    agent: str | None = column("whose doing it is; empty for the story's own")
-    heard_by: list[str] | None = column("who knows of it besides the agent, until the run is over; empty if all do")
-    room: str | None = column("the talk of two: round, place of the stage, number")
-    others: list[str] | None = column("with whom")
-    text: str | None = column("in words, or the reason")
-    lines: list[str] | None = column("next steps of a stock, plan of a choice, keywords of a summary")
-    choice: str | None = column("who or what was chosen; of an outcome, the winners")
-    closeness: JsonObject | None = column("of a review, the answered changes by name; of a standing, the values 0–100")
-    beliefs: list[int] | None = column("the same of the agent's beliefs, in the file's order")
-    supports: str | None = column("of a standing: the main character supported; empty for nobody")
-    influence: Count | None = column("of a standing: the agent's influence", "points")
-
-
 class JudgementRow(Row):
     """One row per answer of an evaluator about the conversation, asked after it was over."""
 
@@ -321,11 +247,11 @@ class JudgementRow(Row):
 class StanceRow(Row):
     """One row per observation of a participant's position: the ledger of positions (docs/positions.md)."""
 
-    source: str = column("where it comes from: verdicts, answers or polls")
+    source: str = column("where it comes from: verdicts, answers, polls or supports")
     poll: str | None = column("polls: the poll's id")
     agent: str = column("the participant")
     turn: Turn = column(
-        "number of the utterance that shows it; polls: utterances so far when the agent was as it was asked",
+        "number of the utterance that shows it; polls, supports: utterances so far when the agent was as it was seen",
         "utterances",
     )
     stance: str | None = column("what the participant held; empty if it is not clear")
@@ -371,7 +297,9 @@ class InterventionRow(Row):
 
     turn: Turn = column("utterances so far when it took effect", "utterances")
     do: str = column("kind of intervention, such as say, topic, hand, floor, answer, pause, stop")
-    agent: str | None = column("who spoke, raised a hand or got the floor; empty for the moderator")
+    agent: str | None = column(
+        "who spoke, raised a hand, got the floor or had a partner chosen; empty for the moderator"
+    )
     text: str | None = column("the words, or the new topic")
     heard_by: list[str] | None = column("a whisper: who heard it besides the speaker; empty: all did")
     details: JsonObject | None = column("other recorded fields, by name")
@@ -391,9 +319,9 @@ TABLES: Final[dict[str, type[Row]]] = {
     "judgements": JudgementRow,
     "stances": StanceRow,
     "polls": PollRow,
-    "happenings": HappeningRow,
+    **STORY_TABLES,
 }
 """All tables by name, in the order in which they are explained."""
 
-RARE: Final = ("silences", "interventions", "judgements", "stances", "polls", "happenings")
+RARE: Final = ("silences", "interventions", "judgements", "stances", "polls", *STORY_TABLES)
 """Tables that are written only if they have rows; most runs have none."""

@@ -18,8 +18,8 @@ from persimchat.runs.reports.words import compact, listed, spaced
 from persimchat.state.emotion import EMOTIONS
 from persimchat.state.plain_text import one_line
 
-_SPOKEN: Final = ("say", "answer")
-"""Interventions whose utterance is in the transcript, so that they need no second mention."""
+_SHOWN: Final = ("say", "answer", "choose")
+"""Interventions that are utterances or happenings of the transcript, so that they need no second mention."""
 
 _NOT_DONE: Final = {
     "awaken": "begins without a first feeling",
@@ -52,7 +52,7 @@ class Aside:
 def asides(record: Record) -> list[Aside]:
     """All events between utterances, in order."""
     silent = [_silence(silence) for silence in record.silences]
-    done = [_intervention(done) for done in record.interventions if done.do not in _SPOKEN]
+    done = [_intervention(done) for done in record.interventions if done.do not in _SHOWN]
     told = [(one, happening_in_words(one)) for one in record.happenings]
     happened = [Aside(one.turn, "stage" if one.do == "stage" else "happening", words) for one, words in told if words]
     return sorted([*silent, *done, *happened], key=lambda aside: aside.turn)

@@ -1,8 +1,8 @@
 """The ledger of positions: who held what when, who moved, and after whom. Pure functions of a recorded run.
 
 A *source* says what participants were seen to hold, and when: a judge's verdicts, their own answers in debates in
-rounds, polls. Each source has a ledger of its own, because what somebody says in a debate, answers in a round and
-admits in private may differ. A new source is a function in `SOURCES`.
+rounds, polls, whom a story's characters support. Each source has a ledger of its own, because what somebody says in a
+debate, answers in a round and admits in private may differ. A new source is a function in `SOURCES`.
 
 Credit says after whom somebody moved, not because of whom.
 """
@@ -15,10 +15,12 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from persimchat.runs.events import MindRecord, Uttered
+from persimchat.runs.folder.lines import STANDING
 from persimchat.runs.folder.polls import answers_by_poll
 from persimchat.runs.folder.reading import Record
 from persimchat.state.answer_format import AnswerFormat, same_answer
 from persimchat.state.decision import sides
+from persimchat.state.story import NOBODY
 from persimchat.state.visibility import is_heard
 
 AFTER_WHOM: Final = "Credit says after whom somebody moved, not because of whom."
@@ -111,7 +113,29 @@ def in_polls(record: Record) -> Iterator[Observation]:
             yield Observation(agent, turn, first[0][0] if clear else None, spoken=False, poll=poll)
 
 
-SOURCES: Final[Mapping[str, Source]] = {"verdicts": in_verdicts, "answers": in_answers, "polls": in_polls}
+def in_supports(record: Record) -> Iterator[Observation]:
+    """Whom the characters of a story stand for: after each update, and at last on their open ballots.
+
+    A main character that supports nobody stands for itself, another one for nobody. Ballots on outcomes are no support.
+    """
+    story = record.manifest.scenario.given.get("story")
+    if not story:
+        return
+    mains = {name for name, one in story["characters"].items() if one.get("main")}
+    for one in record.happenings:
+        if one.do == STANDING:
+            own = one.speaker if one.speaker in mains else NOBODY
+            yield Observation(one.speaker, one.turn, one.supports or own, spoken=False)
+        elif one.do == "ballot" and one.choice in mains:
+            yield Observation(one.speaker, one.turn, one.choice, spoken=False)
+
+
+SOURCES: Final[Mapping[str, Source]] = {
+    "verdicts": in_verdicts,
+    "answers": in_answers,
+    "polls": in_polls,
+    "supports": in_supports,
+}
 """The sources by name."""
 
 

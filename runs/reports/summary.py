@@ -133,6 +133,9 @@ class Summary(_Part):
     outcome: StoryOutcome | None = Field(
         default=None, exclude_if=is_none, description="the result of a story's vote; left out without one"
     )
+    ablation: list[str] = Field(
+        default=[], exclude_if=is_empty, description="what a story's minds went without; left out if nothing"
+    )
     standings: list[Happened] = Field(
         default=[], exclude_if=is_empty, description="where a story's characters stand at the end; left out elsewhere"
     )
@@ -290,6 +293,7 @@ def summarise(record: Record) -> Summary:
         stop_detail=manifest.detail,
         conclusion=manifest.conclusion,
         outcome=manifest.outcome,
+        ablation=manifest.scenario.story.ablation if manifest.scenario.story else [],
         standings=list({one.speaker: one for one in record.happenings if one.do == STANDING}.values()),
         total=speech(record.utterances, record.scores),
         most_active=most_active(agent for agent in agents if agent.name not in moderators_of(record)),

@@ -15,8 +15,6 @@ from langgraph.types import StateSnapshot
 
 from persimchat.graph import phases
 from persimchat.memory.store import held_store
-from persimchat.nodes.saying import moderator_name
-from persimchat.personas.names import full_name
 from persimchat.runs.control import Control
 from persimchat.runs.events import Event
 from persimchat.runs.folder.lines import Asides
@@ -40,9 +38,8 @@ from persimchat.runs.run.minds import complete_minds, remembered
 from persimchat.runs.run.resources import Replaying, RunResources, open_resources, store_of
 from persimchat.runs.run.run import Run, events_of
 from persimchat.runs.run.simulation import check
+from persimchat.runs.run.wishes import Wish, made_again, wished
 from persimchat.state.errors import InputError, MachineError, PerSimChatError
-from persimchat.state.intervention import Floor, Say, words
-from persimchat.state.normalise import visible_form
 from persimchat.state.scenario import Scenario
 from persimchat.state.settings import ABOUT, Settings
 
@@ -53,16 +50,13 @@ _COPIED: Final = (MINDS, JUDGE_MIND, SILENCES)
 """Files from which a branch copies the lines of its past."""
 
 
-Wish = tuple[dict[str, Any], list[dict[str, Any]]]
-"""What a branch changes besides settings, and the interventions with which it begins."""
-
-
 def branch_run(
     folder: Path,
-    turn: int,
+    turn: int | None,
     *,
     changes: Mapping[str, Any] | None = None,
     say: tuple[str, str] | None = None,
+    choose: tuple[str, str] | None = None,
     out: Path | None = None,
     run: str | None = None,
     control: Control | None = None,
@@ -71,19 +65,22 @@ def branch_run(
 
     Args:
         folder: the folder of the run to branch; it is not changed.
-        turn: the number of shared utterances, from 0.
+        turn: the number of shared utterances, from 0; with `choose`, at least so many, or None for the last choice.
         changes: settings that change after the shared past.
         say: speaker and words of the next utterance; the speaker is a participant's name, or "Moderator".
+        choose: of a story: a host and whom it talks to in place of its own choice, or "nobody". The branch begins
+            before the host takes stock.
         out: folder in which to make the folder of the new run; None: beside the other run.
         run: the id of the new run; None: made from time and topic.
         control: lets people take part in the run.
 
     Raises:
         InputError: before the first event: the folder is not a run's; the run kept no checkpoints, or another process
-            is working on it; the turn is beyond its end; changes or words are invalid.
+            is working on it; the turn is beyond its end; changes, words or choice are invalid.
         PerSimChatError: after the `stopped` event that reports it.
     """
-    return events_of(_branched(folder, turn, "branch", partial(_said, say=say), changes or {}, out, run, control))
+    wish = partial(wished, folder=folder, turn=turn, say=say, choose=choose)
+    return events_of(_branched(folder, "branch", wish, changes or {}, out, run, control))
 
 
 @dataclass(frozen=True)
@@ -95,16 +92,23 @@ class Branching:
         scenario: of the run, which the branch shares.
         settings: of the branch.
         changed: the settings that it changes.
+        turn: how many utterances it shares.
     """
 
     manifest: Manifest
     scenario: Scenario
     settings: Settings
     changed: dict[str, Any]
+    turn: int
 
 
 def branching(
-    folder: Path, turn: int, *, changes: Mapping[str, Any] | None = None, say: tuple[str, str] | None = None
+    folder: Path,
+    turn: int | None,
+    *,
+    changes: Mapping[str, Any] | None = None,
+    say: tuple[str, str] | None = None,
+    choose: tuple[str, str] | None = None,
 ) -> Branching:
     """Check a branch before it is made, without its run's checkpoints. Blocks. Arguments as for `branch_run`.
 
@@ -112,25 +116,28 @@ def branching(
         InputError: as `branch_run`, but for models, and for checkpoints that are damaged or lack the turn.
     """
     manifest = manifest_of(folder)
-    _said(manifest, say=say)
-    found = _changing(manifest, folder, changes or {})
-    _check_own(manifest, turn)
+    wish = wished(manifest, folder=folder, turn=turn, say=say, choose=choose)
+    found = _changing(manifest, folder, changes or {}, wish.turn)
+    _check_own(manifest, wish.turn)
     last = len(read_run(folder).utterances)
-    if turn > last:
-        raise no_turn(turn, manifest.run, last)
-    _check_limit(turn, found.settings, folder)
+    if wish.turn > last:
+        raise no_turn(wish.turn, manifest.run, last)
+    _check_limit(wish.turn, found.settings, folder)
     return found
 
 
-async def check_checkpoint(folder: Path, turn: int) -> None:
-    """Refuse a run whose checkpoints do not have the state at a turn, or on which another process is working.
+async def check_checkpoint(folder: Path, turn: int, choose: tuple[str, str] | None = None) -> None:
+    """Refuse a run whose checkpoints lack the state at which a branch begins, or on which another process is working.
+
+    Arguments as for `branch_run`.
 
     Raises:
         InputError: there is no such state, or the run cannot be opened.
     """
     manifest = await asyncio.to_thread(manifest_of, folder)
+    wish = await asyncio.to_thread(partial(wished, manifest, folder=folder, turn=turn, say=None, choose=choose))
     async with open_resources(manifest.run, settings_of(manifest, {}), folder) as origin:
-        await state_at(origin.graph, origin.config, turn)
+        await state_at(origin.graph, origin.config, wish.turn, fits=wish.fits)
 
 
 def regenerate_run(
@@ -156,45 +163,13 @@ def regenerate_run(
         InputError: as `branch_run`; also if a person or the moderator made the utterance.
         PerSimChatError: after the `stopped` event that reports it.
     """
-    wish = partial(_made_again, folder=folder, turn=turn)
-    return events_of(_branched(folder, turn - 1, "regenerate", wish, changes or {}, out, run, control))
-
-
-def _said(manifest: Manifest, *, say: tuple[str, str] | None) -> Wish:
-    """The wish of a branch that continues by itself, or begins with the given words."""
-    if say is None:
-        return {}, []
-    moderator = visible_form(say[0]) == visible_form(moderator_name(manifest.names))
-    speaker = "" if moderator else full_name(say[0], manifest.names, what="participant")
-    wanted = Say(text=words(say[1]), speaker=speaker, edited_by="branch" if speaker else None)
-    return {"say": {"speaker": say[0], "text": words(say[1])}}, [wanted.model_dump()]
-
-
-def _made_again(manifest: Manifest, *, folder: Path, turn: int) -> Wish:
-    """The wish of a branch in which the speaker of an utterance words it anew. Blocks."""
-    utterances = read_run(folder).utterances
-    said = next((utterance for utterance in utterances if utterance.turn == turn), None)
-    if said is None:
-        last = len(utterances)
-        raise InputError(
-            f"the run has {last} utterances; there is no utterance {turn}",
-            where=str(folder),
-            remedy=f"Choose one from 1 to {last}." if last else "Resume the run first.",
-        )
-    whispered = said.heard_by is not None and manifest.settings.mode != "story"  # a room's words are a model's own
-    if said.speaker not in set(manifest.names) - set(manifest.people) or whispered:
-        raise InputError(
-            f"utterance {turn} is {said.speaker}'s own; no model can make it again",
-            where=str(folder),
-            remedy=f'Say something else there: persimchat branch {manifest.run} --at {turn - 1} --say "…: …"',
-        )
-    return {}, [Floor(agent=said.speaker, avoid=[said.text]).model_dump()]
+    wish = partial(made_again, folder=folder, turn=turn)
+    return events_of(_branched(folder, "regenerate", wish, changes or {}, out, run, control))
 
 
 @asynccontextmanager
 async def _branched(
     source: Path,
-    turn: int,
     why: str,
     wish: Callable[[Manifest], Wish],
     changes: Mapping[str, Any],
@@ -202,19 +177,20 @@ async def _branched(
     run: str | None,
     control: Control | None,
 ) -> AsyncIterator[Run]:
-    """Check and prepare a branch; `wish` returns what it changes and what happens first."""
+    """Check and prepare a branch; `wish` returns how it begins."""
     manifest = await asyncio.to_thread(manifest_of, source)
-    otherwise, wanted = await asyncio.to_thread(wish, manifest)
-    found = _changing(manifest, source, changes)
+    begins = await asyncio.to_thread(wish, manifest)
+    turn, wanted = begins.turn, begins.first
+    found = _changing(manifest, source, changes, turn)
     scenario, settings, changed = found.scenario, found.settings, found.changed
     await check(scenario, settings)
     _check_own(manifest, turn)
     run = run or new_run_id(scenario.topic, now())
     async with open_resources(manifest.run, settings_of(manifest, {}), source) as origin:
-        snapshot = await state_at(origin.graph, origin.config, turn)
+        snapshot = await state_at(origin.graph, origin.config, turn, fits=begins.fits)
         _check_limit(turn, settings, source)
         at = now().isoformat(timespec="seconds")
-        branch = Branch(of=manifest.run, turn=turn, why=why, changed={**otherwise, **changed})
+        branch = Branch(of=manifest.run, turn=turn, why=why, changed={**begins.changed, **changed})
         begun = Manifest.begun(run, scenario, settings, at, branch=branch)
         refuse_out_of_turn(snapshot.values, wanted, source)
         state = _state_of(snapshot, run, wanted, changed)
@@ -299,14 +275,14 @@ async def prepared(
     return folder, rebuilt.asides
 
 
-def _changing(manifest: Manifest, source: Path, changes: Mapping[str, Any]) -> Branching:
+def _changing(manifest: Manifest, source: Path, changes: Mapping[str, Any], turn: int) -> Branching:
     """What a branch has of its run, and what it changes."""
     check_memories(manifest, source)
     scenario = scenario_of(manifest, source)
     settings = settings_of(manifest, changes)
     changed = changed_settings(manifest, settings)
     _check_changes(changed, settings, source)
-    return Branching(manifest, scenario, settings, changed)
+    return Branching(manifest, scenario, settings, changed, turn)
 
 
 def _check_own(manifest: Manifest, turn: int) -> None:

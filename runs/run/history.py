@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Collection
+from collections.abc import AsyncIterator, Callable, Collection, Mapping
 from typing import Any
 
 from langchain_core.runnables import RunnableConfig
@@ -80,22 +80,30 @@ def _thread(graph: Graph, config: RunnableConfig) -> tuple[BaseCheckpointSaver[A
     return graph.checkpointer, {"thread_id": config["configurable"]["thread_id"], "checkpoint_ns": ""}
 
 
-async def state_at(graph: Graph, config: RunnableConfig, turn: int) -> StateSnapshot:
+async def state_at(
+    graph: Graph, config: RunnableConfig, turn: int, *, fits: Callable[[Mapping[str, Any]], bool] | None = None
+) -> StateSnapshot:
     """The newest state of a thread in which `turn` utterances were made and heard and another may follow.
 
     Args:
         graph: compiled with the checkpointer that holds the thread.
         config: with the `thread_id`.
         turn: number of utterances, from 0.
+        fits: which of these states; None for any.
 
     Raises:
         InputError: there is no such state.
     """
-    return (await states_at(graph, config, {turn}))[turn]
+    return (await states_at(graph, config, {turn}, fits=fits))[turn]
 
 
 async def states_at(
-    graph: Graph, config: RunnableConfig, turns: Collection[int], *, first: bool = False
+    graph: Graph,
+    config: RunnableConfig,
+    turns: Collection[int],
+    *,
+    first: bool = False,
+    fits: Callable[[Mapping[str, Any]], bool] | None = None,
 ) -> dict[int, StateSnapshot]:
     """`state_at` for several numbers of utterances, in one walk; the thread may be of any version.
 
@@ -105,6 +113,7 @@ async def states_at(
         turns: numbers of utterances, from 0.
         first: return the first such state of each number, as the turn ended, not the newest; between the two, an
             agent may have failed to speak, or people may have intervened.
+        fits: which of these states; None for any.
 
     Returns:
         The states by number of utterances, in ascending order.
@@ -120,7 +129,7 @@ async def states_at(
         ids = candidates.get(turn, [])
         for checkpoint in reversed(ids) if first else ids:
             snapshot = await reading.aget_state({"configurable": {**thread, "checkpoint_id": checkpoint}})
-            if is_between(snapshot):
+            if is_between(snapshot) and (fits is None or fits(snapshot.values)):
                 result[turn] = snapshot._replace(values=as_of_today(snapshot.values))
                 break
         else:

@@ -7,7 +7,7 @@ from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Mapping
 from contextlib import aclosing, asynccontextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from persimchat.runs.control import Control
 from persimchat.runs.events import Event, Stopped, TurnEnded
@@ -26,7 +26,7 @@ from persimchat.runs.run.run import Run, events_of
 from persimchat.runs.run.simulation import begin_run, started
 from persimchat.state.errors import InputError, ModelError
 from persimchat.state.intervention import intervention
-from persimchat.state.person_answer import PersonAnswer, person_answer
+from persimchat.state.person_answer import PersonAnswer, Question, person_answer
 from persimchat.state.settings import Settings
 
 
@@ -39,16 +39,15 @@ class RecordedControl(Control):
 
     def __init__(self, records: Iterable[Mapping[str, Any]]) -> None:
         super().__init__(attended=False)
-        self._answers: dict[tuple[int, str, str], PersonAnswer] = {}
+        self._answers: dict[tuple[Any, ...], PersonAnswer] = {}
         self._done: list[dict[str, Any]] = []
         for record in records:
             rest = dict(record)
-            turn = rest["turn"]
             if rest["do"] != "answer":
                 self._done.append(rest)
                 continue
-            key = (turn, rest["agent"], rest["what"])
-            self._answers[key] = {k: v for k, v in rest.items() if k not in ("turn", "do", "agent", "what")}  # type: ignore[assignment]
+            answer = {key: value for key, value in rest.items() if key in PersonAnswer.__annotations__}
+            self._answers[_question_of(rest)] = cast(PersonAnswer, answer)
 
     def leave_out(self, waiting: Iterable[Mapping[str, Any]]) -> None:
         """Skip the interventions that are already waiting in the conversation's state."""
@@ -67,16 +66,23 @@ class RecordedControl(Control):
         self._done = [record for record in self._done if record["turn"] != turn]
         return [{key: value for key, value in record.items() if key != "turn"} for record in now]
 
-    def ask(self, agent: str, what: str, turn: int) -> None:
+    def ask(self, question: Question) -> None:
         """Answer for the person as recorded; without a recorded answer, the replay stops as the run did."""
-        super().ask(agent, what, turn)
-        found = self._answers.get((turn, agent, what))
-        self._answer = person_answer(dict(found), what, self._present) if found is not None else None
+        super().ask(question)
+        story = question.get("story")
+        found = self._answers.get(_question_of({**question, **(dict(story) if story else {})}))
+        what = question["what"]
+        self._answer = person_answer(dict(found), what, self._present, story) if found is not None else None
 
     async def reply(self) -> PersonAnswer | None:
         """The recorded answer."""
         self._asked = None
         return self._answer
+
+
+def _question_of(record: Mapping[str, Any]) -> tuple[Any, ...]:
+    """What tells a question from all others of a run: of stories, also the act and the ballot."""
+    return (*(record[key] for key in ("turn", "agent", "what")), record.get("act", 0), record.get("ballot", ""))
 
 
 _OWN: Final = {"checkpoints": "run", "store": "run"}

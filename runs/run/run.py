@@ -68,7 +68,8 @@ class Run:
         self._place, self._run, self._folder = place, manifest.run, folder
         self._given, self._first = given, first
         self._control = control or Control(attended=False)
-        self._control.begin(manifest.names, manifest.people, baseline=manifest.settings.baseline)
+        about = manifest.settings
+        self._control.begin(manifest.names, manifest.people, baseline=about.baseline, in_story=about.mode == "story")
         self._progress = Progress(place, manifest, folder, state=state, complete=complete)
         self._trace = Trace(manifest, on=place.traced)
 
@@ -186,7 +187,7 @@ class Run:
     async def _ask(self, question: Any, answers: dict[str, Any]) -> AsyncGenerator[Event, None]:
         """Ask a person; an answer goes into `answers` under the question's id."""
         asked = Asked.model_validate(question.value)
-        self._control.ask(asked.agent, asked.what, asked.turn)
+        self._control.ask(question.value)
         yield asked
         answer = await self._control.reply()
         if answer is None:

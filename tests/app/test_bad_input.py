@@ -75,6 +75,7 @@ WRONG = {
         "--out",
     ),
     "no persona": (["personas", "show", "Jarmilla"], "'Jarmilla'", "Did you mean 'Jarmila"),
+    "module's temperature": (["run", "T", "--set", "module_temperatures={planing: 1}"], "planing", "planning"),
     "doctor's model": (["doctor", "--set", "module_models={planing: offline}"], "planing", "planning"),
 }
 

@@ -82,3 +82,16 @@ def test_models_of_single_agents_are_checked_too(command: Run, serve: Serve):
     done = command("doctor", "--model", serve(fits).model(), "--set", "module_models={planning: ofline}")
     assert done.code == 2
     assert "unknown model 'ofline'" in done.out
+
+
+def test_a_story_is_checked_and_who_has_no_part_in_it_is_told(command: Run, serve: Serve, write: Callable[..., Path]):
+    people = "".join(f"  - {{name: {name}, description: Somebody.}}\n" for name in ("Ann Lind", "Bo Vik", "Cy Dahl"))
+    story = "story:\n  characters:\n    Ann: {main: true}\n    Bo: {main: true}\n"
+    file = write("mill.yaml", f"topic: Who gets the mill?\nparticipants:\n{people}{story}")
+    done = command("doctor", "--scenario", str(file), "--model", serve(fits).model())
+    assert done.code == 0, done
+    assert "mill.yaml: 3 participants" in done.out
+    assert "note     scenario   Without a part under story.characters" in done.out
+    assert "without beliefs: Cy Dahl." in done.out
+    wrong = command("doctor", "--scenario", "nothing.yaml")
+    assert (wrong.code, wrong.err.count("\n")) == (2, 1)

@@ -38,7 +38,7 @@ def started(*people: str) -> Started:
 
 async def asked(people: PipedLines, what: Literal["utterance", "need_to_talk"], turn: int) -> Any:
     """Ask Petr as a run does, and wait for the answer."""
-    people.control.ask("Petr", what, turn)
+    people.control.ask({"agent": "Petr", "what": what, "turn": turn, "problem": ""})
     people.take(Asked(turn=turn, agent="Petr", what=what))
     return await people.control.reply()
 
@@ -114,7 +114,7 @@ async def test_nothing_is_no_answer(pipe: tuple[int, int], capsys: pytest.Captur
     people = PipedLines(control, Lines(reader), moderating=False)
     control.begin(["Jan", "Petr"], ["Petr"])
     people.take(started("Petr"))
-    control.ask("Petr", "utterance", 1)
+    control.ask({"agent": "Petr", "what": "utterance", "turn": 1, "problem": ""})
     os.write(writer, b"  \n\x1b[2J\n")
     os.close(writer)
     await people.read()
@@ -130,7 +130,7 @@ async def test_what_is_told_of_hands_and_of_names_that_are_nobodys(
     people = PipedLines(control, Lines(reader), moderating=False)
     control.begin(["Jan", "Petr"], ["Petr"])
     people.take(started("Petr"))
-    control.ask("Petr", "utterance", 1)
+    control.ask({"agent": "Petr", "what": "utterance", "turn": 1, "problem": ""})
     os.write(writer, b"/hand\nNobody: Hello.\n\x1b[2J\n")
     os.close(writer)
     await people.read()

@@ -101,7 +101,7 @@ def test_a_replay_that_differs_is_told_by_its_exit_code(command: Run, tmp_path: 
         (("resume", "x", "--json", "--quiet"), "contradict each other"),
         (("branch", "x", "--at", "x"), "'x' is not a whole number (--at). Give a whole number. See: "),
         (("branch", "x", "--at", "1", "--say", "Jan: "), "there are no words after the colon (--say)"),
-        (("branch", "x"), "missing option '--at'"),
+        (("branch", "x"), "there is no run"),
         (("branch", "x", "--at", "-1"), "'-1' is too small (--at). Give 0 or more. See: persimchat branch"),
         (("branch", "x", "--at", "1", "--say", "no colon"), "the speaker or the words are missing (--say)"),
         (("regenerate", "x", "--turn", "0"), "'0' is too small (--turn). Give 1 or more."),

@@ -91,7 +91,11 @@ BAD = {
     "no story": (("story", "run", "{root}/examples/family.yaml"), "no section story"),
     "a debate": (("run", "{tiny}", "--mode", "debate"), "cannot be held as a debate"),
     "a mode alone": (("run", "Tea?", "--mode", "story"), "needs characters and stages"),
-    "people": (("run", "{tiny}", "--human", "Petr"), "people cannot take part in a story yet"),
+    "somebody without a part": (("run", "{tiny}", "--human", "Petr"), "'Petr' has no part in the story"),
+    "people alone": (
+        ("story", "run", "{tiny}", *(o for n in ("Aino", "Veikko", "Tuuli", "Olle") for o in ("--human", n))),
+        "all participants are people",
+    ),
     "others": (("run", "{tiny}", "-n", "3"), "cannot be replaced"),
     "a limit": (("run", "{tiny}", "--max-messages", "9"), "Leave max_messages out"),
     "a missing file": (("run", "nothing.yaml"), "there is no such file"),

@@ -174,6 +174,8 @@ def schema_of(body: dict[str, Any]) -> dict[str, Any]:
 
 def fitting(schema: dict[str, Any], rng: random.Random) -> Any:
     """A value that fits a JSON schema of the kinds that PerSimChat uses."""
+    if "const" in schema:
+        return schema["const"]
     if "enum" in schema:
         return rng.choice(schema["enum"])
     if "anyOf" in schema:

@@ -25,7 +25,7 @@ def situation(mind: dict[str, Any], **story: Any) -> dict[str, Any]:
     """The situation of a mind in a story."""
     given: dict[str, Any] = {
         "round": 1, "rounds": 2, "stage": "private", "cast": [], "resources": [], "room": None, "happened": [],
-        "candidates": [BO, LI], "exchanges": 1, "change": 10, "decider": "", **story,
+        "candidates": [BO, LI], "exchanges": 1, "change": 10, "decider": "", "ablation": [], **story,
     }  # fmt: skip
     assert given.keys() == StorySituation.__annotations__.keys()
     return {**mind, "story": given}

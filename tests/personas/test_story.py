@@ -107,6 +107,13 @@ MORE = {
     "unknown kind": ("  stages: [{kind: secret}]", "stages[0].kind", "'private', 'confidential' or 'group'"),
     "exchanges": ("  stages: [{kind: group, exchanges: 0}]", "stages[0].exchanges", "from 1 to 20"),
     "limit": ("  limits: {change: 0}", "limits.change", "from 1 to 100"),
+    "unknown ablation": (
+        "  ablation: [memory, planing]",
+        "story.ablation[1]",
+        "'planning', 'thinking', 'reflection' or 'memory'",
+    ),
+    "ablation twice": ("  ablation: [memory, planning, memory]", "story.ablation[2]", "memory is listed twice"),
+    "ablation no list": ("  ablation: memory", "story.ablation", "valid list"),
     "unknown section": ("  stage: []", "story.stage", "'stages'"),
     "nobody to choose": (
         "  stages: [{kind: private, partners: others}]\n    Cy: x",
@@ -138,9 +145,11 @@ def test_no_main_character_a_sole_candidate_and_nobody_to_choose_are_refused(
     refused(lambda: loaded(write, shut), "field story.stages[0]", "Ann Lind can choose nobody")
 
 
-def test_people_cannot_take_part_yet(write: Callable[..., Path], refused: Callable[..., str]) -> None:
+def test_a_person_takes_a_part_but_not_all_parts(write: Callable[..., Path], refused: Callable[..., str]) -> None:
     text = HEAD.replace("{name: Cy Dahl, description: Somebody.}", "{name: Cy Dahl, human: true}")
-    refused(lambda: loaded(write, text), "participants[2]", "Cy Dahl is a person", "Remove human")
+    assert [one.name for one in loaded(write, text).participants if one.human] == ["Cy Dahl"]
+    everybody = HEAD.replace("description: Somebody.", "human: true")
+    refused(lambda: loaded(write, everybody), "all participants are people", "at least one")
 
 
 def test_text_that_looks_like_a_file_of_another_kind_is_refused_by_line(write: Callable[..., Path]) -> None:

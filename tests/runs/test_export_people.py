@@ -15,6 +15,7 @@ from persimchat.personas.scenario import default_participants, make_scenario
 from persimchat.runs.control import Control
 from persimchat.runs.folder.reading import read_run
 from persimchat.runs.reports.export import SEEN, export_runs
+from persimchat.runs.reports.export_story import TABLES as STORY_TABLES
 from persimchat.runs.reports.export_tables import RARE, TABLES
 from persimchat.runs.run.simulation import run_simulation
 from persimchat.state.settings import Settings
@@ -80,7 +81,7 @@ def test_whispers_silences_and_interventions(tmp_path: Path) -> None:
 def test_tables_of_rare_things_are_there_only_where_there_are_any(tmp_path: Path, refused: Refused) -> None:
     steered, plain, out = write_steered(tmp_path), write_run(tmp_path, run="plain"), tmp_path / "out"
     done = export_runs([steered, plain], out)
-    assert set(done.files) == set(TABLES) - {"judgements", "stances", "polls", "happenings"}
+    assert set(done.files) == set(TABLES) - {"judgements", "stances", "polls", *STORY_TABLES}
     assert "## silences" in done.codebook.read_text(encoding="utf-8")
     refused(lambda: export_runs([plain], out), "--force")
     again = export_runs([plain], out, force=True)
@@ -118,7 +119,7 @@ def test_what_was_whispered_to_another_is_nowhere(tmp_path: Path, form: str, nam
         assert MARKER.encode() not in path.read_bytes(), path.name
     everything = export_runs([folder], tmp_path / "all", form)
     assert MARKER.encode() in everything.files["utterances"].read_bytes()
-    assert set(done.files) == set(SEEN) - {"happenings"}
+    assert set(done.files) == set(SEEN) - set(STORY_TABLES)
 
 
 async def whispering(out: Path) -> Path:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import pytest
 from killing import KINDS, RUN, UTTERANCES, Driver
-from run_files import run_json
+from run_files import read_records, run_json
 
 pytestmark = pytest.mark.proof
 
@@ -21,6 +21,7 @@ FILES = (
     "judge_mind.jsonl",
     "analysis.jsonl",
     "story.jsonl",
+    "control.jsonl",
 )
 UNTOUCHED = ("disclaimer", "started", "ended", "turn", "stop_reason", "stop_source", "detail", "conclusion", "silences")
 """Fields of run.json that are as if nothing had happened, but for the times."""
@@ -140,6 +141,15 @@ POINTS = [
     ("story", "line:torn", LATER),
     ("story", "upsert:before", LATER),
     ("story", "end:before", 1.0),
+    ("played", "asked", 0.0),
+    ("played", "asked", SOONER),
+    ("played", "asked", MIDDLE),
+    ("played", "asked", LATER),
+    ("played", "asked", 1.0),
+    ("played", "answered", MIDDLE),
+    ("played", "answered", LATER),
+    ("played", "aput_writes:after", LATER),
+    ("played", "line:torn", MIDDLE),
 ]
 """Kind of conversation, site, and how far the run is when it comes by there."""
 
@@ -177,6 +187,44 @@ def test_killed_and_resumed(
     check_equal(tmp_path, resumed, expected)
 
 
+ACTS: dict[str, tuple[str, int, int, dict[str, int]]] = {
+    "a host takes stock": ("stocktaking:before", 1, 0, {"met": 0}),
+    "a host has chosen": ("choice:after", 1, 0, {"met": 0}),
+    "a private room, before its first words": ("natural_language:before", 1, 0, {"met": 1}),
+    "a private room, between its words": ("natural_language:before", 2, 1, {"met": 1, "summary": 0}),
+    "a private room, as both sum up": ("summary:after", 1, 2, {"met": 1, "summary": 0}),
+    "a later private room": ("natural_language:before", 6, 5, {"met": 3, "summary": 4}),
+    "a confidential meeting": ("natural_language:before", 10, 9, {"met": 5, "summary": 8}),
+    "a chat round, before any words": ("natural_language:before", 13, 12, {"met": 6, "summary": 12}),
+    "a chat round, between its words": ("natural_language:after", 14, 12, {"met": 6, "review": 4}),
+    "a chat round, after its last words": ("natural_language:after", 16, 12, {"met": 6, "review": 4}),
+    "a first impression": ("review:after", 2, 0, {"review": 0}),
+    "a review": ("review:before", 6, 16, {"review": 4}),
+    "a review, after the last answer": ("review:after", 8, 16, {"review": 4, "standing": 4}),
+    "between guesses": ("ballot:after", 2, 16, {"guess": 0, "standing": 8}),
+    "the last speeches": ("natural_language:after", 18, 16, {"guess": 3, "ballot": 0}),
+    "between ballots": ("ballot:after", 6, 20, {"guess": 3, "ballot": 0, "closed_ballot": 0}),
+    "after the last ballot": ("ballot:after", 9, 20, {"ballot": 0, "outcome": 0}),
+}
+"""Where in a story: site and number of the time, utterances made by then, and how often something has happened."""
+
+
+@pytest.mark.parametrize("where", ACTS)
+def test_a_story_killed_in_an_act_ends_with_the_same_bytes(
+    driver: Driver, undisturbed: dict[str, Undisturbed], tmp_path: Path, where: str
+) -> None:
+    site, time, utterances, happened = ACTS[where]
+    assert driver.child("run", tmp_path, "story", point=(site, time))["status"] == -9
+    assert len(read_records(tmp_path / RUN / "transcript.jsonl")) == utterances
+    told = tmp_path / RUN / "story.jsonl"
+    kinds = [one["do"] for one in read_records(told)] if told.exists() else []
+    assert {do: kinds.count(do) for do in happened} == happened
+    resumed = driver.child("resume", tmp_path, "story")
+    assert (resumed["status"], resumed["error"]) == (0, "")
+    assert resumed["said"] == list(range(1, UTTERANCES["story"] + 1))
+    check_equal(tmp_path, resumed, undisturbed["story"])
+
+
 @pytest.mark.proof
 @pytest.mark.parametrize(("kind", "site", "time"), RESUMES)
 def test_killed_while_resuming(
@@ -195,14 +243,14 @@ def test_killed_while_resuming(
 @pytest.mark.parametrize("kind", KINDS)
 def test_killed_again_and_again(driver: Driver, undisturbed: dict[str, Undisturbed], tmp_path: Path, kind: str) -> None:
     """A run that never gets farther than some forty requests at a time comes to its end all the same."""
-    point = ("judge:before", 15 if kind in ("listeners", "story") else 40)  # there are fewer requests
+    point = ("judge:before", 15 if kind in ("listeners", "story", "played") else 40)  # there are fewer requests
     assert driver.child("run", tmp_path, kind, point=point)["status"] == -9
     kills = 1
     while (resumed := driver.child("resume", tmp_path, kind, point=point))["status"] == -9:
         kills += 1
         assert kills < 12
     assert (resumed["status"], resumed["error"]) == (0, "")
-    assert kills >= (2 if kind == "story" else 3)
+    assert kills >= (2 if kind in ("story", "played") else 3)
     check_equal(tmp_path, resumed, undisturbed[kind])
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from run_folders import lines, mind, recalled, utterance, verdict, write_run
+from run_folders import lines, mind, recalled, utterance, verdict, write_run, write_story
 
 from persimchat.runs.folder.reading import read_run
 from persimchat.runs.reports.stance_summary import Stances, stances_of
@@ -198,3 +198,34 @@ def test_free_answers_that_differ_in_signs_only_are_one_stance(tmp_path: Path) -
 def test_no_rows_are_no_stances() -> None:
     assert stances_of([]) == []
     assert Stances("verdicts", "", (), 0).values()["kept"] is None
+
+
+def test_support_in_a_story_is_a_position_seen_at_each_update_and_on_the_open_ballot(tmp_path: Path) -> None:
+    folder = write_story(tmp_path)
+    ada, bo, cy = "Ada Lind", "Bo Vik", "Cy Dahl"
+    rows = rows_of(folder, "supports")
+    assert [(row.agent, row.turn, row.stance) for row in rows] == [
+        *((ada, 0, ada), (bo, 0, bo), (cy, 0, "nobody")),
+        *((ada, 5, ada), (bo, 5, bo), (cy, 5, bo)),
+        *((ada, 8, ada), (bo, 8, bo)),
+    ]
+    (row,) = [row for row in rows if row.moved]
+    assert (row.agent, row.before, row.candidates, row.credit) == (cy, "nobody", (1, 4), {bo: 1.0})
+    assert ledger(read_run(folder, whole=True)) == rows
+    (found,) = stances_of(rows)
+    assert (found.where, found.moves, found.values()["stances_at_end"]) == ("supports", 1, 2.0)
+
+
+def test_words_that_a_character_did_not_hear_have_no_part_in_its_move(tmp_path: Path) -> None:
+    folder = write_story(tmp_path)
+    text = (folder / "transcript.jsonl").read_text(encoding="utf-8")
+    (folder / "transcript.jsonl").write_text(text.replace('"heard_by": ["Cy Dahl"]', '"heard_by": ["Ada Lind"]'))
+    (row,) = [row for row in rows_of(folder, "supports") if row.moved]
+    assert row.candidates == (4,)
+
+
+def test_a_ballot_on_outcomes_is_no_support(tmp_path: Path) -> None:
+    folder = write_story(tmp_path)
+    text = (folder / "story.jsonl").read_text(encoding="utf-8")
+    (folder / "story.jsonl").write_text(text.replace('"choice": "Ada Lind"', '"choice": "guilty"'))
+    assert [row.agent for row in rows_of(folder, "supports") if row.turn == 8] == ["Bo Vik"]

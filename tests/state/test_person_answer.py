@@ -12,6 +12,8 @@ from persimchat.state.errors import InputError
 from persimchat.state.person_answer import person_answer
 
 PRESENT = ["Eva Horáková", "Bo"]
+CANDIDATES = ["Eva Horáková", "Bo", "Bo Vik", "2"]
+STORY: dict[str, Any] = {"candidates": CANDIDATES}
 
 text = st.text(max_size=40) | st.sampled_from(
     ["", "  ", "\x1b[31mred", "\u202e", "²", "٣", "9" * 5000, "x" * 100_000, "\ud800", " 7 ", "11", "-1", "5.0"]
@@ -21,22 +23,29 @@ json_value = st.recursive(
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(text, inner, max_size=3),
     max_leaves=6,
 )
-KEYS = ["text", "heard_by", "pass", "passes", "need_to_talk"]
+KEYS = ["text", "heard_by", "pass", "passes", "need_to_talk", "choice"]
 nearly = st.dictionaries(st.sampled_from(KEYS) | text, json_value, max_size=4)
 
 
-@given(json_value | nearly, st.sampled_from(["utterance", "need_to_talk"]))
-def test_any_value_is_an_answer_or_refused_in_one_line(value: Any, what: str):
+@given(
+    json_value | nearly | st.sampled_from(["eva", "1", 2, "Bo"]),
+    st.sampled_from(["utterance", "need_to_talk", "choice", "ballot"]),
+    st.booleans(),
+)
+def test_any_value_is_an_answer_or_refused_in_one_line(value: Any, what: str, in_story: bool):
+    story = STORY if in_story or what in ("choice", "ballot") else None
     try:
-        answer = person_answer(value, what, PRESENT)
+        answer = person_answer(value, what, PRESENT, story)
     except InputError as error:
         message = str(error)
         assert message.isprintable() and len(message) < 400, message
         assert error.where and error.remedy
         return
-    assert person_answer(answer, what, PRESENT) == answer, "a checked answer is one"
+    assert person_answer(answer, what, PRESENT, story) == answer, "a checked answer is one"
     if answer.get("passes"):
         assert answer == {"passes": True}
+    elif what in ("choice", "ballot"):
+        assert answer["choice"] in CANDIDATES
     elif what == "need_to_talk":
         assert 0 <= answer["need_to_talk"] <= 10
     else:
@@ -86,3 +95,40 @@ def test_answers(value: Any, what: str, answer: dict[str, Any]):
 def test_refused(value: Any, what: str, words: str):
     with pytest.raises(InputError, match=words):
         person_answer(value, what, PRESENT)
+
+
+@pytest.mark.parametrize(
+    ("value", "chosen"),
+    [
+        ("Eva", "Eva Horáková"),
+        (" eva horakova ", "Eva Horáková"),
+        ({"choice": "Eva"}, "Eva Horáková"),
+        ("1", "Eva Horáková"),
+        ({"choice": 1}, "Eva Horáková"),
+        (3, "Bo Vik"),
+        ("Bo", "Bo"),
+        ("2", "2"),
+        (2, "Bo"),
+    ],
+)
+def test_a_candidate_by_name_or_number(value: Any, chosen: str):
+    for what in ("choice", "ballot"):
+        assert person_answer(value, what, PRESENT, STORY) == {"choice": chosen}
+
+
+@pytest.mark.parametrize("value", [0, 5, -1, 10**60, "9", "Zoe", "", None, True, 1.0, [], {}, {"choice": None}])
+def test_no_candidate(value: Any):
+    with pytest.raises(InputError, match="cannot be chosen now") as found:
+        person_answer(value, "choice", PRESENT, STORY)
+    assert "1 Eva Horáková, 2 Bo, 3 Bo Vik" in found.value.remedy
+
+
+def test_what_a_story_refuses():
+    with pytest.raises(InputError, match="nobody whispers"):
+        person_answer({"text": "Psst.", "heard_by": ["Bo"]}, "utterance", PRESENT, STORY)
+    with pytest.raises(InputError, match="no field 'text'"):
+        person_answer({"choice": "Eva", "text": "Why not."}, "ballot", PRESENT, STORY)
+    with pytest.raises(InputError, match="may mean several"):
+        person_answer("Vik", "ballot", PRESENT, {"candidates": ["Ann Vik", "Bo Vik"]})
+    assert person_answer({"text": "Yes."}, "utterance", PRESENT, STORY) == {"text": "Yes."}
+    assert person_answer({"pass": True}, "ballot", PRESENT, STORY) == {"passes": True}

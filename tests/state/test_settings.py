@@ -32,6 +32,11 @@ def test_frozen():
         ("requests_per_second", [None, 0.1], [0, -1]),
         ("prices", [{"m": (1, 2)}], [{"m": (1,)}, {"m": 1}, {"m": (-1, 1)}, {"m": (1, float("nan"))}]),
         ("module_models", [{"planning": "m"}], [{"plan": "m"}]),
+        (
+            "module_temperatures",
+            [{"planning": 0}, {"choice": 2, "poll": 0.5}],
+            [{"plan": 1}, {"planning": -0.1}, {"planning": 2.1}, {"planning": True}, {"planning": None}],
+        ),
         ("weights", [{"recency": 0}, {"recency": 100}], [{"recency": -1}, {"recency": 101}, {"other": 1}]),
         ("mode", ["discussion", "debate"], ["talk"]),
         ("closing", ["off", "on", "near_limit", True, False], ["late", 1.5]),

@@ -13,7 +13,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-os.environ.setdefault("NICEGUI_STORAGE_PATH", tempfile.mkdtemp(prefix="nicegui-"))  # read when it is imported
+os.environ["NICEGUI_STORAGE_PATH"] = tempfile.mkdtemp(prefix="nicegui-")  # read at import; each worker has its own
 pytest.importorskip("nicegui", reason="the extra [web] is not installed")
 
 from nicegui import ui

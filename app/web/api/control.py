@@ -55,7 +55,8 @@ def control_router(web: WebContext) -> APIRouter:
         """Begin a run that shares this one's past up to a turn."""
         check_own(web, run)
         say = (wanted.say.speaker, wanted.say.text) if wanted.say else None
-        live = await web.runs.branch(run, wanted.turn, say=say, changes=wanted.settings)
+        choose = (wanted.choose.host, wanted.choose.partner) if wanted.choose else None
+        live = await web.runs.branch(run, wanted.turn, say=say, choose=choose, changes=wanted.settings)
         return info(live.run, live.board)
 
     @router.post("/regenerate", status_code=201)
@@ -93,18 +94,17 @@ def _do(control: Control, intervention: Intervention) -> None:
 
 def _answer(control: Control, intervention: Answer) -> None:
     _asked(control)
-    if (intervention.text is None) == (intervention.need_to_talk is None):
+    text, number, chosen = intervention.text, intervention.need_to_talk, intervention.choice
+    if [text, number, chosen].count(None) != 2:
         raise InputError(
-            "the answer needs either words or a number", where="text, need_to_talk", remedy="Give exactly one."
+            "the answer needs one of these: words, a number, a choice",
+            where="text, need_to_talk, choice",
+            remedy="Give exactly one.",
         )
-    if intervention.text is None:
-        control.answer(intervention.need_to_talk)
+    if text is not None:
+        control.answer({"text": text, "heard_by": intervention.heard_by} if intervention.heard_by else text)
     else:
-        control.answer(
-            {"text": intervention.text, "heard_by": intervention.heard_by}
-            if intervention.heard_by
-            else intervention.text
-        )
+        control.answer({"need_to_talk": number} if number is not None else {"choice": chosen})
 
 
 def _asked(control: Control) -> None:

@@ -37,6 +37,7 @@ async def understood(web: WebContext, wanted: Conversation) -> tuple[Scenario, S
         social_goals=wanted.social_goals,
         rules=wanted.rules,
         settings=wanted.settings,
+        story=wanted.story,
     )
     settings = load_settings(None, scenario=scenario.settings)
     return scenario, with_full_names(settings, [persona.name for persona in scenario.participants])

@@ -47,6 +47,9 @@ class Conversation(_Given):
     social_goals: dict[str, list[Sentence]] = Field(default={}, description="participant's name: goals")
     rules: list[Sentence] = Field(default=[], max_length=100)
     settings: dict[str, Any] = Field(default={}, description="see /api/settings; what is left out has its default")
+    story: dict[str, Any] = Field(
+        default={}, description="of a story: characters, resources, stages, settlement (docs/stories.md); else empty"
+    )
 
 
 class Changes(_Given):
@@ -62,11 +65,22 @@ class Line(_Given):
     text: Words
 
 
+class Choice(_Given):
+    """The choice of a story's host."""
+
+    host: Name = Field(description="a main character")
+    partner: Name = Field(description="whom it talks to, or nobody")
+
+
 class Branch(Changes):
     """The point at which a branch begins."""
 
-    turn: Turn = Field(description="number of shared utterances")
+    turn: Turn | None = Field(
+        default=None,
+        description="number of shared utterances; with `choose`, at least so many, or null for the host's last choice",
+    )
     say: Line | None = Field(default=None, description="an utterance that replaces the next one")
+    choose: Choice | None = Field(default=None, description="of a story: a choice that replaces the host's own")
 
 
 class Regeneration(Changes):
@@ -107,11 +121,15 @@ class Floor(_Given):
 
 
 class Answer(_Given):
-    """Answer for the person who is asked: words, or a number if the question is for the need to talk."""
+    """Answer for the person who is asked: with words, a need to talk, or whom they choose, as `asked.what` says."""
 
     do: Literal["answer"]
-    text: Words | None = None
+    text: Words | None = Field(default=None, description='words, for "utterance"')
     need_to_talk: Annotated[int, Field(ge=0, le=10)] | None = None
+    choice: Annotated[str, Field(max_length=300)] | int | None = Field(
+        default=None,
+        description='a name from `asked.story.candidates`, or its number from 1, for "choice" and "ballot"',
+    )
     heard_by: list[Name] | None = None
 
 

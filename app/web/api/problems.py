@@ -28,6 +28,9 @@ NO_RUN: Final[dict[int | str, dict[str, Any]]] = {404: {"model": Problem, "descr
 NO_EXPERIMENT: Final[dict[int | str, dict[str, Any]]] = {
     404: {"model": Problem, "description": "There is no such experiment, or it has no such file."}
 }
+NO_STORY: Final[dict[int | str, dict[str, Any]]] = {
+    404: {"model": Problem, "description": "There is no such run, or it is no story."}
+}
 CONFLICT: Final[dict[int | str, dict[str, Any]]] = {
     409: {"model": Problem, "description": "The state of the run does not allow this."}
 }
@@ -35,6 +38,10 @@ CONFLICT: Final[dict[int | str, dict[str, Any]]] = {
 
 class NoRunError(InputError):
     """There is no run of that name."""
+
+
+class NoStoryError(InputError):
+    """The run is no story."""
 
 
 class ConflictError(InputError):
@@ -55,7 +62,7 @@ def _answer(status: int, problem: Problem) -> JSONResponse:
 async def _told(_: Request, error: Exception) -> JSONResponse:
     if not isinstance(error, PerSimChatError):
         raise error
-    missing = isinstance(error, NoRunError | NoExperimentError)
+    missing = isinstance(error, NoRunError | NoStoryError | NoExperimentError)
     status = 404 if missing else 409 if isinstance(error, ConflictError) else 400
     if isinstance(error, MachineError):
         status = 507

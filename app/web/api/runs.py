@@ -15,16 +15,26 @@ from fastapi.responses import HTMLResponse
 from persimchat.app.web.api.bodies import JsonRoute
 from persimchat.app.web.api.conversations import understood
 from persimchat.app.web.api.models import Conversation, ListedInfo, RunInfo, Turn
-from persimchat.app.web.api.problems import CONFLICT, NO_RUN, RESPONSES, ConflictError, NoRunError
+from persimchat.app.web.api.problems import (
+    CONFLICT,
+    NO_RUN,
+    NO_STORY,
+    RESPONSES,
+    ConflictError,
+    NoRunError,
+    NoStoryError,
+)
 from persimchat.app.web.board import Board
 from persimchat.app.web.context import WebContext
 from persimchat.app.web.live_runs import LiveRun
+from persimchat.app.web.shared.stories import read_plan
 from persimchat.runs.events import Judged, MindRecord, StopReason, Uttered
 from persimchat.runs.folder.listing import ListedRun, deletable, delete_run, matching
 from persimchat.runs.folder.past import past_events
 from persimchat.runs.folder.reading import read_run
 from persimchat.runs.reports.export import export_runs
 from persimchat.runs.reports.report import report_html
+from persimchat.runs.reports.story_course import StoryCourse
 from persimchat.state.errors import InputError, MachineError
 from persimchat.state.settings import Mode
 
@@ -141,6 +151,23 @@ def runs_router(web: WebContext) -> APIRouter:
         """All minds at the end of a turn (0 before the first utterance); empty if there are none."""
         check_run(web, run)
         return await asyncio.to_thread(_minds, web, run, turn)
+
+    @router.get("/{run}/story", responses=NO_STORY)
+    async def story(
+        run: str,
+        seen_by: Annotated[
+            str | None,
+            Query(alias="as", max_length=300, description="a character: what it knows, and no word more"),
+        ] = None,
+        turn: Annotated[Turn | None, Query(description="up to and with this utterance; left out: so far")] = None,
+    ) -> StoryCourse:
+        """The course of a story: round, stage, rooms, where its characters stand, owners, ballots, outcome."""
+        board = await board_of(web, run)
+        plan = await asyncio.to_thread(read_plan, web.runs.folder(run))
+        if plan is None:
+            raise NoStoryError("the run is no story", where=run, remedy="Choose a run whose mode is story.")
+        eyes = None if seen_by is None else plan.character(seen_by, where="as")
+        return plan.course(board, seen_by=eyes, turn=turn)
 
     return router
 

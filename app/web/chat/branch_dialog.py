@@ -139,6 +139,7 @@ class _BranchDialog:
         limit = self._started.max_messages
         self._limit = ui.number(t("chat.branch_limit"), min=1, precision=0).props(FIELD).classes("w-full")
         self._limit.value = limit if turn < limit else turn + _ROOM
+        self._limit.set_visibility(self._started.mode != "story")  # its stages say how long it is
 
     def _following(self, shared: int | None) -> Uttered | None:
         """The utterance after this many utterances."""
@@ -159,13 +160,13 @@ class _BranchDialog:
         if at is None or not 0 <= at <= last:
             self._shared.error = t("chat.branch_between", most=last)
             return
-        if most is None or most <= at:
+        if self._started.mode != "story" and (most is None or most <= at):
             self._limit.error = t("chat.whole_number", least=at)
             return
         changes = self._settings.changes()
         if changes is None:
             return
-        if most != self._started.max_messages:
+        if most != self._started.max_messages and self._started.mode != "story":
             changes["max_messages"] = most
         if model := (self._model.value or "").strip():
             changes["model"] = model

@@ -15,7 +15,7 @@ from persimchat.app.web.minds.dialog import show_mind
 from persimchat.app.web.shared.navigation import page_of
 from persimchat.app.web.widgets import named, notify_error
 from persimchat.app.web.words import t
-from persimchat.runs.events import Uttered
+from persimchat.runs.events import Uttered, Waiting
 from persimchat.state.errors import PerSimChatError
 from persimchat.state.plain_text import one_line
 
@@ -84,12 +84,14 @@ def fill_menu(viewing: Viewing, said: Uttered, outside: ui.element) -> None:
             ui.navigate.to(page_of(made.run))
 
     idle = viewing.live is None  # only a run that is not running can be branched
-    ui.menu_item(t("chat.mind"), look).mark("mind")
+    story = viewing.board.started is not None and viewing.board.started.mode == "story"
+    if not story:  # a story's page shows where characters stand
+        ui.menu_item(t("chat.mind"), look).mark("mind")
     if viewing.experiment:
         return
     ui.menu_item(t("chat.branch_here"), branch).mark("branch-here").set_enabled(idle)
     ui.menu_item(t("chat.branch_line"), change).mark("branch-line").set_enabled(idle)
-    if said.heard_by is None:
+    if said.heard_by is None or story:  # a room's words are a model's own
         ui.menu_item(t("chat.regenerate"), again).mark("regenerate").set_enabled(idle)
     if not idle:
         ui.label(t("chat.not_while_live")).classes("text-xs muted px-4 py-2 max-w-60")
@@ -235,6 +237,11 @@ def _told(said: Uttered) -> str:
     return f"{one_line(said.speaker)}{marked}: {said.text}"
 
 
+def server_waits(waits: Waiting) -> str:
+    """A line about a server that has asked for a pause."""
+    return t("chat.server_waits", model=one_line(waits.model), n=math.ceil(waits.wait_s))
+
+
 def doing(board: Board) -> str:
     """A line about the present state; empty if the page shows it anyway."""
     if board.status == "paused":
@@ -242,7 +249,7 @@ def doing(board: Board) -> str:
     if board.asked is not None:
         return t("chat.waiting", who=one_line(board.asked.agent))
     if board.waits is not None:
-        return t("chat.server_waits", model=one_line(board.waits.model), n=math.ceil(board.waits.wait_s))
+        return server_waits(board.waits)
     if board.speaking is not None:
         return t("chat.thinking", who=one_line(board.speaking.speaker)) if not board.words else ""
     if board.started is not None and board.started.baseline is not None:

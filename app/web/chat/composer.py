@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from typing import Any
 
 from nicegui import ui
@@ -15,6 +16,7 @@ from persimchat.app.web.setup.setting_field import MODELS
 from persimchat.app.web.shared.budgets import limits_of
 from persimchat.app.web.shared.formats import listed
 from persimchat.app.web.shared.navigation import experiment_page_of, resume_and_show
+from persimchat.app.web.shared.stories import read_plan
 from persimchat.app.web.widgets import FIELD, icon_button, notify_error, whole_number
 from persimchat.app.web.words import t
 from persimchat.state.errors import PerSimChatError
@@ -76,18 +78,21 @@ def _elsewhere() -> None:
 
 
 def can_resume(board: Board) -> bool:
-    """Whether an inactive run can be resumed; after a consensus or a finished method only a branch can go on."""
+    """Whether an inactive run can be resumed.
+
+    After a consensus, a finished method or a story's vote only a branch can go on.
+    """
     if board.started is None:
         return False
     if board.stopped is None or board.stopped.reason in ("stopped", "error"):
         return True
-    own_end = board.stopped.reason == "consensus" or board.started.baseline is not None
+    own_end = board.stopped.reason in ("consensus", "settled") or board.started.baseline is not None
     return board.stopped.reason == "budget" or not own_end
 
 
 def needs_more(board: Board) -> bool:
     """Whether it needs a higher limit to go on."""
-    return board.stopped is not None and board.stopped.reason in ("message_limit", "budget", "closed")
+    return board.stopped is not None and board.stopped.reason in ("message_limit", "budget", "closed", "finished")
 
 
 async def ask_for_more(viewing: Viewing) -> None:
@@ -96,16 +101,22 @@ async def ask_for_more(viewing: Viewing) -> None:
     if board.started is None:
         return
     try:
-        limits = await asyncio.to_thread(limits_of, viewing.web.runs.folder(viewing.run))
+        folder = viewing.web.runs.folder(viewing.run)
+        limits = await asyncio.to_thread(limits_of, folder)
+        plan = await asyncio.to_thread(read_plan, folder)
     except PerSimChatError as error:
         notify_error(error)
         return
     limit = board.started.max_messages
+    story, held = plan is not None, plan.rounds if plan is not None else 0
+    finished = story and board.stopped is not None and board.stopped.reason == "finished"
     with ui.dialog() as dialog, ui.card().classes("surface w-96 max-w-full gap-3"):
         ui.label(t("chat.resume_title")).classes("text-lg font-semibold").props("role=heading aria-level=2")
         more = limit + _ROOM if board.turn >= limit or board.stopped and board.stopped.reason == "closed" else limit
         messages = ui.number(t("chat.resume_limit"), value=more, min=board.turn + 1, precision=0)
-        messages.props(FIELD).classes("w-full")
+        messages.props(FIELD).classes("w-full").set_visibility(not story)
+        rounds = ui.number(t("settings.rounds"), value=held + 1, min=held + 1, precision=0)
+        rounds.props(FIELD).classes("w-full").set_visibility(finished)
         fields = {}
         for name, value in limits.items():
             fields[name] = ui.number(t(f"chat.resume_{name}"), value=value * 2, min=0).props(FIELD).classes("w-full")
@@ -113,15 +124,23 @@ async def ask_for_more(viewing: Viewing) -> None:
             ui.label(t("chat.resume_unlimited")).classes("text-xs muted")
 
         async def with_more() -> None:
-            wanted = whole_number(messages.value)
+            wanted = limit if story else whole_number(messages.value)
             messages.error = (
-                None if wanted is not None and wanted > board.turn else t("chat.whole_number", least=board.turn)
+                None
+                if story or wanted is not None and wanted > board.turn
+                else t("chat.whole_number", least=board.turn)
+            )
+            longer = whole_number(rounds.value) if finished else held
+            rounds.error = (
+                None if not finished or longer is not None and longer > held else t("chat.whole_number", least=held)
             )
             for field in fields.values():
                 field.error = None if field.value is None or field.value > 0 else t("chat.positive_number")
-            if wanted is None or messages.error or any(field.error for field in fields.values()):
+            if wanted is None or messages.error or rounds.error or any(field.error for field in fields.values()):
                 return
             changes: dict[str, Any] = {"max_messages": wanted} if wanted != limit else {}
+            if longer != held:
+                changes["rounds"] = longer
             for name, field in fields.items():
                 value = field.value if name == "budget_usd" or field.value is None else int(field.value)
                 if value != limits[name]:
@@ -169,18 +188,24 @@ def ask_for_model(viewing: Viewing) -> None:
 _POLL_S = 0.2
 
 
-def composer(viewing: Viewing) -> None:
-    """Draw the composer, and keep it up to date."""
-    parts = _Composer(viewing)
+def composer(viewing: Viewing, *, player: Callable[[], str] | None = None) -> None:
+    """Draw the composer, and keep it up to date.
+
+    Args:
+        viewing: the run.
+        player: of a story that a person plays: the character whose part the tab has; None for all other runs.
+    """
+    parts = _Composer(viewing, player)
     parts.sync()
     ui.timer(_POLL_S, parts.sync)
-    if parts.speaking is not None:
+    if parts.speaking is not None and player is None:
         ui.timer(0, parts.speaking.remember, once=True)  # a tab's storage exists once the tab is connected
 
 
 class _Composer:
-    def __init__(self, viewing: Viewing) -> None:
+    def __init__(self, viewing: Viewing, player: Callable[[], str] | None) -> None:
         self._viewing = viewing
+        self._player = player
         self._drawn: object = None
         self._over_drawn: object = None
         self.speaking: Speaking | None = None
@@ -200,7 +225,7 @@ class _Composer:
 
     def _draw_live(self, baseline: str | None) -> None:
         if baseline is None:
-            self.speaking = Speaking(self._viewing)
+            self.speaking = Speaking(self._viewing, self._player)
             self.speaking.draw_question()
         with ui.row().classes("w-full items-center gap-2 no-wrap"):
             if self.speaking is not None:
@@ -208,7 +233,7 @@ class _Composer:
             else:
                 ui.label(t("chat.baseline_alone", name=one_line(baseline or ""))).classes("text-sm muted")
             ui.space()
-            if baseline is None:
+            if baseline is None and self._player is None:
                 moderator_menu(self._viewing)
             self._controls = Controls(self._viewing)
         if self.speaking is not None:
@@ -225,6 +250,7 @@ class _Composer:
             board.status,
             board.asked,
             frozenset(board.hands),
+            self._player() if self._player is not None else "",
             (control.paused, control.stopped) if control is not None else None,
         )
         if seen == self._drawn:
@@ -335,6 +361,9 @@ def moderator_menu(viewing: Viewing) -> ui.button:
 
     with icon_button("campaign", t("chat.as_moderator")) as button, ui.menu():
         ui.menu_item(t("chat.change_topic"), lambda: _change_topic(viewing)).mark("change-topic")
+        started = viewing.board.started
+        if started is not None and started.mode == "story":  # its stages say who speaks
+            return button
         ui.separator()
         for name in viewing.board.participants:
             ui.menu_item(t("chat.give_floor", who=one_line(name)), lambda name=name: floor(name)).mark("floor")

@@ -85,17 +85,29 @@ class LineActions:
     """The actions of a line's controls.
 
     Attributes:
-        look: opens the mind of an agent at a turn.
-        menu: fills the menu of an agent's utterance when it opens.
+        look: opens the mind of an agent at a turn; None if minds are not shown.
+        menu: fills the menu of an agent's utterance when it opens; None if there is none.
     """
 
-    look: Callable[[str, int], object]
-    menu: Callable[[Uttered], object]
+    look: Callable[[str, int], object] | None
+    menu: Callable[[Uttered], object] | None
 
 
-def draw_line(line: Line, started: Started, actions: LineActions) -> ui.element:
-    """Draw a line."""
-    return _utterance(line, started, actions) if isinstance(line, Uttered) else _aside(line)
+def draw_line(
+    line: Line, started: Started, actions: LineActions, *, in_room: bool = False, numbered: bool = True
+) -> ui.element:
+    """Draw a line.
+
+    Args:
+        line: the line.
+        started: the run's first event.
+        actions: of the line's controls.
+        in_room: whether it stands under the heading of a room, which says who hears it.
+        numbered: whether an utterance shows its number and time.
+    """
+    if isinstance(line, Uttered):
+        return _utterance(line, started, actions, in_room=in_room, numbered=numbered)
+    return _aside(line)
 
 
 def draw_speaker(name: str, started: Started, look: Callable[[], object] | None) -> ui.row:
@@ -126,33 +138,35 @@ def draw_face(name: str, started: Started, look: Callable[[], object] | None = N
         face.classes("cursor-pointer").on("click", look)
 
 
-def _utterance(said: Uttered, started: Started, actions: LineActions) -> ui.element:
+def _utterance(said: Uttered, started: Started, actions: LineActions, *, in_room: bool, numbered: bool) -> ui.element:
     is_agent = said.speaker in started.participants and said.speaker not in started.people
     minds = is_agent and started.baseline is None
-
-    def look() -> object:
-        return actions.look(said.speaker, said.turn)
+    shown = actions.look if minds else None
+    look = None if shown is None else lambda: shown(said.speaker, said.turn)
+    whisper = said.heard_by if not in_room else None
 
     mine = " mine flex-row-reverse" if said.speaker in started.people else ""
     moderated = " moderated" if said.speaker not in started.participants else ""
-    whispered = " whispered" if said.heard_by is not None else ""
+    whispered = " whispered" if whisper is not None else ""
     with ui.row().classes(f"w-full gap-3 no-wrap items-start said{mine}{moderated}{whispered}") as row:
-        draw_face(said.speaker, started, look if minds else None)
+        draw_face(said.speaker, started, look)
         with ui.column().classes("gap-1 min-w-0" + (" items-end" if mine else "")):
             with ui.row().classes("items-start gap-1 no-wrap max-w-full"):
-                with draw_speaker(said.speaker, started, look if minds else None) as head:
+                with draw_speaker(said.speaker, started, look) as head:
                     _emotion(said)
-                    timing = f" · {response_time(said.response_time_s)}" if said.response_time_s else ""
-                    ui.label(f"{t('chat.turn', n=said.turn)}{timing}").classes("text-[11px] muted whitespace-nowrap")
-                if minds:
-                    _more(said, actions)
-            if minds:
+                    if numbered:
+                        timing = f" · {response_time(said.response_time_s)}" if said.response_time_s else ""
+                        number_of = ui.label(f"{t('chat.turn', n=said.turn)}{timing}")
+                        number_of.classes("text-[11px] muted whitespace-nowrap")
+                if minds and actions.menu is not None:
+                    _more(said, actions.menu)
+            if look is not None:
                 button = next(child for child in head if isinstance(child, ui.button))
                 named(button, t("chat.look", who=one_line(said.speaker), turn=said.turn))
-            if said.heard_by is not None:
+            if whisper is not None:
                 with ui.row().classes("items-center gap-1 no-wrap max-w-full muted text-xs"):
                     ui.icon("visibility_off", size="14px").props("aria-hidden=true")
-                    ui.label(t("chat.whisper", who=listed(said.heard_by))).classes("min-w-0 break-words")
+                    ui.label(t("chat.whisper", who=listed(whisper))).classes("min-w-0 break-words")
             if said.edited_by is not None:
                 with ui.row().classes("items-center gap-1 no-wrap max-w-full muted text-xs put-in"):
                     ui.icon("edit", size="14px").props("aria-hidden=true")
@@ -186,7 +200,7 @@ def _after(said: Uttered) -> None:
         ui.label(" · ".join(notes)).classes("text-xs muted break-words")
 
 
-def _more(said: Uttered, actions: LineActions) -> None:
+def _more(said: Uttered, fill: Callable[[Uttered], object]) -> None:
     """The menu of an utterance; it is made anew each time it opens, because its entries change."""
     with ui.button(icon="more_horiz").props("flat round dense size=sm color=grey-7") as button:
         pass
@@ -195,7 +209,7 @@ def _more(said: Uttered, actions: LineActions) -> None:
     def show() -> None:
         button.clear()
         with button, ui.menu() as menu:
-            actions.menu(said)
+            fill(said)
         menu.open()
 
     button.on_click(show)
@@ -230,8 +244,14 @@ def _reasons(line: Judged) -> None:
     button.on_click(show)
 
 
-def draw_end(board: Board) -> None:
-    """Draw the card of a run that has ended."""
+def draw_end(board: Board, *, result: str = "", accounts: bool = True) -> None:
+    """Draw the card of a run that has ended.
+
+    Args:
+        board: the run's.
+        result: a sentence on the result of a story's vote; empty if there is none.
+        accounts: whether to say how much was said and used.
+    """
     stopped = board.stopped
     with ui.column().classes("surface w-full gap-2 p-4 the-end"):
         with ui.row().classes("items-center gap-2"):
@@ -241,11 +261,13 @@ def draw_end(board: Board) -> None:
             ui.label(t("chat.the_end")).classes("text-sm font-semibold").props("role=heading aria-level=2")
         if stopped is not None and stopped.conclusion is not None:
             _conclusion(stopped.conclusion)
+        if result:
+            ui.label(result).classes("conclusion w-full p-3 text-base font-semibold break-words")
         ui.label(ended(stopped) if stopped is not None else t("chat.ended_error")).classes("text-sm")
         detail = _detail(board, stopped)
-        if detail:
+        if detail and not result:
             ui.label(detail).classes("text-sm muted break-words whitespace-pre-wrap")
-        if stopped is not None:
+        if stopped is not None and accounts:
             used = stopped.totals
             taken = tokens(used.input_tokens + used.output_tokens)
             ui.label(f"{t('chat.summary', n=board.turn)} · {taken} · {cost(used)}").classes("text-xs muted")

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 
 from nicegui import app, ui
 
+from persimchat.app.web.chat.deciding import Deciding, question_in_words
 from persimchat.app.web.context import Viewing
 from persimchat.app.web.live_runs import LiveRun
 from persimchat.app.web.widgets import FIELD, icon_button, named, notify_error
@@ -13,6 +14,7 @@ from persimchat.app.web.words import t
 from persimchat.runs.events import Asked
 from persimchat.state.errors import PerSimChatError
 from persimchat.state.intervention import MODERATOR
+from persimchat.state.person_answer import Question
 from persimchat.state.plain_text import one_line
 
 AS_MODERATOR = f"/{MODERATOR}"
@@ -44,14 +46,27 @@ def voice(current: str, chosen: str | None, asked: str | None, people: Sequence[
     return people[0] if people else AS_MODERATOR
 
 
+def _same(question: Question | None, asked: Asked) -> bool:
+    """Whether a question is the one that the page shows: two ballots of one act differ by their kind only."""
+    if asked.story is None or question is None or "story" not in question:
+        return asked.story is None
+    now = question["story"]
+    return (now["act"], now["ballot"]) == (asked.story["act"], asked.story["ballot"])
+
+
 class Speaking:
     """The field and its controls.
 
-    The choices are drawn apart, in a line with other controls.
+    The choices are drawn apart, in a line with other controls. A player of a story has none, and answers when asked.
+
+    Args:
+        viewing: the run.
+        player: the character whose part the tab has in a story; None for all other runs.
     """
 
-    def __init__(self, viewing: Viewing) -> None:
+    def __init__(self, viewing: Viewing, player: Callable[[], str] | None = None) -> None:
         self._viewing = viewing
+        self._player = player
         self._chosen: str | None = None
         self._voice = ""
         self._asked: Asked | None = None
@@ -99,6 +114,7 @@ class Speaking:
             ui.label(t("chat.need_most")).classes("text-xs muted whitespace-nowrap gt-xs").props("aria-hidden=true")
             ui.button(t("chat.answer"), on_click=self._answer_need).props("unelevated dense no-caps").classes("px-3")
             ui.button(t("chat.pass"), on_click=self._pass).props("flat dense no-caps no-wrap")
+        self._deciding = Deciding(self._decide, self._pass)
 
     def remember(self) -> None:
         """Restore the speaker chosen in this tab before a reload."""
@@ -111,6 +127,10 @@ class Speaking:
         """Show who is asked, and enable the controls that apply."""
         board = self._viewing.board
         self._asked = board.asked
+        if self._player is not None:
+            self._play(self._player(), board.asked)
+            return
+        self._deciding.ask(None)
         agent = board.asked.agent if board.asked is not None else None
         busy = bool(self._words.value)
         self._speak_as(voice(self._voice, self._chosen, agent, board.people, busy=busy))
@@ -129,6 +149,23 @@ class Speaking:
         shown = one_line(self._voice) if person else t("chat.moderator")
         text = t("chat.placeholder_asked") if mine else t("chat.placeholder_next", who=shown)
         self._words.props["placeholder"] = text
+
+    def _play(self, name: str, asked: Asked | None) -> None:
+        """Show a player the question to its character, and nothing of those to others."""
+        self._voice = name
+        mine = asked if asked is not None and asked.agent == name else None
+        words = mine is not None and mine.what == "utterance"
+        for hidden in (self._who, self._to, self._raise, self._lower, self._need_row, self._take_over):
+            hidden.set_visibility(False)
+        self._question.set_visibility(mine is not None)
+        self._question_text.set_text(question_in_words(mine) if mine is not None else "")
+        problem = one_line(mine.problem) if mine is not None else ""
+        self._problem.set_text(problem)
+        self._problem.set_visibility(bool(problem))
+        self._field_row.set_visibility(words)
+        self._pass_words.set_visibility(words)
+        self._words.props["placeholder"] = t("chat.placeholder_asked")
+        self._deciding.ask(mine if not words else None)
 
     def _ask(self, asked: Asked, *, mine: bool) -> None:
         who = one_line(asked.agent)
@@ -198,6 +235,9 @@ class Speaking:
     def _answer_need(self) -> None:
         self._answering(lambda live: live.control.answer(int(self._need.value)))
 
+    def _decide(self, choice: str) -> None:
+        self._answering(lambda live: live.control.answer({"choice": choice}))
+
     def _pass(self) -> None:
         self._answering(lambda live: live.control.pass_turn())
 
@@ -206,7 +246,7 @@ class Speaking:
         live, asked = self._viewing.live, self._asked
         if live is None or asked is None:
             return
-        if live.control.asked != (asked.agent, asked.what):
+        if live.control.asked != (asked.agent, asked.what) or not _same(live.control.question, asked):
             ui.notify(t("chat.answered_elsewhere"), type="warning")
             return
         try:

@@ -27,17 +27,23 @@ _COLOURS: Final = {
 }
 
 
-def run_status(viewing: Viewing) -> None:
-    """Draw the status, and keep it up to date."""
-    status = _Status(viewing)
+def run_status(viewing: Viewing, *, secret: bool = False) -> None:
+    """Draw the status, and keep it up to date.
+
+    Args:
+        viewing: the run.
+        secret: whether not to tell how much was said, and who is asked: of a story, while people play.
+    """
+    status = _Status(viewing, secret=secret)
     status.sync()
     ui.timer(_POLL_S, status.sync)
     ui.timer(0, status.read_budgets, once=True)
 
 
 class _Status:
-    def __init__(self, viewing: Viewing) -> None:
+    def __init__(self, viewing: Viewing, *, secret: bool) -> None:
         self._viewing = viewing
+        self._secret = secret
         self._drawn: object = None
         self._limits: dict[str, float] = {}
         self._topics: list[TopicChanged] = []
@@ -68,9 +74,12 @@ class _Status:
         if seen == self._drawn or board.started is None:
             return
         self._drawn = seen
-        self._badge.set_text(_stands(board))
+        self._badge.set_text(_stands(board, secret=self._secret))
         self._badge.props(f"color={_COLOURS[board.status]}")
         self._topic_label.set_text(topic)
+        if self._secret:
+            self._numbers.set_visibility(False)
+            return
         limit = max(board.started.max_messages, board.turn, 1)
         self._progress.set_text(t("chat.progress", n=number(turn), max=number(limit)))
         named(self._bar, t("chat.progress_name", n=turn, max=limit))
@@ -96,10 +105,12 @@ class _Status:
         return one_line(topic)
 
 
-def _stands(board: Board) -> str:
+def _stands(board: Board, *, secret: bool) -> str:
     if board.elsewhere:
         return t("chat.status_elsewhere")
     if board.status == "asked" and board.asked is not None:
+        if secret:
+            return t("chat.status_person")
         return t("chat.status_asked", who=one_line(board.asked.agent))
     if board.status == "ended":
         return t(f"chat.status_{board.stopped.reason if board.stopped is not None else 'error'}")

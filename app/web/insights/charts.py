@@ -153,10 +153,12 @@ class ChartBox:
         options: without series.
         nothing: the text shown without data.
         height: a CSS class.
+        legend: whether to name the series below; without it, the caller says what they are.
     """
 
-    def __init__(self, options: Options, nothing: str, height: str = "h-52") -> None:
+    def __init__(self, options: Options, nothing: str, height: str = "h-52", *, legend: bool = True) -> None:
         self.options = options
+        self._with_legend = legend
         self._chart = ui.echart(options).classes(f"w-full {height}")
         self._chart.props["role"] = "img"
         self._legend = ui.row().classes("w-full justify-center gap-x-3 gap-y-0").props("aria-hidden=true")
@@ -180,7 +182,8 @@ class ChartBox:
         """
         self._show(drawn=bool(series), words=not series)
         if series:
-            self._name([drawn for one in series for drawn in (one["data"] if one["type"] == "radar" else [one])])
+            if self._with_legend:
+                self._name([drawn for one in series for drawn in (one["data"] if one["type"] == "radar" else [one])])
             size = bin_size(longest, MOST_POINTS)
             self._note.set_text(t("insights.thinned", n=size))
             self._note.set_visibility(size > 1)
@@ -192,7 +195,7 @@ class ChartBox:
 
     def _show(self, *, drawn: bool, words: bool) -> None:
         self._chart.set_visibility(drawn)
-        self._legend.set_visibility(drawn)
+        self._legend.set_visibility(drawn and self._with_legend)
         self._note.set_visibility(False)
         self._nothing.set_visibility(words)
 

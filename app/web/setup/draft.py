@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from pydantic import ValidationError
@@ -11,7 +11,7 @@ from pydantic import ValidationError
 from persimchat.app.web.setup.specs import usual
 from persimchat.models.naming import OFFLINE
 from persimchat.personas.names import with_full_names
-from persimchat.personas.scenario import DEFAULT_NUMBER, default_participants, make_scenario
+from persimchat.personas.scenario import DEFAULT_NUMBER, default_participants, load_story, make_scenario
 from persimchat.runs.folder.manifest import Manifest
 from persimchat.state.configuration import load_settings
 from persimchat.state.document import Document
@@ -20,6 +20,7 @@ from persimchat.state.persona import Persona
 from persimchat.state.relationship import Relationship
 from persimchat.state.scenario import Scenario
 from persimchat.state.settings import Settings
+from persimchat.state.story import Story
 from persimchat.state.validation_errors import input_error
 
 
@@ -53,6 +54,7 @@ class Draft:
         relationships: between them.
         rules: rules that all participants know.
         settings: the settings that the user changed, as filled in; without `agent_models`.
+        story: the section of a story's file, in which the participants have parts; None for all other conversations.
     """
 
     topic: str = ""
@@ -60,6 +62,7 @@ class Draft:
     relationships: list[Relationship] = field(default_factory=list)
     rules: list[str] = field(default_factory=list)
     settings: dict[str, Any] = field(default_factory=dict)
+    story: Story | None = None
 
     @classmethod
     def fresh(cls, base: Settings) -> Draft:
@@ -80,7 +83,18 @@ class Draft:
             Seat(persona, models.get(persona.name, ""), list(scenario.social_goals.get(persona.name, [])))
             for persona in scenario.participants
         ]
-        return cls(scenario.topic, seats, list(scenario.relationships), list(scenario.rules), settings)
+        ties, rules = list(scenario.relationships), list(scenario.rules)
+        return cls(scenario.topic, seats, ties, rules, settings, scenario.story)
+
+    @classmethod
+    def small_story(cls, base: Settings) -> Draft:
+        """The draft of the small story that comes with the package; with the offline model if no model is set. Blocks.
+
+        Args:
+            base: the settings of the server.
+        """
+        draft = cls.of(load_story())
+        return draft if base.model else replace(draft, settings={"model": OFFLINE, **draft.settings})
 
     @classmethod
     def of_run(cls, manifest: Manifest, base: Settings) -> Draft:
@@ -129,6 +143,7 @@ class Draft:
             social_goals={seat.name: seat.goals for seat in self.seats if seat.goals},
             rules=self.rules,
             settings=self.settings_asked(),
+            story=self.story,
         )
 
     def simulation(self) -> tuple[Scenario, Settings]:

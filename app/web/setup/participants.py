@@ -160,7 +160,7 @@ def participants_part(web: WebContext, form: Form) -> None:
     with ui.column().classes("w-full gap-2"):
         with ui.row().classes("w-full items-center justify-between no-wrap"):
             title(t("setup.participants"))
-            with ui.row().classes("items-center gap-1 no-wrap"):
+            with ui.row().classes("items-center gap-1 no-wrap") as choosing:
                 button = (
                     ui.button(t("setup.add"), icon="person_add", on_click=add)
                     .props("flat dense no-caps size=sm")
@@ -180,6 +180,7 @@ def participants_part(web: WebContext, form: Form) -> None:
 
     form.mark(PEOPLE, mark)
     form.redraw(rows.refresh)
+    form.follow(lambda: choosing.set_visibility(form.draft.story is None))
 
 
 def _row(form: Form, seat: Seat, redrawn: Callable[[], None]) -> None:
@@ -232,6 +233,8 @@ def _actions(form: Form, seat: Seat, redrawn: Callable[[], None]) -> None:
 
     number = form.draft.seats.index(seat)
     icon_button("tune", t("setup.seat", name=seat.name), settings).props("size=sm").mark(f"seat-{number}")
+    if form.draft.story is not None:  # its participants have parts in it
+        return
     more = icon_button("more_vert", t("setup.more", name=seat.name)).props("size=sm").mark(f"more-{number}")
     with more, ui.menu().props("auto-close"):
         ui.menu_item(t("setup.edit"), edit)

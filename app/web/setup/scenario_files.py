@@ -56,6 +56,7 @@ def scenario_text(draft: Draft) -> str:
         "social_goals": goals,
         "rules": draft.rules,
         "settings": _shown(public(draft.settings_asked())),
+        "story": _story(draft),
     }
     kept = {key: value for key, value in data.items() if value or key in ("topic", "participants")}
     return yaml.dump(kept, Dumper=_Dumper, allow_unicode=True, sort_keys=False, width=_WIDTH)
@@ -118,6 +119,11 @@ def _refuse_files(path: Path) -> None:
             where=document.where(("settings", "store")),
             remedy="Leave store out, and choose it on the page.",
         )
+
+
+def _story(draft: Draft) -> Any:
+    """The section on a story; empty if there is none."""
+    return {} if draft.story is None else draft.story.model_dump(mode="json", by_alias=True, exclude_defaults=True)
 
 
 def _participant(seat: Seat) -> Any:

@@ -9,7 +9,7 @@ from nicegui import ui
 from nicegui.elements.mixins.value_element import ValueElement
 
 from persimchat.app.web.setup.form import Form, Mark
-from persimchat.app.web.setup.specs import Spec, specs
+from persimchat.app.web.setup.specs import NOT_OF_STORIES, Spec, specs
 from persimchat.app.web.widgets import FIELD, SEGMENTS, explained, named
 from persimchat.app.web.words import catalogue, t
 from persimchat.runs.reports.words import spaced
@@ -141,11 +141,15 @@ def setting_field(form: Form, name: str, suggestions: Sequence[str] = ()) -> Non
                 _text_field(form, spec, suggestions)
         with ui.element("div").classes("" if _is_low(spec) else "pt-2"):
             explained(f"{label_of(name)}\n\n{explanation_of(name)}")
-    if conditions := ABOUT[name].conditions:
+    conditions = ABOUT[name].conditions
 
-        def counts() -> bool:
-            return any(all(form.value(other) in values for other, values in way.items()) for way in conditions)
+    def counts() -> bool:
+        if form.draft.story is not None and name in NOT_OF_STORIES:
+            return False
+        ways = (all(form.value(other) in values for other, values in way.items()) for way in conditions)
+        return not conditions or any(ways)
 
+    if conditions or name in NOT_OF_STORIES:
         form.follow(lambda: row.set_visibility(counts() or name in form.wrong))
 
 

@@ -19,6 +19,7 @@ from persimchat.app.web.setup.scenario_files import SavedSetups
 from persimchat.app.web.setup.setting_field import EMBEDDINGS, MODELS, error_of, label_of, setting_field
 from persimchat.app.web.setup.specs import specs
 from persimchat.app.web.setup.starting import Starter
+from persimchat.app.web.setup.story_part import story_part
 from persimchat.app.web.widgets import FIELD, explained, named, notify_error, title
 from persimchat.app.web.words import catalogue, number, t
 from persimchat.models.naming import OFFLINE, default_model_name
@@ -252,6 +253,7 @@ async def setup_panel(web: WebContext, *, like: str = "", setup: str = "") -> No
     form = Form(draft, base)
     with ui.column().classes("setup scroll w-full grow p-4 gap-5 no-wrap"):
         FilesBar(web, form)
+        story_part(form)
         topic_part(form)
         participants_part(web, form)
         settings_parts(form)

@@ -7,11 +7,11 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, get_args
 
 from persimchat.runs.folder.manifest import public
 from persimchat.state.document import parse_value
-from persimchat.state.settings import PART, Settings
+from persimchat.state.settings import PART, Mode, Settings
 
 Kind = Literal["choice", "switch", "integer", "number", "text", "lines", "yaml"]
 """The kinds of fields; `lines` takes a list, one text per line, and `yaml` all values without a kind of their own."""
@@ -25,7 +25,14 @@ _KINDS: Final[dict[str, Kind]] = {
 
 
 _OF_STORIES: Final = ("story", "strategist")
-"""Options that the page does not offer: a story comes from a scenario file, on the command line."""
+"""Options that the page does not offer: a story comes from a scenario file, which sets them."""
+NOT_OF_STORIES: Final = frozenset(
+    {
+        *("mode", "max_messages", "pattern", "selection", "selection_temperature", "allow_repeated_speaker"),
+        *("judge", "baseline", "cognition", "listeners", "closing", "closing_need", "analysis", "human_turns"),
+    }
+)
+"""Settings that a story refuses, or for which its stages leave nothing to do."""
 _BARE: Final = re.compile(r"\w[\w./:@-]*\w|\w", re.ASCII)
 
 
@@ -87,7 +94,7 @@ def usual(base: Settings, mode: Any) -> dict[str, Any]:
         mode: the value of the mode's field; an invalid mode is ignored.
     """
     given = base.model_dump(mode="json", exclude_unset=True)
-    if mode in specs()["mode"].options:
+    if mode in get_args(Mode):
         given["mode"] = mode
     return public(Settings.model_validate(given, context=PART).model_dump(mode="json"))
 

@@ -217,11 +217,21 @@ def _outcome_in(text: str, told: Told) -> str:
     return max(found, key=len, default="")
 
 
+def _asked_for(answer: dict[str, Any], told: Told) -> dict[str, Any]:
+    """The answer as its prompt asks for it: without what the story's minds go without."""
+    ablation = told.words.get("ablation", ())
+    gone = {"next_steps", "plan"} if "planning" in ablation else set()
+    if told.words.get("sentence", "reasoning") != "reasoning" or "thinking" in ablation:
+        gone.add("reasoning")
+    kept = {name: value for name, value in answer.items() if name not in gone}
+    return {**kept, "afterthought": answer["reasoning"]} if told.words.get("sentence") == "afterthought" else kept
+
+
+def _task(answered: Callable[[Prompt, int], dict[str, Any]]) -> Callable[[Prompt, int], dict[str, Any]]:
+    return lambda prompt, seed: _asked_for(answered(prompt, seed), _told(prompt))
+
+
 TASKS: Final[dict[str, Callable[[Prompt, int], dict[str, Any]]]] = {
-    "stocktaking": stocktaking,
-    "choice": choice,
-    "summary": summary,
-    "review": review,
-    "ballot": ballot,
+    task.__name__: _task(task) for task in (stocktaking, choice, summary, review, ballot)
 }
 """Every judging task of a story by the name of its template."""

@@ -13,6 +13,7 @@ from persimchat.prompts.rendering import one_line
 
 OF_STORIES: Final = ("stocktaking", "choice", "summary", "review", "ballot", "story_utterance")
 """The tasks of a story, by the names of their templates."""
+_WORDS: Final = ("kind", "first", "place", "exchanges", "change", "ablation", "sentence")
 
 
 @dataclass(frozen=True)
@@ -66,7 +67,8 @@ class Told:
         plan: topics of a host.
         happened: oldest first.
         candidates: who or what may be chosen.
-        words: what is asked for beside that: "kind" of ballot, whether it is the `first` review, `place` of speech.
+        words: what is asked for beside that: "kind" of ballot, whether it is the `first` review, `place` of speech,
+            `ablation`, and the field of a review's `sentence`.
     """
 
     round: int = 0
@@ -115,7 +117,7 @@ def told_of(items: Sequence[Item], values: Mapping[str, Any]) -> Told:
             for v in _every(items, "happened")
         ),
         candidates=tuple(one_line(v["name"]) for v in _every(items, "candidate")),
-        words={key: values[key] for key in ("kind", "first", "place", "exchanges", "change") if key in values},
+        words={key: values[key] for key in _WORDS if key in values},
     )
 
 

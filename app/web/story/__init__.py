@@ -1,0 +1,1 @@
+"""The page of a story: its stages, rooms, and where its characters stand."""

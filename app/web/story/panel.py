@@ -1,0 +1,127 @@
+"""The panel beside a story: where its characters stand, and its rooms."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+
+from nicegui import ui
+
+from persimchat.app.web.shared.formats import cost, joined, listed, tokens
+from persimchat.app.web.story.closeness import Closeness
+from persimchat.app.web.story.parts import Cast, Part
+from persimchat.app.web.story.standing import Beliefs, Resources, Stands, Vote
+from persimchat.app.web.story.view import StoryView
+from persimchat.app.web.story.wording import DOOR, LOCK, room_known, room_name, stage_name
+from persimchat.app.web.widgets import SEGMENTS, card, named, title
+from persimchat.app.web.words import number, t
+from persimchat.runs.reports.story_course import RoomCourse
+from persimchat.state.plain_text import one_line
+
+_POLL_S = 0.5
+
+
+def story_panel(view: StoryView) -> None:
+    """Draw the panel, and keep it up to date."""
+    panel = _Panel(view)
+    panel.draw()
+    ui.timer(_POLL_S, panel.draw)
+
+
+class _Panel:
+    def __init__(self, view: StoryView) -> None:
+        self._view = view
+        self._drawn: Hashable = None
+        with ui.column().classes("scroll w-full grow p-4 gap-3 no-wrap").props("tabindex=0") as box:
+            box.props["aria-label"] = t("story.panel")
+            box.props["role"] = "region"
+            with ui.row().classes("w-full items-center justify-between gap-1 no-wrap"):
+                title(t("story.panel"))
+                parts = {"standing": t("story.standing"), "rooms": t("story.rooms")}
+                self._part = ui.toggle(parts, value="standing", on_change=self._choose)
+                self._part.props(f"{SEGMENTS} size=sm role=group").classes("seg surface").mark("story-part")
+                named(self._part, t("story.parts"))
+            self._as_of = ui.label().classes("text-xs muted break-words").mark("story-as-of")
+            with ui.column().classes("w-full gap-3 no-wrap") as self._standing:
+                self._cards = (
+                    Part(view),
+                    Vote(view),
+                    Stands(view),
+                    Closeness(view),
+                    Beliefs(view),
+                    Resources(view),
+                    Cast(view),
+                )
+                self._used = ui.label().classes("text-xs muted break-words")
+            with ui.column().classes("w-full gap-3 no-wrap") as self._rooms:
+                self._list = ui.column().classes("w-full gap-3")
+        self._choose()
+
+    def draw(self) -> None:
+        """Draw, if anything shown has changed."""
+        view = self._view
+        now = (view.revision, self._part.value)
+        if now == self._drawn:
+            return
+        self._drawn = now
+        course = view.course
+        last = course.standings[-1].round if course.standings else 0
+        when = t("story.after_round", n=last) if last else t("story.at_beginning")
+        who = t("story.everybody") if view.eyes is None else one_line(view.eyes)
+        self._as_of.set_text(t("story.as_of", when=when, who=who))
+        if self._part.value == "rooms":
+            self._draw_rooms()
+            return
+        for part in self._cards:
+            part.draw()
+        self._used.set_text(self._accounts())
+
+    def _choose(self) -> None:
+        self._standing.set_visibility(self._part.value == "standing")
+        self._rooms.set_visibility(self._part.value == "rooms")
+        self.draw()
+
+    def _accounts(self) -> str:
+        """What the run has used; the researcher's."""
+        viewing = self._view.viewing
+        totals = viewing.board.totals_at(viewing.turn)
+        if self._view.played or not totals.calls:
+            return ""
+        calls = t("insights.requests", n=totals.calls, shown=number(totals.calls))
+        used = joined([calls, tokens(totals.input_tokens + totals.output_tokens), cost(totals)])
+        return f"{t('story.used')}: {used}"
+
+    def _draw_rooms(self) -> None:
+        course = self._view.course
+        self._list.clear()
+        with self._list:
+            if not course.rooms:
+                ui.label(t("story.rooms_none")).classes("text-sm muted")
+            for stage in course.stages:
+                rooms = [course.room(key) for key in stage.rooms]
+                if not rooms:
+                    continue
+                with card(t("story.to_stage", stage=stage_name(stage.stage), round=stage.round)):
+                    for room in rooms:
+                        self._room(room)
+
+    def _room(self, room: RoomCourse) -> None:
+        view = self._view
+        with ui.row().classes("w-full items-start gap-2 no-wrap"):
+            ui.icon(DOOR if room.public else LOCK, size="16px").classes("muted pt-1").props("aria-hidden=true")
+            with ui.column().classes("gap-0 min-w-0 grow"):
+                name = room_name(room)
+                if view.played:
+                    ui.label(name).classes("text-sm font-semibold break-words")
+                else:
+                    button = ui.button(name, on_click=lambda: view.viewing.go_to(_first(room)), color=None)
+                    button.props("flat dense no-caps").classes("who")
+                    named(button, t("story.room_go", room=listed(room.members), round=room.round))
+                words = t("story.words", n=len(room.said))
+                told = t("story.room_now", words=words) if room.open else words
+                ui.label(told if room.heard else t("story.not_heard")).classes("text-xs muted")
+                ui.label(room_known(room)).classes("text-xs muted break-words")
+
+
+def _first(room: RoomCourse) -> int:
+    """The turn at which a room's first words are shown."""
+    return room.turn + 1

@@ -1,0 +1,238 @@
+"""Stories in experiments: what may be varied, what is measured, and what stands beside published figures."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from experiment_tables import rows
+from recorded_stories import AINO, NAMES, OLLE, TUULI, VEIKKO
+
+from persimchat.app.cli import main
+from persimchat.experiments import Experiment, run_experiment
+from persimchat.experiments.api import prepare, report_on
+from persimchat.experiments.place import Place
+from persimchat.experiments.plan import Cell, plan
+from persimchat.experiments.report import _environment
+from persimchat.experiments.report_stories import MADE_UP
+from persimchat.experiments.report_table import Shown
+from persimchat.experiments.stories import parts_of
+from persimchat.state.errors import InputError
+from persimchat.state.scenario import Scenario
+
+Make = Callable[..., Experiment]
+TINY = str(Path(__file__).parents[2] / "personas/stories/tiny.yaml")
+EXAMPLES = {"winners": 20, "ablations": 40, "attitude": 4}
+BASE = {"scenario": TINY, "settings": {"model": "offline"}}
+
+
+def example(root: Path, name: str) -> Experiment:
+    return Experiment.load(root / f"examples/experiments/{name}.yaml")
+
+
+def scenarios(experiment: Experiment, axis: str) -> dict[Any, Scenario]:
+    return {each.cell.axes[axis]: each.scenario for each in plan(experiment).cells}
+
+
+# ── refused before the first call ──────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize(
+    ("given", "what"),
+    [
+        ({"measures": {"story": ["winners"]}}, "the conversations have no story"),
+        ({"measures": {"attitude": "seed"}}, "the conversations have no story"),
+        ({"base": BASE, "measures": {"attitude": "observed"}}, "'observed' is no axis of the grid"),
+        ({"base": BASE, "measures": {"attitude": "seed"}}, "no level of the axis seed is a participant"),
+    ],
+)
+def test_measures_without_what_they_measure_are_refused(make: Make, tmp_path: Path, given: Any, what: str):
+    with pytest.raises(InputError, match=what) as refused:
+        prepare(make(grid={"seed": [0]}, **given), tmp_path)
+    assert "small.yaml" in refused.value.where
+    assert "field measures." in refused.value.where
+    assert refused.value.remedy
+
+
+def test_unknown_measures_are_refused_in_one_line(
+    make: Make, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(InputError, match="story"):
+        make(base=BASE, measures={"story": ["winner"]})
+    assert main(["experiment", "estimate", str(tmp_path / "small.yaml"), "--out", str(tmp_path)]) == 2
+    told = capsys.readouterr().err
+    assert "winners" in told
+    assert "Traceback" not in told
+
+
+# ── patches ────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_a_variant_patches_the_section_of_a_story(make: Make):
+    variants: dict[str, Any] = {
+        "base": {},
+        "group": {"scenario": {"story": {"stages": [{"kind": "group"}], "limits": {"change": 5}}}},
+        "belief": {"scenario": {"story": {"characters": {"Olle": {"known_as": "A rich man."}}}}},
+        "goals": {"scenario": {"social_goals": {"Olle": ["Be rich."]}}},
+        "alone": {"scenario": {"story": {"settlement": {"decider": "Olle"}}}},
+        "smaller": {"scenario": {"participants": {"Olle": None}}},
+    }
+    found = scenarios(make(base=BASE, grid={"variant": variants, "seed": [0]}, measures={}), "variant")
+    stories = {name: scenario.story for name, scenario in found.items()}
+    base = stories["base"]
+    assert base is not None
+    assert all(stories.values()), "a patch of something else keeps the story"
+    assert found["goals"].social_goals[OLLE] == ["Be rich."]
+    assert stories["goals"] == base
+    assert stories["group"] == base.model_copy(
+        update={
+            "stages": [base.stages[2].model_copy(update={"exchanges": 3})],
+            "limits": base.limits.model_copy(update={"change": 5}),
+        }
+    )
+    assert stories["belief"] and stories["belief"].characters[OLLE].known_as == "A rich man."
+    assert stories["belief"].characters[AINO] == base.characters[AINO]
+    assert stories["alone"] and stories["alone"].settlement and stories["alone"].settlement.decider == OLLE
+    assert stories["smaller"] and [*stories["smaller"].characters] == [AINO, VEIKKO, TUULI]
+    assert [one.owner for one in stories["smaller"].resources if one.owner == OLLE] == []
+
+
+def test_a_base_may_write_a_story_out(make: Make, tmp_path: Path):
+    story = {"characters": {"Jarmila": {"main": True}, "Zeynep": {"main": True}}, "settlement": {}}
+    base = {"topic": "Tea?", "participants": ["Jarmila", "Zeynep"], "story": story, "settings": {"model": "offline"}}
+    prepared = prepare(make(base=base, grid={"seed": [0]}, measures={"story": ["winners"]}), tmp_path)
+    (cell,) = prepared.plan.cells
+    assert cell.scenario.story is not None
+    assert cell.settings.mode == "story"
+    with pytest.raises(InputError, match="a scenario file and story are both given"):
+        make(base={"scenario": TINY, "story": story})
+
+
+def test_a_wrong_patch_of_a_story_says_where(make: Make):
+    wrong = {"wrong": {"scenario": {"story": {"characters": {"Ollie": {"main": True}}}}}}
+    with pytest.raises(InputError, match="'Ollie'") as refused:
+        plan(make(base=BASE, grid={"variant": wrong}, measures={}))
+    assert "small.yaml" in refused.value.where
+
+
+def test_further_goals_for_all_others(root: Path):
+    found = scenarios(example(root, "attitude"), "observed")
+    assert [*found] == ["nobody", AINO, VEIKKO, TUULI]
+    before = found["nobody"].social_goals
+    for observed in (AINO, VEIKKO, TUULI):
+        goals = found[observed].social_goals
+        assert goals.get(observed) == before.get(observed), "the observed one keeps its goals, and learns nothing"
+        for name in set(NAMES) - {observed}:
+            *own, further = goals[name]
+            assert own == list(before.get(name, []))
+            assert further.startswith(f"Treat {observed} badly")
+
+
+@pytest.mark.parametrize("goals", [{"also": "Be kind."}, {"more": ["Be kind."]}])
+def test_further_goals_are_a_list(make: Make, goals: Any):
+    wrong = {"wrong": {"scenario": {"social_goals": {"Olle": goals}}}}
+    with pytest.raises(InputError, match=f"the goals of {OLLE} are not a list"):
+        plan(make(base=BASE, grid={"variant": wrong}, measures={}))
+
+
+# ── parts over runs ────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_shares_have_wilsons_interval_and_means_students():
+    cells = [Cell(id=str(n), axes={"seed": n}, topic="", settings={}) for n in range(20)]
+    won = {str(n): float(n < 7) for n in range(20)}
+    talked = {str(n): float(n % 3) for n in range(20)}
+    values = {("won", "candidate", "R"): won, ("talks", "pair", "R → L"): talked, ("talks", "pair", "R → K"): won}
+    first, second, third = parts_of({"seed": range(20)}, cells, values)
+    assert (first.n, first.total, first.estimate.value, first.estimate.method) == (20, 7, 0.35, "Wilson")
+    assert (first.estimate.low, first.estimate.high) == pytest.approx((0.181, 0.567), abs=5e-4)
+    assert (second.estimate.method, third.estimate.method) == ("t", "t"), "one measure, one method"
+
+
+def test_text_in_the_report_is_data():
+    shown = Shown(
+        "<i>c", ["<b>h"], [["<script>x", 1234, 1234.5, None], [(0.1, 0.25), (None, None), (0, 1, 2), ""]], ["<u>"]
+    )
+    made = _environment().get_template("stories.html.jinja").render(values={"tables": [shown], "made_up": ""})
+    assert not {"<script>x", "<b>h", "<i>c", "<u>"} & {
+        tag for tag in ("<script>x", "<b>h", "<i>c", "<u>") if tag in made
+    }
+    for text in ("1,234</td>", "1,234</td>", "0.1 to 0.25", ">none<", "0 (1 to 2)", "&lt;script&gt;"):
+        assert text in made
+
+
+# ── the examples ───────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_the_examples_are_estimated(root: Path, tmp_path: Path, name: str):
+    prepared = prepare(example(root, name), tmp_path)
+    assert len(prepared.plan.cells) == EXAMPLES[name]
+    assert len({each.cell.id for each in prepared.plan.cells}) == EXAMPLES[name]
+
+
+def test_the_report_of_nothing_says_so(root: Path, tmp_path: Path):
+    """Before any conversation is complete, tables and report can be made."""
+    for name in EXAMPLES:
+        place = Place(tmp_path / name)
+        with place.driven():
+            place.keep(plan(example(root, name)))
+        results = report_on(example(root, name), place)
+        assert {row["missing"] for row in results.rows("measures")} == {"the conversation is not complete: planned"}
+        assert results.rows("parts") == []
+        assert MADE_UP in (results.folder / "report.html").read_text(encoding="utf-8")
+
+
+def held(root: Path, out: Path, name: str, **grid: Any) -> Path:
+    """An example with a smaller grid, held to its end."""
+    wanted = example(root, name)
+    smaller = wanted.model_copy(update={"grid": {**wanted.grid, **grid}})
+    smaller._document, smaller._folder = None, wanted.folder
+    return run_experiment(smaller, out).folder
+
+
+@pytest.mark.proof
+def test_winners(root: Path, tmp_path: Path):
+    folder = held(root, tmp_path, "winners", seed=[0, 1, 2])
+    parts = {(row["measure"], row["who"]): row for row in rows(folder, "parts")}
+    won = [row for (measure, _), row in parts.items() if measure == "won"]
+    assert [row["who"] for row in won] == [AINO, VEIKKO, TUULI, "a draw", "nobody"]
+    assert sum(float(row["total"]) for row in won) == 3
+    assert {row["method"] for row in won} == {"Wilson"}
+    assert sum(float(row["total"]) for (measure, _), row in parts.items() if measure == "talks") == 18
+    assert {"0", "1"} <= {who for measure, who in parts if measure == "supported"}
+    values = {(row["measure"], row["unit"]) for row in rows(folder, "measures")}
+    assert {("won", "candidate"), ("supported", "round"), ("talks", "pair"), ("talks", "run")} <= values
+    codebook = (folder / "tables/codebook.md").read_text(encoding="utf-8")
+    assert "- `won`: " in codebook
+    assert "## parts" in codebook
+
+
+@pytest.mark.proof
+def test_ablations(root: Path, tmp_path: Path):
+    folder = held(root, tmp_path, "ablations", seed=[0])
+    grams = {row["variant"]: float(row["mean"]) for row in rows(folder, "groups") if row["measure"] == "bigrams_words"}
+    assert len(grams) == 8
+    assert max(grams["no group"], grams["no private talks"], grams["no confidential meetings"]) < grams["base"]
+    bounded = {row["measure"]: float(row["mean"]) for row in rows(folder, "groups") if row["variant"] == "base"}
+    assert bounded["entropy_words_bits_at_n"] <= bounded["entropy_words_bits"]
+    report = (folder / "report.html").read_text(encoding="utf-8")
+    assert "Published: 7.218 for base" in report
+    for published in ("+0.022", "+0.042", "+0.054", "+0.355", "+0.049", "+0.071", "+0.296"):
+        assert f"<bdi>{published}</bdi>" in report
+
+
+@pytest.mark.proof
+def test_attitude(root: Path, tmp_path: Path):
+    folder = held(root, tmp_path, "attitude")
+    observed = {row["observed"]: row for row in rows(folder, "groups") if row["measure"] == "attitude_T1"}
+    assert [*observed] == ["nobody", AINO, VEIKKO, TUULI]
+    assert observed["nobody"]["not_applicable"] == "1"
+    assert {float(observed[name]["mean"]) % 20 for name in (AINO, VEIKKO, TUULI)} == {0}
+    controls = [row for row in rows(folder, "parts") if row["measure"] == "attitude_T1"]
+    assert [row["who"] for row in controls] == [AINO, VEIKKO, TUULI]
+    report = (folder / "report.html").read_text(encoding="utf-8")
+    assert "published: GPT4-Turbo" in report
+    assert "they were not provoked" in report, "the offline model does not read goals, and the check says so"
