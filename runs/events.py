@@ -5,7 +5,8 @@ on), `verdict` (in debates, if the judge was asked), `mind` (one per agent), `ju
 `turn_ended`; and at last `stopped`. docs/events.md has the whole order, with people, silences and interventions. The
 minds at their awakening (turn 0) come before the first `speaking`. Baselines have no `mind`. Except for group_chat,
 they have no `speaking` and `token`, and several of their utterances may come at a time; so do those of a story's group.
-In a story, `happening` tells what happens between utterances, and `mind` comes only after an update.
+In a story, `happening` tells what happens between utterances, and `mind` comes only after an update, unless minds hear
+and think.
 """
 
 from __future__ import annotations
@@ -221,10 +222,12 @@ class Happened(Stored, _Event):
     event: Literal["happening"] = "happening"
     turn: Turn = Field(description="utterances so far")
     round: Count = Field(description="0 before the first round; in the vote, one more than there are rounds")
-    stage: str = Field(default="", description="private, confidential or group; empty outside the stages")
+    stage: str = Field(
+        default="", description="private, confidential, group, plenary or rooms; empty outside the stages"
+    )
     do: str = Field(
-        description="what: stage (begins), met (two meet), stock, choice, summary, review, standing (where a "
-        "character stands after an update), guess, ballot, closed_ballot, outcome"
+        description="what: stage (begins), met (two meet, or a room opens), stock, choice, summary, review, standing "
+        "(where a character stands after an update), guess, ballot, closed_ballot, outcome"
     )
     speaker: str = Field(default="", description="whose doing it is; empty for the story's own")
     heard_by: list[str] | None = Field(
