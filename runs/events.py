@@ -35,8 +35,7 @@ from persimchat.runs.folder.stored import (
 )
 from persimchat.runs.folder.story_record import StoryOutcome as StoryOutcome
 from persimchat.runs.folder.totals import Totals as Totals
-from persimchat.state.person_answer import Asked as PersonAsked
-from persimchat.state.person_answer import StoryQuestion
+from persimchat.state import person_answer
 
 EVENTS_VERSION: Final = 1
 
@@ -244,12 +243,10 @@ class Asked(_Event):
     event: Literal["asked"] = "asked"
     turn: int = Field(description="utterances so far")
     agent: str = Field(description="who is asked")
-    what: PersonAsked
+    what: person_answer.Asked
     problem: str = Field(default="", description="what was wrong with the previous answer; empty at first")
-    story: StoryQuestion | None = Field(
-        default=None,
-        exclude_if=is_none,
-        description="in a story: where it stands, who may be named, and all that the character knows",
+    story: person_answer.StoryQuestion | None = Field(
+        default=None, exclude_if=is_none, description="in a story: who may be named, and all that the character knows"
     )
 
 
