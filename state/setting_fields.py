@@ -182,8 +182,7 @@ class SettingFields(BaseModel):
         default_factory=_cognition,
         description="how often a mind asks its model: full (each module in its own call: 6 calls per utterance and "
         "agent), compact (perception in one call, appraisal in another: 3), lean (both in one call: 2); strategist "
-        "(stories only, and their default: it takes stock, chooses, sums up and reviews; with the others, the minds "
-        "of a story hear and think as well)",
+        "(stories only, and their default: it takes stock, chooses, sums up, reviews; with the others it hears, too)",
         json_schema_extra={"default": "full"},
     )
     listeners: Annotated[Listeners | Literal["all"], About(group="agents", option="WHO")] = Field(
