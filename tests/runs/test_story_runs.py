@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 import shutil
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
 import pytest
+from page_parts import Page
 from run_files import read_records, run_json
 
 from persimchat.personas.scenario import load_story, make_scenario
@@ -19,6 +22,7 @@ from persimchat.runs.folder.reading import read_run
 from persimchat.runs.reports.diff import compare
 from persimchat.runs.reports.estimate import estimate
 from persimchat.runs.reports.export import seen_by
+from persimchat.runs.reports.report import report_html
 from persimchat.runs.result import result_of
 from persimchat.runs.run.branch import branch_run, regenerate_run
 from persimchat.runs.run.replay import Replay
@@ -90,6 +94,31 @@ def test_the_story_that_the_document_tells_is_this_one(held: tuple[Path, list[Ev
     knows = seen_by(read_run(held[0], whole=True), "Veikko").happenings
     met_aino = [one for one in knows if one.do == "met" and one.speaker == "Tuuli Koskela"]
     assert [one.others for one in met_aino] == [["Olle Granat"]]
+
+
+def test_the_report_shows_who_is_close_who_knew_and_who_voted(held: tuple[Path, list[Event]]) -> None:
+    record = read_run(held[0])
+    html = report_html(record)
+    page = Page(html)
+    assert [key for key, number in Counter(page.ids).items() if number > 1] == []
+    assert {a["href"] for a in page.all("a")} <= {f"#{key}" for key in page.ids}
+    assert len(page.all("caption")) == len(page.all("table"))
+    last = {one.speaker: one for one in record.happenings if one.do == "standing"}
+    heat = re.findall(r'<td style="--v: ([\d.]+)">(\d+)', html)
+    assert heat == [
+        (f"{value / 100:.2f}", str(value)) for one in last.values() for value in in_listing(one.closeness, list(last))
+    ]
+    knowing = re.findall(r'<span class="unseen">(hears it|knows of it|nothing)</span>', html)
+    assert Counter(knowing) == {"hears it": 12, "knows of it": 6, "nothing": 6}
+    assert "The company should be sold." in page.words
+    assert page.words.count("heard by") == 12
+    assert "Beliefs of Aino Koskela" in page.words
+    for one in record.happenings:
+        assert one.do != "ballot" or one.text in page.words
+
+
+def in_listing(closeness: dict[str, int], names: list[str]) -> list[int]:
+    return [closeness[name] for name in names if name in closeness]
 
 
 def test_the_past_of_a_story_is_told_as_it_happened(held: tuple[Path, list[Event]]) -> None:
