@@ -96,7 +96,9 @@ def usual(base: Settings, mode: Any) -> dict[str, Any]:
     given = base.model_dump(mode="json", exclude_unset=True)
     if mode in get_args(Mode):
         given["mode"] = mode
-    return public(Settings.model_validate(given, context=PART).model_dump(mode="json"))
+    held = Settings.model_validate(given, context=PART)
+    unwritten = {name: getattr(held, name) for name in Settings.model_fields}  # some are not dumped while empty
+    return public({**unwritten, **held.model_dump(mode="json")})
 
 
 def _spec(name: str, part: dict[str, Any], definitions: dict[str, Any]) -> Spec:
