@@ -93,9 +93,6 @@ def outcome_in_words(outcome: Outcome, decider: str = "") -> str:
         return "Nobody voted, so nobody has won."
     if len(winners) > 1:
         return f"The vote is a draw between {' and '.join(winners)}; open ballots: {votes}."
-    if len(most(outcome["open"], list(outcome["open"]))) > 1:
-        closed = ", ".join(f"{name} {number}" for name, number in outcome["closed"].items())
-        tied = most(outcome["closed"], most(outcome["open"], list(outcome["open"])))
-        broken = f"; {decider}'s closed ballot decides" if decider and len(tied) > 1 else ""
-        return f"{winners[0]} is elected after a tie; open ballots: {votes}; closed ballots: {closed}{broken}."
-    return f"{winners[0]} is elected; open ballots: {votes}."
+    tied = len(most(outcome["open"], list(outcome["open"]))) > 1
+    broken = "; closed ballots have broken the tie" if tied else ""
+    return f"{winners[0]} is elected; open ballots: {votes}{broken}."

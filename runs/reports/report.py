@@ -20,7 +20,6 @@ from markupsafe import Markup
 from persimchat.runs.folder.lines import CONDITION, DISCLAIMER, conclusion_heading, edited
 from persimchat.runs.folder.reading import Record
 from persimchat.runs.reports import words
-from persimchat.runs.reports.charts_story import updates
 from persimchat.runs.reports.report_insights import (
     emotion_plots,
     message_bars,
@@ -107,6 +106,7 @@ def report_html(record: Record) -> str:
     who = people(names_of(record), _roles(record))
     minds = minds_by_agent(record)
     needs = need_plots(record, who)
+    story = story_report(record, who)
     return (
         _environment()
         .get_template("report.html.jinja")
@@ -117,10 +117,12 @@ def report_html(record: Record) -> str:
             past=words.lineage(summary.branch, summary.resumed),
             alone=[] if record.utterances else asides(record),
             heading=conclusion_heading,
-            story=story_report(record, who),
+            story=story,
             condition=CONDITION,
             disclaimer=DISCLAIMER,
-            chunks=folded(entries(record, who), [update.turn for update in updates(record.happenings)]),
+            chunks=folded(
+                entries(record, who), [update.turn for update in story.course.standings] if story is not None else ()
+            ),
             faces=FACES,
             needs=needs,
             emotions=emotion_plots(record, who),

@@ -5,36 +5,21 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from persimchat.runs.events import StoryOutcome
-from persimchat.runs.folder.jsonl import checked
 from persimchat.runs.folder.reading import Record
-from persimchat.runs.folder.run_folder import MANIFEST
-from persimchat.runs.reports.charts_story import (
-    Cell,
-    Meeting,
-    Update,
-    Votes,
-    belief_courses,
-    closeness,
-    influence_courses,
-    meetings,
-    supports,
-    updates,
-    votes,
-)
+from persimchat.runs.reports.charts_story import Cell, belief_lines, closeness, influence_courses, supports
 from persimchat.runs.reports.report_insights import Plot, Series, level_plot
 from persimchat.runs.reports.report_people import COLOURS, Person
+from persimchat.runs.reports.story_course import BeliefNow, CharacterNow, StoryCourse, Update, recorded_course
 from persimchat.state.standing import HIGHEST
-from persimchat.state.story import Belief, Resource, Story
 
 
 @dataclass(frozen=True)
 class Beliefs:
-    """A character's beliefs over the rounds; `legend` has each belief's letter, style, text and last strength."""
+    """A character's beliefs over the rounds; `legend` has each belief's letter, style, and where it stands now."""
 
     person: Person
     plot: Plot
-    legend: Sequence[tuple[str, str, Belief, float]]
+    legend: Sequence[tuple[str, str, BeliefNow]]
 
 
 @dataclass(frozen=True)
@@ -42,81 +27,61 @@ class StoryReport:
     """What the report shows of a story.
 
     Attributes:
+        course: stages, rooms, owners, ballots.
         closeness: the heat map after the last update; empty before the first.
-        rounds: the numbers of the updates.
         supports: by character, whom it stands behind after each update; None where it is not known.
         beliefs: of each character that has some.
         influence: over the rounds; None if nobody has any.
-        resources: with their owners.
-        meetings: the talks behind doors.
-        votes: everybody's ballots.
-        outcome: of the vote; None without one.
+        why: by voter, the reason of the open ballot.
     """
 
+    course: StoryCourse
     closeness: Sequence[Sequence[Cell]]
-    rounds: Sequence[int]
     supports: Mapping[str, Sequence[str | None]]
     beliefs: Sequence[Beliefs]
     influence: Plot | None
-    resources: Sequence[Resource]
-    meetings: Sequence[Meeting]
-    votes: Sequence[Votes]
-    outcome: StoryOutcome | None
+    why: Mapping[str, str]
 
 
 def story_report(record: Record, people: Mapping[str, Person]) -> StoryReport | None:
     """What the report shows of a story; None outside stories.
 
     Raises:
-        InputError: the section `story` of run.json is damaged.
+        InputError: the section `story` of run.json does not fit this version.
     """
-    section = record.manifest.scenario.given.get("story")
-    if section is None:
+    if not record.manifest.scenario.given.get("story"):
         return None
-    story = checked(Story, section, f"{record.path / MANIFEST}, field scenario.story")
-    names = [name for name in story.characters if name in people]
-    found = updates(record.happenings)
-    courses = influence_courses(found, names)
-    most = max((value for points in courses.values() for _, value in points), default=0.0)
-    lines = [Series(people[name].name, people[name].initials, people[name].style, courses[name]) for name in courses]
+    course = recorded_course(record)
+    names = [member.name for member in course.cast if member.name in people]
+    last = {one.name: one for update in course.standings for one in update.characters}
     return StoryReport(
-        closeness=closeness(found, names),
-        rounds=[update.round for update in found],
-        supports=supports(found, names),
-        beliefs=[shown for name in names if (shown := _beliefs(found, story, name, people[name])) is not None],
-        influence=level_plot(
-            "Influence over the rounds", lines, highest=most, axis_name="round", labels=56, y_values=(0, most / 2, most)
-        )
-        if lines
-        else None,
-        resources=story.resources,
-        meetings=meetings(record.happenings),
-        votes=votes(record.happenings),
-        outcome=record.manifest.outcome,
+        course=course,
+        closeness=closeness(course.standings, names),
+        supports=supports(course.standings, names),
+        beliefs=[_beliefs(course.standings, last[name], people[name]) for name in names if _has_beliefs(last, name)],
+        influence=_influence(course.standings, names, people),
+        why={one.speaker: one.text for one in record.happenings if one.do == "ballot"},
     )
 
 
-def _beliefs(found: Sequence[Update], story: Story, name: str, person: Person) -> Beliefs | None:
-    courses = belief_courses(found, name)
-    held = list(zip(story.characters[name].beliefs, courses, strict=False))
-    if not held:
+def _has_beliefs(last: Mapping[str, CharacterNow], name: str) -> bool:
+    return name in last and bool(last[name].beliefs)
+
+
+def _influence(updates: Sequence[Update], names: Sequence[str], people: Mapping[str, Person]) -> Plot | None:
+    courses = influence_courses(updates, names)
+    if not courses:
         return None
-    letters = [chr(ord("a") + place) for place in range(len(held))]
-    styles = [f"p{place % COLOURS}" for place in range(len(held))]
-    series = [
-        Series(one.text, letter, style, points)
-        for (one, points), letter, style in zip(held, letters, styles, strict=True)
-    ]
-    plot = level_plot(
-        f"Beliefs of {person.name}",
-        series,
-        height=150,
-        highest=HIGHEST,
-        axis_name="round",
-        labels=44,
-        y_values=(0, 50, 100),
-    )
-    legend = [
-        (letter, style, one, points[-1][1]) for (one, points), letter, style in zip(held, letters, styles, strict=True)
-    ]
+    most = max(value for points in courses.values() for _, value in points)
+    lines = [Series(people[name].name, people[name].initials, people[name].style, courses[name]) for name in courses]
+    levels = (0, most / 2, most)
+    return level_plot("Influence", lines, highest=most, axis_name="round", labels=56, y_values=levels)
+
+
+def _beliefs(updates: Sequence[Update], last: CharacterNow, person: Person) -> Beliefs:
+    legend = [(chr(ord("a") + place), f"p{place % COLOURS}", belief) for place, belief in enumerate(last.beliefs)]
+    points = belief_lines(updates, last.name)
+    lines = [Series(belief.text, letter, style, points[belief.text]) for letter, style, belief in legend]
+    title, levels = f"Beliefs of {person.name}", (0, 50, 100)
+    plot = level_plot(title, lines, height=150, highest=HIGHEST, axis_name="round", labels=44, y_values=levels)
     return Beliefs(person, plot, legend)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable
-from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
+from page_parts import Page
 from run_folders import (
     EMOTIONS,
     HOSTILE,
@@ -29,46 +29,7 @@ from persimchat.runs.reports.report import report_html, write_report
 from persimchat.runs.reports.report_insights import MOST_POINTS
 from persimchat.state.plain_text import clean
 
-VOID = {"meta", "link", "br", "hr", "img", "input"}
 Refused = Callable[..., str]
-
-
-class Page(HTMLParser):
-    """A page taken apart: its elements, its text, its ids, what it refers to."""
-
-    def __init__(self, text: str) -> None:
-        super().__init__(convert_charrefs=True)
-        self.elements: list[tuple[str, dict[str, str | None]]] = []
-        self.text: list[str] = []
-        self.open: list[str] = []
-        self.feed(text)
-        self.close()
-        assert self.open == []
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.elements.append((tag, dict(attrs)))
-        if tag not in VOID:
-            self.open.append(tag)
-
-    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.elements.append((tag, dict(attrs)))
-
-    def handle_endtag(self, tag: str) -> None:
-        assert self.open.pop() == tag
-
-    def handle_data(self, data: str) -> None:
-        self.text.append(data)
-
-    def all(self, tag: str) -> list[dict[str, str | None]]:
-        return [attributes for name, attributes in self.elements if name == tag]
-
-    @property
-    def ids(self) -> list[str]:
-        return [attributes["id"] or "" for _, attributes in self.elements if "id" in attributes]
-
-    @property
-    def words(self) -> str:
-        return " ".join(" ".join(self.text).split())
 
 
 def page_of(folder: Path) -> Page:

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 import shutil
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
 import pytest
+from page_parts import Page
 from run_files import read_records, run_json
 
 from persimchat.personas.scenario import load_story, make_scenario
@@ -19,6 +22,7 @@ from persimchat.runs.folder.reading import read_run
 from persimchat.runs.reports.diff import compare
 from persimchat.runs.reports.estimate import estimate
 from persimchat.runs.reports.export import seen_by
+from persimchat.runs.reports.report import report_html
 from persimchat.runs.result import result_of
 from persimchat.runs.run.branch import branch_run, regenerate_run
 from persimchat.runs.run.replay import Replay
@@ -90,6 +94,31 @@ def test_the_story_that_the_document_tells_is_this_one(held: tuple[Path, list[Ev
     knows = seen_by(read_run(held[0], whole=True), "Veikko").happenings
     met_aino = [one for one in knows if one.do == "met" and one.speaker == "Tuuli Koskela"]
     assert [one.others for one in met_aino] == [["Olle Granat"]]
+
+
+def test_the_report_shows_who_is_close_who_knew_and_who_voted(held: tuple[Path, list[Event]]) -> None:
+    record = read_run(held[0])
+    html = report_html(record)
+    page = Page(html)
+    assert [key for key, number in Counter(page.ids).items() if number > 1] == []
+    assert {a["href"] for a in page.all("a")} <= {f"#{key}" for key in page.ids}
+    assert len(page.all("caption")) == len(page.all("table"))
+    last = {one.speaker: one for one in record.happenings if one.do == "standing"}
+    heat = re.findall(r'<td style="--v: ([\d.]+)">(\d+)', html)
+    assert heat == [
+        (f"{value / 100:.2f}", str(value)) for one in last.values() for value in in_listing(one.closeness, list(last))
+    ]
+    knowing = re.findall(r'<span class="unseen">(hears it|knows of it|nothing)</span>', html)
+    assert Counter(knowing) == {"hears it": 12, "knows of it": 6, "nothing": 6}
+    assert "The company should be sold." in page.words
+    assert page.words.count("heard by") == 12
+    assert "Beliefs of Aino Koskela" in page.words
+    for one in record.happenings:
+        assert one.do != "ballot" or one.text in page.words
+
+
+def in_listing(closeness: dict[str, int], names: list[str]) -> list[int]:
+    return [closeness[name] for name in names if name in closeness]
 
 
 def test_the_past_of_a_story_is_told_as_it_happened(held: tuple[Path, list[Event]]) -> None:
@@ -190,6 +219,27 @@ async def test_a_story_without_a_vote_goes_on_with_more_rounds(tmp_path: Path) -
     assert (more[-1].reason, more[-1].turn) == ("finished", 32)
     with pytest.raises(InputError, match="rounds are over"):
         await resumed(tmp_path / RUN, model="offline", timeout_s=50)
+
+
+async def test_a_story_whose_minds_go_without_a_part_is_kept_replayed_and_resumed_as_such(tmp_path: Path) -> None:
+    given = load_story().model_dump(by_alias=True)
+    left_out = ["planning", "thinking", "reflection", "memory"]
+    story = Scenario.model_validate({**given, "story": {**given["story"], "ablation": left_out}})
+    whole, parted = tmp_path / "whole", tmp_path / "parted"
+    await begin(whole, story)
+    manifest = run_json(whole / RUN)
+    assert manifest["scenario"]["story"]["ablation"] == left_out
+    replay = Replay(whole / RUN)
+    async for _ in replay.events():
+        pass
+    assert replay.comparison is not None
+    assert replay.comparison.same, replay.comparison.parts
+    await begin(parted, story, budget_calls=20, concurrent=False)
+    await resumed(parted / RUN, budget_calls=1000)
+    then, now = files(whole / RUN), files(parted / RUN)
+    assert {name for name in COMPARED if name != "transcript.md" and then[name] != now[name]} == set()
+    happened = read_records(whole / RUN / "story.jsonl")
+    assert not [one for one in happened if one["do"] in ("choice", "review", "ballot") and one.get("text")]
 
 
 async def test_a_branch_says_something_else_in_a_room_and_only_that_room_hears_it(folder: Path, tmp_path: Path) -> None:

@@ -11,11 +11,12 @@ from persimchat.app.web.setup.scenario_files import scenario_text, uploaded
 from persimchat.app.web.setup.specs import NOT_OF_STORIES
 from persimchat.app.web.shared.stories import read_plan
 from persimchat.app.web.story.closeness import edges, graph
-from persimchat.app.web.story.standing import belief_colours, belief_lines
+from persimchat.app.web.story.standing import belief_colours
 from persimchat.app.web.story.transcript import doing
 from persimchat.app.web.story.view import StoryView
 from persimchat.app.web.story.wording import outcome_sentence, short_names
 from persimchat.personas.scenario import load_story
+from persimchat.runs.reports.charts_story import belief_lines
 from persimchat.state.settings import Settings
 from persimchat.state.settlement import outcome_in_words
 
@@ -50,7 +51,7 @@ async def test_the_graph_and_the_lines(web: WebContext) -> None:
     assert [node["name"] for node in drawn["data"]] == ["Ada", "Bo", "Cy"]
     assert short_names(["Ada Lind", "Ada Vik"]) == {"Ada Lind": "Ada Lind", "Ada Vik": "Ada Vik"}
     assert drawn["links"][0]["source"] == "0" and drawn["links"][0]["value"] == 20
-    assert belief_lines(course, ADA) == {
+    assert belief_lines(course.standings, ADA) == {
         "I should lead.": [(0, 60), (1, 61)],
         "Bo Vik should lead.": [(0, 10), (1, 10)],
     }

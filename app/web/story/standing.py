@@ -15,8 +15,8 @@ from persimchat.app.web.story.view import StoryView
 from persimchat.app.web.story.wording import counted, outcome_sentence
 from persimchat.app.web.widgets import FIELD, avatar, card, named
 from persimchat.app.web.words import number, t
-from persimchat.runs.reports.charts import Point
-from persimchat.runs.reports.story_course import BeliefNow, CharacterNow, StoryCourse
+from persimchat.runs.reports.charts_story import belief_lines
+from persimchat.runs.reports.story_course import BeliefNow, CharacterNow
 from persimchat.state.plain_text import one_line
 
 FOR_NOBODY: Final = CHART_TEXT
@@ -47,16 +47,6 @@ def _row(first: str, *more: str) -> None:
 def strongest(beliefs: Sequence[BeliefNow]) -> BeliefNow | None:
     """The strongest belief, the first of equals; None without beliefs."""
     return max(beliefs, key=lambda one: one.score, default=None)
-
-
-def belief_lines(course: StoryCourse, name: str) -> dict[str, list[Point]]:
-    """A character's beliefs over the rounds: the strength of each by its text."""
-    found: dict[str, list[Point]] = {}
-    for update in course.standings:
-        for one in update.characters:
-            for belief in one.beliefs if one.name == name else ():
-                found.setdefault(belief.text, []).append((update.round, belief.score))
-    return found
 
 
 def belief_colours(beliefs: Sequence[BeliefNow], names: list[str]) -> list[str]:
@@ -165,7 +155,7 @@ class Beliefs:
             return
         names = [one.name for one in course.cast]
         colours = belief_colours(chosen.beliefs, names)
-        lines = belief_lines(course, chosen.name)
+        lines = belief_lines(course.standings, chosen.name)
         self._chart.draw(
             [line(text, tint, points) for (text, points), tint in zip(lines.items(), colours, strict=True)],
             t(

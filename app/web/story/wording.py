@@ -10,6 +10,7 @@ from persimchat.app.web.words import catalogue, t
 from persimchat.runs.events import StoryOutcome
 from persimchat.runs.reports.story_course import AWAKENING, RoomCourse, StageCourse, StoryCourse
 from persimchat.state.plain_text import one_line
+from persimchat.state.settlement import most
 
 LOCK: Final = "lock"
 DOOR: Final = "meeting_room"
@@ -76,4 +77,5 @@ def outcome_sentence(outcome: StoryOutcome, decider: str) -> str:
         return t("story.nobody_won")
     if len(outcome.winners) > 1:
         return t("story.draw", names=listed(outcome.winners), votes=votes)
-    return t("story.elected", name=one_line(outcome.winners[0]), votes=votes)
+    tied = len(most(outcome.open, list(outcome.open))) > 1
+    return t("story.elected_after_tie" if tied else "story.elected", name=one_line(outcome.winners[0]), votes=votes)

@@ -1,0 +1,45 @@
+"""The released stories of AgentGroupChat, converted and held with the offline model for one round each."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from story_talks import last_of
+
+from persimchat.graph.stories.story import build_story
+from persimchat.models.offline.chat_model import OfflineChatModel
+from persimchat.personas.scenario import load_scenario
+from persimchat.personas.story_conversion import convert_story
+from persimchat.state.settings import Settings
+
+pytestmark = pytest.mark.proof
+
+
+@pytest.mark.parametrize("name", ["succession", "philosopher", "famous"])
+async def test_a_released_story_is_held_and_no_prompt_has_an_id(
+    name: str, shared: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = shared / "data" / "stories" / name
+    if not folder.is_dir():
+        pytest.skip(f"no {folder}")
+    file, prompts = tmp_path / "story.yaml", list[str]()
+    file.write_text(convert_story(folder).text, encoding="utf-8")
+    answer = OfflineChatModel.answer
+
+    def noted(model: OfflineChatModel, messages: list[Any]) -> str:
+        prompts.append("\n".join(str(message.text) for message in messages))
+        return answer(model, messages)
+
+    monkeypatch.setattr(OfflineChatModel, "answer", noted)
+    scenario = load_scenario(file)
+    given = scenario.model_dump(by_alias=True, exclude={"settings"})
+    made = Settings(**{**scenario.settings, "model": "offline", "seed": 1, "rounds": 1})
+    config: Any = {"configurable": {"thread_id": name}}
+    state = await last_of(build_story().astream(given, config, context=made, stream_mode="values"))
+    assert state["stop_reason"] == "settled"
+    assert {outcome for row in state["judgements"].values() for outcome in row} == {"valid"}
+    assert len(prompts) > 100
+    assert [found for text in prompts for found in re.findall(r"\b[CR]\d{4}\b", text)] == []
