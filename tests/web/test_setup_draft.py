@@ -207,7 +207,7 @@ def test_every_setting_has_a_value_where_it_is_not_filled_in():
 
 def test_every_setting_can_be_written_and_read():
     values = {
-        **Settings().model_dump(mode="json"),
+        **usual(Settings(), "discussion"),
         "choices": ["a b", "c"],
         "prices": {"m: 1": [0.5, 2]},
         "module_models": {"judge": "openai:gpt-4o", "selector": "true"},

@@ -14,7 +14,14 @@ from persimchat.state.settlement import most
 
 LOCK: Final = "lock"
 DOOR: Final = "meeting_room"
-ICONS: Final = {"private": LOCK, "confidential": DOOR, "group": "groups", "settlement": "how_to_vote"}
+ICONS: Final = {
+    "private": LOCK,
+    "confidential": DOOR,
+    "group": "groups",
+    "rooms": DOOR,
+    "plenary": "groups",
+    "settlement": "how_to_vote",
+}
 """Pictures of stages, by kind; a word always stands beside one."""
 
 
