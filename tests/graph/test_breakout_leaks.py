@@ -81,8 +81,8 @@ COGNITION = st.sampled_from(["full", "compact", "lean"])
 
 
 @pytest.mark.proof
-@settings(max_examples=12)
-@given(st.integers(4, 7), st.lists(ALONE, min_size=1, max_size=3), st.integers(1, 2), COGNITION, st.booleans())
+@settings(max_examples=8)
+@given(st.integers(5, 7), st.lists(ALONE, min_size=1, max_size=3), st.integers(1, 2), COGNITION, st.booleans())
 async def test_no_shape_of_breakouts_leaks(
     people: int, stages: list[dict[str, Any]], rounds: int, cognition: str, filtering: bool
 ) -> None:
@@ -95,8 +95,8 @@ async def test_no_shape_of_breakouts_leaks(
 
 
 @pytest.mark.proof
-@settings(max_examples=12)
-@given(st.integers(2, 3), st.integers(2, 3), st.lists(st.one_of(ALONE, BY_TWO), min_size=1, max_size=3), COGNITION)
+@settings(max_examples=8)
+@given(st.integers(2, 3), st.integers(3, 3), st.lists(st.one_of(ALONE, BY_TWO), min_size=1, max_size=3), COGNITION)
 async def test_no_story_whose_minds_hear_leaks(
     mains: int, others: int, stages: list[dict[str, Any]], cognition: str
 ) -> None:
