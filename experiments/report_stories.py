@@ -75,7 +75,7 @@ def _winners(found: Tables) -> Iterator[Shown]:
             "Who won, over runs",
             [*_axes(found), "winner", "runs", "won", "share", "95 % interval"],
             rows,
-            ["The interval is Wilson's: between which shares the true one may well lie, for a run of another seed."],
+            ["The interval is Wilson's: where the share may well lie if very many runs were held."],
         )
 
 

@@ -173,32 +173,94 @@ def story_utterances(story: Story, rounds: int) -> int:
         story: its section of the scenario.
         rounds: how many rounds it has.
     """
-    each = 0
+    everybody, mains = len(story.characters), len(story.mains)
+    each = sum(stage.made(everybody, mains) for stage in story.stages)
+    return rounds * each + (everybody if story.settlement is not None else 0)
+
+
+@dataclass(frozen=True)
+class Hearing:
+    """How often the minds of a story that hear and think are asked.
+
+    Attributes:
+        heard: utterances heard, added up over all who hear them, their speakers included.
+        by_two: those of them that are heard in talks of two.
+        thoughts: thoughts while others speak.
+    """
+
+    heard: int
+    by_two: int
+    thoughts: int
+
+
+def hearing_of_story(story: Story, settings: Settings) -> Hearing:
+    """How often minds hear and think in a story, if every host finds a partner and nobody falls silent.
+
+    Beside every utterance, all others where it is made think.
+
+    Args:
+        story: its section of the scenario.
+        settings: `rounds` and `cognition` are read; strategists neither hear nor think.
+    """
+    if settings.cognition == "strategist":
+        return Hearing(0, 0, 0)
+    everybody, mains = len(story.characters), len(story.mains)
+    talks = [(everybody, everybody)] if story.settlement is not None else []
+    by_two = 0
     for stage in story.stages:
-        each += stage.exchanges * (len(story.characters) if stage.kind == "group" else 2 * len(story.mains))
-    return rounds * each + (len(story.characters) if story.settlement is not None else 0)
+        if stage.by_two:
+            by_two += settings.rounds * 2 * stage.made(everybody, mains)
+        else:
+            sizes = stage.split.sizes(everybody) if stage.split is not None else [everybody]
+            talks += settings.rounds * [(size, stage.made(everybody, mains) // len(sizes)) for size in sizes]
+    heard = sum(size * made for size, made in talks)
+    thoughts = sum((size - 1) * made for size, made in talks) + by_two // 2
+    return Hearing(heard + by_two, by_two, thoughts if settings.planning_and_reflection else 0)
 
 
-def calls_of_story(story: Story, settings: Settings) -> dict[str, int]:
+def calls_of_story(story: Story, settings: Settings, reflecting: float) -> dict[str, float]:
     """How many calls a story makes by task, if every host finds a partner and nobody falls silent.
 
     Args:
         story: its section of the scenario.
-        settings: `rounds` is read.
+        settings: `rounds`, `cognition` and what minds do are read.
+        reflecting: share of thoughts that reflect, 0 to 1.
     """
     everybody, mains, voters = len(story.characters), len(story.mains), len(story.voters)
-    rooms = settings.rounds * mains * sum(stage.kind != "group" for stage in story.stages)
+    rooms = settings.rounds * mains * sum(stage.by_two for stage in story.stages)
+    together = settings.rounds * everybody * sum(stage.split is not None for stage in story.stages)
     second = sum(not story.outcomes and any(one != voter for one in story.mains) for voter in story.voters)
-    reviews = everybody * (settings.rounds + story.first_impressions)
-    calls = {
+    reviews = everybody * (settings.rounds + story.first_impressions) if mains else 0
+    calls: dict[str, float] = {
         "stocktaking": 2 * rooms,
         "choice": rooms,
-        "story_utterance": story_utterances(story, settings.rounds),
-        "summary": 2 * rooms,
+        "utterance" if settings.cognition != "strategist" else "story_utterance": story_utterances(
+            story, settings.rounds
+        ),
+        "summary": 2 * rooms + together,
         "review": reviews,
         "ballot": 2 * voters + second,
+        **_calls_of_hearing(hearing_of_story(story, settings), everybody, settings, reflecting),
     }
     return {task: number for task, number in calls.items() if number}
+
+
+def _calls_of_hearing(hearing: Hearing, everybody: int, settings: Settings, reflecting: float) -> dict[str, float]:
+    """The calls of minds that hear and think, by task."""
+    heard, thoughts = hearing.heard, hearing.thoughts
+    calls: dict[str, float] = {"reflection": thoughts * reflecting, "planning": thoughts * (1 - reflecting)}
+    if settings.memory_filtering:  # before its first thought or percept, a mind has nothing to filter
+        calls["memory_filtering"] = max(0, heard + thoughts - everybody)
+    match settings.cognition:
+        case "full":
+            calls |= {"perception": heard, "focal_points": heard}
+            calls |= dict.fromkeys(("emotion", "need_to_talk"), heard + everybody)
+            calls["action"] = heard if settings.planning_and_reflection else 0
+        case "compact":
+            calls |= {"hearing": heard, "appraisal": heard + everybody}
+        case "lean":
+            calls |= {"reaction": heard, "appraisal": everybody}
+    return calls
 
 
 MODULE_OF: Final = {

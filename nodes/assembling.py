@@ -18,6 +18,7 @@ from persimchat.state.mind import Mind
 from persimchat.state.persona import Persona
 from persimchat.state.scenario import Scenario
 from persimchat.state.settings import Settings
+from persimchat.state.story import Story
 
 
 def _topic(state: ConversationInput) -> str:
@@ -115,6 +116,35 @@ def refuse_half_a_story(scenario: Scenario, settings: Settings) -> None:
             f"a scenario with a section story cannot be held as a {settings.mode}",
             where=f"setting mode={settings.mode}",
             remedy="Leave the mode out, or the section story.",
+        )
+    if scenario.story is not None:
+        refuse_unfit_minds(scenario.story, scenario.participants, settings)
+
+
+def refuse_unfit_minds(story: Story, participants: Sequence[Persona], settings: Settings) -> None:
+    """Refuse plenary and rooms of strategists, and people and ablations among minds that hear.
+
+    Raises:
+        InputError: one of these.
+    """
+    if story.needs_minds and settings.cognition == "strategist":
+        raise InputError(
+            "plenary and rooms go by need to talk, which cognition=strategist does not judge",
+            where="setting cognition=strategist",
+            remedy="Set cognition=full (or compact, lean), or leave the stages plenary and rooms out.",
+        )
+    if story.ablation and settings.cognition != "strategist":
+        raise InputError(
+            f"ablation leaves out parts of strategists, not of minds with cognition={settings.cognition}",
+            where="field story.ablation",
+            remedy="Leave ablation out, or cognition." if not story.needs_minds else "Leave ablation out.",
+        )
+    people = [persona.name for persona in participants if persona.human]
+    if people and settings.cognition != "strategist":
+        raise InputError(
+            f"people can take part in stories of strategists only, not with cognition={settings.cognition} yet",
+            where=f"participant {people[0]}",
+            remedy="Let a model take this part" + (", or leave cognition out." if not story.needs_minds else "."),
         )
 
 

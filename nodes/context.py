@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from persimchat.memory.recollection import memories_of
-from persimchat.prompts import blocks
+from persimchat.prompts import blocks, story_blocks
 from persimchat.prompts.blocks import Block
 from persimchat.state.memory import PINNED, Memory
 from persimchat.state.mind import Mind, Step
@@ -45,7 +45,7 @@ def common_blocks(mind: Step, shown: Sequence[Memory] = (), *, knowledge: bool =
     """
     situation, name, spoken = mind["situation"], mind["name"], mind.get("utterances", 0)
     heard = mind.get("heard")
-    return {
+    common = {
         "basic_information": blocks.basic_information(persona_of(mind), knowledge=knowledge),
         "needs_and_emotions": blocks.needs_and_emotions(mind),
         "relationships": blocks.relationships(situation),
@@ -61,6 +61,10 @@ def common_blocks(mind: Step, shown: Sequence[Memory] = (), *, knowledge: bool =
         "heard": blocks.heard(heard, name, situation["present"]) if heard else Block("heard", ()),
         "closing": situation["closing"],
     }
+    story = situation.get("story")
+    if story is None or "heard" not in story:
+        return common
+    return common | story_blocks.blocks_of_mind(situation, story, name, shown, mind.get("stm"), heard, spoken)
 
 
 def question(mind: Step, settings: Settings, module: str) -> dict[str, Any]:

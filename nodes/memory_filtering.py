@@ -9,7 +9,6 @@ from __future__ import annotations
 from persimchat.memory.recollection import similarity
 from persimchat.models.asking import appraise
 from persimchat.nodes.context import common_blocks, question, shown_memories
-from persimchat.prompts.blocks import Item
 from persimchat.state.judgement import Consolidation
 from persimchat.state.memory import Memory
 from persimchat.state.mind import Step
@@ -29,13 +28,13 @@ async def filter_memory(mind: Step, settings: Settings) -> Step:
     nearest = await similarity(
         settings, simulation, name, Memory.model_validate(stm), mind["alive"], mind.get("unsaved", [])
     )
-    shown = await shown_memories(mind, settings)
+    common = common_blocks(mind, await shown_memories(mind, settings))
     answer = await appraise(
         "memory_filtering",
         Consolidation,
         **question(mind, settings, "memory_filtering"),
-        **common_blocks(mind, shown),
-        leaving=Item("stm", stm),
+        **common,
+        leaving=common["short_term_memory"].items[0],
         similarity=nearest,
     )
     return {"keep": answer.value is None or answer.value.keep, "outcomes": judged([answer.call])}

@@ -11,7 +11,7 @@ from persimchat.models.failures import is_transient
 from persimchat.models.naming import parse_model_name
 from persimchat.models.registry import model_name
 from persimchat.nodes.context import common_blocks, question, shown_memories
-from persimchat.nodes.story_context import SETTLEMENT, room_of, speech_blocks
+from persimchat.nodes.story_context import SETTLEMENT, place_of_talk, room_of, speech_blocks, talk_blocks
 from persimchat.nodes.wording_check import Wording, checked
 from persimchat.prompts import blocks
 from persimchat.prompts.blocks import Block
@@ -111,12 +111,16 @@ async def _spoken(
     template: Template, mind: Step, settings: Settings, message_id: str, *, avoid: Sequence[str] = (), **more: Any
 ) -> Spoken:
     situation = mind["situation"]
-    if (story := situation.get("story")) is not None:
+    story = situation.get("story")
+    if story is not None and template == "story_utterance":
         by_letter = speech_blocks(mind)
         shown = [by_letter[letter] for letter in settings.prompt_order]
         more["place"] = "room" if story["room"] is not None else "speech" if story["stage"] == SETTLEMENT else "group"
     else:
         common = common_blocks(mind, await shown_memories(mind, settings), knowledge=True)
+        if story is not None:
+            common |= talk_blocks(mind, common)
+            more["place"] = place_of_talk(mind)
         shown = in_order(common, settings.prompt_order)
     return await speak(
         template,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Final, cast
 
 from persimchat.nodes.context import persona_of, question
@@ -87,6 +88,32 @@ def speech_blocks(mind: Step) -> dict[str, Block]:
         "e": Block("environment", (*scene, *around)),
         "c": words_heard(mind),
     }
+
+
+def talk_blocks(mind: Step, common: Mapping[str, Block]) -> dict[str, Block]:
+    """The blocks of an utterance of a mind that hears and thinks, which has more to say than in a conversation.
+
+    Its own summaries of this round's talks stand with its memories; stocktaking, aims and a host's plan with its plan.
+
+    Args:
+        mind: the speaker's.
+        common: the blocks that all its modules have.
+    """
+    own, story = mind["story"], story_of(mind)
+    kept = story_blocks.happened(story).items
+    return {
+        "memories": Block("memories", (*common["memories"].items, *kept)),
+        "plan_and_identity": Block(
+            "plan_and_identity", (*common["plan_and_identity"].items, *story_blocks.plan_in_story(own))
+        ),
+    }
+
+
+def place_of_talk(mind: Step) -> str:
+    """Where a mind that hears and thinks speaks: "room", "plenary", as its room's "report", or as a last "speech"."""
+    if story_of(mind)["room"] is not None:
+        return "room"
+    return mind.get("asks") or "plenary"
 
 
 def part_of_act(mind: Step, answer: dict[str, Any] | None) -> StoryMind:

@@ -1,4 +1,4 @@
-"""Summarising: what a character keeps of a talk of two (Gu et al. 2024, the action *summarise*)."""
+"""Summarising: what a character keeps of a talk of two, or of its room (Gu et al. 2024, the action *summarise*)."""
 
 from __future__ import annotations
 
@@ -23,6 +23,7 @@ async def sum_up(mind: Step, settings: Settings) -> Step:
         **known_blocks(mind),
         room=story_blocks.room(story),
         last_utterances=words_heard(mind),
+        stage=story["stage"],
     )
     found = answer.value.model_dump() if answer.value is not None else None
     arriving = []

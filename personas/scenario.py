@@ -124,7 +124,7 @@ def _scenario(document: Document, base: Path) -> Scenario:
     goals = by_full_name(document, ("social_goals",), names)
     story = story_in(document, personas)
     if story is not None:
-        settings = _of_story(document, settings)
+        settings = _of_story(document, settings, Story.model_validate(story))
     resolved = {
         **{key: value for key, value in data.items() if value is not None},
         "participants": personas,
@@ -144,10 +144,11 @@ def _scenario(document: Document, base: Path) -> Scenario:
         raise input_error(error, Scenario, Document(resolved, document.source, lines)) from None
 
 
-def _of_story(document: Document, settings: dict[str, Any]) -> dict[str, Any]:
-    """The settings of a scenario with a story."""
+def _of_story(document: Document, settings: dict[str, Any], story: Story) -> dict[str, Any]:
+    """The settings of a scenario with a story; without main characters, minds hear and think unless it says more."""
+    minds = {} if story.mains else {"cognition": "full"}
     try:
-        Settings.model_validate(found := {"mode": "story", **settings})
+        Settings.model_validate(found := {"mode": "story", **minds, **settings})
     except ValidationError as error:
         raise input_error(error, Settings, document, ("settings",)) from None
     if found["mode"] != "story":

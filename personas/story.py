@@ -47,6 +47,8 @@ def story_in(document: Document, personas: Sequence[Persona]) -> dict[str, Any] 
             read.named(resource, (*_AT, "resources", number), "owner")
             for number, resource in enumerate(section["resources"])
         ]
+    if isinstance(section.get("stages"), list):
+        section["stages"] = [read.stage(stage, (*_AT, "stages", n)) for n, stage in enumerate(section["stages"])]
     if isinstance(section.get("settlement"), Mapping):
         section["settlement"] = read.settlement(section["settlement"])
     lines = {read.renamed(at): line for at, line in document.lines.items()}
@@ -95,6 +97,20 @@ class _Reading:
         if isinstance(found.get("closeness"), Mapping):
             found["closeness"] = by_full_name(self._document, (*at, "closeness"), self._names)
         return found
+
+    def stage(self, given: Any, at: Location) -> Any:
+        """A stage whose groups have full names. Anything else stays unchanged."""
+        split = given.get("split") if isinstance(given, Mapping) else None
+        if not isinstance(given, Mapping) or not isinstance(split, Mapping):
+            return given
+        groups = split.get("groups")
+        if not isinstance(groups, list) or not all(isinstance(group, list) for group in groups):
+            return given
+        at = (*at, "split", "groups")
+        named = [
+            [self.name(name, (*at, n, place)) for place, name in enumerate(group)] for n, group in enumerate(groups)
+        ]
+        return {**given, "split": {**split, "groups": named}}
 
     def settlement(self, given: Mapping[str, Any]) -> Any:
         """The section on the vote."""

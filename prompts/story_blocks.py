@@ -5,10 +5,13 @@ No block tells the number of utterances: it would tell of talks that the charact
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from bisect import bisect_right
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+from persimchat.prompts import blocks
 from persimchat.prompts.blocks import Block, Item, last_utterances
+from persimchat.state.memory import Memory
 from persimchat.state.mind import Situation, Utterance
 from persimchat.state.standing import strongest
 from persimchat.state.story_mind import StoryMind, StorySituation
@@ -80,7 +83,8 @@ def room(story: StorySituation) -> Block:
     if room is None:
         return Block("room", ())
     others = [Item("beside_me", other, prunable=False) for other in room["others"]]
-    return Block("room", (*others, Item("room", {"public": room["public"]}, prunable=False)))
+    number = [Item("room_number", {key: room[key] for key in ("number", "of")})] if "number" in room else []
+    return Block("room", (*others, Item("room", {"public": room["public"]}, prunable=False), *number))
 
 
 def plan(topics: Sequence[str]) -> Block:
@@ -107,3 +111,54 @@ def words(recent: Sequence[Utterance], story: StorySituation, name: str) -> Bloc
     if story["room"] is None:
         return last_utterances(recent, name)
     return last_utterances([{**one, "heard_by": []} for one in recent], name)
+
+
+def blocks_of_mind(
+    situation: Situation,
+    story: StorySituation,
+    name: str,
+    shown: Sequence[Memory],
+    stm: Mapping[str, Any] | None,
+    heard: Utterance | None,
+    spoken: int,
+) -> dict[str, Block]:
+    """The blocks of a mind that hears and thinks in a story which differ from those of a conversation.
+
+    Round, stage and room stand in place of the conversation's progress, and all times are those of the character's own
+    clock: how many utterances it had heard. In a room, its words are not marked as whispers, for all there hear them.
+
+    Args:
+        situation: the story as the character sees it.
+        story: the part of it on rounds, stages and rooms.
+        name: the character's.
+        shown: recalled memories within budget.
+        stm: the memory in short-term memory.
+        heard: the utterance just heard, if any.
+        spoken: how often the character has spoken.
+    """
+    clock = story.get("heard", [])
+
+    def own_time(turn: int) -> int:
+        return bisect_right(clock, turn)
+
+    scene = blocks.scene(situation, name)
+    time = Item("story_time", {key: story[key] for key in ("round", "rounds", "stage")}, prunable=False)
+    decider = [Item("decider", {"name": story["decider"]})] if story["decider"] else []
+    counts = (Item("heard_so_far", {"count": len(clock)}), Item("spoken", {"count": spoken}))
+    progress = Block("progress", (time, *decider, *room(story).items, *counts))
+    there = story["room"] is not None
+    unmarked: Any = {**heard, "heard_by": []} if heard and there else heard
+    return {
+        "memories": blocks.memories([one.model_copy(update={"turn": own_time(one.turn)}) for one in shown]),
+        "short_term_memory": blocks.short_term_memory({**stm, "turn": own_time(stm["turn"])} if stm else None),
+        "environment": Block("environment", (*scene.items, *progress.items)),
+        "scene": scene,
+        "progress": progress,
+        "last_utterances": words(situation["recent"], story, name),
+        **({"heard": blocks.heard(unmarked, name, situation["present"])} if heard else {}),
+    }
+
+
+def plan_in_story(mind: StoryMind) -> tuple[Item, ...]:
+    """What a mind that hears and thinks has in mind besides its plan: last stocktaking, aims, a host's plan."""
+    return (*stock(mind).items, *aims(mind).items, *plan(mind["plan"]).items)

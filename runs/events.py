@@ -5,7 +5,8 @@ on), `verdict` (in debates, if the judge was asked), `mind` (one per agent), `ju
 `turn_ended`; and at last `stopped`. docs/events.md has the whole order, with people, silences and interventions. The
 minds at their awakening (turn 0) come before the first `speaking`. Baselines have no `mind`. Except for group_chat,
 they have no `speaking` and `token`, and several of their utterances may come at a time; so do those of a story's group.
-In a story, `happening` tells what happens between utterances, and `mind` comes only after an update.
+In a story, `happening` tells what happens between utterances, and `mind` comes only after an update, unless minds hear
+and think.
 """
 
 from __future__ import annotations
@@ -14,6 +15,9 @@ from typing import Annotated, Any, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
+from persimchat.runs.folder.debate_record import Concluded as Concluded
+from persimchat.runs.folder.debate_record import Position as Position
+from persimchat.runs.folder.debate_record import Standing as Standing
 from persimchat.runs.folder.mind_record import MindRecord as MindRecord
 from persimchat.runs.folder.mind_record import RecalledMemory as RecalledMemory
 from persimchat.runs.folder.stored import (
@@ -31,8 +35,7 @@ from persimchat.runs.folder.stored import (
 )
 from persimchat.runs.folder.story_record import StoryOutcome as StoryOutcome
 from persimchat.runs.folder.totals import Totals as Totals
-from persimchat.state.person_answer import Asked as PersonAsked
-from persimchat.state.person_answer import StoryQuestion
+from persimchat.state import person_answer
 
 EVENTS_VERSION: Final = 1
 
@@ -128,21 +131,6 @@ class Uttered(Stored, _Event):
         return self.response_time_s or None
 
 
-class Position(Stored):
-    """A participant's position in a debate, as the judge sees it."""
-
-    agent: str
-    position: str = ""
-    answer: str | None = Field(
-        default=None,
-        exclude_if=is_none,
-        description="the position in the debate's form of answer; left out if any text is an answer, or it is unclear",
-    )
-    agrees: bool = Field(
-        description="whether the participant agrees with the answer, or, without consensus, with the majority"
-    )
-
-
 class Judged(Stored, _Event):
     """The judge of a debate has given a verdict: the fields of one line of verdicts.jsonl."""
 
@@ -182,36 +170,6 @@ class Analysed(Stored, _Event):
         return not self.failed and None not in (self.coherence, self.sentiment, self.engagement)
 
 
-class Standing(Stored):
-    """A participant's position when a debate reached a conclusion that holds under conditions."""
-
-    agent: str
-    position: str = Field(
-        default="", description="as the judge sees it, or the participant's own answer; empty if not known"
-    )
-    words: str = Field(default="", description="the participant's last utterance that all heard")
-
-
-class Concluded(Stored):
-    """The result of a debate."""
-
-    answer: str = Field(description="the common answer, or the position of the majority")
-    consensus: bool
-    reasoning: str = ""
-    supporters: list[str] = Field(default=[], description="agents who hold it, in order of listing")
-    by: str = Field(default="", description="who found the answer: the judge, or the baseline's name")
-    conditional: str | None = Field(
-        default=None,
-        exclude_if=is_none,
-        description="the conditions under which the answer holds; left out if there are none",
-    )
-    positions: list[Standing] = Field(
-        default=[],
-        exclude_if=is_empty,
-        description="the positions of all participants; left out if there are no conditions",
-    )
-
-
 class Happened(Stored, _Event):
     """Something happened in a story beside words: the fields of one line of story.jsonl.
 
@@ -221,10 +179,12 @@ class Happened(Stored, _Event):
     event: Literal["happening"] = "happening"
     turn: Turn = Field(description="utterances so far")
     round: Count = Field(description="0 before the first round; in the vote, one more than there are rounds")
-    stage: str = Field(default="", description="private, confidential or group; empty outside the stages")
+    stage: str = Field(
+        default="", description="private, confidential, group, plenary or rooms; empty outside the stages"
+    )
     do: str = Field(
-        description="what: stage (begins), met (two meet), stock, choice, summary, review, standing (where a "
-        "character stands after an update), guess, ballot, closed_ballot, outcome"
+        description="what: stage (begins), met (two meet, or a room opens), stock, choice, summary, review, standing "
+        "(where a character stands after an update), guess, ballot, closed_ballot, outcome"
     )
     speaker: str = Field(default="", description="whose doing it is; empty for the story's own")
     heard_by: list[str] | None = Field(
@@ -283,12 +243,10 @@ class Asked(_Event):
     event: Literal["asked"] = "asked"
     turn: int = Field(description="utterances so far")
     agent: str = Field(description="who is asked")
-    what: PersonAsked
+    what: person_answer.Asked
     problem: str = Field(default="", description="what was wrong with the previous answer; empty at first")
-    story: StoryQuestion | None = Field(
-        default=None,
-        exclude_if=is_none,
-        description="in a story: where it stands, who may be named, and all that the character knows",
+    story: person_answer.StoryQuestion | None = Field(
+        default=None, exclude_if=is_none, description="in a story: who may be named, and all that the character knows"
     )
 
 

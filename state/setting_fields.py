@@ -182,7 +182,7 @@ class SettingFields(BaseModel):
         default_factory=_cognition,
         description="how often a mind asks its model: full (each module in its own call: 6 calls per utterance and "
         "agent), compact (perception in one call, appraisal in another: 3), lean (both in one call: 2); strategist "
-        "(stories only, and their default: it takes stock, chooses, sums up and reviews)",
+        "(stories only, their default: it takes stock, chooses, sums up, reviews; others also hear and think there)",
         json_schema_extra={"default": "full"},
     )
     listeners: Annotated[Listeners | Literal["all"], About(group="agents", option="WHO")] = Field(

@@ -120,9 +120,10 @@ class Settings(SettingFields):
                     call_default_factory=True, validated_data={"mode": "story"}
                 ):
                     raise ValueError(f"{name}={getattr(self, name)} does not go with a story; leave {name} out")
-        if (self.cognition == "strategist") != (self.mode == "story"):
-            fits = "strategist goes with stories only" if self.mode != "story" else "stories know strategist only"
-            raise ValueError(f"cognition={self.cognition}: {fits}; leave cognition out")
+        if self.cognition == "strategist" and self.mode != "story":
+            raise ValueError("cognition=strategist: strategist goes with stories only; leave cognition out")
+        if self.mode == "story" and self.cognition != "strategist" and self.listeners != "all":
+            raise ValueError(f"listeners={self.listeners} does not go with a story; leave listeners out")
         if self.baseline in IN_ROUNDS and self.mode != "debate":
             raise ValueError(f"baseline={self.baseline} is a debate; set mode=debate, or use `persimchat debate`")
         if self.baseline is not None:

@@ -13,6 +13,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 from persimchat.state.document import Location
 from persimchat.state.errors import suggestion
 from persimchat.state.normalise import seen, visible_form
+from persimchat.state.stage import Stage
 
 NOBODY: Final = "nobody"
 """What a belief is for, if it is for no participant."""
@@ -90,21 +91,6 @@ class Resource(_Part):
 
 Ablation = Literal["planning", "thinking", "reflection", "memory"]
 """A part of the minds of a story's characters that an ablation leaves out."""
-Kind = Literal["private", "confidential", "group"]
-Partners = Literal["anyone", "others", "own_camp", "other_camp"]
-
-
-class Stage(_Part):
-    """A stage of a round."""
-
-    kind: Kind = Field(description="talks of two that nobody notices, talks of two that all notice, or all together")
-    exchanges: Annotated[int, Field(strict=True, ge=1, le=20)] = Field(
-        default=3, description="utterances of each in a talk of two; in the group, how often everybody speaks"
-    )
-    partners: Partners = Field(
-        default="anyone",
-        description="whom a host may choose: anyone, others (who are no main characters), own_camp or other_camp",
-    )
 
 
 class Settlement(_Part):
@@ -147,7 +133,9 @@ class Problem(NamedTuple):
 class Story(_Part):
     """The section `story`: every participant is one of its `characters`, in order of listing."""
 
-    characters: dict[Name, Character] = Field(description="the participants' parts, by name")
+    characters: dict[Name, Character] = Field(
+        description="the participants' parts, by name; without a main one, the group only splits and comes together"
+    )
     resources: list[Resource] = Field(default_factory=list, max_length=100, description="what characters own")
     stages: list[Stage] = Field(
         default_factory=_usual_stages, min_length=1, max_length=20, description="the stages of a round, in order"
@@ -167,6 +155,11 @@ class Story(_Part):
     def mains(self) -> list[str]:
         """The main characters, in order of listing."""
         return [name for name, character in self.characters.items() if character.main]
+
+    @property
+    def needs_minds(self) -> bool:
+        """Whether some stage goes by need to talk, which minds of strategists do not have."""
+        return any(stage.kind in ("plenary", "rooms") for stage in self.stages)
 
     @property
     def in_order(self) -> list[str]:
@@ -201,11 +194,17 @@ class Story(_Part):
         """
         yield from self._unknown(names)
         yield from self._doubled()
-        if not self.mains:
-            yield Problem(("characters",), "no character is a main one", "Write main: true for those who can win.")
+        if not self.mains and (self.settlement is not None or any(stage.by_two for stage in self.stages)):
+            what = "no character is a main one, and private and confidential stages and votes need some"
+            yield Problem(
+                ("characters",), what, "Write main: true for those who can win, or have plenary and rooms alone."
+            )
         yield from self._settled()
         for number, stage in enumerate(self.stages):
-            for host in self.mains if stage.kind != "group" else ():
+            following = self.stages[number + 1] if number + 1 < len(self.stages) else None
+            for at, what, remedy in stage.problems(names, following):
+                yield Problem(("stages", number, *at), what, remedy)
+            for host in self.mains if stage.by_two else ():
                 if not self.partners(host, stage):
                     yield Problem(
                         ("stages", number),

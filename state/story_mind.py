@@ -53,7 +53,7 @@ class StorySituation(TypedDict):
     resources: list[dict[str, Any]]
     """`name`, `owner`, `influence`, `topics`, `description`."""
     room: dict[str, Any] | None
-    """`others`, with what they are known as, and `public`; None outside rooms."""
+    """`others`, with what they are known as, `public`, and of a split group `number` and `of`; None outside rooms."""
     happened: list[Seen]
     """Oldest first."""
     candidates: list[str]
@@ -63,5 +63,7 @@ class StorySituation(TypedDict):
     change: int
     """The greatest change of an update."""
     decider: str
+    heard: NotRequired[list[int]]
+    """For minds that hear and think: the numbers of the utterances that the character has heard, its own clock."""
     ablation: NotRequired[list[Ablation]]
     """What the mind goes without; missing if nothing."""

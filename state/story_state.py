@@ -28,13 +28,15 @@ class Act(TypedDict):
     host: str
     """Who has chosen the partner; empty outside rooms."""
     rest: list[str]
-    """The hosts of this stage that have not had their turn."""
+    """The hosts of this stage that have not had their turn; or who reports, or has a last speech, afterwards."""
     left: int
-    """Utterances left in a room, or chat rounds left in the group, this one included."""
+    """Utterances left in a room or a talk in turn, or chat rounds left in the group, this one included."""
     room: str
     """The open room; empty outside rooms."""
     asks: NotRequired[str]
-    """For ballots: "guess" or "vote"."""
+    """For ballots: "guess" or "vote"; for words in turn: "report" of a room, or last "speech"."""
+    since: NotRequired[int]
+    """In a talk of several who speak in turn: utterances made before the act."""
     partner: NotRequired[str]
     """Whom a branch has chosen for the host, from its stocktaking to its choice; empty for nobody."""
     again: NotRequired[bool]
@@ -42,14 +44,14 @@ class Act(TypedDict):
 
 
 class Room(TypedDict):
-    """A talk of two."""
+    """A talk of two, or one of the rooms into which the group has split."""
 
     members: list[str]
-    """The host first."""
+    """The host first; in a split group, in order of listing."""
     round: int
     stage: int
     public: bool
-    """Whether all know that the two meet."""
+    """Whether all know that they meet."""
     opened: int
     """Utterances made when it opened."""
     open: bool

@@ -19,6 +19,7 @@ OUTPUT = ("text",)
 
 FETCHED = "needs a model that is fetched first: make real does, and tests/models/test_getting.py gets from loopback"
 HUB_FILE = "hf:bartowski/Llama-3.2-3B-Instruct-GGUF/Llama-3.2-3B-Instruct-Q4_K_M.gguf"
+EFFECT = "takes minutes: tests/experiments/test_story_effects.py runs the example with fewer seeds"
 CLUSTER = "needs several machines: tests/experiments/test_engines.py runs workers on this one"
 
 NOT_RUN = {
@@ -52,6 +53,8 @@ NOT_RUN = {
         "docs/web.md",
         "curl -sN http://127.0.0.1:8080/api/runs/RUN/events",
     ): "the same; RUN is the id of the reader's run",
+    ("docs/stories.md", "persimchat experiment run examples/experiments/one_story.yaml --yes"): EFFECT,
+    ("docs/stories.md", "persimchat experiment run examples/experiments/private_word.yaml --yes"): EFFECT,
     ("docs/experiments.md", "RAY_USAGE_STATS_ENABLED=0 ray start --head --port 6379"): CLUSTER,
     ("docs/experiments.md", "RAY_USAGE_STATS_ENABLED=0 OPENAI_API_KEY=… ray start --address HEAD:6379"): CLUSTER,
     (
@@ -65,6 +68,7 @@ STANDS_FOR = {
     ("docs/export.md", "runs delete 20261121-0304"): "runs delete --yes {run[0]}",  # nobody is there to be asked
     ("docs/export.md", "20261121-0304"): "{run[0]}",
     ("docs/analysis.md", "20261121-0304"): "{run[0]}",
+    ("docs/stories.md", "20261121-1801"): "{run[0]}",
     ("docs/runs.md", "20261121-1801"): "{run[0]}",
     ("docs/runs.md", "20261121-1802"): "{run[2]}",  # the branch in which Jarmila has changed her mind
     # nothing has failed there: the run has ended, and goes on only with a higher limit

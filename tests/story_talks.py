@@ -72,7 +72,7 @@ class Telling:
         self.prompts.append((task, name, text))
         if task in self.replaced and (answer := self.replaced[task](name, source.values)) is not None:
             return answer if isinstance(answer, str) else json.dumps(answer)
-        if task == "story_utterance":
+        if task in ("story_utterance", "utterance"):
             self._said += 1
             return f"zyx{self._said:04d}q " + " ".join(f"w{self._said}x{n}" for n in range(6))
         return json.dumps(self._answer(task, source.values, " ".join(sorted(set(WORD.findall(text))))))

@@ -2,7 +2,7 @@
 
 It starts the server, begins a conversation with the offline model over the REST API, and takes pictures of its page
 while it runs, with Chromium and its driver, which must be installed: web_light.png, web_dark.png and
-web_phone.png in docs/pictures, or in FOLDER.
+web_phone.png in docs/pictures, or in FOLDER. Then it holds the small story and takes story_page.png.
 """
 
 from __future__ import annotations
@@ -22,6 +22,8 @@ from selenium import webdriver
 from selenium.webdriver.chrome.service import Service
 from selenium.webdriver.common.by import By
 
+from persimchat.personas.scenario import load_story
+
 ROOT = Path(__file__).resolve().parents[1]
 PICTURES = ROOT / "docs" / "pictures"
 CONVERSATION = {
@@ -30,6 +32,10 @@ CONVERSATION = {
 }
 SHOWN = 9
 """Utterances to wait for."""
+
+STORY = {"model": "offline", "seed": 1, "rounds": 2}
+STORY_TURN = 26
+"""The utterance at which the picture shows the small story: two meet in its second round."""
 
 Views = dict[str, tuple[int, int, bool]]
 VIEWS: Views = {"web_light": (1440, 900, False), "web_dark": (1440, 900, True), "web_phone": (390, 844, False)}
@@ -80,6 +86,21 @@ def take(url: str, folder: Path, chrome: webdriver.Chrome) -> None:
         chrome.save_screenshot(str(folder / f"{name}.png"))
 
 
+def take_story(url: str, folder: Path, chrome: webdriver.Chrome) -> None:
+    """Hold the small story and take its picture, in a room."""
+    story = load_story().model_dump(mode="json", by_alias=True, exclude_defaults=True)
+    run = ask(f"{url}/api/runs", {**story, "settings": {**story["settings"], **STORY}})["run"]
+    while ask(f"{url}/api/runs/{run}")["active"]:
+        time.sleep(0.2)
+    metrics = {"width": 1440, "height": 900, "deviceScaleFactor": 1, "mobile": False}
+    chrome.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
+    chrome.get(f"{url}/run/{run}?turn={STORY_TURN}")
+    while not chrome.find_elements(By.CSS_SELECTOR, ".heat"):
+        time.sleep(0.1)
+    time.sleep(2.5)
+    chrome.save_screenshot(str(folder / "story_page.png"))
+
+
 def main() -> int:
     """Take the pictures.
 
@@ -100,6 +121,7 @@ def main() -> int:
         chrome = chromium(browser, driver, str(Path(scratch) / "profile"))
         try:
             take(url, folder, chrome)
+            take_story(url, folder, chrome)
         finally:
             chrome.quit()
             server.terminate()

@@ -79,7 +79,7 @@ def _without_newcomers(wanted: Wanted) -> tuple[Scenario, list[str]]:
 
 def notes_on(story: Story) -> list[str]:
     """Notes on a story's participants without a part of their own, which is allowed and may be a slip."""
-    without = [name for name, one in story.characters.items() if one == Character()]
+    without = [name for name, one in story.characters.items() if one == Character()] if story.mains else []
     listed = ", ".join(without)
     return [f"Without a part under story.characters, so other characters without beliefs: {listed}."] if without else []
 

@@ -121,7 +121,7 @@ def _answered(deed: Mapping[str, Any], more: dict[str, str]) -> str:
         return f"{_who(more)} passed"
     if "need_to_talk" in more:
         return f"{_who(more)} gave a need to talk of {more['need_to_talk']}"
-    return f'{_who(more)} answered "{more.get("text", UNKNOWN)}"'
+    return f'{_who(more)} answered "{more.get("text", more.get("choice", UNKNOWN))}"'
 
 
 def _who(more: Mapping[str, str]) -> str:

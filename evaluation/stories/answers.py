@@ -152,7 +152,7 @@ def _rooms(record: Record, story: Story) -> Iterator[_Room]:
         elif one.do == "stage":
             number = place[one.round] = place.get(one.round, -1) + 1
             partners: Mapping[str, Sequence[str]] = {}
-            if one.stage != "group" and number < len(story.stages):
+            if number < len(story.stages) and story.stages[number].by_two:
                 sides = camps(story, supports)
                 partners = {host: story.partners(host, story.stages[number], sides) for host in story.mains}
             began.append((one.turn, partners))

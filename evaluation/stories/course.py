@@ -120,5 +120,5 @@ def guesses_right(record: Record, winner: str) -> float | None:
 
 def talks(record: Record) -> Counter[tuple[str, str]]:
     """How often each host talked to each partner, private and confidential talks together."""
-    met = (one for one in record.happenings if one.do == "met")
+    met = (one for one in record.happenings if one.do == "met" and one.stage != "rooms")
     return Counter((one.speaker, partner) for one in met for partner in one.others)

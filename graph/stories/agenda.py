@@ -12,18 +12,18 @@ from typing import Any, Final, cast
 from persimchat.graph import phases
 from persimchat.graph.ending import useless_answers
 from persimchat.graph.routing import draw
+from persimchat.graph.stories.talks import OUTSIDE_STAGES, Talks, hears, talks_in_turn
 from persimchat.nodes.story_context import AWAKENING, SETTLEMENT, UPDATE
 from persimchat.state.conversation import participants, utterances
 from persimchat.state.mind import Mind
 from persimchat.state.settings import Settings
 from persimchat.state.settlement import Outcome, outcome_in_words, settled
+from persimchat.state.stage import Stage
 from persimchat.state.standing import camps, in_order, influence, moved, supported
-from persimchat.state.story import Stage, Story
+from persimchat.state.story import Story
 from persimchat.state.story_mind import StoryMind
 from persimchat.state.story_state import Act, Do, Happening, Room, StoryState
 
-OUTSIDE_STAGES: Final = -1
-"""The place of an act that belongs to no stage."""
 NODES: Final[Mapping[Do, str]] = {
     "awaken": phases.AWAKEN,
     "stocktake": phases.STOCKTAKE,
@@ -85,7 +85,7 @@ def _act(n: int, do: Do, who: list[str], **more: Any) -> Act:
     return cast(Act, {**act, **more})
 
 
-class _Course:
+class _Course(Talks):
     """One step of the agenda: reads the state, and collects what changes."""
 
     def __init__(self, state: StoryState, settings: Settings) -> None:
@@ -124,15 +124,16 @@ class _Course:
         last = self._last
         if last["do"] != "end" and not any(self._did(name) or self._failed(name) for name in last["who"]):
             return last  # something else came first
-        if len(last["who"]) > 1 and not last.get("again") and not any(map(self._did, last["who"])):
+        others = talks_in_turn(last) and last["do"] == "address"  # may speak in their place
+        if len(last["who"]) > 1 and not (others or last.get("again") or any(map(self._did, last["who"]))):
             return {**last, "n": last["n"] + 1, "again": True}
         after = {
             "awaken": self._after_awakening,
             "stocktake": self._after_stocktaking,
             "choose": self._after_choosing,
-            "speak": self._after_speaking,
-            "summarise": self._after_summing_up,
-            "address": self._after_addressing,
+            "speak": self._after_words if talks_in_turn(last) else self._after_speaking,
+            "summarise": self._after_coming_together if talks_in_turn(last) else self._after_summing_up,
+            "address": self._after_words if talks_in_turn(last) else self._after_addressing,
             "review": self._after_reviewing,
             "ballot": self._after_balloting,
             "end": self._after_the_end,
@@ -145,6 +146,8 @@ class _Course:
         """Whether a character has done its part of the last act."""
         if self._last["do"] != "speak" or self._passed(name):
             return self._own[name]["done"] == self._last["n"]
+        if talks_in_turn(self._last):
+            return self._has_spoken(name)
         room = self._rooms[self._last["room"]]
         said = utterances(self._state["messages"][-1:])
         made = 2 * self._stage(self._last["stage"]).exchanges - self._last["left"] - room.get("passed", 0)
@@ -199,7 +202,8 @@ class _Course:
             answer = self._answer(name)
             if answer is not None:
                 self._move(name, answer)
-        self._reckon()
+        if self._story.mains:
+            self._reckon()
         return self._begin_round()
 
     def _begin_round(self) -> Act:
@@ -208,13 +212,22 @@ class _Course:
             return self._begin_stage(0)
         if self._story.settlement is None:
             self._round = self._settings.rounds
-            return self._finish("finished", f"The story's {_rounds(self._round)} are over, and it has no vote.")
+            return self._finish("finished", self._over())
         return self._made("ballot", self._story.voters, asks="guess")
+
+    def _over(self) -> str:
+        if not self._story.mains:
+            return "All stages are over."
+        return f"The story's {_rounds(self._round)} are over, and it has no vote."
 
     def _begin_stage(self, place: int) -> Act:
         if place == len(self._story.stages):
+            if not self._story.mains:
+                return self._begin_round()
             return self._made("review", agents_among(list(self._story.characters), self._minds))
         self._note("stage", "", at=place)
+        if not self._stage(place).by_two and hears(self._settings):
+            return self._begin_talk(place)
         if self._stage(place).kind == "group":
             return self._made("address", self._story.in_order, stage=place, left=self._stage(place).exchanges)
         weights = influence(self._story.resources, self._state["owners"], self._supports())
@@ -356,6 +369,8 @@ class _Course:
         story, answers = self._story, {name: self._answer(name) or {} for name in self._last["who"]}
         if self._last.get("asks") == "guess":
             self._tell("guess", {name: made.get("guess") for name, made in answers.items()})
+            if hears(self._settings):
+                return self._next_words(OUTSIDE_STAGES, len(story.in_order), story.in_order, self._turn)
             return self._made("address", story.in_order)
         openly = self._tell("ballot", {name: made.get("open") for name, made in answers.items()})
         closed = self._tell("closed_ballot", {name: made.get("closed") for name, made in answers.items()})

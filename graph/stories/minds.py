@@ -9,11 +9,15 @@ from typing import Any
 
 from langgraph.graph import END, START
 
-from persimchat.graph.minds import MindGraph, mind_builder
-from persimchat.graph.node import route
-from persimchat.nodes.awakening import settle
+from persimchat.graph.minds import MindGraph, after_settling, mind_builder
+from persimchat.graph.node import current_settings, route
+from persimchat.graph.stories.talks import hears
+from persimchat.nodes.at_once import appraise_at_once
+from persimchat.nodes.awakening import settle, settle_unfelt
 from persimchat.nodes.balloting import vote
 from persimchat.nodes.choosing import choose_partner
+from persimchat.nodes.emotion import feel
+from persimchat.nodes.need_to_talk import judge_need_to_talk
 from persimchat.nodes.remembering import remember_thoughts
 from persimchat.nodes.reviewing import review
 from persimchat.nodes.saving import save_memories
@@ -25,17 +29,26 @@ from persimchat.state.settings import Settings
 
 
 def build_awakening() -> MindGraph:
-    """Profile, topic and goals into memory, then the first impressions of the others, if the story has them."""
-    builder = mind_builder(settle, settle_without_impressions, review, save_memories)
+    """Profile, topic and goals into memory, then the first impressions of the others, if the story has them.
+
+    A mind that hears and thinks awakens as in a conversation besides: feel → need to talk, or both in one answer.
+    """
+    apart = (feel, judge_need_to_talk, appraise_at_once)
+    builder = mind_builder(settle, settle_without_impressions, review, *apart, save_memories)
 
     def begins(mind: Step) -> str:
         return "settle" if mind["asks"] == "impressions" else "settle_without_impressions"
 
+    def has_settled(mind: Step) -> list[str]:
+        felt = [after_settling(mind)] if hears(current_settings()) else []
+        return [*(["review"] if mind["asks"] == "impressions" else []), *felt, "save_memories"]
+
     builder.add_conditional_edges(START, route(begins), ["settle", "settle_without_impressions"])
-    builder.add_edge("settle", "review")
+    next_ = ["review", "feel", "appraise_at_once", "save_memories"]
     for settled in ("settle", "settle_without_impressions"):
-        builder.add_edge(settled, "save_memories")
-    for last in ("review", "save_memories"):
+        builder.add_conditional_edges(settled, route(has_settled), next_)
+    builder.add_edge("feel", "judge_need_to_talk")
+    for last in ("review", "judge_need_to_talk", "appraise_at_once", "save_memories"):
         builder.add_edge(last, END)
     return builder.compile(name="story_awakening")
 
@@ -43,6 +56,11 @@ def build_awakening() -> MindGraph:
 async def settle_without_impressions(mind: Step, settings: Settings) -> Step:
     """As `settle`, for a story without first impressions."""
     return {**await settle(mind, settings), "story": part_of_act(mind, None)}
+
+
+async def settle_alone(mind: Step, settings: Settings) -> Step:
+    """As `settle`, for a character whose model fails; a mind that hears and thinks is calm."""
+    return await (settle_unfelt if hears(settings) else settle)(mind, settings)
 
 
 def build_answering(module: Any) -> MindGraph:

@@ -10,8 +10,9 @@ from collections.abc import Mapping
 from typing import Any, Final, cast
 
 from persimchat.graph.situation import situation_of
-from persimchat.graph.stories.agenda import OUTSIDE_STAGES, stage_name
+from persimchat.graph.stories.agenda import stage_name
 from persimchat.graph.stories.situation import candidates_in, cast_of, resources_in, room_seen
+from persimchat.graph.stories.talks import OUTSIDE_STAGES
 from persimchat.state.conversation import utterances
 from persimchat.state.mind import Step, in_step
 from persimchat.state.person_answer import Knowledge, Learned, StoryQuestion
@@ -49,7 +50,7 @@ def question_to(state: StoryState, name: str, story: Story, settings: Settings) 
     """The part `story` of the question to a person in the present act; a ballot's kind is not in it yet."""
     act = state["act"]
     left = {"speak": (act["left"] + 1) // 2, "address": act["left"] if act["stage"] != OUTSIDE_STAGES else 1}
-    room = room_seen(state, name, story, act) if act["do"] == "speak" else None
+    room = room_seen(state, name, story) if act["do"] == "speak" else None
     return {
         "act": act["n"],
         "round": state["round"],

@@ -8,18 +8,21 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, cast
 
-from persimchat.graph.situation import compared_with, situation_of
-from persimchat.graph.stories.agenda import OUTSIDE_STAGES, partners_of, stage_name
+from persimchat.graph.situation import compared_with, for_step, situation_of
+from persimchat.graph.stories.agenda import partners_of, stage_name
+from persimchat.graph.stories.talks import OUTSIDE_STAGES, began, hears, room_of
 from persimchat.state.conversation import each_utterance, participants
 from persimchat.state.mind import Step, Utterance, in_step
 from persimchat.state.settings import Settings
 from persimchat.state.story import Story
 from persimchat.state.story_mind import Seen, StorySituation
-from persimchat.state.story_state import Act, StoryState
+from persimchat.state.story_state import Act, Room, StoryState
 from persimchat.state.visibility import is_heard, is_public
 
 _LINES: Final = {"stocktake": 20, "address": 20, "review": 30, "ballot": 30}
 """How many of the newest lines of what happened an act is told; none for the others."""
+_KEPT_SUMMARIES: Final = 3
+"""How many summaries of a round's talks a mind that hears is reminded of when it speaks; it has memories besides."""
 _MOST_WORDS: Final = 60
 """The most utterances of the room or the group that a prompt gives word by word."""
 _TOLD: Final = ("met", "summary", "review")
@@ -40,6 +43,8 @@ def for_act(state: StoryState, name: str, story: Story, settings: Settings, **gi
         **given: further input of the act.
     """
     act, mind = state["act"], cast(Mapping[str, Any], state["agents"][name])
+    if hears(settings) and act["do"] in ("awaken", "speak", "address"):
+        return for_mind(state, name, story, settings, **given)
     keys = (*_KEPT, *_REMEMBERS) if act["do"] in ("awaken", "summarise", "review") else _KEPT
     kept = {key: mind[key] for key in keys if key in mind}
     words = heard_lately(state, name, story, settings)
@@ -52,6 +57,48 @@ def for_act(state: StoryState, name: str, story: Story, settings: Settings, **gi
     if act["do"] in ("speak", "address"):
         more |= {"needs": {}, "said": compared_with(state, name, settings)}
     return in_step(kept, situation=situation, **more, **given)
+
+
+def for_mind(state: StoryState, name: str, story: Story, settings: Settings, **given: Any) -> Step:
+    """A mind that hears and thinks, with its input for the present act, for an utterance heard, or for a thought.
+
+    The words shown are those of the room, or of the stage where all are together. Of the number of utterances it is
+    told only how many it has heard itself: their whole number would tell of rooms in which it was not.
+
+    Args:
+        state: the story.
+        name: whose mind.
+        story: its section of the scenario.
+        settings: of the simulation.
+        **given: further input; "heard" for an utterance heard, "thinks" for a thought, else the act is given.
+    """
+    act = state["act"]
+    acts = not given.pop("thinks", False) and "heard" not in given
+    recalls = "heard" not in given or settings.memory_filtering
+    step = for_step(state, state["agents"][name], settings, recalls=recalls, **given)
+    words = heard_lately(state, name, story, settings)[-settings.recent_utterances :]
+    if act["do"] not in ("speak", "address"):
+        words = []
+    seen = _seen(state, name, story, settings, words)
+    seen["happened"] = happened(state, name, _KEPT_SUMMARIES, this_round=True, only="summary")
+    seen["heard"] = [one["turn"] for one in _newest(state, 0) if is_heard(one, name)]
+    if act["do"] == "awaken":
+        seen["happened"] = []
+    situation = step["situation"]
+    situation["recent"], situation["story"] = words, seen
+    if seen["room"] is not None:
+        beside = {name, *(other["name"] for other in seen["room"]["others"])}
+        situation["present"] = [one for one in situation["present"] if one in beside]
+    if not acts:
+        return step
+    step["act"] = act["n"]
+    if act.get("again"):
+        step["required"] = True
+    if act["do"] != "awaken":
+        step["asks"] = act.get("asks", "")
+        step["needs"] = {one: state["agents"][one]["need_to_talk"] for one in situation["present"]}
+        step["said"] = compared_with(state, name, settings)
+    return step
 
 
 def _seen(state: StoryState, name: str, story: Story, settings: Settings, words: list[Utterance]) -> StorySituation:
@@ -67,7 +114,7 @@ def _seen(state: StoryState, name: str, story: Story, settings: Settings, words:
         "stage": stage,
         "cast": cast_of(story, name) if first or do == "stocktake" else [],
         "resources": resources_in(state, story) if do in ("stocktake", "address") else [],
-        "room": room_seen(state, name, story, act) if do in ("speak", "summarise") else None,
+        "room": room_seen(state, name, story) if do in ("speak", "address", "summarise") else None,
         "happened": happened(
             state,
             name,
@@ -108,14 +155,27 @@ def resources_in(state: StoryState, story: Story) -> list[dict[str, Any]]:
     ]
 
 
-def room_seen(state: StoryState, name: str, story: Story, act: Act) -> dict[str, Any]:
-    """The room of an act, as one who is in it knows it."""
-    room = state["rooms"][act["room"]]
+def room_seen(state: StoryState, name: str, story: Story) -> dict[str, Any] | None:
+    """The room in which a character is now; None where all are together."""
+    key = room_of(state["rooms"], state["act"], state["round"], name)
+    if not key:
+        return None
+    room = state["rooms"][key]
     others = [member for member in room["members"] if member != name]
     return {
         "others": [{"name": other, "known_as": story.characters[other].known_as} for other in others],
         "public": room["public"],
+        **({} if story.stages[room["stage"]].by_two else _number(state, key, room)),
     }
+
+
+def _number(state: StoryState, key: str, room: Room) -> dict[str, int]:
+    """Which of the rooms of a split group a room is, and how many there are."""
+    beside = [
+        one for one, other in state["rooms"].items()
+        if (other["round"], other["stage"]) == (room["round"], room["stage"])
+    ]  # fmt: skip
+    return {"number": beside.index(key) + 1, "of": len(beside)}
 
 
 def candidates_in(state: StoryState, name: str, story: Story, act: Act) -> list[str]:
@@ -131,12 +191,13 @@ def heard_lately(state: StoryState, name: str, story: Story, settings: Settings)
     """The words of the open room or of this stage of the group, or the last speeches, as a character heard them."""
     act = state["act"]
     do = act["do"]
-    if do in ("speak", "summarise"):
-        since = state["rooms"][act["room"]]["opened"]
-    elif do == "address":
-        since = _last_turn(state, "stage" if act["stage"] != OUTSIDE_STAGES else "guess")
+    room = room_of(state["rooms"], act, state["round"], name) if do in ("speak", "address", "summarise") else ""
+    if room:
+        since = state["rooms"][room]["opened"]
+    elif do in ("speak", "address"):
+        since = began(state, "stage" if act["stage"] != OUTSIDE_STAGES else "guess")
     elif do == "ballot" and act.get("asks") == "vote":
-        since = _last_turn(state, "guess")
+        since = began(state, "guess")
     else:
         return []
     return [one for one in _newest(state, since) if is_heard(one, name)][-_MOST_WORDS:]
@@ -148,13 +209,14 @@ def _newest(state: StoryState, since: int) -> list[Utterance]:
     return list(each_utterance(state["messages"][-count:])) if count > 0 else []
 
 
-def _last_turn(state: StoryState, do: str) -> int:
-    """The number of utterances at the last happening of a kind; all of them if there is none."""
-    return next((one["turn"] for one in reversed(state["happenings"]) if one["do"] == do), state["turn"])
-
-
 def happened(
-    state: StoryState, name: str, count: int, *, this_round: bool = False, without: Sequence[int] = ()
+    state: StoryState,
+    name: str,
+    count: int,
+    *,
+    this_round: bool = False,
+    without: Sequence[int] = (),
+    only: str = "",
 ) -> list[Seen]:
     """The newest lines of what a character knows has happened, oldest first.
 
@@ -166,13 +228,16 @@ def happened(
         count: how many lines at most.
         this_round: only those of the present round.
         without: the numbers of utterances that are left out, because the prompt gives them word by word.
+        only: what alone is told of, for example "summary"; empty for everything.
     """
     if not count:
         return []
     lines = [
         line
         for number, line in _lines(state, name)
-        if number not in without and (not this_round or line["round"] == state["round"])
+        if number not in without
+        and (not this_round or line["round"] == state["round"])
+        and (not only or line["do"] == only)
     ]
     return lines[-count:]
 

@@ -1,7 +1,8 @@
 """A story: assemble ─▶ awaken×n ─▶ agenda ─▶ (an act ─▶ agenda)… or END; words go by way of publish.
 
 The agenda says what is done next (`agenda.py`), and the edge behind it sends the act to those who do it. An act is one
-model call deep. This module is wiring only. Source: Gu et al. 2024, AgentGroupChat.
+model call deep. Minds that hear and think (any cognition but strategist's) think beside words, and hear them after
+publish. This module is wiring only. Source: Gu et al. 2024, AgentGroupChat.
 """
 
 from __future__ import annotations
@@ -18,10 +19,12 @@ from persimchat.graph.compiled import ConversationGraph
 from persimchat.graph.context import Context
 from persimchat.graph.conversation import assemble, spoken_words
 from persimchat.graph.langgraph_compat import Node, recompiled
+from persimchat.graph.minds import build_hearing, build_thinking
 from persimchat.graph.node import TRANSIENT, current_settings, last_attempt, mind_node, module_node, route, silenced
 from persimchat.graph.situation import situation_of
-from persimchat.graph.stories.agenda import NODES, OUTSIDE_STAGES, agents_among, following, story_in
+from persimchat.graph.stories.agenda import NODES, agents_among, following, story_in
 from persimchat.graph.stories.forcing import forced_choice
+from persimchat.graph.stories.hearing import all_hear, others_think, what_each_did
 from persimchat.graph.stories.minds import (
     build_awakening,
     build_balloting,
@@ -29,14 +32,15 @@ from persimchat.graph.stories.minds import (
     build_reviewing,
     build_stocktaking,
     build_summarising,
+    settle_alone,
 )
 from persimchat.graph.stories.playing import for_person
 from persimchat.graph.stories.situation import for_act
+from persimchat.graph.stories.talks import OUTSIDE_STAGES, hears, room_of
 from persimchat.models.failures import is_transient
-from persimchat.nodes.assembling import topic_in
-from persimchat.nodes.awakening import settle
+from persimchat.nodes.assembling import refuse_unfit_minds, topic_in
 from persimchat.nodes.intervening import intervene as carry_out_interventions
-from persimchat.nodes.natural_language import word_utterance
+from persimchat.nodes.natural_language import Template, word_utterance
 from persimchat.nodes.playing import person_decides, play_words
 from persimchat.nodes.saying import say
 from persimchat.nodes.story_context import part_of_act
@@ -67,6 +71,7 @@ async def begin(state: StoryState, settings: Settings) -> dict[str, Any]:
     )
     story = made.story
     assert story is not None  # `given` has one
+    refuse_unfit_minds(story, made.participants, settings)
     assembled = await assemble(given, settings)
     gone, minds = assembled["agents"]
     for name, mind in minds.items():
@@ -119,10 +124,15 @@ async def agenda(state: StoryState, settings: Settings) -> dict[str, Any]:
     return following(state, settings)
 
 
+def _template(settings: Settings) -> Template:
+    """The prompt of words: the conversation's, or that of characters without the minds of one."""
+    return "utterance" if hears(settings) else "story_utterance"
+
+
 async def speak(mind: Step, settings: Settings) -> dict[str, Any]:
-    """A character speaks in its room; if its model fails for good, the room ends."""
+    """A character speaks where it is; if its model fails for good, a room of two ends, and elsewhere others speak."""
     try:
-        return await spoken_words(mind, settings, "story_utterance")
+        return await spoken_words(mind, settings, _template(settings))
     except ModelError as error:
         if mind.get("required") or (is_transient(error) and not last_attempt()):
             raise
@@ -130,15 +140,15 @@ async def speak(mind: Step, settings: Settings) -> dict[str, Any]:
 
 
 async def address(mind: Step, settings: Settings) -> dict[str, Any]:
-    """A character speaks before the group, at the same time as all others; `publish` makes the words known."""
+    """A character speaks at the same time as others: before the group, or in its room; `publish` makes words known."""
     name, turn = mind["name"], mind["situation"]["turn"] + 1
     message_id = f"{utterance_id(mind['situation']['simulation'], turn)}/{name}"
     try:
-        utterance, _ = await word_utterance(mind, settings, message_id, template="story_utterance")
+        utterance, _ = await word_utterance(mind, settings, message_id, template=_template(settings))
     except ModelError as error:
         if mind.get("required") or (is_transient(error) and not last_attempt()):
             raise
-        return silenced(mind, phases.ADDRESS, error)
+        return silenced(mind, phases.SPEAK if hears(settings) else phases.ADDRESS, error)  # a room has another speaker
     return {"agents": {name: {"story": part_of_act(mind, cast(dict[str, Any], utterance)), "silent": None}}}
 
 
@@ -148,21 +158,24 @@ async def person_speaks(mind: Step, settings: Settings) -> dict[str, Any]:
 
 
 async def publish(state: StoryState, settings: Settings) -> dict[str, Any]:
-    """Make words known and advance the clock: those of one speaker, or those of a whole chat round at once."""
+    """Make words known and advance the clock: those of one speaker, or those of a chat round or of rooms at once."""
     turn, act = state["turn"], state["act"]
     said = utterances(state["messages"][-1:])
     if said and said[0]["turn"] == turn + 1:
-        return {"turn": turn + 1, **_carried_out(state, said[0])}
+        did = what_each_did(state, [said[0]["speaker"]], settings)
+        return {"turn": turn + 1, **({"agents": did} if did else {}), **_carried_out(state, said[0])}
     if act["do"] != "address":
         return {}
     minds = [state["agents"][name] for name in act["who"] if state["agents"][name]["story"]["done"] == act["n"]]
     speakers = [mind for mind in minds if mind["story"]["answer"] is not None]  # a person may have passed
-    messages, agents = [], {}
+    messages = []
+    agents = what_each_did(state, [mind["name"] for mind in speakers], settings)
     for number, mind in enumerate(speakers, start=turn + 1):
         utterance = cast(Utterance, {**(mind["story"]["answer"] or {}), "turn": number})
         by_person = bool(mind.get("human"))
         messages.append(as_message(utterance, utterance_id(state["simulation"], number), by_person=by_person))
-        agents[mind["name"]] = {"utterances": mind["utterances"] + 1, "last_spoke": number}
+        own = {"utterances": mind["utterances"] + 1, "last_spoke": number}
+        agents[mind["name"]] = {**agents.get(mind["name"], {}), **own}
     return {"messages": messages, "turn": turn + len(messages), "agents": agents}
 
 
@@ -203,17 +216,19 @@ def carry_out(state: StoryState) -> list[Send] | Literal["intervene", "__end__"]
     story = story_in(state)
     for one in wanted:
         if isinstance(one, Say) and one.speaker in ("", speaker):
-            return [Send(phases.SAY, _given(state, one, settings))]
+            beside = others_think(state, settings) if one.speaker else []
+            return [Send(phases.SAY, _given(state, one, settings)), *beside]
     avoid = next((one.avoid for one in wanted if isinstance(one, Floor) and one.agent == speaker), [])
     more: dict[str, Any] = {"avoid": avoid} if avoid else {}
     if act["do"] == "awaken":
-        more["asks"] = "impressions" if story.first_impressions else ""
+        more["asks"] = "impressions" if story.first_impressions and story.mains else ""
     agents = agents_among(act["who"], present)
     node = phases.PERSON_SPEAKS if act["do"] in ("speak", "address") else phases.PERSON_DECIDES
     people = [name for name in act["who"] if name not in agents]
     return [
         *(Send(NODES[act["do"]], for_act(state, name, story, settings, **more)) for name in agents),
         *(Send(node, for_person(state, name, story, settings)) for name in people),
+        *others_think(state, settings),
     ]
 
 
@@ -222,7 +237,8 @@ def _given(state: StoryState, words: Say, settings: Settings) -> dict[str, Any]:
     name, heard_by = words.speaker, words.heard_by
     mind = for_act(state, name, story_in(state), settings) if name else None
     if name:
-        heard_by = [other for other in state["rooms"][state["act"]["room"]]["members"] if other != name]
+        room = room_of(state["rooms"], state["act"], state["round"], name)
+        heard_by = [other for other in state["rooms"][room]["members"] if other != name] if room else None
     return {
         "situation": situation_of(state, name, settings),
         "needs": {},
@@ -240,7 +256,7 @@ def build_story(checkpointer: Checkpointer = None) -> CompiledStateGraph[Any, An
     )
     nodes: dict[str, Node] = {
         phases.ASSEMBLE: module_node(begin),
-        phases.AWAKEN: mind_node(build_awakening(), phases.AWAKEN, otherwise=settle),
+        phases.AWAKEN: mind_node(build_awakening(), phases.AWAKEN, otherwise=settle_alone),
         phases.AGENDA: module_node(agenda),
         phases.STOCKTAKE: mind_node(build_stocktaking(), phases.STOCKTAKE),
         phases.CHOOSE: mind_node(build_choosing(), phases.CHOOSE),
@@ -249,7 +265,9 @@ def build_story(checkpointer: Checkpointer = None) -> CompiledStateGraph[Any, An
         phases.PERSON_SPEAKS: module_node(person_speaks),
         phases.PERSON_DECIDES: module_node(person_decides),
         phases.SAY: module_node(say),
+        phases.THINK: mind_node(build_thinking(), phases.THINK),
         phases.PUBLISH: module_node(publish),
+        phases.HEAR: mind_node(build_hearing(), phases.HEAR),
         phases.SUMMARISE: mind_node(build_summarising(), phases.SUMMARISE),
         phases.REVIEW: mind_node(build_reviewing(), phases.REVIEW),
         phases.BALLOT: mind_node(build_balloting(), phases.BALLOT),
@@ -260,11 +278,13 @@ def build_story(checkpointer: Checkpointer = None) -> CompiledStateGraph[Any, An
         builder.add_node(name, node, retry_policy=TRANSIENT if asks else None)
     builder.add_edge(START, phases.ASSEMBLE)
     builder.add_conditional_edges(phases.ASSEMBLE, route(carry_out), [phases.AWAKEN])
-    ways = [*NODES.values(), phases.PERSON_SPEAKS, phases.PERSON_DECIDES, phases.SAY, phases.INTERVENE, END]
+    people = [phases.PERSON_SPEAKS, phases.PERSON_DECIDES]
+    ways = [*NODES.values(), *people, phases.SAY, phases.THINK, phases.INTERVENE, END]
     builder.add_conditional_edges(phases.AGENDA, route(carry_out), ways)
-    for name in (phases.SPEAK, phases.ADDRESS, phases.PERSON_SPEAKS, phases.SAY):
+    builder.add_conditional_edges(phases.PUBLISH, route(all_hear), [phases.HEAR, phases.AGENDA])
+    for name in (phases.SPEAK, phases.ADDRESS, phases.PERSON_SPEAKS, phases.SAY, phases.THINK):
         builder.add_edge(name, phases.PUBLISH)
     silent = (phases.AWAKEN, phases.STOCKTAKE, phases.CHOOSE, phases.SUMMARISE, phases.REVIEW, phases.BALLOT)
-    for name in (*silent, phases.PERSON_DECIDES, phases.PUBLISH, phases.INTERVENE):
+    for name in (*silent, phases.PERSON_DECIDES, phases.HEAR, phases.INTERVENE):
         builder.add_edge(name, phases.AGENDA)
     return recompiled(ConversationGraph, builder.compile(checkpointer=checkpointer, name=NAME))

@@ -20,6 +20,7 @@ from persimchat.models.offline.prompt import MODEL_NAME, Prompt, Said
 from persimchat.models.offline.randomness import generator
 from persimchat.models.offline.reading import prompt_of
 from persimchat.models.offline.situation import scene_of
+from persimchat.models.offline.story.breakouts import places_ahead, report
 from persimchat.models.offline.story.phrases import story_words
 from persimchat.models.offline.utterance import worded
 from persimchat.models.offline.words import spoken_to
@@ -143,7 +144,9 @@ class OfflineChatModel(BaseChatModel):
         if prompt.task in _SPOKEN:
             prompt.need_section(prompt.name, "basic_information")
             prompt.need_section(prompt.topic, "environment")
-            return worded(scene_of(prompt, self.seed))
+            if prompt.story is not None and prompt.story.words.get("place") == "report":
+                return report(prompt, self.seed)
+            return worded(scene_of(prompt, self.seed, ahead=places_ahead(prompt)))
         if prompt.task == "story_utterance":
             prompt.need_section(prompt.name, "basic_information")
             return story_words(prompt, self.seed)

@@ -80,7 +80,7 @@ def _prompt(source: Source, later: tuple[str, ...]) -> Prompt:
         similarity=round(values.get("similarity", 0.0), 2),
         topic=neutralise(_first(items, "topic").get("text", "")).strip(),
         present=present,
-        turn=progress.get("turn", 0),
+        turn=progress.get("turn", _first(items, "heard_so_far").get("count", 0)),
         limit=progress.get("limit", 0),
         spoken=_first(items, "spoken").get("count"),
         rules=_texts(items, "rule"),
@@ -104,7 +104,7 @@ def _prompt(source: Source, later: tuple[str, ...]) -> Prompt:
         parts=tuple(values.get("parts", ())),
         length=values.get("count", 0),
         takes_leave=task == "script" and values["closing"],
-        story=told_of(items, values) if task in OF_STORIES else None,
+        story=told_of(items, values) if task in OF_STORIES or "place" in values else None,
     )
 
 

@@ -128,6 +128,9 @@ def happening_in_words(happened: Happened) -> str:
     match happened.do:
         case "stage":
             return f"Round {number}, {happened.stage}"
+        case "met" if happened.stage == "rooms":
+            first = ", ".join([who, *happened.others[:-1]])
+            return f"Room {happened.room.rpartition('.')[2]}: {first} and {happened.others[-1]}."
         case "choice" if happened.chosen_by is not None:
             return f"{who} is to talk to {happened.choice or 'nobody'}: chosen by the {happened.chosen_by}."
         case "met":

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from itertools import chain
 from pathlib import Path
@@ -33,6 +33,7 @@ from persimchat.runs.folder.manifest import most_utterances
 from persimchat.runs.folder.mind_lines import MindLines
 from persimchat.runs.folder.reading import Record, read_manifest
 from persimchat.runs.folder.run_folder import ANALYSIS, JUDGE_MIND, MANIFEST, MINDS
+from persimchat.runs.folder.story_turns import Turns, minds_hear
 from persimchat.state.settings import PART, Settings
 
 Line = TypeVar("Line", Uttered, Silenced, Analysed, Judged, MindRecord, Happened)
@@ -164,43 +165,36 @@ def _turns(record: Record, started: Started, end: int, last: int) -> Iterator[Ev
 def _story(record: Record, started: Started, end: int) -> Iterator[Event]:
     """The events of a story between `started` and `stopped`.
 
-    A turn ends when its words are out. What happened comes after it, and the minds after the standings of an update.
+    A turn ends when its words are out, and if minds hear them, each of them has changed. What happened comes after it,
+    and the minds of strategists after the standings of an update.
     """
+    hear = minds_hear(record.manifest.settings.given)
     silences, happenings = _Lines(record.silences), _Lines(record.happenings)
     minds, topics = _Lines(_read(record.path / MINDS, MindRecord)), _topics(record, started.topic)
     by_turn = {one.turn: one for one in record.utterances}
-    at_once: list[str] = []
+    turns = Turns(started.participants, hear=hear)
     for turn in range(end + 1):
         said, fresh = by_turn.get(turn), list(happenings.upto(turn))
+        over = True
         if said is not None:
             yield said
-            at_once.append(said.speaker)
-            if not fresh and _speak_at_once(said, by_turn.get(turn + 1), at_once, started):
-                continue
+            over = turns.over(said, None if fresh else by_turn.get(turn + 1))
+        if not over:
+            continue
+        if hear:
+            yield from silences.upto(turn)
+            yield from (MindChanged(record=mind) for mind in minds.upto(turn))
+        if said is not None:
             yield TurnEnded(turn=turn, max_messages=started.max_messages, totals=UNKNOWN)
-        at_once = []
         yield from silences.upto(turn)
         last = max((place for place, one in enumerate(fresh) if one.do == STANDING), default=None)
         for place, happened in enumerate(fresh):
+            turns.happened(happened)
             yield happened
-            if place == last:
+            if place == last and not hear:
                 yield from (MindChanged(record=mind) for mind in minds.upto(turn))
         yield from topics.get(turn, ())
     yield from silences.upto(end + 1)
-
-
-def _speak_at_once(said: Uttered, then: Uttered | None, before: Sequence[str], started: Started) -> bool:
-    """Whether two utterances belong to one chat round of the group, in which each speaks once.
-
-    Args:
-        said: the first of them.
-        then: the next one; None if there is none.
-        before: who has spoken in the chat round so far.
-        started: the first event, which names the participants.
-    """
-    if then is None or said.heard_by is not None or then.heard_by is not None:
-        return False
-    return said.speaker in started.participants and then.speaker in {*started.participants} - {*before}
 
 
 def _topics(record: Record, first: str) -> dict[int, list[TopicChanged]]:

@@ -15,7 +15,7 @@ from typing import Any, Final, TypeVar
 from persimchat.graph.edges import nobody_took_part
 from persimchat.runs.events import Analysed, Happened, Judged, MindRecord, Silenced, Uttered
 from persimchat.runs.folder.jsonl import Line, checked, checked_rows, json_lines
-from persimchat.runs.folder.lines import STANDING, Asides, control_line, data_line, spoken
+from persimchat.runs.folder.lines import Asides, control_line, data_line, spoken
 from persimchat.runs.folder.manifest import Manifest
 from persimchat.runs.folder.mind_lines import MindLines
 from persimchat.runs.folder.run_folder import (
@@ -31,6 +31,7 @@ from persimchat.runs.folder.run_folder import (
     head_of,
     write_whole,
 )
+from persimchat.runs.folder.story_turns import minds_hear, turns_with_minds
 from persimchat.state.conversation import judge_mind, participants, utterances
 from persimchat.state.errors import InputError
 
@@ -104,7 +105,10 @@ def _rebuilt(folder: Path, manifest: Manifest, state: Mapping[str, Any], complet
     for uttered in said:
         readable += [*asides.before(uttered.turn), spoken(uttered)]
     own = judge_mind(state)
-    expected = _updates(happened) if "story" in state else range(complete + 1)
+    hear = minds_hear(manifest.settings.given)
+    expected: Sequence[int] = range(complete + 1)
+    if "story" in state:
+        expected = turns_with_minds(said, happened, manifest.names, complete, hear=hear)
     minds, lacking = _minds(folder / MINDS, participants(state), expected)
     judges, judges_lacking = _minds(folder / JUDGE_MIND, {own["name"]: own} if own else {}, expected)
     files = {
@@ -215,11 +219,6 @@ def _lines_of(turns: Mapping[int, Iterable[Mapping[str, Any]]]) -> Iterator[str]
     """The lines of minds, in order of turns."""
     lines = MindLines()
     return (lines.written(mind) for turn in sorted(turns) for mind in turns[turn])
-
-
-def _updates(happened: Iterable[Happened]) -> list[int]:
-    """The turns of a story after which all have reviewed, each once."""
-    return sorted({one.turn for one in happened if one.do == STANDING})
 
 
 def _minds(

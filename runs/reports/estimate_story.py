@@ -1,6 +1,7 @@
 """Estimates a story before it is held: calls by `graph/calls.py`, tokens from the file's texts and typical answers.
 
-Which characters are chosen as partners is not known before; partners are shared out evenly.
+Which characters are chosen as partners, and who has need to talk, is not known before; partners and words are shared
+out evenly. Prompts of minds that hear and think are a conversation's, after half of what a character hears.
 """
 
 from __future__ import annotations
@@ -9,15 +10,17 @@ from collections.abc import Iterable, Mapping
 from math import prod
 from typing import Any, Final
 
-from persimchat.graph.calls import MODULE_OF, calls_of_story, story_utterances
+from persimchat.graph.calls import MODULE_OF, calls_of_story, hearing_of_story, story_utterances
 from persimchat.models.naming import parse_model_name
 from persimchat.models.registry import model_name
 from persimchat.models.usage import cost_usd
 from persimchat.prompts.blocks import estimated_tokens
-from persimchat.runs.reports.estimate_content import Lengths, lengths
+from persimchat.runs.reports.estimate_content import Lengths, Typical, lengths
+from persimchat.runs.reports.estimate_prompts import judgements, prompt_of_mind, schema_tokens
 from persimchat.state.persona import Persona
 from persimchat.state.scenario import Scenario
 from persimchat.state.settings import Settings
+from persimchat.state.stage import Stage
 from persimchat.state.story import Ablation, Story
 
 _LINE: Final = 34
@@ -35,18 +38,24 @@ def story_rows(scenario: Scenario, settings: Settings) -> list[dict[str, Any]]:
     """
     story = scenario.story
     assert story is not None  # the caller has checked
-    typical = lengths()
+    typical, hearing = lengths(), hearing_of_story(story, settings)
+    minds = Typical(scenario, settings, typical)
+    middle = max(1, round(hearing.heard / len(scenario.participants) / 2))
     found: list[dict[str, Any]] = []
-    for task, number in calls_of_story(story, settings).items():
+    for task, number in calls_of_story(story, settings, typical.reflecting).items():
         for persona in scenario.participants:
             calls = 0.0 if persona.human else number * _share(story, task, persona.name, settings)
             if not calls:
                 continue
             module = MODULE_OF.get(task, task)
             name = parse_model_name(model_name(settings, persona.name, module))
-            given = calls * _prompt(scenario, story, persona, task, settings)
-            words = typical.bytes_a_word * settings.utterance_words / 4
-            made = calls * (words if task == "story_utterance" else _answer(story, task, typical))
+            if task in _AROUND:
+                given = calls * _prompt(scenario, story, persona, task, settings)
+                words = typical.bytes_a_word * settings.utterance_words / 4
+                made = calls * (words if task == "story_utterance" else _answer(story, task, typical))
+            else:
+                asked = prompt_of_mind(minds, persona, task, middle) + schema_tokens(minds, task, name)
+                given, made = calls * (asked + _PLACE), calls * _made(minds, task)
             found.append(
                 {
                     "agent": persona.name,
@@ -62,25 +71,43 @@ def story_rows(scenario: Scenario, settings: Settings) -> list[dict[str, Any]]:
     return found
 
 
+def _made(minds: Typical, task: str) -> float:
+    """Typical tokens of an answer of a mind that hears and thinks."""
+    people, words = len(minds.names), minds.settings.utterance_words
+    parts = judgements(minds, task)
+    return float(sum(minds.lengths.answered(part, participants=people, words=words) for part in parts))
+
+
 def _share(story: Story, task: str, name: str, settings: Settings) -> float:
     """The share of a task's calls that are one character's."""
     everybody, mains = list(story.characters), story.mains
+    if not mains:
+        return 1 / len(everybody)
     host = (name in mains) / len(mains)
     able = [other for other in everybody if story.characters[other].approachable]
     partner = (name in able) / max(1, len(able))
     match task:
-        case "stocktaking" | "summary":
+        case "stocktaking":
             return (host + partner) / 2
+        case "summary":
+            by_two = 2 * len(mains) * sum(stage.by_two for stage in story.stages)
+            together = len(everybody) * sum(stage.split is not None for stage in story.stages)
+            two = by_two / (by_two + together)
+            return two * (host + partner) / 2 + (1 - two) / len(everybody)
         case "choice":
             return host
-        case "story_utterance":
-            alone = sum(2 * stage.exchanges * len(mains) for stage in story.stages if stage.kind != "group")
+        case "story_utterance" | "utterance":
+            alone = sum(stage.made(len(everybody), len(mains)) for stage in story.stages if stage.by_two)
             rooms = settings.rounds * alone / story_utterances(story, settings.rounds)
             return rooms * (host + partner) / 2 + (1 - rooms) / len(everybody)
         case "ballot":
             return (name in story.voters) / len(story.voters)
-        case _:
+        case "review":
             return 1 / len(everybody)
+        case _:
+            hearing = hearing_of_story(story, settings)
+            two = hearing.by_two / hearing.heard if hearing.heard else 0.0
+            return two * (host + partner) / 2 + (1 - two) / len(everybody)
 
 
 def _answer(story: Story, task: str, typical: Lengths) -> float:
@@ -97,7 +124,9 @@ def _prompt(scenario: Scenario, story: Story, persona: Persona, task: str, setti
     cast = _tokens(f"{name} {one.known_as}" for name, one in story.characters.items()) + 8 * len(story.characters)
     things = _tokens(f"{one.name} {' '.join(one.topics)} {one.description}" for one in story.resources)
     beliefs = _tokens(belief.text for belief in own.beliefs) + 8 * len(own.beliefs)
-    rooms = [stage.exchanges for stage in story.stages if stage.kind != "group"]
+    rooms = [
+        stage.exchanges if stage.by_two else (stage.utterances or 0) / 2 for stage in story.stages if _apart(stage)
+    ]
     mean = sum(rooms) / len(rooms) if rooms else 0.0
     lines = 0.0 if "memory" in story.ablation else _lines_a_round(story)
     rounds = range(settings.rounds)
@@ -119,12 +148,21 @@ def _prompt(scenario: Scenario, story: Story, persona: Persona, task: str, setti
 
 def _lines_a_round(story: Story) -> float:
     """How many lines of a round one character learns of: words of the group, meetings, own summaries, a review."""
-    group = sum(stage.exchanges for stage in story.stages if stage.kind == "group") * len(story.characters)
+    everybody, mains = len(story.characters), len(story.mains)
+    group = sum(stage.made(everybody, mains) for stage in story.stages if not _apart(stage))
     meetings = sum(stage.kind == "confidential" for stage in story.stages) * len(story.mains)
-    rooms = sum(stage.kind != "group" for stage in story.stages) * 2 * len(story.mains) / len(story.characters)
+    split = sum(stage.split is not None for stage in story.stages)
+    rooms = sum(stage.by_two for stage in story.stages) * 2 * mains / everybody + split
     return float("reflection" not in story.ablation) + group + meetings + 1.5 * rooms
 
 
+def _apart(stage: Stage) -> bool:
+    """Whether a stage has rooms."""
+    return stage.by_two or stage.split is not None
+
+
+_PLACE: Final = 30
+"""Typical tokens by which round, stage and room are longer than a conversation's progress."""
 _AROUND: Final = {
     "stocktaking": 260,
     "choice": 240,

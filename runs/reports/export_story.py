@@ -151,7 +151,9 @@ def _rooms(record: Record) -> Iterator[dict[str, Any]]:
     for place, one in enumerate(opened):
         if one.do == "stage":
             continue
-        until = opened[place + 1].turn if place + 1 < len(opened) else None
+        # rooms of a split group open at the same time, and are over when something else begins
+        after = [then.turn for then in opened[place + 1 :] if one.stage != "rooms" or then.turn > one.turn]
+        until = after[0] if after else None
         members = {one.speaker, *one.others}
         said = [
             utterance

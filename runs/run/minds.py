@@ -7,13 +7,14 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from persimchat.graph.stories.talks import hears, last_at_once
 from persimchat.memory.recollection import memories_of
 from persimchat.runs.events import MindRecord, RecalledMemory
 from persimchat.runs.folder.rebuild import Rebuilt, add_minds
 from persimchat.runs.folder.story_record import StoryStanding
 from persimchat.runs.run.history import states_at
 from persimchat.runs.run.resources import RunResources
-from persimchat.state.conversation import judge_mind, participants, utterances
+from persimchat.state.conversation import judge_mind, participants
 from persimchat.state.listening import was_asked
 from persimchat.state.mind import Mind
 from persimchat.state.outcomes import Weak
@@ -76,12 +77,12 @@ async def mind_records(state: dict[str, Any], settings: Settings, *, judge: bool
     own = judge_mind(state)
     listed = ([own] if own else []) if judge else list(participants(state).values())
     minds = [mind for mind in listed if mind["emotion"] or "story" in mind]
-    turn, said = state["turn"], utterances(state["messages"][-1:])
+    turn, said = state["turn"], last_at_once(state)
 
     def has_heard(mind: Mind) -> bool:
         silent = mind.get("silent")
         deaf = silent and silent["step"] == "hear" and silent["turn"] == turn
-        return not deaf and all(is_heard(utterance, "" if judge else mind["name"]) for utterance in said)
+        return not deaf and (not said or any(is_heard(one, "" if judge else mind["name"]) for one in said))
 
     return list(
         await asyncio.gather(
@@ -105,8 +106,8 @@ async def complete_minds(folder: Path, place: RunResources, rebuilt: Rebuilt, *,
     every = {False: rebuilt.minds, True: rebuilt.judge_minds}
     lacking = {judge: [turn for turn in missing if turn >= since] for judge, missing in every.items()}
     turns = {turn for missing in lacking.values() for turn in missing}
-    # In a story, minds change after the words of a turn, so the newest of its states has them.
-    first = place.settings.mode != "story"
+    # In a story of strategists, minds change after the words of a turn, so the newest of its states has them.
+    first = place.settings.mode != "story" or hears(place.settings)
     states = await states_at(place.graph, place.config, turns, first=first) if turns else {}
     for judge, missing in lacking.items():
         records = [

@@ -14,6 +14,7 @@ from langchain_core.runnables import RunnableConfig
 
 from persimchat.graph import phases
 from persimchat.graph.edges import nobody_took_part
+from persimchat.graph.stories.talks import hears
 from persimchat.models.recording import Request
 from persimchat.runs.events import (
     Analysed,
@@ -237,8 +238,8 @@ class Progress:
 
     async def _turn_ended(self, state: dict[str, Any]) -> list[Event]:
         settings = self._place.settings
-        # A story's minds change after words, not with them.
-        records = await mind_records(state, settings) if "story" not in state else []
+        # The minds of a story of strategists change after words, not with them.
+        records = await mind_records(state, settings) if "story" not in state or hears(settings) else []
         judges = await mind_records(state, settings, judge=True)
         events: list[Event] = [MindChanged(record=record) for record in records]
         events += [JudgeMindChanged(record=record) for record in judges]
@@ -255,7 +256,7 @@ class Progress:
         return events
 
     async def _story_went_on(self, state: dict[str, Any]) -> list[Event]:
-        """What has happened in a story beside words; after an update, also the minds."""
+        """What has happened in a story beside words; after an update, also the minds of strategists."""
         fresh = [Happened.model_validate(one) for one in state["happenings"][self._happened :]]
         self._happened += len(fresh)
         last = max((place for place, one in enumerate(fresh) if one.do == STANDING), default=None)
@@ -264,7 +265,7 @@ class Progress:
             events.append(happened)
             if self._folder:
                 self._writes.append(partial(self._folder.happening, happened))
-            if place == last:
+            if place == last and not hears(self._place.settings):
                 for record in await mind_records(state, self._place.settings):
                     events.append(MindChanged(record=record))
                     if self._folder:

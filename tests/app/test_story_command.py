@@ -100,7 +100,10 @@ BAD = {
     "a limit": (("run", "{tiny}", "--max-messages", "9"), "Leave max_messages out"),
     "a missing file": (("run", "nothing.yaml"), "there is no such file"),
     "a folder that is no story": (("story", "convert", ".", "-o", "x.yaml"), "no released story"),
-    "full minds": (("story", "run", "{tiny}", "--cognition", "full"), "stories know strategist only"),
+    "rooms of strategists": (
+        ("run", "{root}/examples/stories/workshop.yaml", "--cognition", "strategist"),
+        "or leave the stages plenary and rooms out",
+    ),
 }
 
 

@@ -159,7 +159,7 @@ def test_a_turn_without_a_checkpoint_is_refused_before_the_first_call(
     from persimchat.runs.run import branch
     from persimchat.runs.run.history import no_turn
 
-    async def missing(*_: Any) -> Any:
+    async def missing(*_: Any, **__: Any) -> Any:
         raise no_turn(2, "origin", 4)
 
     monkeypatch.setattr(branch, "state_at", missing)

@@ -104,7 +104,11 @@ MORE = {
         "among the outcomes",
     ),  # fmt: skip
     "no stages": ("  stages: []", "stages", "no stages"),
-    "unknown kind": ("  stages: [{kind: secret}]", "stages[0].kind", "'private', 'confidential' or 'group'"),
+    "unknown kind": (
+        "  stages: [{kind: secret}]",
+        "stages[0].kind",
+        "'private', 'confidential', 'group', 'plenary' or 'rooms'",
+    ),
     "exchanges": ("  stages: [{kind: group, exchanges: 0}]", "stages[0].exchanges", "from 1 to 20"),
     "limit": ("  limits: {change: 0}", "limits.change", "from 1 to 100"),
     "unknown ablation": (
@@ -119,7 +123,7 @@ MORE = {
         "  stages: [{kind: private, partners: others}]\n    Cy: x",
         "story.yaml",
     ),  # fmt: skip
-    "full minds": ("settings: {cognition: full}", "settings", "stories know strategist only"),
+    "listeners of minds that hear": ("settings: {cognition: full, listeners: 1}", "settings", "Leave listeners out"),
     "debate": ("settings: {mode: debate}", "settings.mode", "held as one"),
     "pattern": ("settings: {pattern: round_robin}", "settings", "does not go with a story"),
     "baseline": ("settings: {baseline: group_chat}", "settings", "does not go with a story"),

@@ -221,6 +221,27 @@ async def test_a_story_without_a_vote_goes_on_with_more_rounds(tmp_path: Path) -
         await resumed(tmp_path / RUN, model="offline", timeout_s=50)
 
 
+async def test_a_story_whose_minds_go_without_a_part_is_kept_replayed_and_resumed_as_such(tmp_path: Path) -> None:
+    given = load_story().model_dump(by_alias=True)
+    left_out = ["planning", "thinking", "reflection", "memory"]
+    story = Scenario.model_validate({**given, "story": {**given["story"], "ablation": left_out}})
+    whole, parted = tmp_path / "whole", tmp_path / "parted"
+    await begin(whole, story)
+    manifest = run_json(whole / RUN)
+    assert manifest["scenario"]["story"]["ablation"] == left_out
+    replay = Replay(whole / RUN)
+    async for _ in replay.events():
+        pass
+    assert replay.comparison is not None
+    assert replay.comparison.same, replay.comparison.parts
+    await begin(parted, story, budget_calls=20, concurrent=False)
+    await resumed(parted / RUN, budget_calls=1000)
+    then, now = files(whole / RUN), files(parted / RUN)
+    assert {name for name in COMPARED if name != "transcript.md" and then[name] != now[name]} == set()
+    happened = read_records(whole / RUN / "story.jsonl")
+    assert not [one for one in happened if one["do"] in ("choice", "review", "ballot") and one.get("text")]
+
+
 async def test_a_branch_says_something_else_in_a_room_and_only_that_room_hears_it(folder: Path, tmp_path: Path) -> None:
     said = read_records(folder / "transcript.jsonl")
     speaker = said[2]["speaker"]

@@ -100,7 +100,7 @@ async def test_the_rooms(user: User, kept: str) -> None:
     assert isinstance(part, ui.toggle)
     part.set_value("rooms")
     await user.should_see("Private talks, round 1")
-    press(user, named(user, f"Go to {BO} and {CY}, round 1"))
+    press(user, named(user, f"Go to {BO} with {CY}, round 1"))
     await user.should_see("1 message, still open")
 
 

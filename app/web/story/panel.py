@@ -6,7 +6,7 @@ from collections.abc import Hashable
 
 from nicegui import ui
 
-from persimchat.app.web.shared.formats import cost, joined, listed, tokens
+from persimchat.app.web.shared.formats import cost, joined, tokens
 from persimchat.app.web.story.closeness import Closeness
 from persimchat.app.web.story.parts import Cast, Part
 from persimchat.app.web.story.standing import Beliefs, Resources, Stands, Vote
@@ -115,7 +115,7 @@ class _Panel:
                 else:
                     button = ui.button(name, on_click=lambda: view.viewing.go_to(_first(room)), color=None)
                     button.props("flat dense no-caps").classes("who")
-                    named(button, t("story.room_go", room=listed(room.members), round=room.round))
+                    named(button, t("story.room_go", room=name, round=room.round))
                 words = t("story.words", n=len(room.said))
                 told = t("story.room_now", words=words) if room.open else words
                 ui.label(told if room.heard else t("story.not_heard")).classes("text-xs muted")

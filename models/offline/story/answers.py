@@ -9,6 +9,7 @@ from persimchat.models.offline.lexicon import word_pattern
 from persimchat.models.offline.prompt import Prompt
 from persimchat.models.offline.randomness import generator
 from persimchat.models.offline.story import arithmetic
+from persimchat.models.offline.story.breakouts import kept_of_room
 from persimchat.models.offline.story.phrases import offered_in, phrases, short, warmth_of
 from persimchat.models.offline.story.told import Held, Told, favoured_in, speaks_for
 from persimchat.models.offline.words import content_words, listed
@@ -101,6 +102,8 @@ def choice(prompt: Prompt, seed: int) -> dict[str, Any]:
 def summary(prompt: Prompt, seed: int) -> dict[str, Any]:
     """`Summary`: for whom the other spoke, what came of it, and how the talk was felt, in set phrases."""
     told = _told(prompt)
+    if told.room:
+        return kept_of_room(prompt)
     words = " ".join(said.words for said in prompt.recent if said.speaker == told.other)
     hosts = bool(prompt.recent) and prompt.recent[0].speaker == prompt.name
     warm = warmth_of(words)

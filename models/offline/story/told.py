@@ -63,6 +63,7 @@ class Told:
         stock: the last stocktaking.
         steps: what it says is to be done next.
         other: who is in the room.
+        room: the number of the room of a split group; 0 elsewhere.
         public: whether all know that the two meet.
         plan: topics of a host.
         happened: oldest first.
@@ -83,6 +84,7 @@ class Told:
     stock: str = ""
     steps: tuple[str, ...] = ()
     other: str = ""
+    room: int = 0
     public: bool = False
     plan: tuple[str, ...] = ()
     happened: tuple[Passed, ...] = ()
@@ -110,6 +112,7 @@ def told_of(items: Sequence[Item], values: Mapping[str, Any]) -> Told:
         supports=one_line(next(_every(items, "supports"), {}).get("name", "")),
         steps=tuple(one_line(v["text"]) for v in _every(items, "next_step")),
         other=one_line(next(_every(items, "beside_me"), {}).get("name", "")),
+        room=next(_every(items, "room_number"), {}).get("number", 0),
         public=next(_every(items, "room"), {}).get("public", False),
         plan=tuple(one_line(v["text"]) for v in _every(items, "talking_point")),
         happened=tuple(
