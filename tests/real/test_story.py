@@ -26,8 +26,8 @@ from persimchat.state.visibility import is_heard
 pytestmark = [pytest.mark.real, pytest.mark.timeout(360)]
 
 STORY = "personas/stories/tiny.yaml"
-FIRST, IN_ALL = 12, 25
-SHORT = ["--set", "timeout_s=240", "--set", "answer_tokens=160", "--set", "utterance_words=12", "--quiet"]
+FIRST, IN_ALL = 10, 18
+SHORT = ["--set", "timeout_s=240", "--set", "answer_tokens=120", "--set", "utterance_words=12", "--quiet"]
 LINES = ("transcript.jsonl", "story.jsonl")
 TELLING = 24
 """Shorter texts may be anybody's."""
