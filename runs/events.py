@@ -5,8 +5,7 @@ on), `verdict` (in debates, if the judge was asked), `mind` (one per agent), `ju
 `turn_ended`; and at last `stopped`. docs/events.md has the whole order, with people, silences and interventions. The
 minds at their awakening (turn 0) come before the first `speaking`. Baselines have no `mind`. Except for group_chat,
 they have no `speaking` and `token`, and several of their utterances may come at a time; so do those of a story's group.
-In a story, `happening` tells what happens between utterances, and `mind` comes only after an update, unless minds hear
-and think.
+In a story, `happening` tells what happens between utterances; `mind` comes after an update, or as usual if minds hear.
 """
 
 from __future__ import annotations
@@ -179,9 +178,7 @@ class Happened(Stored, _Event):
     event: Literal["happening"] = "happening"
     turn: Turn = Field(description="utterances so far")
     round: Count = Field(description="0 before the first round; in the vote, one more than there are rounds")
-    stage: str = Field(
-        default="", description="private, confidential, group, plenary or rooms; empty outside the stages"
-    )
+    stage: str = Field(default="", description="its kind: private, group, rooms …; empty outside the stages")
     do: str = Field(
         description="what: stage (begins), met (two meet, or a room opens), stock, choice, summary, review, standing "
         "(where a character stands after an update), guess, ballot, closed_ballot, outcome"
@@ -198,19 +195,13 @@ class Happened(Stored, _Event):
     )
     choice: str = Field(default="", exclude_if=is_empty, description="who or what was chosen")
     chosen_by: str | None = Field(
-        default=None,
-        exclude_if=is_none,
-        description='a choice: "branch" if a branch made it, not the character; left out elsewhere',
+        default=None, exclude_if=is_none, description='a choice: "branch" if a branch made it; left out elsewhere'
     )
     closeness: dict[str, int] = Field(
         default={}, exclude_if=is_empty, description="of a review, the answered changes by name; of a standing, 0–100"
     )
-    beliefs: list[int] = Field(
-        default=[], exclude_if=is_empty, description="the same of the character's beliefs, in the file's order"
-    )
-    supports: str | None = Field(
-        default=None, exclude_if=is_none, description="of a standing: the main character supported; empty for nobody"
-    )
+    beliefs: list[int] = Field(default=[], exclude_if=is_empty, description="the same of beliefs, in the file's order")
+    supports: str | None = Field(default=None, exclude_if=is_none, description="of a standing; empty for nobody")
     influence: Count | None = Field(default=None, exclude_if=is_none, description="of a standing")
 
 

@@ -201,12 +201,17 @@ def test_participants_keep_what_is_theirs():
     assert draft.relationships == []
 
 
+def test_every_setting_has_a_value_where_it_is_not_filled_in():
+    assert usual(Settings(), "story").keys() == specs().keys()
+
+
 def test_every_setting_can_be_written_and_read():
     values = {
         **Settings().model_dump(mode="json"),
         "choices": ["a b", "c"],
         "prices": {"m: 1": [0.5, 2]},
         "module_models": {"judge": "openai:gpt-4o", "selector": "true"},
+        "module_temperatures": {"judge": 0.0, "choice": 1.5},
     }
     for name, spec in specs().items():
         if values[name] is not None and spec.kind not in ("switch", "choice") and values[name] not in ({}, []):

@@ -96,7 +96,9 @@ def usual(base: Settings, mode: Any) -> dict[str, Any]:
     given = base.model_dump(mode="json", exclude_unset=True)
     if mode in get_args(Mode):
         given["mode"] = mode
-    return public(Settings.model_validate(given, context=PART).model_dump(mode="json"))
+    made = Settings.model_validate(given, context=PART)
+    written = made.model_dump(mode="json")  # without what is written only where it is set
+    return public({name: written.get(name, getattr(made, name)) for name in Settings.model_fields})
 
 
 def _spec(name: str, part: dict[str, Any], definitions: dict[str, Any]) -> Spec:
