@@ -46,7 +46,7 @@ real-evaluation: $(SETUP) ## the same model as a judge of recorded conversations
 real-experiment: $(SETUP) ## the same model in an experiment, as speaker and as judge, at most 25 calls
 	$(BIN)/pytest -m real -n 0 -rs -s tests/real/test_experiment.py
 
-real-story: $(SETUP) ## the same model in a story that its budget stops, and that is resumed: 25 calls
+real-story: $(SETUP) ## the same model in a story that its budget stops, and that is resumed: 18 calls
 	$(BIN)/pytest -m real -n 0 -rs -s tests/real/test_story.py
 
 check: lint types imports test ## everything that must pass before a commit

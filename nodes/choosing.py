@@ -16,7 +16,7 @@ async def choose_partner(mind: Step, settings: Settings) -> Step:
     story = story_of(mind)
     answer = await appraise(
         "choice",
-        schema_of(choice_schema(tuple(story["candidates"])), mind),
+        schema_of(choice_schema(tuple(story["candidates"]), story["exchanges"]), mind),
         **asked(mind, settings, "choice", f"act {mind['act']}"),
         mends=False,
         **known_blocks(mind),

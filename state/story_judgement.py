@@ -18,6 +18,8 @@ from persimchat.state.setting_values import no_switch
 LONGEST_STOCK: Final = 700
 """The most characters of a stocktaking's summary."""
 MOST_STEPS: Final = 3
+MOST_TOPICS: Final = 20
+"""The most points of a plan: as many as a stage may have exchanges."""
 
 Sentenced = Literal["reasoning", "afterthought", ""]
 """Where a review has its sentence."""
@@ -32,12 +34,15 @@ class Stock(Judgement):
     next_steps: list[Sentence] = Field(min_length=1, max_length=MOST_STEPS, description="one to three next steps")
 
 
+_PLAN: Final = "one topic for each thing that I will say"
+
+
 class Choice(Judgement):
     """Whom a host talks to, and about what; made for the candidates by `choice_schema`."""
 
     reasoning: Reason = Field(description="one sentence: why they")
     partner: str
-    plan: list[Sentence] = Field(min_length=1, max_length=20, description="one topic for each thing that I will say")
+    plan: list[Sentence] = Field(min_length=1, max_length=MOST_TOPICS, description=_PLAN)
 
 
 class Summary(Judgement):
@@ -70,10 +75,17 @@ class Ballot(Judgement):
 
 
 @lru_cache(maxsize=256)
-def choice_schema(candidates: tuple[str, ...]) -> type[Choice]:
-    """The schema of a choice among these names. First names and other spellings are understood."""
+def choice_schema(candidates: tuple[str, ...], exchanges: int = MOST_TOPICS) -> type[Choice]:
+    """The schema of a choice among these names. First names and other spellings are understood.
+
+    Args:
+        candidates: who may be chosen.
+        exchanges: how often the host will speak; topics beyond are left out, and asked for nowhere.
+    """
     partner = (_one_of(candidates), Field(description="the name of the one whom I talk to"))
-    return create_model("Choice", __base__=Choice, partner=partner)
+    first = BeforeValidator(lambda value: value[:exchanges] if isinstance(value, list) else value)
+    plan: Any = Annotated[list[Sentence], Field(min_length=1, max_length=exchanges), first]
+    return create_model("Choice", __base__=Choice, partner=partner, plan=(plan, Field(description=_PLAN)))
 
 
 @lru_cache(maxsize=256)

@@ -109,6 +109,9 @@ def test_a_room_has_others_and_a_group_none() -> None:
 
 def test_schemas_understand_first_names_and_refuse_what_is_missing_or_too_much() -> None:
     assert choice_schema((BO, LI)).model_validate({"reasoning": "So.", "partner": "bo", "plan": ["a"]}).partner == BO
+    planned = choice_schema((BO, LI), 2)
+    assert planned.model_json_schema()["properties"]["plan"]["maxItems"] == 2
+    assert planned.model_validate({"reasoning": "So.", "partner": BO, "plan": ["a", "b", "c"]}).plan == ["a", "b"]
     schema = review_schema((BO, LI), 1, 10)
     whole = {"reasoning": "So.", "closeness": {"Bo": "+3", LI: 0}, "beliefs": {"1": -10}}
     assert schema.model_validate(whole).changes() == ({BO: 3, LI: 0}, [-10])

@@ -7,6 +7,7 @@ shares of valid answers are printed.
 from __future__ import annotations
 
 import sqlite3
+from collections import Counter
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -26,7 +27,7 @@ from persimchat.state.visibility import is_heard
 pytestmark = [pytest.mark.real, pytest.mark.timeout(360)]
 
 STORY = "personas/stories/tiny.yaml"
-FIRST, IN_ALL = 12, 25
+FIRST, IN_ALL = 10, 18
 SHORT = ["--set", "timeout_s=240", "--set", "answer_tokens=120", "--set", "utterance_words=12", "--quiet"]
 LINES = ("transcript.jsonl", "story.jsonl")
 TELLING = 24
@@ -73,7 +74,7 @@ def test_a_story_ends_with_its_budget_goes_on_where_it_was_and_tells_nobody_what
     assert [again["turn"] for again in manifest["resumed"]] == [first["turn"]]
     for name in LINES:
         assert (folder / name).read_bytes().startswith(before[name])
-    is_whole(folder)
+    is_whole(folder, first["turn"])
     assert leaks(folder, prompts) == []
     # A replay asks nobody: all answers are in the folder.
     monkeypatch.setenv("PERSIMCHAT_MODELS", str(tmp_path / "none"))
@@ -84,8 +85,9 @@ def test_a_story_ends_with_its_budget_goes_on_where_it_was_and_tells_nobody_what
     print(f"{IN_ALL} calls, {silent} of them stopped or failed")
 
 
-def is_whole(folder: Path) -> None:
-    """Every file can be read, turns and happenings are in order, and no answer was asked for twice."""
+def is_whole(folder: Path, stopped: int) -> None:
+    """Every file can be read, and turns and happenings are in order; only the step under way when the budget ended was
+    asked for again."""
     record, calls = read_run(folder, whole=True), read_records(folder / "calls.jsonl")
     assert record.notes == []
     assert [said.turn for said in record.utterances] == list(range(1, record.manifest.turn + 1))
@@ -94,7 +96,7 @@ def is_whole(folder: Path) -> None:
     answered = [
         (row["turn"], row["agent"], row["module"], row.get("part", ""), row["n"]) for row in calls if "answer" in row
     ]
-    assert len(set(answered)) == len(answered)
+    assert {key[0] for key, number in Counter(answered).items() if number > 1} <= {stopped}
     with sqlite3.connect(folder / "checkpoint.sqlite") as database:
         assert database.execute("pragma integrity_check").fetchone() == ("ok",)
         assert database.execute("select count(*) from checkpoints").fetchone()[0] > 0
