@@ -47,6 +47,9 @@ class StageCourse(_Part):
     rooms: list[str] = Field(description="the rooms opened in it, by id")
     said: list[int] = Field(description="the utterances outside rooms, by number")
     reviews: dict[str, str] = Field(description="by name: what the character thought when the round was over")
+    left_out: dict[str, int] = Field(
+        default={}, description="hosts whom a branch let meet nobody, with the utterances until then"
+    )
 
 
 class RoomCourse(_Part):
@@ -62,6 +65,7 @@ class RoomCourse(_Part):
     turn: int = Field(description="utterances when it opened")
     said: list[int] = Field(description="its utterances, by number")
     why: str = Field(default="", description="why the host has chosen the others")
+    chosen_by: str = Field(default="", description="branch, if a branch chose the partner and not the host")
     kept: dict[str, str] = Field(default={}, description="by name: what the member takes from the talk")
 
 
@@ -230,7 +234,7 @@ class _Course:
         self._rooms: dict[str, RoomCourse] = {}
         self._updates: dict[int, Update] = {}
         self._ballots: dict[str, dict[str, str]] = {}
-        self._why: dict[str, str] = {}
+        self._choices: dict[str, Happened] = {}
         self._over = False
 
     def take(self, one: Happened) -> None:
@@ -238,8 +242,10 @@ class _Course:
         match one.do:
             case "stage":
                 self._begin(one.round, one.stage, self._place(one), one.turn)
-            case "choice":
-                self._why[one.room] = one.text
+            case "choice" if one.room:
+                self._choices[one.room] = one
+            case "choice" if self._stages and one.chosen_by is not None:
+                self._stages[-1].left_out[one.speaker] = one.turn
             case "met":
                 self._meet(one)
             case "summary" if one.room in self._rooms:
@@ -327,7 +333,9 @@ class _Course:
         return next((place for place in range(first, len(kinds)) if kinds[place] == one.stage), first)
 
     def _begin(self, round_: int, stage: str, place: int, turn: int, *, first: bool = False) -> StageCourse:
-        made = StageCourse(round=round_, stage=stage, place=place, turn=turn, rooms=[], said=[], reviews={})
+        made = StageCourse(
+            round=round_, stage=stage, place=place, turn=turn, rooms=[], said=[], reviews={}, left_out={}
+        )
         self._stages.insert(0 if first else len(self._stages), made)
         self._close(turn)
         return made
@@ -335,6 +343,7 @@ class _Course:
     def _meet(self, one: Happened) -> None:
         self._close(one.turn)
         members = [one.speaker, *one.others]
+        choice = self._choices.get(one.room)
         self._rooms[one.room] = RoomCourse(
             room=one.room,
             round=one.round,
@@ -345,7 +354,8 @@ class _Course:
             open=True,
             turn=one.turn,
             said=[],
-            why=self._why.get(one.room, ""),
+            why=choice.text if choice is not None else "",
+            chosen_by=(choice.chosen_by or "") if choice is not None else "",
             kept={},
         )
         if self._stages:

@@ -18,6 +18,7 @@ from persimchat.app.web.setup.setting_field import label_of, option_of
 from persimchat.app.web.setup.specs import specs
 from persimchat.app.web.shared.formats import dollars, whole
 from persimchat.app.web.shared.navigation import comparison_of, page_of
+from persimchat.app.web.shared.stories import closed, closed_runs
 from persimchat.app.web.widgets import FIELD, avatar, card, icon_button, notify_error, title
 from persimchat.app.web.words import t
 from persimchat.runs.events import Uttered
@@ -248,17 +249,18 @@ async def compare_page(web: WebContext, a: str = "", b: str = "") -> None:
         except PerSimChatError as error:
             notify_error(error)
             return
+        shut = await asyncio.to_thread(closed_runs, listing.runs)
         with chooser:
-            _choose(listing.runs, a, b)
+            _choose(listing.runs, shut, a, b)
         if a and b:
             await _compared(web, box, a, b)
 
     ui.timer(0, load, once=True)
 
 
-def _choose(runs: list[ListedRun], a: str, b: str) -> None:
+def _choose(runs: list[ListedRun], shut: frozenset[str], a: str, b: str) -> None:
     """Two fields and a button between them; the address holds the choice."""
-    options = {address_of(listed): _option(listed) for listed in runs}
+    options = {address_of(listed): _option(listed, closed=listed.folder in shut) for listed in runs}
 
     def go(one: str | None, other: str | None) -> None:
         if (one or "", other or "") != (a, b):
@@ -275,27 +277,39 @@ def _choose(runs: list[ListedRun], a: str, b: str) -> None:
         select.on_value_change(lambda: go(one.value, other.value))
 
 
-def _option(listed: ListedRun) -> str:
-    said = t("past.utterances", n=listed.utterances)
+def _option(listed: ListedRun, *, closed: bool) -> str:
+    said = t("past.played") if closed else t("past.utterances", n=listed.utterances)
     return t("past.option", topic=listed.topic, moment=moment(listed.started), count=said, run=address_of(listed))
 
 
 async def _compared(web: WebContext, box: ui.column, a: str, b: str) -> None:
     try:
-        one, other, comparison = await asyncio.to_thread(_read, web.runs.folder(a), web.runs.folder(b))
+        read = await asyncio.to_thread(_read, web.runs.folder(a), web.runs.folder(b))
     except PerSimChatError as error:
-        box.clear()
-        with box, ui.row().classes("items-center gap-3"):
-            ui.icon("search_off", size="32px", color="primary").props("aria-hidden=true")
-            ui.label(str(error)).classes("muted [overflow-wrap:anywhere]")
+        _instead(box, "search_off", str(error))
         return
+    if read is None:
+        _instead(box, "lock", t("past.closed"))
+        return
+    one, other, comparison = read
     box.clear()
     with box:
         facts(comparison, one, other)
         columns(comparison, one, other)
 
 
-def _read(a: Path, b: Path) -> tuple[Record, Record, Comparison]:
+def _instead(box: ui.column, icon: str, why: str) -> None:
+    """Why there is no comparison."""
+    box.clear()
+    with box, ui.row().classes("items-center gap-3 no-wrap"):
+        ui.icon(icon, size="32px", color="primary").props("aria-hidden=true")
+        ui.label(why).classes("muted [overflow-wrap:anywhere]")
+
+
+def _read(a: Path, b: Path) -> tuple[Record, Record, Comparison] | None:
+    """Two runs and their comparison; None while people play one of them."""
+    if closed(a) or closed(b):
+        return None
     one = read_run(a, whole=True)
     other = one if a == b else read_run(b, whole=True)
     return one, other, compare(one, other)

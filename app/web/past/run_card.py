@@ -75,6 +75,7 @@ class RunCard:
         chosen: whether it is chosen.
         on_choose: called when the choice changes.
         on_delete: called to delete it.
+        closed: whether people play it, so that the card tells nothing of its course until it is over.
     """
 
     def __init__(
@@ -85,9 +86,10 @@ class RunCard:
         chosen: bool,
         on_choose: Callable[[str, bool], None],
         on_delete: Callable[[str], Any],
+        closed: bool = False,
     ) -> None:
         self.run = address_of(listed)
-        self._listed = listed
+        self._listed, self._closed = listed, closed
         topic = one_line(listed.topic)
         with ui.row().classes("run-card surface w-full items-center gap-x-3 gap-y-2 px-3 py-2").props("role=listitem"):
             box = ui.checkbox(value=chosen, on_change=lambda event: on_choose(self.run, bool(event.value)))
@@ -113,12 +115,13 @@ class RunCard:
         mode = f"past.mode_{listed.mode}"
         parts = [
             moment(listed.started),
-            t("past.utterances", n=made),
+            *([] if self._closed else [t("past.utterances", n=made)]),
             t(mode) if mode in catalogue() else listed.mode,
             *([listed.baseline] if listed.baseline else []),
             *([t("past.is_branch")] if listed.branch_of else []),
             listed.model or t("past.unknown"),
-            *([] if listed.active else [dollars(listed.cost_usd)]),
+            *([] if listed.active or self._closed else [dollars(listed.cost_usd)]),
+            *([t("past.played")] if self._closed else []),
         ]
         self._about.set_text(" · ".join(parts))
         status = "running" if board is None else board.status
@@ -133,13 +136,15 @@ class RunCard:
             _link(t("past.watch"), "visibility", page_of(run), topic).props(_SOLID)
         else:
             opens = _link(t("past.open"), "open_in_new", page_of(run), topic).props(_FLAT)
-            opens.classes("gt-xs")  # the topic is a link to the same page
-            _link(t("past.replay"), "replay", page_of(run, 0, play=True), topic).props(_SOLID)
+            if not self._closed:
+                opens.classes("gt-xs")  # the topic is a link to the same page
+                _link(t("past.replay"), "replay", page_of(run, 0, play=True), topic).props(_SOLID)
         with menu("more_vert", t("past.card_do", what=t("past.actions"), topic=topic)):
             if not listed.active and listed.ended in INTERRUPTED:
                 item("play_arrow", t("past.resume"), lambda: resume_and_show(web, run))
-            item("library_add", t("past.like"), href=like(run))
-            item("compare_arrows", t("past.compare_with"), href=comparison_of(run))
+            if not self._closed:
+                item("library_add", t("past.like"), href=like(run))
+                item("compare_arrows", t("past.compare_with"), href=comparison_of(run))
             if not listed.active:
                 item("delete", t("past.delete"), lambda: on_delete(run))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any, Final, get_args
 
 from nicegui import ui
@@ -11,6 +12,7 @@ from persimchat.app.web.frame import Frame
 from persimchat.app.web.past.actions import ask_delete
 from persimchat.app.web.past.run_card import RunCard, address_of, ending
 from persimchat.app.web.shared.navigation import comparison_of
+from persimchat.app.web.shared.stories import closed_runs
 from persimchat.app.web.widgets import FIELD, notify_error
 from persimchat.app.web.words import t
 from persimchat.runs.events import StopReason
@@ -35,6 +37,7 @@ class _RunsPage:
     def __init__(self, web: WebContext) -> None:
         self.web = web
         self.listing = Listing([], [])
+        self.closed: frozenset[str] = frozenset()
         self.shown = PAGE
         self.chosen: dict[str, None] = {}
         self.cards: list[RunCard] = []
@@ -74,6 +77,7 @@ class _RunsPage:
         self.active = [live.run for live in self.web.runs.active]
         try:
             self.listing = await self.web.runs.runs()
+            self.closed = await asyncio.to_thread(closed_runs, self.listing.runs)
         except PerSimChatError as error:
             notify_error(error)
         there = {address_of(listed) for listed in self.listing.runs}
@@ -150,8 +154,10 @@ class _RunsPage:
     def _add(self, runs: list[ListedRun]) -> None:
         for listed in runs:
             chosen = address_of(listed) in self.chosen
-            card = RunCard(self.web, listed, chosen=chosen, on_choose=self.choose, on_delete=self.delete)
-            self.cards.append(card)
+            closed = listed.folder in self.closed
+            self.cards.append(
+                RunCard(self.web, listed, chosen=chosen, on_choose=self.choose, on_delete=self.delete, closed=closed)
+            )
 
     def choose(self, run: str, chosen: bool) -> None:
         """A run was selected or deselected."""

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Final
 
 from pydantic import ValidationError
 
 from persimchat.app.web.setup.draft import Draft
+from persimchat.app.web.setup.specs import Spec
 from persimchat.memory.embeddings import LEXICAL, MINILM, remote_name
 from persimchat.models.naming import parse_model_name
+from persimchat.nodes.assembling import refuse_unfit_minds
 from persimchat.state.document import Document
 from persimchat.state.errors import InputError, PerSimChatError
+from persimchat.state.persona import Persona
 from persimchat.state.settings import PART, Settings
 from persimchat.state.validation_errors import input_error
 
@@ -33,6 +37,9 @@ def problems(draft: Draft) -> dict[str, str]:
     wrong = {name: told for name, value in settings.items() if (told := _wrong(name, value))}
     if not wrong and (together := _contradiction(settings)):
         wrong[together[0]] = together[1]
+    kind = Settings.model_validate({"mode": "story", **({} if wrong else settings)}, context=PART).cognition
+    if not wrong and (unfit := minds_refused(draft, kind)) is not None:
+        wrong["cognition"] = in_words(unfit)
     for seat in draft.seats:
         if seat.model and not seat.persona.human and (told := _refused(seat.model)):
             found[PEOPLE] = f"{seat.name}: {told}"
@@ -42,6 +49,34 @@ def problems(draft: Draft) -> dict[str, str]:
         except InputError as error:
             found[_field(error)] = in_words(error)
     return {**found, **wrong}
+
+
+def minds_refused(draft: Draft, cognition: str, people: Sequence[Persona] | None = None) -> InputError | None:
+    """Why the minds of a story cannot be of a kind; None if they can, and in conversations that are no story.
+
+    Args:
+        draft: the draft.
+        cognition: the kind, a valid value of the setting.
+        people: who takes part; the participants of the draft if None.
+    """
+    if draft.story is None:
+        return None
+    participants = [seat.persona for seat in draft.seats] if people is None else people
+    settings = Settings.model_validate({"mode": "story", "cognition": cognition}, context=PART)
+    try:
+        refuse_unfit_minds(draft.story, participants, settings)
+    except InputError as error:
+        return error
+    return None
+
+
+def offered(draft: Draft, spec: Spec) -> list[str]:
+    """The options of a setting that the draft can have."""
+    if spec.name != "cognition":
+        return list(spec.options)
+    if draft.story is None:
+        return [kind for kind in spec.options if kind != "strategist"]
+    return [kind for kind in spec.options if minds_refused(draft, kind) is None]
 
 
 def field_of(error: InputError) -> str | None:

@@ -11,7 +11,7 @@ from persimchat.app.web.context import WebContext
 from persimchat.app.web.looks import colour
 from persimchat.app.web.personas.chooser import choose_personas
 from persimchat.app.web.personas.editor import edit_persona
-from persimchat.app.web.setup.checking import PEOPLE, in_words
+from persimchat.app.web.setup.checking import PEOPLE, in_words, minds_refused
 from persimchat.app.web.setup.draft import Seat
 from persimchat.app.web.setup.form import Form
 from persimchat.app.web.setup.setting_field import MODELS, suggesting
@@ -41,9 +41,12 @@ async def edit_seat(form: Form, seat: Seat) -> bool:
         with ui.row().classes("w-full items-center gap-3 no-wrap"):
             avatar(seat.name, colour(seat.name, form.draft.names))
             ui.label(seat.name).classes("text-lg font-semibold").props("role=heading aria-level=2")
-        with ui.row().classes("w-full items-center gap-1 no-wrap"):
+        with ui.row().classes("w-full items-center gap-1 no-wrap") as part:
             human = ui.switch(t("setup.human"), value=seat.persona.human).props("dense").classes("grow")
             explained(t("setup.human_help"))
+        player = seat.persona.model_copy(update={"human": True})
+        refused = minds_refused(form.draft, str(form.value("cognition")), [player]) is not None
+        part.set_visibility(seat.persona.human or not refused)
         with ui.row().classes("w-full items-start gap-1 no-wrap") as own:
             model = ui.input(t("setup.own_model"), value=seat.model, placeholder=t("setup.own_model_none"))
             model.props(FIELD).classes("grow min-w-0").mark("seat-model")

@@ -8,6 +8,7 @@ from typing import Any, Final
 from nicegui import ui
 from nicegui.elements.mixins.value_element import ValueElement
 
+from persimchat.app.web.setup.checking import offered
 from persimchat.app.web.setup.form import Form, Mark
 from persimchat.app.web.setup.specs import NOT_OF_STORIES, Spec, specs
 from persimchat.app.web.widgets import FIELD, SEGMENTS, explained, named
@@ -46,6 +47,7 @@ class Bound:
         mark: marks the field with an error.
         read: turns the field's content into a value; raises ValueError if that is impossible.
         write: turns a value into the field's content.
+        offer: brings the options up to date; None if they never change.
     """
 
     def __init__(
@@ -57,9 +59,10 @@ class Bound:
         *,
         read: Callable[[Any], Any],
         write: Callable[[Any], Any],
+        offer: Callable[[], None] | None = None,
     ) -> None:
         self._form, self._name, self._element = form, spec.name, element
-        self._read, self._write = read, write
+        self._read, self._write, self._offer = read, write, offer
         self._showing = self._in_use = False
         form.mark(spec.name, mark)
         form.redraw(self.show)
@@ -73,6 +76,8 @@ class Bound:
         """Show the setting's value."""
         self._showing = True
         try:
+            if self._offer is not None:
+                self._offer()
             self._element.set_value(self._write(self._form.value(self._name)))
         finally:
             self._showing = False
@@ -94,7 +99,9 @@ class Bound:
         self._follow()
 
     def _follow(self) -> None:
-        """Show the default in an empty field that is not in use."""
+        """Offer what the draft can have; show the default in an empty field that is not in use."""
+        if self._offer is not None:
+            self.show()
         if self._in_use or self._name in self._form.unread or self._name in self._form.draft.settings:
             return
         if not self._says(self._form.value(self._name)):
@@ -180,9 +187,12 @@ def _switch(form: Form, spec: Spec) -> None:
 
 def _choice(form: Form, spec: Spec) -> None:
     label = label_of(spec.name)
-    options = ({"": option_of(spec.name, "none")} if spec.optional else {}) | {
-        value: option_of(spec.name, value) for value in spec.options
-    }
+
+    def named_options(values: Sequence[str]) -> dict[str, str]:
+        none = {"": option_of(spec.name, "none")} if spec.optional else {}
+        return none | {value: option_of(spec.name, value) for value in values}
+
+    options = named_options(spec.options)
     element: ui.toggle | ui.select
     if len(options) <= _SIDE_BY_SIDE:
         ui.label(label).classes("text-xs muted").props("aria-hidden=true")
@@ -195,9 +205,14 @@ def _choice(form: Form, spec: Spec) -> None:
     element.mark(f"setting-{spec.name}")
 
     def written(value: Any) -> Any:
-        return (value or "") if (value or "") in options else None
+        return (value or "") if (value or "") in element.options else None
 
-    Bound(form, spec, element, mark, read=lambda value: value or None, write=written)
+    def offer() -> None:
+        now = named_options(offered(form.draft, spec))
+        if now != element.options:
+            element.set_options(now)
+
+    Bound(form, spec, element, mark, read=lambda value: value or None, write=written, offer=offer)
 
 
 def _text_field(form: Form, spec: Spec, suggestions: Sequence[str]) -> None:

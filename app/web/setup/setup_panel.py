@@ -20,13 +20,14 @@ from persimchat.app.web.setup.setting_field import EMBEDDINGS, MODELS, error_of,
 from persimchat.app.web.setup.specs import specs
 from persimchat.app.web.setup.starting import Starter
 from persimchat.app.web.setup.story_part import story_part
+from persimchat.app.web.shared.stories import closed
 from persimchat.app.web.widgets import FIELD, explained, named, notify_error, title
 from persimchat.app.web.words import catalogue, number, t
 from persimchat.models.naming import OFFLINE, default_model_name
 from persimchat.runs.folder.reading import read_manifest
 from persimchat.runs.reports.estimate import Estimate, estimate
 from persimchat.state.configuration import load_settings
-from persimchat.state.errors import PerSimChatError
+from persimchat.state.errors import InputError, PerSimChatError
 from persimchat.state.setting import Group
 from persimchat.state.settings import ABOUT, Settings
 
@@ -266,7 +267,12 @@ async def setup_panel(web: WebContext, *, like: str = "", setup: str = "") -> No
 def _draft(web: WebContext, base: Settings, like: str, setup: str) -> Draft:
     if setup:
         return SavedSetups(web.library).load(setup)
-    return Draft.of_run(read_manifest(web.runs.folder(like)), base) if like else Draft.fresh(base)
+    if not like:
+        return Draft.fresh(base)
+    folder = web.runs.folder(like)
+    if closed(folder):  # parts, goals and secrets of all characters are in its set-up
+        raise InputError(t("setup.closed"), where=like, remedy=t("setup.closed_remedy"))
+    return Draft.of_run(read_manifest(folder), base)
 
 
 def _start(web: WebContext, form: Form, name: str) -> None:

@@ -24,12 +24,12 @@ _KINDS: Final[dict[str, Kind]] = {
 }
 
 
-_OF_STORIES: Final = ("story", "strategist")
+_OF_STORIES: Final = ("story",)
 """Options that the page does not offer: a story comes from a scenario file, which sets them."""
 NOT_OF_STORIES: Final = frozenset(
     {
         *("mode", "max_messages", "pattern", "selection", "selection_temperature", "allow_repeated_speaker"),
-        *("judge", "baseline", "cognition", "listeners", "closing", "closing_need", "analysis", "human_turns"),
+        *("judge", "baseline", "listeners", "closing", "closing_need", "analysis", "human_turns"),
     }
 )
 """Settings that a story refuses, or for which its stages leave nothing to do."""

@@ -33,7 +33,9 @@ def story_part(form: Form) -> None:
         box.set_visibility(story is not None)
         if story is not None:
             votes = t("setup.story_votes" if story.settlement is not None else "setup.story_no_vote")
-            counts = t("setup.story_about", mains=len(story.mains), others=len(story.characters) - len(story.mains))
+            mains = len(story.mains)
+            others = len(form.draft.seats) - mains
+            counts = t("setup.story_about", mains=mains, others=others) if mains else t("setup.story_all", n=others)
             about.set_text(f"{counts} {t('setup.story_stages', n=len(story.stages))} {votes}")
 
     form.follow(follow)

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from persimchat.app.web.board import Board
+from persimchat.runs.events import OWN_ENDS
+from persimchat.runs.folder.listing import ListedRun
 from persimchat.runs.folder.reading import read_manifest
 from persimchat.runs.reports.story_course import StoryCourse, character, course, rounds_of, story_of
+from persimchat.state.errors import InputError
 from persimchat.state.story import Story
 
 
@@ -63,6 +66,38 @@ class StoryPlan:
             seen_by=seen_by,
             turn=turn,
         )
+
+
+def is_played(people: Sequence[str], ended: str | None) -> bool:
+    """Whether people play a story and it is not over, so that its pages must keep secrets.
+
+    Args:
+        people: the participants who are people.
+        ended: why it stopped; None if it has not.
+    """
+    return bool(people) and ended not in OWN_ENDS
+
+
+def closed(folder: Path) -> bool:
+    """Whether pages may not tell of a run what its players do not hear: one of the story's own shows that. Blocks.
+
+    Raises:
+        InputError: the folder is damaged.
+    """
+    manifest = read_manifest(folder)
+    return manifest.settings.mode == "story" and is_played(manifest.people, manifest.stop_reason)
+
+
+def closed_runs(runs: Iterable[ListedRun]) -> frozenset[str]:
+    """The folders of the runs that are closed, or that cannot be read any more. Blocks."""
+
+    def shut(listed: ListedRun) -> bool:
+        try:
+            return closed(Path(listed.folder))
+        except InputError:
+            return True
+
+    return frozenset(one.folder for one in runs if one.mode == "story" and one.ended not in OWN_ENDS and shut(one))
 
 
 def read_plan(folder: Path) -> StoryPlan | None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterator
+from typing import Protocol
 
 from nicegui import ui
 
@@ -27,30 +28,28 @@ def story_panel(view: StoryView) -> None:
     ui.timer(_POLL_S, panel.draw)
 
 
+class _Card(Protocol):
+    def draw(self) -> None: ...
+
+
 class _Panel:
     def __init__(self, view: StoryView) -> None:
         self._view = view
         self._drawn: Hashable = None
+        self._stands = bool(view.plan.story.mains)
         with ui.column().classes("scroll w-full grow p-4 gap-3 no-wrap").props("tabindex=0") as box:
             box.props["aria-label"] = t("story.panel")
             box.props["role"] = "region"
             with ui.row().classes("w-full items-center justify-between gap-1 no-wrap"):
                 title(t("story.panel"))
-                parts = {"standing": t("story.standing"), "rooms": t("story.rooms")}
+                first = "story.standing" if self._stands else "story.cast"
+                parts = {"standing": t(first), "rooms": t("story.rooms")}
                 self._part = ui.toggle(parts, value="standing", on_change=self._choose)
                 self._part.props(f"{SEGMENTS} size=sm role=group").classes("seg surface").mark("story-part")
                 named(self._part, t("story.parts"))
             self._as_of = ui.label().classes("text-xs muted break-words").mark("story-as-of")
             with ui.column().classes("w-full gap-3 no-wrap") as self._standing:
-                self._cards = (
-                    Part(view),
-                    Vote(view),
-                    Stands(view),
-                    Closeness(view),
-                    Beliefs(view),
-                    Resources(view),
-                    Cast(view),
-                )
+                self._cards: list[_Card] = [Part(view), *self._standings(), Cast(view)]
                 self._used = ui.label().classes("text-xs muted break-words")
             with ui.column().classes("w-full gap-3 no-wrap") as self._rooms:
                 self._list = ui.column().classes("w-full gap-3")
@@ -67,13 +66,27 @@ class _Panel:
         last = course.standings[-1].round if course.standings else 0
         when = t("story.after_round", n=last) if last else t("story.at_beginning")
         who = t("story.everybody") if view.eyes is None else one_line(view.eyes)
-        self._as_of.set_text(t("story.as_of", when=when, who=who))
+        as_of = t("story.as_of", when=when, who=who) if self._stands else t("story.seen_as", who=who)
+        self._as_of.set_text(as_of)
         if self._part.value == "rooms":
             self._draw_rooms()
             return
         for part in self._cards:
             part.draw()
         self._used.set_text(self._accounts())
+
+    def _standings(self) -> Iterator[_Card]:
+        """The cards on where characters stand: those of which the story has anything."""
+        view, story = self._view, self._view.plan.story
+        if not self._stands:
+            return
+        yield Vote(view)
+        yield Stands(view)
+        yield Closeness(view)
+        if any(one.beliefs for one in story.characters.values()):
+            yield Beliefs(view)
+        if story.resources:
+            yield Resources(view)
 
     def _choose(self) -> None:
         self._standing.set_visibility(self._part.value == "standing")
@@ -109,7 +122,7 @@ class _Panel:
         with ui.row().classes("w-full items-start gap-2 no-wrap"):
             ui.icon(DOOR if room.public else LOCK, size="16px").classes("muted pt-1").props("aria-hidden=true")
             with ui.column().classes("gap-0 min-w-0 grow"):
-                name = room_name(room)
+                name = room_name(room, view.names)
                 if view.played:
                     ui.label(name).classes("text-sm font-semibold break-words")
                 else:

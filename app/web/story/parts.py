@@ -42,14 +42,14 @@ class Cast:
 
     def __init__(self, view: StoryView) -> None:
         names = [one.name for one in view.course.cast]
-        people = view.viewing.board.people
+        people, mains = view.viewing.board.people, view.plan.story.mains
         with card(t("story.cast")), ui.element("ul").classes("plain w-full flex flex-col gap-2"):
             for one in view.course.cast:
                 with ui.element("li"), ui.row().classes("w-full items-start gap-2 no-wrap"):
                     avatar(one_line(one.name), colour(one.name, names), "26px", human=one.name in people)
                     with ui.column().classes("gap-0 grow min-w-0"):
-                        main = t("story.main") if one.main else t("story.other")
-                        ui.label(f"{one_line(one.name)} · {main}").classes("text-sm break-words")
+                        kind = [t("story.main" if one.main else "story.other")] if mains else []
+                        ui.label(" · ".join([one_line(one.name), *kind])).classes("text-sm break-words")
                         if one.known_as:
                             ui.label(one_line(one.known_as)).classes("text-xs muted break-words")
 

@@ -199,11 +199,7 @@ class Resources:
         """Show who owns what."""
         owned = sorted(self._view.course.owners, key=lambda one: one.owner)
         self._inside.clear()
-        with self._inside:
-            if not owned:
-                ui.label(t("story.no_resources")).classes("text-sm muted")
-                return
-            with _table(t("story.owner"), t("story.resource"), t("story.weight")):
-                for one in owned:
-                    who = one_line(one.owner) if one.owner else t("story.nobody")
-                    _row(who, one_line(one.resource), number(one.influence))
+        with self._inside, _table(t("story.owner"), t("story.resource"), t("story.weight")):
+            for one in owned:
+                who = one_line(one.owner) if one.owner else t("story.nobody")
+                _row(who, one_line(one.resource), number(one.influence))

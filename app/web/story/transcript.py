@@ -11,6 +11,7 @@ from nicegui import ui
 from persimchat.app.web.board import Line
 from persimchat.app.web.chat.chat_panel import fill_menu, server_waits
 from persimchat.app.web.chat.lines import LineActions, draw_end, draw_face, draw_line, draw_speaker
+from persimchat.app.web.shared.formats import listed
 from persimchat.app.web.story.view import StoryView
 from persimchat.app.web.story.wording import DOOR, LOCK, heading, icon_of, outcome_sentence, room_known, room_name
 from persimchat.app.web.widgets import named
@@ -249,6 +250,8 @@ class _Stage:
         for index in asides:
             line = board.lines[index]
             wanted.append((line.turn + 0.1, ("aside", index), partial(self._aside, line)))
+        for name, before in stage.left_out.items():
+            wanted.append((before + 0.15, ("left out", name), partial(_forced, "story.nobody_by_branch", name)))
         for name, text in stage.reviews.items():
             wanted.append((float("inf"), ("review", name), partial(_thought, "story.review", name, text)))
         self._items.sync([(key, draw) for _, key, draw in sorted(wanted, key=lambda one: one[0])])
@@ -273,13 +276,14 @@ class _Room:
 
     def __init__(self, view: StoryView, room: RoomCourse, actions: LineActions) -> None:
         self._view, self._room, self._actions = view, room, actions
+        self._name = room_name(room, view.names)
         self._chosen: bool | None = None
         self._wide = False
         with ui.column().classes("w-full gap-0 story-room surface") as self.root:
             with ui.row().classes("w-full items-center gap-2 no-wrap px-3 py-2").props("role=heading aria-level=3"):
                 ui.icon(DOOR if room.public else LOCK, size="18px").classes("muted").props("aria-hidden=true")
                 with ui.column().classes("gap-0 grow min-w-0"):
-                    ui.label(room_name(room)).classes("text-sm font-semibold break-words")
+                    ui.label(self._name).classes("text-sm font-semibold break-words")
                     known = room_known(room) if room.heard else f"{room_known(room)} {t('story.not_heard')}"
                     ui.label(known).classes("text-xs muted break-words")
                 self._count = ui.label().classes("text-xs muted tabular-nums whitespace-nowrap")
@@ -297,7 +301,7 @@ class _Room:
         """
         self._room = room
         self._wide = (wide if self._chosen is None else self._chosen) and room.heard
-        name = t("story.fold" if self._wide else "story.unfold", room=room_name(room))
+        name = t("story.fold" if self._wide else "story.unfold", room=self._name)
         if self._fold.props.get("aria-label") != name:
             named(self._fold, name)
             self._fold.props["aria-expanded"] = "true" if self._wide else "false"
@@ -309,6 +313,9 @@ class _Room:
             self._items.clear()
             return
         wanted: list[tuple[Hashable, Callable[[], ui.element]]] = []
+        if room.chosen_by:
+            host, partners = room.members[0], listed(room.members[1:])
+            wanted.append(("forced", partial(_forced, "story.by_branch", host, partners)))
         if room.why:
             wanted.append(("why", partial(_thought, "story.why", room.members[0], room.why)))
         for turn in room.said:
@@ -328,6 +335,14 @@ def _utterance(view: StoryView, turn: int, actions: LineActions, *, in_room: boo
     given = LineActions(None, None) if view.played else actions
     said = board.utterances[turn - 1]
     return draw_line(said, board.started, given, in_room=in_room, numbered=not view.played)
+
+
+def _forced(key: str, host: str, partner: str = "") -> ui.element:
+    """Whom a branch has let a host meet."""
+    with ui.row().classes("w-full items-start gap-2 no-wrap story-thought") as row:
+        ui.icon("call_split", size="16px").classes("muted").props("aria-hidden=true")
+        ui.label(t(key, who=one_line(host), partner=partner)).classes("text-xs muted break-words min-w-0")
+    return row
 
 
 def _thought(key: str, name: str, text: str) -> ui.element:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable
 
 from persimchat.app.web.context import Viewing
-from persimchat.app.web.shared.stories import StoryPlan
-from persimchat.runs.events import OWN_ENDS
+from persimchat.app.web.shared.stories import StoryPlan, is_played
 from persimchat.runs.reports.story_course import StoryCourse
 
 
@@ -19,11 +18,15 @@ class StoryView:
     Args:
         viewing: the tab's view of the run.
         plan: the story.
+
+    Attributes:
+        names: of all characters.
     """
 
     def __init__(self, viewing: Viewing, plan: StoryPlan) -> None:
         self.viewing, self.plan = viewing, plan
         self._chosen: str | None = None
+        self.names = list(plan.story.characters)
         self._known: tuple[Hashable, StoryCourse] | None = None
         if self.played:
             viewing.go_to(None)
@@ -32,13 +35,12 @@ class StoryView:
     def played(self) -> bool:
         """Whether people play and the story is not over, so that the page must keep secrets."""
         board = self.viewing.board
-        over = board.stopped is not None and board.stopped.reason in OWN_ENDS
-        return bool(board.people) and not over
+        return is_played(board.people, board.stopped.reason if board.stopped is not None else None)
 
     @property
     def choices(self) -> list[str]:
         """The characters whose eyes may be chosen: all of them, or, while people play, theirs."""
-        return self.viewing.board.people if self.played else list(self.plan.story.characters)
+        return self.viewing.board.people if self.played else self.names
 
     @property
     def eyes(self) -> str | None:

@@ -12,13 +12,15 @@ from persimchat.runs.reports.story_course import AWAKENING, RoomCourse, StageCou
 from persimchat.state.plain_text import one_line
 from persimchat.state.settlement import most
 
+ROOMS: Final = "rooms"
+"""The kind of a stage that splits everybody into rooms."""
 LOCK: Final = "lock"
 DOOR: Final = "meeting_room"
 ICONS: Final = {
     "private": LOCK,
     "confidential": DOOR,
     "group": "groups",
-    "rooms": DOOR,
+    ROOMS: DOOR,
     "plenary": "groups",
     "settlement": "how_to_vote",
 }
@@ -43,14 +45,25 @@ def heading(stage: StageCourse, course: StoryCourse) -> str:
     return t("story.heading", round=stage.round, of=course.rounds, stage=stage_name(stage.stage))
 
 
-def room_name(room: RoomCourse) -> str:
-    """Who is in a room."""
+def room_name(room: RoomCourse, cast: Sequence[str]) -> str:
+    """Who is in a room.
+
+    Args:
+        room: the room.
+        cast: the names of all characters.
+    """
+    if room.stage == ROOMS:
+        short = short_names(cast)
+        members = ", ".join(short.get(name, one_line(name)) for name in room.members)
+        return t("story.room_numbered", n=room.room.rpartition(".")[2], members=members)
     host, others = room.members[0], listed(room.members[1:])
     return t("story.room_with", host=one_line(host), others=others)
 
 
 def room_known(room: RoomCourse) -> str:
     """Who knows of a room."""
+    if room.stage == ROOMS:
+        return t("story.room_split")
     return t("story.room_public" if room.public else "story.room_private")
 
 
