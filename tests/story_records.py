@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ from story_talks import scenario
 from persimchat.runs.events import Happened, StoryOutcome, Uttered
 from persimchat.runs.folder.lines import data_line
 from persimchat.runs.folder.manifest import RUN_FORMAT
+from persimchat.state.scenario import Scenario
 from persimchat.state.story import Story
 
 ADA, BO, CY = "Ada Lind", "Bo Vik", "Cy Dahl"
@@ -69,25 +71,40 @@ OUTCOME = StoryOutcome(
 )  # fmt: skip
 
 
-def write_story(folder: Path, *, people: tuple[str, ...] = (), ended: bool = True) -> Path:
+def write_story(
+    folder: Path,
+    *,
+    people: tuple[str, ...] = (),
+    ended: bool = True,
+    made: Scenario | None = None,
+    happened: Sequence[Happened] = HAPPENED,
+    said: Sequence[Uttered] = SAID,
+) -> Path:
     """Write the story as a run's folder.
 
     Args:
         folder: of the run; it is made.
         people: the characters whom people play.
         ended: whether it is over.
+        made: another story than this one, which ends without a vote.
+        happened: what happened in it.
+        said: what was said in it.
     """
-    given = scenario(2, 1).model_dump(mode="json", by_alias=True, exclude={"settings"})
+    given = (made or scenario(2, 1)).model_dump(mode="json", by_alias=True, exclude={"settings"})
     for one in given["participants"]:
         one["human"] = one["name"] in people
-    end = {"stop_reason": "settled", "stop_source": "story", "outcome": OUTCOME.model_dump()} if ended else {}
+    settings: dict[str, Any] = {"mode": "story", "rounds": 1, "model": "offline"}
+    end: dict[str, Any] = {"stop_reason": "settled", "stop_source": "story", "outcome": OUTCOME.model_dump()}
+    if made is not None:
+        settings |= {"cognition": "lean"} if made.story is not None and made.story.needs_minds else {}
+        end = {"stop_reason": "finished", "stop_source": "story"}
     run = {
-        "format": RUN_FORMAT, "run": folder.name, "started": "2026-11-22T10:00:00+00:00", "turn": len(SAID),
-        "scenario": given, "settings": {"mode": "story", "rounds": 1, "model": "offline"}, **end,
+        "format": RUN_FORMAT, "run": folder.name, "started": "2026-11-22T10:00:00+00:00", "turn": len(said),
+        "scenario": given, "settings": settings, **(end if ended else {}),
     }  # fmt: skip
     folder.mkdir(parents=True)
     (folder / "run.json").write_text(json.dumps(run), encoding="utf-8")
-    for name, lines in (("transcript.jsonl", SAID), ("story.jsonl", HAPPENED)):
+    for name, lines in (("transcript.jsonl", said), ("story.jsonl", happened)):
         (folder / name).write_text("".join(map(data_line, lines)), encoding="utf-8")
     (folder / "minds.jsonl").write_text("", encoding="utf-8")
     return folder

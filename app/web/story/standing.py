@@ -12,7 +12,7 @@ from persimchat.app.web.insights.charts import ChartBox, line, over_turns
 from persimchat.app.web.looks import CHART_TEXT, COLOURS, colour
 from persimchat.app.web.shared.formats import course as course_of
 from persimchat.app.web.story.view import StoryView
-from persimchat.app.web.story.wording import counted, outcome_sentence
+from persimchat.app.web.story.wording import counted, outcome_sentence, short_names
 from persimchat.app.web.widgets import FIELD, avatar, card, named
 from persimchat.app.web.words import number, t
 from persimchat.runs.reports.charts_story import belief_lines
@@ -73,7 +73,7 @@ class Vote:
         self._inside.clear()
         if not self._box.visible:
             return
-        none = t("story.ballot_none")
+        none, short = t("story.ballot_none"), short_names(self._view.names)
         with self._inside:
             if course.outcome is not None:
                 sentence = outcome_sentence(course.outcome, course.decider)
@@ -81,8 +81,11 @@ class Vote:
             if course.ballots:
                 with _table(*(t(f"story.{key}") for key in ("voter", "guess", "ballot_open", "ballot_closed"))):
                     for one in course.ballots:
-                        made = (one_line(name) if name else none for name in (one.guess, one.open, one.closed))
-                        _row(one_line(one.voter), *made)
+                        made = (
+                            short.get(name, one_line(name)) if name else none
+                            for name in (one.guess, one.open, one.closed)
+                        )
+                        _row(short[one.voter], *made)
                 ui.label(t("story.ballots_about")).classes("text-xs muted")
             if course.outcome is not None and course.outcome.closed:
                 ui.label(t("story.closed_count", votes=counted(course.outcome.closed))).classes("text-xs muted")

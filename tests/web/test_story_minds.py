@@ -1,0 +1,111 @@
+"""How the minds of a story think, in the set-up: only what its stages and its people allow is offered."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from nicegui import ui
+from nicegui.testing import User
+
+from persimchat.app.web.context import WebContext
+from persimchat.app.web.setup.checking import offered, problems
+from persimchat.app.web.setup.draft import Draft
+from persimchat.app.web.setup.scenario_files import SavedSetups
+from persimchat.app.web.setup.specs import NOT_OF_STORIES, specs
+from persimchat.nodes.assembling import refuse_unfit_minds
+from persimchat.personas.scenario import load_scenario
+from persimchat.state.errors import InputError
+from persimchat.state.settings import Settings
+
+WORKSHOP = Path(__file__).parents[2] / "examples" / "stories" / "workshop.yaml"
+ALL = ["full", "compact", "lean", "strategist"]
+
+
+def workshop() -> Draft:
+    return Draft.of(load_scenario(WORKSHOP))
+
+
+def played() -> Draft:
+    draft = Draft.small_story(Settings())
+    draft.seats[0].persona = draft.seats[0].persona.model_copy(update={"human": True})
+    return draft
+
+
+def without_planning() -> Draft:
+    draft = Draft.small_story(Settings())
+    assert draft.story is not None
+    draft.story = draft.story.model_copy(update={"ablation": ["planning"]})
+    return draft
+
+
+@pytest.mark.parametrize(
+    ("draft", "kinds"),
+    [
+        (Draft.fresh(Settings()), ALL[:3]),
+        (Draft.small_story(Settings()), ALL),
+        (workshop(), ALL[:3]),
+        (played(), ["strategist"]),
+        (without_planning(), ["strategist"]),
+    ],
+    ids=["no story", "a story", "breakouts", "played", "ablated"],
+)
+def test_what_is_refused_is_not_offered(draft: Draft, kinds: list[str]) -> None:
+    assert offered(draft, specs()["cognition"]) == kinds
+    assert "cognition" not in NOT_OF_STORIES and "listeners" in NOT_OF_STORIES
+    if draft.story is None:
+        return
+    for kind in ALL:
+        people = [seat.persona for seat in draft.seats]
+        settings = Settings.model_validate({"mode": "story", "cognition": kind})
+        if kind in kinds:
+            refuse_unfit_minds(draft.story, people, settings)
+        else:
+            with pytest.raises(InputError):
+                refuse_unfit_minds(draft.story, people, settings)
+
+
+def test_a_kind_that_does_not_go_with_the_story_is_marked() -> None:
+    draft = played()
+    assert problems(draft) == {}
+    draft.settings["cognition"] = "lean"
+    assert list(problems(draft)) == ["cognition"]
+    draft = workshop()
+    assert problems(draft) == {}
+    del draft.settings["cognition"]
+    assert "plenary and rooms go by need to talk" in problems(draft)["cognition"]
+
+
+@pytest.mark.proof
+async def test_the_form_offers_them(user: User, web: WebContext) -> None:
+    await user.open("/")
+    await user.should_see(marker="setting-mode")
+    (field,) = user.find(marker="setting-cognition").elements
+    assert isinstance(field, ui.select)
+    assert list(field.options) == ALL[:3]
+    user.find(marker="story-small").click()
+    await user.should_see("Main characters: 3, others: 1. A round has 3 stages. At the end there is a vote.")
+    assert (list(field.options), field.value) == (ALL, "strategist")
+    field.set_value("compact")
+    user.find(marker="seat-0").click()
+    await user.should_see(marker="seat-goals")
+    await user.should_not_see("A person takes this part")
+    user.find("Cancel").click()
+    field.set_value("strategist")
+    user.find(marker="seat-0").click()
+    await user.should_see("A person takes this part")
+    user.find("Cancel").click()
+    user.find(marker="story-leave").click()
+    await user.should_see(marker="setting-pattern")
+    assert (list(field.options), field.value) == (ALL[:3], "full")
+
+
+@pytest.mark.proof
+async def test_the_form_of_a_workshop(user: User, web: WebContext) -> None:
+    SavedSetups(web.library).save("workshop", workshop())
+    await user.open("/?setup=workshop")
+    await user.should_see("6 participants. A round has 3 stages. There is no vote.")
+    (field,) = user.find(marker="setting-cognition").elements
+    assert isinstance(field, ui.select)
+    assert (list(field.options), field.value) == (ALL[:3], "full")
+    await user.should_not_see("Main characters: 0")
