@@ -1,4 +1,4 @@
-"""While a person plays a story, no page tells of it what the person's character does not hear; once it is over, all do."""
+"""While a person plays a story, no page tells of it what the person's character does not hear."""
 
 from __future__ import annotations
 

@@ -8,8 +8,9 @@ from typing import Final
 from nicegui import ui
 
 from persimchat.app.web.board import Board
+from persimchat.app.web.chat.being_said import BeingSaid
 from persimchat.app.web.chat.branch_dialog import branch_from
-from persimchat.app.web.chat.lines import LineActions, draw_end, draw_face, draw_line, draw_speaker, put_in
+from persimchat.app.web.chat.lines import LineActions, draw_end, draw_line, put_in
 from persimchat.app.web.context import Viewing
 from persimchat.app.web.minds.dialog import show_mind
 from persimchat.app.web.shared.navigation import page_of
@@ -115,7 +116,6 @@ class _Panel:
         self._spoken = viewing.board.turn  # number of announced utterances
         self._ended = False
         self._reloading = False
-        self._live_of: object = None
         with ui.element("div").classes("scroll w-full grow flex flex-col-reverse chat") as self._root:
             self._root.props("tabindex=0 role=log aria-live=off")
             named(self._root, t("chat.log"))
@@ -123,7 +123,7 @@ class _Panel:
                 self._notice = ui.label().classes("text-sm text-center muted break-words w-full").mark("notice")
                 self._earlier = _step("expand_less", t("chat.earlier"))
                 self._box = ui.column().classes("w-full gap-4")
-                self._live = ui.column().classes("w-full gap-4")
+                self._said = BeingSaid()
                 self._later = _step("expand_more", t("chat.later"))
                 with ui.row().classes("items-center gap-2 min-h-6 no-wrap") as self._doing:
                     self._dots = ui.spinner("dots", size="28px", color="primary").props("aria-hidden=true")
@@ -155,7 +155,7 @@ class _Panel:
         self._earlier.set_visibility(low > 0)
         self._later.set_visibility(high < count)
         at_end = high == count and viewing.turn == board.turn
-        self._being_said(board if viewing.newest and at_end else None)
+        self._said.show(board if viewing.newest and at_end else None)
         self._doing_now(doing(board) if viewing.newest and at_end and live else "" if count else t("chat.empty"))
         self._the_end(board, shown=at_end and board.status == "ended")
         self._tell(board)
@@ -172,23 +172,6 @@ class _Panel:
                 if index - low < len(self._rows):
                     row.move(target_index=index - low)
                 self._rows[index] = row
-
-    def _being_said(self, board: Board | None) -> None:
-        """The utterance that is being made, word by word."""
-        speaking = board.speaking if board is not None and board.words else None
-        if board is None or speaking is None or board.started is None:
-            self._live.clear()
-            self._live_of = None
-            return
-        if self._live_of != speaking:
-            self._live_of = speaking
-            self._live.clear()
-            with self._live, ui.row().classes("w-full gap-3 no-wrap items-start said live"):
-                draw_face(speaking.speaker, board.started)
-                with ui.column().classes("gap-1 min-w-0"):
-                    draw_speaker(speaking.speaker, board.started, None)
-                    self._words = ui.label().classes("bubble text-[15px] max-w-full")
-        self._words.set_text(board.words)
 
     def _doing_now(self, what: str) -> None:
         self._doing.set_visibility(bool(what))

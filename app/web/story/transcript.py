@@ -9,8 +9,9 @@ from typing import Final
 from nicegui import ui
 
 from persimchat.app.web.board import Line
+from persimchat.app.web.chat.being_said import BeingSaid
 from persimchat.app.web.chat.chat_panel import fill_menu, server_waits
-from persimchat.app.web.chat.lines import LineActions, draw_end, draw_face, draw_line, draw_speaker
+from persimchat.app.web.chat.lines import LineActions, draw_end, draw_line
 from persimchat.app.web.shared.formats import listed
 from persimchat.app.web.story.view import StoryView
 from persimchat.app.web.story.wording import DOOR, LOCK, heading, icon_of, outcome_sentence, room_known, room_name
@@ -37,7 +38,6 @@ class Transcript:
         self._stages: dict[tuple[int, int], _Stage] = {}
         self._drawn: Hashable = None
         self._whose: Hashable = None
-        self._live_of: object = None
         self._ended = False
         self._told = view.viewing.board.turn
         self._secret = view.played
@@ -47,7 +47,7 @@ class Transcript:
             named(self._root, t("chat.log"))
             with ui.column().classes("w-full max-w-3xl mx-auto gap-4 px-4 py-5 mb-auto"):
                 self._box = ui.column().classes("w-full gap-6")
-                self._live = ui.column().classes("w-full gap-4")
+                self._said = BeingSaid()
                 with ui.row().classes("items-center gap-2 min-h-6 no-wrap") as self._doing:
                     self._dots = ui.spinner("dots", size="28px", color="primary").props("aria-hidden=true")
                     self._does = ui.label().classes("text-xs muted")
@@ -63,7 +63,8 @@ class Transcript:
         live = viewing.live
         if self._reload(resumed=live is not None and live.board is not board):
             return
-        self._being_said()
+        seen_here = viewing.newest and board.speaking is not None and view.sees(board.speaking.speaker)
+        self._said.show(board if seen_here else None)
         seen = (view.revision, len(board.lines), board.status, live is None, board.asked, board.waits, board.speaking)
         if seen == self._drawn or board.started is None:
             return
@@ -126,25 +127,6 @@ class Transcript:
             for index, line in enumerate(board.lines[:count])
             if not isinstance(line, Uttered) and (self._view.eyes is None or line.event == "topic")
         ]
-
-    def _being_said(self) -> None:
-        """The utterance that is being made, word by word."""
-        viewing, board = self._view.viewing, self._view.viewing.board
-        speaking = board.speaking if board.words and viewing.newest else None
-        if speaking is None or board.started is None or not self._view.sees(speaking.speaker):
-            if self._live_of is not None:
-                self._live.clear()
-                self._live_of = None
-            return
-        if self._live_of != speaking:
-            self._live_of = speaking
-            self._live.clear()
-            with self._live, ui.row().classes("w-full gap-3 no-wrap items-start said live"):
-                draw_face(speaking.speaker, board.started)
-                with ui.column().classes("gap-1 min-w-0"):
-                    draw_speaker(speaking.speaker, board.started, None)
-                    self._words = ui.label().classes("bubble text-[15px] max-w-full")
-        self._words.set_text(board.words)
 
     def _the_end(self, *, shown: bool) -> None:
         if shown == self._ended:
