@@ -14,6 +14,8 @@ from web.conftest import begin
 from persimchat.app.web.context import WebContext
 from persimchat.app.web.live_runs import LiveRun
 
+pytestmark = pytest.mark.proof
+
 OFFLINE = {"settings": {"model": "offline", "max_messages": 3}, "participants": ["Jarmila", "Ha Nguyen"]}
 
 
