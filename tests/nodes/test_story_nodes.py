@@ -8,12 +8,15 @@ from typing import Any
 import pytest
 from nodes.conftest import PEOPLE
 
+from persimchat.nodes import person
 from persimchat.nodes.balloting import vote
 from persimchat.nodes.choosing import choose_partner
+from persimchat.nodes.playing import person_decides, play_words
 from persimchat.nodes.reviewing import review
 from persimchat.nodes.stocktaking import take_stock
 from persimchat.nodes.story_context import AWAKENING, part_of_act, room_of
 from persimchat.nodes.summarising import sum_up
+from persimchat.state.settings import Settings
 from persimchat.state.story_judgement import Ballot, Choice, Stock, Summary, choice_schema, review_schema
 from persimchat.state.story_mind import StorySituation
 
@@ -97,6 +100,43 @@ async def test_a_guess_is_one_ballot_and_outcomes_have_no_closed_one(alone: Alon
     mind = {"story": OWN, "act": 2, "situation": situation(PLACE, candidates=["guilty", "not guilty"])}
     assert (await alone(vote, ballot, **mind, asks="guess"))["story"]["answer"].keys() == {"guess"}
     assert (await alone(vote, ballot, **mind, asks="vote"))["story"]["answer"].keys() == {"open"}
+
+
+QUESTION: dict[str, Any] = {
+    "act": 7, "round": 1, "rounds": 2, "stage": "private", "ballot": "", "candidates": [BO, LI], "left": 0,
+    "room": None, "knows": {},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("node", "more", "given", "answer"),
+    [
+        (person_decides, {}, ["nobody here", 2], {"partner": LI, "plan": [], "reasoning": ""}),
+        (person_decides, {}, [{"pass": True}], None),
+        (person_decides, {"asks": "guess"}, [BO], {"guess": {"choice": BO, "reasoning": ""}}),
+        (
+            person_decides,
+            {"asks": "vote"},
+            [{"pass": True}, BO],
+            {"open": None, "closed": {"choice": BO, "reasoning": ""}},
+        ),
+        (play_words, {}, [{"pass": True}], None),
+    ],
+)
+async def test_a_person_decides_or_passes(
+    monkeypatch: pytest.MonkeyPatch, node: Any, more: dict[str, Any], given: list[Any], answer: Any
+) -> None:
+    """Asked again until the answer is right; what is passed leaves nothing, and the person silent."""
+    left = list(given)
+    monkeypatch.setattr(person, "interrupt", lambda _: left.pop(0))
+    mind = {"name": ADA, "story": OWN, "act": 7, "situation": situation(PLACE), "question": QUESTION, **more}
+    done = await node(mind, Settings())
+    own = done["agents"][ADA]
+    assert own["story"] == {**OWN, "done": 7, "answer": answer}
+    assert (own["silent"] is None) == (answer is not None)
+    assert left == []
+    assert {record["what"] for record in done["carried_out"]} <= {"choice", "ballot", "utterance"}
+    assert all(record["act"] == 7 and record["agent"] == ADA for record in done["carried_out"])
 
 
 def test_a_room_has_others_and_a_group_none() -> None:

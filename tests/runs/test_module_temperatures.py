@@ -76,6 +76,7 @@ async def test_without_the_setting_no_temperature_is_sent_or_written(serving: Se
     assert "module_temperatures" not in Settings().model_dump()
 
 
+@pytest.mark.proof
 async def test_a_run_goes_on_with_its_temperatures_or_with_new_ones_and_is_replayed(
     serving: Serving, tmp_path: Path
 ) -> None:

@@ -25,6 +25,7 @@ from nicegui.testing.general import nicegui_reset_globals
 from selenium import webdriver
 from selenium.webdriver.chrome.service import Service
 
+from persimchat.app.web.api.app import api_app
 from persimchat.app.web.context import WebContext
 from persimchat.app.web.live_runs import LiveRun
 from persimchat.app.web.serving import web_app, web_context
@@ -57,6 +58,15 @@ async def user(web: WebContext) -> AsyncIterator[User]:
         del os.environ["NICEGUI_USER_SIMULATION"]
         ui.navigate, ui.notify, ui.download = Navigate(), notify, download
         sys.modules.update(modules)  # NiceGUI's reset removes those that have pages
+
+
+@pytest.fixture
+async def api(web: WebContext) -> AsyncIterator[httpx.AsyncClient]:
+    """The application without its pages."""
+    transport = httpx.ASGITransport(api_app(web))
+    async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as client:
+        yield client
+    await web.runs.close()
 
 
 async def begin(web: WebContext, *, messages: int = 6, topic: str = "Tea or coffee?", **settings: object) -> LiveRun:

@@ -5,27 +5,18 @@ from __future__ import annotations
 import io
 import json
 import zipfile
-from collections.abc import AsyncIterator
 from typing import Any
 
 import httpx
 import pytest
 from web.conftest import begin
 
-from persimchat.app.web.api.app import api_app
 from persimchat.app.web.context import WebContext
 from persimchat.app.web.live_runs import LiveRun
 
+pytestmark = pytest.mark.proof
+
 OFFLINE = {"settings": {"model": "offline", "max_messages": 3}, "participants": ["Jarmila", "Ha Nguyen"]}
-
-
-@pytest.fixture
-async def api(web: WebContext) -> AsyncIterator[httpx.AsyncClient]:
-    """The application without its pages."""
-    transport = httpx.ASGITransport(api_app(web))
-    async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as client:
-        yield client
-    await web.runs.close()
 
 
 @pytest.fixture

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
 from pathlib import Path
 from urllib.parse import quote
 
@@ -10,16 +9,7 @@ import httpx
 import pytest
 from web.experiment_folders import hold_cell, write_experiment
 
-from persimchat.app.web.api.app import api_app
 from persimchat.app.web.context import WebContext
-
-
-@pytest.fixture
-async def api(web: WebContext) -> AsyncIterator[httpx.AsyncClient]:
-    """The application without its pages."""
-    transport = httpx.ASGITransport(api_app(web))
-    async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as client:
-        yield client
 
 
 @pytest.fixture

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
 from typing import Any
 
 import httpx
 import pytest
 
-from persimchat.app.web.api.app import api_app
 from persimchat.app.web.context import WebContext
 from persimchat.personas.people import with_people
 from persimchat.personas.scenario import load_story
@@ -23,15 +21,6 @@ BAD: dict[str, list[dict[str, Any]]] = {
     "ballot": [{"choice": "Olle"}, {"choice": 9}, {"need_to_talk": 3}, {"choice": 1, "text": "Aino"}],
 }
 GOOD: dict[str, Any] = {"choice": {"choice": "Olle"}, "utterance": {"text": "Well, well."}, "ballot": {"choice": 1}}
-
-
-@pytest.fixture
-async def api(web: WebContext) -> AsyncIterator[httpx.AsyncClient]:
-    """The application without its pages."""
-    transport = httpx.ASGITransport(api_app(web))
-    async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as client:
-        yield client
-    await web.runs.close()
 
 
 async def test_a_story_is_played_and_bad_answers_are_refused(api: httpx.AsyncClient, web: WebContext) -> None:
