@@ -30,9 +30,9 @@ def story_in(document: Document, personas: Sequence[Persona]) -> dict[str, Any] 
     Raises:
         InputError: naming file, line, field and remedy.
     """
-    given = document.data.get("story")
-    if given is None:
+    if "story" not in document.data:
         return None
+    given = document.data["story"]
     if not isinstance(given, Mapping):
         raise _error(document, _AT, "story is not a mapping", "Write characters, resources and stages under it.")
     refuse_unknown(document, _AT, given, valid_fields(Story))

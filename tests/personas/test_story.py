@@ -159,3 +159,8 @@ def test_a_person_takes_a_part_but_not_all_parts(write: Callable[..., Path], ref
 def test_text_that_looks_like_a_file_of_another_kind_is_refused_by_line(write: Callable[..., Path]) -> None:
     with pytest.raises(InputError, match=r"not a mapping .*story\.yaml:6"):
         loaded(write, HEAD.split("story:")[0] + "story: [a]\n")
+
+
+def test_a_section_with_nothing_in_it_is_refused(write: Callable[..., Path]) -> None:
+    with pytest.raises(InputError, match=r"not a mapping .*story\.yaml:6"):
+        loaded(write, HEAD.split("story:")[0] + "story:\n")
