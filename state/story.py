@@ -281,6 +281,9 @@ class Story(_Part):
         settlement = self.settlement
         if settlement is None:
             return
+        if isinstance(settlement.voters, list) and (twin := _twin(settlement.voters)) is not None:
+            what = f"the voter {settlement.voters[twin]!r} is listed twice"
+            yield Problem(("settlement", "voters", twin), what, "Everybody has one vote; list each once.")
         at: Location = ("settlement", "candidates")
         if len(self.candidates) < 2 and self.mains:
             what = f"the settlement has {len(self.candidates)} candidates"

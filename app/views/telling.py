@@ -144,7 +144,10 @@ def going_on(event: Stopped) -> str:
     if event.folder is None or event.reason not in ("stopped", "error", "budget"):
         return ""
     folder = Path(event.folder)
-    return f"Continue with: persimchat resume {shlex.quote(folder.name if folder.parent == OUT else str(folder))}"
+    command = f"persimchat resume {shlex.quote(folder.name if folder.parent == OUT else str(folder))}"
+    if event.reason == "budget":
+        return f"Continue with a greater budget: {command} --{event.source.replace('_', '-')} N"
+    return f"Continue with: {command}"
 
 
 class Past:

@@ -187,7 +187,10 @@ def test_of_a_past_the_text_shows_the_last_few_and_json_all(
     [
         (stopped(), "# Continue with: persimchat resume r"),
         (stopped("error", "error"), "# Continue with: persimchat resume r"),
-        (stopped("budget", "budget_calls", "my runs/r"), "# Continue with: persimchat resume 'my runs/r'"),
+        (
+            stopped("budget", "budget_calls", "my runs/r"),
+            "# Continue with a greater budget: persimchat resume 'my runs/r' --budget-calls N",
+        ),
         (stopped("message_limit"), ""),
         (stopped("closed"), ""),
         (stopped(folder=None), ""),

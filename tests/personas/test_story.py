@@ -97,6 +97,7 @@ MORE = {
     "influence": ("  resources: [{name: Mill, owner: Ann, influence: -1}]", "influence", "from 0 to 1000000"),
     "unknown decider": ("  settlement: {decider: Dee}", "settlement.decider", "no participant 'Dee'"),
     "unknown voter": ("  settlement: {voters: [Ann, Dee]}", "voters[1]", "no participant 'Dee'"),
+    "a voter twice": ("  settlement: {voters: [Ann, Bo, Ann Lind]}", "voters[2]", "listed twice"),
     "one outcome": ("  settlement: {candidates: [yes]}", "settlement.candidates", "one candidate"),
     "decider an outcome": (
         "  settlement: {candidates: [Ann Lind, nobody at all], decider: Ann}",
