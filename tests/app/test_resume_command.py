@@ -23,7 +23,7 @@ def spent(command: Run) -> Any:
     done = command(*OFFLINE, "--messages", "3", "--budget-calls", "25")
     assert done.code == 0, done.err
     assert "# Ended: the budget was used up, after" in done.out
-    assert "# Continue with: persimchat resume 20" in done.out.splitlines()[-1]
+    assert "# Continue with a greater budget: persimchat resume 20" in done.out.splitlines()[-1]
     return done
 
 
