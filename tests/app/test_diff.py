@@ -71,6 +71,7 @@ def test_as_json(command: Run, out: Path) -> None:
     assert found["lineage"] == ["b is a branch of a at turn 1"]
 
 
+@pytest.mark.proof
 def test_on_a_terminal_of_forty_columns(terminal: Callable[..., tuple[int, str]], out: Path, plain: Plain) -> None:
     write_debate(out, 9, run="one")
     write_steered(out, run="two")
@@ -101,6 +102,7 @@ def test_bad_input_is_one_line(command: Run, out: Path, arguments: tuple[str, ..
     assert done.error
 
 
+@pytest.mark.proof
 def test_without_unicode_its_own_signs_are_plain(finished: Run, out: Path) -> None:
     write_run(out, run="one")
     write_run(out, [utterance(1, PEOPLE[0], "Tea!")], [], run="two")

@@ -238,6 +238,7 @@ def test_people_whispers_and_silences_are_said(command: Run, out: Path) -> None:
 # Where it is shown
 
 
+@pytest.mark.proof
 def test_on_a_terminal_of_eighty_columns(terminal: Callable[..., tuple[int, str]], out: Path, plain: Plain) -> None:
     write_debate(out, 9)
     code, said = terminal("show", "latest", columns=80)

@@ -23,6 +23,8 @@ from persimchat.runs.events import Totals
 from persimchat.runs.reports.export import export_runs
 from persimchat.state.settings import Settings
 
+pytestmark = pytest.mark.proof
+
 
 class Cached(Reply):
     """A reply of which the server says that half of the prompt came from its cache."""

@@ -18,6 +18,8 @@ from persimchat.state.errors import InputError
 from persimchat.state.scenario import Scenario
 from persimchat.state.settings import Settings
 
+pytestmark = pytest.mark.proof
+
 ADA, BO, LI = "Ada Lind", "Bo Říha", "李雷"
 SCENARIO = Scenario.model_validate(
     {

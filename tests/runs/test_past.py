@@ -23,6 +23,8 @@ from persimchat.runs.run.simulation import run_simulation
 from persimchat.state.errors import InputError
 from persimchat.state.settings import Settings
 
+pytestmark = pytest.mark.proof
+
 RUNS: dict[str, dict[str, Any]] = {
     "discussion": {},
     "analysed": {"analysis": True, "planning_and_reflection": False},

@@ -173,6 +173,7 @@ FROM_STATE = [names.TRANSCRIPT, names.MINDS, names.VERDICTS, names.JUDGE_MIND, n
 """Files that can be made again from nothing; of silences, the state knows the latest."""
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize("name", [*FROM_STATE, names.SILENCES])
 def test_a_file_torn_at_any_byte_of_its_last_line(tmp_path: Path, name: str) -> None:
     folder = written(tmp_path, 3).path

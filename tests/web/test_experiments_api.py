@@ -11,6 +11,8 @@ from web.experiment_folders import hold_cell, write_experiment
 
 from persimchat.app.web.context import WebContext
 
+pytestmark = pytest.mark.proof
+
 
 @pytest.fixture
 def cell(web: WebContext) -> str:

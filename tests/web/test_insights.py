@@ -17,6 +17,8 @@ from web.conftest import WAIT_S, Server, begin
 from persimchat.app.web.context import Viewing, WebContext
 from persimchat.app.web.insights.insights_panel import drawn_from, insights_panel
 
+pytestmark = pytest.mark.proof
+
 EVA, BO, LI = PEOPLE
 
 

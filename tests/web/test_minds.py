@@ -15,6 +15,8 @@ from web.conftest import begin
 from persimchat.app.web.context import Viewing, WebContext
 from persimchat.app.web.minds.dialog import show_mind
 
+pytestmark = pytest.mark.proof
+
 EVA, BO, LI = PEOPLE
 SHOWN: dict[str, Any] = {
     "percept": {"theme": "Tea came up", "keywords": ["kettle", "leaf"], "importance": 8},

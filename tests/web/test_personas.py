@@ -19,6 +19,8 @@ from persimchat.personas.catalogue import find_persona
 from persimchat.state.errors import InputError
 from persimchat.state.persona import Persona
 
+pytestmark = pytest.mark.proof
+
 PATIENCE = 50
 """Tenths of a second that the page may take; it is asked again and again, so most take one."""
 

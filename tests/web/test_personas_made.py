@@ -15,6 +15,8 @@ from nicegui.testing.user_interaction import UserInteraction
 from persimchat.app.web.context import WebContext
 from persimchat.app.web.personas.library import Library
 
+pytestmark = pytest.mark.proof
+
 PATIENCE = 50
 """Tenths of a second that the page may take; it is asked again and again, so most take one."""
 
