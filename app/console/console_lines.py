@@ -27,6 +27,8 @@ COMMANDS: Final = {
 }
 """Every command with its arguments and what it does."""
 
+_NOT_IN_STORIES: Final = ("/whisper", "/hand")
+
 _NAMED: Final = re.compile(r"\s*([^:\n]{1,300}):\s*(\S.*)", re.DOTALL)
 _CALLED: Final = re.compile(r"([^\W\d_][\w.'’-]{0,39}):\s+\S")
 _COMMAND: Final = re.compile(r"/(?!/)(\S*)\s*(.*)", re.DOTALL)
@@ -46,6 +48,7 @@ class Talk:
         moderating: whether the user is the moderator.
         asked: who is asked for what (`state.person_answer.Asked`).
         raised: people who have raised a hand.
+        story: whether it is a story, in which rooms say who hears whom.
     """
 
     present: Sequence[str] = ()
@@ -53,6 +56,12 @@ class Talk:
     moderating: bool = False
     asked: tuple[str, str] | None = None
     raised: frozenset[str] = frozenset()
+    story: bool = False
+
+    @property
+    def commands(self) -> dict[str, tuple[str, str]]:
+        """The commands that can be used, as in `COMMANDS`."""
+        return {name: told for name, told in COMMANDS.items() if not (self.story and name in _NOT_IN_STORIES)}
 
 
 @dataclass(frozen=True)
@@ -251,7 +260,7 @@ def completions(before: str, talk: Talk) -> list[tuple[str, int]]:
         if not space:
             return [
                 (f"{name} " if takes else name, len(before))
-                for name, (takes, _) in COMMANDS.items()
+                for name, (takes, _) in talk.commands.items()
                 if name.startswith(before.casefold())
             ]
         names = {"/whisper": talk.present, "/hand": talk.people}.get(command.casefold(), ())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from persimchat.app.console.console_lines import COMMANDS, Order, Talk, order, unknown_speaker
+from persimchat.app.console.console_lines import Order, Talk, order, unknown_speaker
 from persimchat.runs.control import Control
 from persimchat.runs.events import Event, HandRaised, Started
 from persimchat.state.plain_text import one_line
@@ -34,7 +34,8 @@ class Listening:
     def talk(self) -> Talk:
         """What the meaning of a line depends on at this moment."""
         present, people = (self._started.participants, self._started.people) if self._started else ([], [])
-        return Talk(present, people, self._moderating, self.control.asked, self._raised)
+        story = self._started is not None and self._started.mode == "story"
+        return Talk(present, people, self._moderating, self.control.asked, self._raised, story)
 
 
 class TakingPart(Protocol):
@@ -89,7 +90,7 @@ def carry_out(line: str, talk: Talk, control: Control) -> str:
             control.stop()
             return "The conversation ends after this utterance."
         case "help":
-            return help_text()
+            return help_text(talk)
         case "nothing":
             pass
     return ""
@@ -107,10 +108,10 @@ def _as_it_stands(wanted: Order, talk: Talk) -> str:
     return f"No participant is called {nobody}, so {who} says the whole line." if nobody else ""
 
 
-def help_text() -> str:
+def help_text(talk: Talk) -> str:
     """The lines of /help."""
-    width = max(len(f"{name} {takes}") for name, (takes, _) in COMMANDS.items())
-    lines = [f"{f'{name} {takes}':<{width}}  {does}" for name, (takes, does) in COMMANDS.items()]
+    width = max(len(f"{name} {takes}") for name, (takes, _) in talk.commands.items())
+    lines = [f"{f'{name} {takes}':<{width}}  {does}" for name, (takes, does) in talk.commands.items()]
     return "\n".join(
         [
             "A line is what you say. If several people take part: Name: text.",

@@ -55,6 +55,7 @@ class PlayersView:
         self._room: set[str] = set()
         self._held: list[Event] = []
         self._briefed: set[str] = set()
+        self._heard = 0
 
     def show(self, event: Event) -> None:
         """Show an event, or hold it back."""
@@ -70,11 +71,14 @@ class PlayersView:
         if not self._players or self._is_heard(event):
             if _is_stage(event):
                 self._held.append(event)  # its heading, for what was held back in it
+            self._heard += isinstance(event, Uttered)
             self._view.show(event)
         elif isinstance(event, Stopped):
             if event.reason in OWN_ENDS:
                 self._open()
-            self._view.show(event)
+                self._view.show(event)
+            else:  # it may go on, so the players still know only of what they have heard
+                self._view.show(event.model_copy(update={"turn": self._heard}))
         elif isinstance(event, _OPENED):
             self._held.append(event)
 

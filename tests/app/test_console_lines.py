@@ -180,3 +180,11 @@ def test_words_for_somebody_else_do_not_wait():
 )
 def test_commands_and_names_are_completed(before: str, talk: Talk, wanted: list[tuple[str, int]]):
     assert completions(before, talk) == wanted
+
+
+def test_a_story_has_no_whispers_and_no_hands() -> None:
+    """Its rooms say who hears whom, and its agenda who speaks."""
+    story = Talk(PRESENT, PRESENT[:1], story=True)
+    assert ALONE.commands.keys() - story.commands.keys() == {"/whisper", "/hand"}
+    assert completions("/wh", story) == []
+    assert completions("/wh", ALONE) != []

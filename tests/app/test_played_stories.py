@@ -109,9 +109,10 @@ def test_players_see_what_they_hear_and_at_the_end_everything() -> None:
 def test_nothing_opens_before_the_end(reason: str) -> None:
     kept = Kept()
     view = PlayersView(kept)
-    for event in (started(), *HIDDEN, stopped(reason)):
+    for event in (started(), *HIDDEN, said(4, BO), stopped(reason)):
         view.show(event)
-    assert kept.shown[1:] == [stopped(reason)]
+    heard = stopped(reason).model_copy(update={"turn": 1})
+    assert kept.shown[1:] == [said(4, BO), heard], "nor does its number of utterances tell of rooms"
 
 
 def test_a_conversation_is_shown_as_it_is() -> None:
