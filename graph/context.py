@@ -81,7 +81,7 @@ def context_of(name: str, promised: Mapping[str, Any]) -> type[Context]:
         promised: settings that differ from the usual defaults; given settings override them, except for the baseline,
             which is the graph itself.
     """
-    defaults = Settings(**promised).model_dump(mode="json")
+    defaults = Settings(**promised).whole()
 
     def show_defaults(schema: dict[str, Any]) -> None:
         for field, shown in schema["properties"].items():

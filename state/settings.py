@@ -156,3 +156,8 @@ class Settings(SettingFields):
         if "judge" in self.module_temperatures:
             own |= {"model_temperature": self.module_temperatures["judge"], "module_temperatures": {}}
         return self.model_copy(update=own)
+
+    def whole(self) -> dict[str, Any]:
+        """All values as JSON has them, in order: also of settings that records have only where they are set."""
+        written = self.model_dump(mode="json")
+        return {name: written.get(name, getattr(self, name)) for name in type(self).model_fields}

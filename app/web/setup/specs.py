@@ -96,9 +96,7 @@ def usual(base: Settings, mode: Any) -> dict[str, Any]:
     given = base.model_dump(mode="json", exclude_unset=True)
     if mode in get_args(Mode):
         given["mode"] = mode
-    made = Settings.model_validate(given, context=PART)
-    written = made.model_dump(mode="json")  # without what is written only where it is set
-    return public({name: written.get(name, getattr(made, name)) for name in Settings.model_fields})
+    return public(Settings.model_validate(given, context=PART).whole())
 
 
 def _spec(name: str, part: dict[str, Any], definitions: dict[str, Any]) -> Spec:
