@@ -8,7 +8,6 @@ from typing import Final
 from persimchat.evaluation.stories.course import stands
 from persimchat.experiments.measuring import Named, Value
 from persimchat.experiments.plan import Cell
-from persimchat.runs.folder.lines import STANDING
 from persimchat.runs.folder.reading import Record
 from persimchat.state.story import Story
 
@@ -27,7 +26,7 @@ ENDS: Final = (
 
 def ends(record: Record, story: Story, cell: Cell) -> Iterator[Value]:
     """The values of one story; those of a vote only if there was one."""
-    last = {one.speaker: one for one in record.happenings if one.do == STANDING}
+    last = record.last_standings
     for name, one in last.items():
         for belief, score in zip(story.characters[name].beliefs, one.beliefs, strict=False):
             yield Value(BELIEF, float(score), unit="belief", who=f"{name}: {belief.text}")

@@ -56,15 +56,11 @@ def settled(record: Record, story: Story) -> Settled | None:
 
 def stands(record: Record) -> list[Stand]:
     """Where everybody stood, by round."""
-    by_round: dict[int, dict[str, tuple[str, Mapping[str, int]]]] = {}
-    for one in record.happenings:
-        if one.do == "standing":
-            by_round.setdefault(one.round, {})[one.speaker] = (one.supports or "", one.closeness)
     return [
         Stand(
-            number, {name: behind for name, (behind, _) in by.items()}, {name: near for name, (_, near) in by.items()}
+            number, {name: one.supports or "" for name, one in by.items()}, {n: one.closeness for n, one in by.items()}
         )
-        for number, by in sorted(by_round.items())
+        for number, by in sorted(record.standings.items())
     ]
 
 

@@ -12,8 +12,7 @@ from typing import Any, Final, cast
 from persimchat.graph.situation import situation_of
 from persimchat.graph.stories.agenda import stage_name
 from persimchat.graph.stories.situation import candidates_in, cast_of, resources_in, room_seen
-from persimchat.graph.stories.talks import OUTSIDE_STAGES
-from persimchat.state.conversation import utterances
+from persimchat.graph.stories.talks import OUTSIDE_STAGES, said_since
 from persimchat.state.mind import Step, in_step
 from persimchat.state.person_answer import Knowledge, Learned, StoryQuestion
 from persimchat.state.settings import Settings
@@ -89,7 +88,7 @@ def known_to(state: StoryState, name: str, story: Story, settings: Settings) -> 
 
 def learned(state: StoryState, name: str) -> list[Learned]:
     """Everything that a character has heard or done, oldest first."""
-    said = utterances(state["messages"][-state["turn"] :] if state["turn"] else [])
+    said = said_since(state, 0)
     # What happened after as many utterances as a word's number comes after this word.
     events: list[tuple[int, bool, Any]] = [
         *((one["turn"], False, one) for one in said),

@@ -10,8 +10,8 @@ from typing import Any, Final, cast
 
 from persimchat.graph.situation import compared_with, for_step, situation_of
 from persimchat.graph.stories.agenda import partners_of, stage_name
-from persimchat.graph.stories.talks import OUTSIDE_STAGES, began, hears, room_of
-from persimchat.state.conversation import each_utterance, participants
+from persimchat.graph.stories.talks import OUTSIDE_STAGES, began, hears, room_of, said_since
+from persimchat.state.conversation import participants
 from persimchat.state.mind import Step, Utterance, in_step
 from persimchat.state.settings import Settings
 from persimchat.state.story import Story
@@ -81,7 +81,7 @@ def for_mind(state: StoryState, name: str, story: Story, settings: Settings, **g
         words = []
     seen = _seen(state, name, story, settings, words)
     seen["happened"] = happened(state, name, _KEPT_SUMMARIES, this_round=True, only="summary")
-    seen["heard"] = [one["turn"] for one in _newest(state, 0) if is_heard(one, name)]
+    seen["heard"] = [one["turn"] for one in said_since(state, 0) if is_heard(one, name)]
     if act["do"] == "awaken":
         seen["happened"] = []
     situation = step["situation"]
@@ -200,13 +200,7 @@ def heard_lately(state: StoryState, name: str, story: Story, settings: Settings)
         since = began(state, "guess")
     else:
         return []
-    return [one for one in _newest(state, since) if is_heard(one, name)][-_MOST_WORDS:]
-
-
-def _newest(state: StoryState, since: int) -> list[Utterance]:
-    """The utterances after the first `since` ones, oldest first."""
-    count = state["turn"] - since
-    return list(each_utterance(state["messages"][-count:])) if count > 0 else []
+    return [one for one in said_since(state, since) if is_heard(one, name)][-_MOST_WORDS:]
 
 
 def happened(
@@ -245,7 +239,7 @@ def happened(
 def _lines(state: StoryState, name: str) -> Iterator[tuple[int, Seen]]:
     """What a character knows has happened, oldest first, each with the number of its utterance; 0 beside words."""
     present, round_ = participants(state), 0
-    words = iter([*_newest(state, 0), None])
+    words = iter([*said_since(state, 0), None])
     said = next(words)
 
     def known(one: Utterance) -> bool:

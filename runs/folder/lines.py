@@ -47,6 +47,9 @@ _EDITED: Final = {"branch": "words put in for a branch", "moderator": "words put
 STANDING: Final = "standing"
 """The happening of a story that says where a character stands after an update."""
 
+BALLOTS: Final = {"guess": "guess", "ballot": "open", "closed_ballot": "closed"}
+"""The happenings of a story's vote, in order, and which ballot each is."""
+
 PASSED: Final = "passed"
 """Reason of the silence of a person who passes."""
 

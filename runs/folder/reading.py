@@ -22,7 +22,7 @@ from persimchat.runs.events import Analysed, Happened, Judged, Silenced, Uttered
 from persimchat.runs.folder.calls import CALLS
 from persimchat.runs.folder.jsonl import Line as JsonLine
 from persimchat.runs.folder.jsonl import checked, json_lines, parsed, unreadable
-from persimchat.runs.folder.lines import RecordedIntervention
+from persimchat.runs.folder.lines import STANDING, RecordedIntervention
 from persimchat.runs.folder.manifest import RUN_FORMAT, Manifest
 from persimchat.runs.folder.mind_lines import MindLines
 from persimchat.runs.folder.mind_record import WHOLE_ONLY, MindRecord
@@ -83,6 +83,20 @@ class Record:
     def polls(self) -> list[PollAnswer]:
         """The answers to polls that were held afterwards, without stale ones; raises as `read_polls`."""
         return read_polls(self.path)
+
+    @property
+    def standings(self) -> dict[int, dict[str, Happened]]:
+        """Of a story, by round and character: where it stood after the round's update."""
+        found: dict[int, dict[str, Happened]] = {}
+        for one in self.happenings:
+            if one.do == STANDING:
+                found.setdefault(one.round, {})[one.speaker] = one
+        return found
+
+    @property
+    def last_standings(self) -> dict[str, Happened]:
+        """Of a story, by character: where it stands after its newest update."""
+        return {one.speaker: one for one in self.happenings if one.do == STANDING}
 
 
 def read_run(path: Path, *, whole: bool = False) -> Record:

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from pydantic import Field
 
-from persimchat.runs.folder.lines import STANDING, happening_in_words
+from persimchat.runs.folder.lines import happening_in_words
 from persimchat.runs.folder.reading import Record
 from persimchat.runs.folder.stored import is_empty
 from persimchat.runs.reports.diff_parting import MindDifference, Part, Parting, first_other_minds, parting, shared
@@ -207,7 +207,7 @@ def _standings(a: Record, b: Record) -> list[Stands]:
     """Where the characters of a story stand at the end of each run, in order of listing."""
 
     def last(record: Record) -> dict[str, str]:
-        found = {one.speaker: one for one in record.happenings if one.do == STANDING}
+        found = record.last_standings
         return {name: happening_in_words(one).partition(" stands ")[2].rstrip(".") for name, one in found.items()}
 
     then, now = last(a), last(b)

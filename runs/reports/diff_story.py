@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Final
-
 from pydantic import Field
 
 from persimchat.runs.events import Happened
-from persimchat.runs.folder.lines import STANDING
+from persimchat.runs.folder.lines import BALLOTS
 from persimchat.runs.folder.reading import Record
 from persimchat.runs.reports.diff_parting import Part
 from persimchat.runs.reports.summary import names_of
-
-BALLOTS: Final = ("guess", "ballot", "closed_ballot")
-"""The happenings of a vote."""
 
 
 class Standpoint(Part):
@@ -52,7 +47,7 @@ def updates(a: Record, b: Record, shared: int) -> list[Update]:
         b: the other.
         shared: how many utterances they share from the start.
     """
-    then, now = _by_round(a), _by_round(b)
+    then, now = a.standings, b.standings
     rounds = sorted({*then, *now})
     both = [n for n in rounds if n in then and then[n] == now.get(n) and _last_turn(then[n]) <= shared]
     names = list(dict.fromkeys([*names_of(a), *names_of(b)]))
@@ -68,16 +63,9 @@ def updates(a: Record, b: Record, shared: int) -> list[Update]:
 def votes(a: Record, b: Record) -> list[Voted]:
     """The ballots of two stories, in the order in which they are cast."""
     made = [{(one.do, one.speaker): one.choice for one in run.happenings if one.do in BALLOTS} for run in (a, b)]
-    cast = sorted(dict.fromkeys([*made[0], *made[1]]), key=lambda key: BALLOTS.index(key[0]))
+    order = list(BALLOTS)
+    cast = sorted(dict.fromkeys([*made[0], *made[1]]), key=lambda key: order.index(key[0]))
     return [Voted(name=who, ballot=do, a=made[0].get((do, who), ""), b=made[1].get((do, who), "")) for do, who in cast]
-
-
-def _by_round(record: Record) -> dict[int, dict[str, Happened]]:
-    found: dict[int, dict[str, Happened]] = {}
-    for one in record.happenings:
-        if one.do == STANDING:
-            found.setdefault(one.round, {})[one.speaker] = one
-    return found
 
 
 def _last_turn(standings: dict[str, Happened]) -> int:

@@ -6,10 +6,9 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from persimchat.runs.events import Happened
-from persimchat.runs.folder.lines import STANDING
+from persimchat.runs.folder.lines import BALLOTS, STANDING
 from persimchat.runs.folder.reading import Record
 from persimchat.runs.folder.stored import Count, Turn
-from persimchat.runs.reports.diff_story import BALLOTS
 from persimchat.runs.reports.export_columns import JsonObject, Row, column
 from persimchat.state.standing import strongest
 
@@ -113,8 +112,6 @@ TABLES: Final[dict[str, type[Row]]] = {
 }
 """The tables of stories by name."""
 
-_KINDS: Final = dict(zip(BALLOTS, ("guess", "open", "closed"), strict=True))
-
 
 def story_rows(record: Record) -> Iterator[tuple[str, dict[str, Any]]]:
     """The rows of a story, each with its table's name; none of any other run.
@@ -132,7 +129,7 @@ def story_rows(record: Record) -> Iterator[tuple[str, dict[str, Any]]]:
                 {
                     "turn": one.turn,
                     "agent": one.speaker,
-                    "ballot": _KINDS[one.do],
+                    "ballot": BALLOTS[one.do],
                     "choice": one.choice,
                     "own": one.choice == one.speaker,
                     "won": one.choice in outcome.winners if outcome else None,

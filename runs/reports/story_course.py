@@ -13,6 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from persimchat.personas.names import full_name
 from persimchat.runs.events import Happened, StoryOutcome, Uttered
 from persimchat.runs.folder.jsonl import checked
+from persimchat.runs.folder.lines import BALLOTS
 from persimchat.runs.folder.manifest import Manifest
 from persimchat.runs.folder.reading import Record
 from persimchat.state.errors import InputError
@@ -257,9 +258,8 @@ class _Course:
                 self._stages[-1].reviews[one.speaker] = one.text
             case "standing":
                 self._stand(one)
-            case "guess" | "ballot" | "closed_ballot":
-                key = {"guess": "guess", "ballot": "open", "closed_ballot": "closed"}[one.do]
-                self._ballots.setdefault(one.speaker, {})[key] = one.choice
+            case do if do in BALLOTS:
+                self._ballots.setdefault(one.speaker, {})[BALLOTS[do]] = one.choice
             case "outcome":
                 self._over = True
 

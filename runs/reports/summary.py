@@ -14,7 +14,7 @@ from typing import Any, Final
 from pydantic import BaseModel, ConfigDict, Field, field_serializer
 
 from persimchat.runs.events import Analysed, Concluded, Happened, Judged, StoryOutcome, Totals, Uttered
-from persimchat.runs.folder.lines import STANDING, RecordedIntervention
+from persimchat.runs.folder.lines import RecordedIntervention
 from persimchat.runs.folder.manifest import Branch, JudgementCounts, Resumed
 from persimchat.runs.folder.mind_record import MindRecord
 from persimchat.runs.folder.reading import Record
@@ -294,7 +294,7 @@ def summarise(record: Record) -> Summary:
         conclusion=manifest.conclusion,
         outcome=manifest.outcome,
         ablation=manifest.scenario.story.ablation if manifest.scenario.story else [],
-        standings=list({one.speaker: one for one in record.happenings if one.do == STANDING}.values()),
+        standings=list(record.last_standings.values()),
         total=speech(record.utterances, record.scores),
         most_active=most_active(agent for agent in agents if agent.name not in moderators_of(record)),
         highest_coherence=highest_coherence(record.scores),
