@@ -42,6 +42,8 @@ Module = Literal[
     "reflection",
     "planning",
     "natural_language",
+    "pruning",
+    "revision",
     "hearing",
     "appraisal",
     "reaction",
@@ -60,6 +62,8 @@ Module = Literal[
 ]
 """A module that asks a model, by the name used in settings, accounting and traces.
 
+"pruning" asks for first responses, by which it is decided what is left out of an utterance's prompt; "revision" whether
+an utterance contradicts what was left out.
 "hearing", "appraisal" and "reaction" ask for several judgements in one answer (the setting `cognition`). "stocktaking"
 to "ballot" are modules of a mind in a story. The last seven
 are not part of an agent's mind: the judge of debates, the selector of speakers, the analysis of utterances, the

@@ -2,7 +2,7 @@
 
 Values come from defaults < scenario < YAML file < environment (`PERSIMCHAT_<NAME>`) < arguments;
 `state/configuration.py` reads them. Source of the defaults: thesis 5.3 and the specification. A setting is one field of
-state/setting_fields.py and its texts in app/web/strings/settings.yaml. Commands, page, resume, branch and documents are
+state/setting_fields.py or state/further_fields.py and its texts in app/web/strings/settings.yaml. Commands, page, resume, branch and documents are
 made from the field.
 """
 
@@ -15,6 +15,7 @@ from pydantic import ValidationInfo, field_validator, model_validator
 
 from persimchat.state.normalise import visible_form
 from persimchat.state.setting import About, with_current_names
+from persimchat.state.further_fields import SettingFields
 from persimchat.state.setting_fields import (
     BASELINES,
     DEBATE_MESSAGES,
@@ -23,7 +24,6 @@ from persimchat.state.setting_fields import (
     MODES,
     PROMPT_ORDER,
     Mode,
-    SettingFields,
 )
 from persimchat.state.setting_values import (
     AFTERWARDS,
@@ -126,6 +126,10 @@ class Settings(SettingFields):
             raise ValueError(f"listeners={self.listeners} does not go with a story; leave listeners out")
         if self.baseline in IN_ROUNDS and self.mode != "debate":
             raise ValueError(f"baseline={self.baseline} is a debate; set mode=debate, or use `persimchat debate`")
+        if self.baseline is not None and self.pruning.active:
+            raise ValueError(
+                f"baseline={self.baseline} has no minds whose prompts could be pruned; leave pruning out, or the baseline"
+            )
         if self.baseline is not None:
             for name in ("pattern", "judge"):
                 if getattr(self, name) != type(self).model_fields[name].default:

@@ -9,6 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema
 from persimchat.runs.folder.stored import AsGiven, Count, Levels, Stored, Turn, is_empty, is_none
 from persimchat.runs.folder.story_record import StoryStanding
 from persimchat.state.emotion import Level
+from persimchat.state.pruning import Pruned
 
 WHOLE_ONLY: Final = frozenset(
     {"percept", "focal_points", "recalled", "memories", "need_reasoning", "openness_reasoning", "action"}
@@ -119,6 +120,11 @@ class MindRecord(Stored):
         default=[],
         exclude_if=is_empty,
         description="modules of which a number was moved into its range, or a list was corrected; left out if none",
+    )
+    pruned: Pruned | None = Field(
+        default=None,
+        exclude_if=is_none,
+        description="what the prompt of its utterance lacked; left out unless the setting `pruning` left something out",
     )
     story: StoryStanding | None = Field(
         default=None, exclude_if=is_none, description="in a story: beliefs, closeness, support; left out elsewhere"
