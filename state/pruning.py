@@ -1,7 +1,7 @@
 """Adaptive prompt pruning: its settings, the choice of what is left out, and its record.
 
-Source: Chu, Chen, Nakayama, *Exploring and Controlling Diversity in LLM-Agent Conversation*: equation 1 (the scores, which
-`models/attention` computes) and algorithm 1 (`select`).
+Source: Chu, Chen, Nakayama, *Exploring and Controlling Diversity in LLM-Agent Conversation*: equation 1 (the scores,
+which `models/attention` computes) and algorithm 1 (`select`).
 """
 
 from __future__ import annotations

@@ -2,8 +2,8 @@
 
 Values come from defaults < scenario < YAML file < environment (`PERSIMCHAT_<NAME>`) < arguments;
 `state/configuration.py` reads them. Source of the defaults: thesis 5.3 and the specification. A setting is one field of
-state/setting_fields.py or state/further_fields.py and its texts in app/web/strings/settings.yaml. Commands, page, resume, branch and documents are
-made from the field.
+state/setting_fields.py or state/further_fields.py, and its texts in app/web/strings/settings.yaml. Commands, page,
+resume, branch and documents are made from the field.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from typing import Any, Final, get_args
 
 from pydantic import ValidationInfo, field_validator, model_validator
 
+from persimchat.state.further_fields import SettingFields
 from persimchat.state.normalise import visible_form
 from persimchat.state.setting import About, with_current_names
-from persimchat.state.further_fields import SettingFields
 from persimchat.state.setting_fields import (
     BASELINES,
     DEBATE_MESSAGES,
@@ -128,7 +128,7 @@ class Settings(SettingFields):
             raise ValueError(f"baseline={self.baseline} is a debate; set mode=debate, or use `persimchat debate`")
         if self.baseline is not None and self.pruning.active:
             raise ValueError(
-                f"baseline={self.baseline} has no minds whose prompts could be pruned; leave pruning out, or the baseline"
+                f"baseline={self.baseline} has no minds whose prompts are pruned; leave pruning out, or the baseline"
             )
         if self.baseline is not None:
             for name in ("pattern", "judge"):
