@@ -237,7 +237,7 @@ def calls_of_story(story: Story, settings: Settings, reflecting: float) -> dict[
     calls: dict[str, float] = {
         "stocktaking": 2 * rooms,
         "choice": rooms,
-        "utterance" if settings.cognition != "strategist" else "story_utterance": made,
+        "story_utterance" if settings.cognition == "strategist" else "utterance": made,
         "first_response": settings.pruning.asks_first * made,
         "summary": 2 * rooms + together,
         "review": reviews,

@@ -126,6 +126,11 @@ class Settings(SettingFields):
             raise ValueError(f"listeners={self.listeners} does not go with a story; leave listeners out")
         if self.baseline in IN_ROUNDS and self.mode != "debate":
             raise ValueError(f"baseline={self.baseline} is a debate; set mode=debate, or use `persimchat debate`")
+        if self.cognition == "strategist" and self.pruning.active:
+            raise ValueError(
+                "pruning goes with minds that hear and think, not with cognition=strategist; set cognition=full (or "
+                "compact, lean), or leave pruning out"
+            )
         if self.baseline is not None and self.pruning.active:
             raise ValueError(
                 f"baseline={self.baseline} has no minds whose prompts are pruned; leave pruning out, or the baseline"
