@@ -66,6 +66,8 @@ def calls_of_mind(shape: Shape, settings: Settings, *, speaks: bool = True) -> d
         settings: of the simulation.
         speaks: False for the persona judge's mind, which only listens.
     """
+    if settings.cognition == "fixed":
+        return {"utterance": shape.always(since=1) / shape.participants} if speaks else {}
     debate, thinks = settings.mode == "debate", settings.planning_and_reflection
     heard = shape.heard(settings) if speaks else 1.0
     # Nobody speaks twice in a row; those who were asked do as they chose, except the one who speaks next.
