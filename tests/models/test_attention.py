@@ -11,7 +11,7 @@ from pathlib import Path
 import gguf
 import numpy as np
 import pytest
-from models.tiny_model import LAYERS, QUANTISED, TOKENS, arrays, plain_attention, tiny
+from tiny_model import LAYERS, QUANTISED, TOKENS, arrays, plain_attention, tiny
 
 from persimchat.models.attention import forward, scoring
 from persimchat.models.attention.scoring import GgufScorer, scorer_of

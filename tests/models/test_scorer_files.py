@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
-from models.tiny_model import CHATML, tiny
+from tiny_model import CHATML, tiny
 
 from persimchat.models.attention import gguf_check, scoring
 from persimchat.models.attention.chat_template import read_template
