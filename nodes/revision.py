@@ -41,7 +41,7 @@ _TRIES: Final = 2
 
 
 @dataclass(frozen=True)
-class Worded:
+class Attempt:
     """One wording of an utterance.
 
     Attributes:
@@ -59,23 +59,23 @@ class Revised:
 
     Attributes:
         made: all wordings, in order.
-        taken: the index of the one that is said.
+        taken: the one that is said.
         checks: the record of each.
         correction: of `state.repetition.CORRECTIONS`: what revision did; empty if the first wording passed.
     """
 
-    made: list[Worded]
-    taken: int
+    made: list[Attempt]
+    taken: Attempt
     checks: list[Check]
     correction: str
 
 
-Again = Callable[[int, Worded], Awaitable[Worded | None]]
-"""Words the utterance again for the k-th time after the last wording; None if there can be no other words."""
+Again = Callable[[int], Awaitable[Attempt | None]]
+"""Words the utterance again, for the k-th time; None if there can be no other words."""
 
 
 async def revised(
-    first: Worded,
+    first: Attempt,
     again: Again,
     left_out: Sequence[Block],
     mind: Step,
@@ -99,12 +99,12 @@ async def revised(
 
     Raises:
         BudgetExhausted: a request would have exceeded a budget, and was not made.
-        InputError, TransientModelError: of another wording.
+        InputError: the name, key or file of the model that checks is wrong.
     """
     made = [first]
     answers = [await _checked(first, 0, checks, left_out, mind, settings)]
     while (taken := chosen([scores for scores, _ in answers], threshold=threshold, retries=retries)) is None:
-        other = await again(len(made), made[-1])
+        other = await again(len(made))
         if other is None:
             taken = _least([scores for scores, _ in answers])
             break
@@ -114,7 +114,7 @@ async def revised(
         else:
             answers.append(([REPETITION], ""))
     records = [Check(scores=s, comment=c, taken=n == taken) for n, (s, c) in enumerate(answers)]
-    return Revised(made, taken, records, _correction(answers[taken][0], taken, threshold))
+    return Revised(made, made[taken], records, _correction(answers[taken][0], taken, threshold))
 
 
 def chosen(scores: Sequence[Sequence[int]], *, threshold: float = THRESHOLD, retries: int = RETRIES) -> int | None:
@@ -146,13 +146,13 @@ def _correction(scores: Sequence[int], taken: int, threshold: float) -> str:
 
 
 async def _checked(
-    worded: Worded, number: int, checks: int, left_out: Sequence[Block], mind: Step, settings: Settings
+    attempt: Attempt, number: int, checks: int, left_out: Sequence[Block], mind: Step, settings: Settings
 ) -> tuple[list[int], str]:
     """The scores of one wording and the last comment; requests of no use are left out."""
-    question = question_of(worded.wording.text, left_out, mind)
+    question = question_of(attempt.wording.text, left_out, mind)
     asked = (
         _asked(question, mind, settings, part=f"check:{number}.{n}", seed=settings.seed + number * checks + n)
-        for n in range(1, checks + 1)
+        for n in range(checks)
     )
     # All come to their ends, so that the requests of a run and of its replay are the same.
     found = await asyncio.gather(*asked, return_exceptions=True)
