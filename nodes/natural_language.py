@@ -104,7 +104,7 @@ async def word_utterance(
             remedy="Try again, or choose a model that follows instructions better.",
         )
     correction = ""
-    if record is not None and prompt.left_out and settings.pruning.revision == "again":
+    if record is not None and prompt.left_out and settings.pruning.checks:
         said, checks, correction = await _revised(said, prompt, mind, settings)
         record = record.model_copy(update={"checks": checks})
     spoken, wording = said.taken.spoken, said.taken.wording

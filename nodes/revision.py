@@ -23,7 +23,7 @@ from persimchat.prompts.fitting import Question
 from persimchat.state.errors import ModelError
 from persimchat.state.judgement import Inconsistency
 from persimchat.state.mind import Step
-from persimchat.state.pruning import Check
+from persimchat.state.pruning import CHECKS, Check
 from persimchat.state.repetition import NOT_CHECKED, REVISED, STILL_INCONSISTENT
 from persimchat.state.settings import Settings
 from persimchat.state.speech import addressees
@@ -31,8 +31,6 @@ from persimchat.state.speech import addressees
 MODULE: Final = "revision"
 THRESHOLD: Final = 6.67
 """A greater mean is a conflict: of three scores, a sum of 21 or more."""
-CHECKS: Final = 3
-"""How many requests about one wording are made at once."""
 RETRIES: Final = 3
 """How many other wordings are asked for at most."""
 REPETITION: Final = 10
