@@ -27,6 +27,9 @@ SLACK: Final = 1e-9
 DIGITS: Final = 6
 """Significant digits of a score: further ones may differ between machines."""
 
+TEXT: Final = 80
+"""The first characters of a piece of information that are recorded."""
+
 
 def _one_of_the_blocks(letter: str) -> str:
     if letter == "c":

@@ -15,9 +15,9 @@ from typing import Final
 from pydantic import BaseModel, ConfigDict, Field
 
 from persimchat.runs.folder.mind_record import MindRecord
-from persimchat.runs.folder.stored import is_none
-from persimchat.state.plain_text import one_line
-from persimchat.state.pruning import Check, Pruned, PrunedItem
+from persimchat.runs.folder.stored import is_empty, is_none
+from persimchat.state.plain_text import one_line, shortened
+from persimchat.state.pruning import TEXT, Check, Pruned, PrunedItem
 
 MOST_OFTEN: Final = 3
 """How many pieces of information are named as those that were left out most often."""
@@ -45,7 +45,9 @@ class Lacking(_Part):
     """What the prompts of one agent's utterances lacked, or of all agents'."""
 
     agent: str = Field(description="empty for all")
-    utterances: int = Field(description="worded from a prompt of which something could be left out")
+    utterances: int = Field(description="worded from a prompt that was pruned")
+    lambdas: list[float] = Field(description="the values of λ that were in force, in order; 0 to 1")
+    methods: list[str] = Field(description="what scored, in order")
     mean_share: float | None = Field(description="mean share of the scores that went, 0 to 1; null if nothing has any")
     mean_units: float = Field(description="mean removable pieces of information in a prompt")
     mean_removed: float = Field(description="mean pieces of information left out")
@@ -57,6 +59,9 @@ class Lacking(_Part):
         description="with revision: mean score of the checks of what was said, 1 to 10; left out without any",
     )
     most_often: list[Often] = Field(description="what was left out most often; the first of equals stood first")
+    warnings: list[str] = Field(
+        default=[], exclude_if=is_empty, description="of pieces that hold nearly all of the scores; left out if none"
+    )
 
 
 @dataclass(frozen=True)
@@ -108,6 +113,8 @@ def lacking(spoken: Sequence[Wording], agent: str = "") -> Lacking | None:
     return Lacking(
         agent=agent,
         utterances=len(own),
+        lambdas=list(dict.fromkeys(one.strength for one in own)),
+        methods=list(dict.fromkeys(one.method for one in own)),
         mean_share=fmean(shares) if shares else None,
         mean_units=fmean(one.units for one in own),
         mean_removed=fmean(one.removed for one in own),
@@ -115,6 +122,7 @@ def lacking(spoken: Sequence[Wording], agent: str = "") -> Lacking | None:
         mean_words_removed=fmean(one.words_removed for one in own),
         mean_contradiction=fmean(checked) if checked else None,
         most_often=most_often(spoken),
+        warnings=warnings(spoken),
     )
 
 
@@ -180,10 +188,15 @@ def check_mean(check: Check) -> float | None:
     return fmean(check.scores) if check.scores else None
 
 
-def sentence(wording: Wording) -> str:
-    """What an utterance was worded without: "Inés spoke without 9 of 52 pieces of information."."""
-    pruned = wording.pruned
-    return f"{one_line(wording.agent)} spoke {without(pruned.removed, pruned.units)}."
+def sentence(wording: Wording, *, these: bool = False) -> str:
+    """What an utterance was worded without: "Inés spoke without 9 of 52 pieces of information".
+
+    Args:
+        wording: the utterance.
+        these: whether the pieces stand below: "without these 9 of 52".
+    """
+    said = without(wording.pruned.removed, wording.pruned.units)
+    return f"{one_line(wording.agent)} spoke {said.replace('without', 'without these', 1) if these else said}"
 
 
 def without(removed: int, units: int) -> str:
@@ -192,6 +205,15 @@ def without(removed: int, units: int) -> str:
     if not units:
         return "with nothing that could be left out"
     return f"without {removed:,} of {of_all}" if removed else f"with {'all of ' if units > 1 else ''}{of_all}"
+
+
+def left_out(means: Lacking) -> str:
+    """The means in a line: "λ 0.6, embedding; 25.0 of 30.0 pieces, 210.0 of 341.0 words an utterance, 59 % of …"."""
+    knob = ", ".join(f"{strength:g}" for strength in means.lambdas)
+    pieces = f"{means.mean_removed:,.1f} of {means.mean_units:,.1f} pieces of information"
+    words = f"{means.mean_words_removed:,.1f} of {means.mean_words:,.1f} words an utterance"
+    share = "" if means.mean_share is None else f", {percent(means.mean_share)} of the scores"
+    return f"λ {knob}, {', '.join(means.methods)}: {pieces}, {words}{share}"
 
 
 def dominant(pruned: Pruned) -> tuple[PrunedItem, float] | None:
@@ -216,6 +238,27 @@ def dominance(pruned: Pruned) -> str:
     item, share = found
     remedy = "split the description into traits" if item.kind == "description" else "split it or shorten it"
     return f"one item ({item.kind.replace('_', ' ')}) holds {percent(share)} of the score; {remedy}"
+
+
+def warnings(spoken: Iterable[Wording]) -> list[str]:
+    """The warnings of all utterances, each agent's piece once, where its share was greatest."""
+    worst: dict[tuple[str, str], tuple[float, str]] = {}
+    for one in spoken:
+        if found := dominant(one.pruned):
+            key, share = (one.agent, found[0].id), found[1]
+            if share > worst.get(key, (0.0, ""))[0]:
+                worst[key] = share, f"{one_line(one.agent)}: {dominance(one.pruned)}"
+    return [words for _, words in worst.values()]
+
+
+def piece(text: str, most: int = TEXT + 1) -> str:
+    """A recorded piece of information on one line: without its dash, and with the ellipsis where it was cut.
+
+    Args:
+        text: as it was recorded.
+        most: characters.
+    """
+    return shortened(one_line(text).removeprefix("- ") + ("…" if len(text) >= TEXT else ""), most)
 
 
 def percent(share: float | None) -> str:

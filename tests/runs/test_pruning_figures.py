@@ -87,7 +87,7 @@ def test_one_sentence(removed: int, units: int, words: str) -> None:
 
 def test_the_sentence_holds_no_control_characters() -> None:
     (found,) = figures.wordings(minds((1, "Bo\x1b[2J\nRed", pruned(1))))
-    assert figures.sentence(found) == "Bo Red spoke without 2 of 5 pieces of information."
+    assert figures.sentence(found) == "Bo Red spoke without 2 of 5 pieces of information"
 
 
 def test_one_piece_that_holds_nearly_all() -> None:
@@ -97,6 +97,7 @@ def test_one_piece_that_holds_nearly_all() -> None:
     assert figures.dominance(found.pruned) == (
         "one item (description) holds 93 % of the score; split the description into traits"
     )
+    assert figures.warnings([found, found]) == [f"{A}: {figures.dominance(found.pruned)}"]
     assert figures.dominance(two_of_one()[0].pruned) == ""
 
 
