@@ -107,6 +107,9 @@ _WORDS: Final = frozenset(
         "system",
         "compared",
         "unit",
+        "setting",
+        "measure",
+        "reference",
     }
 )
 """Columns that hold words; the others hold figures, which are aligned right and never broken."""
