@@ -78,6 +78,8 @@ def calls_of_mind(shape: Shape, settings: Settings, *, speaks: bool = True) -> d
         calls["memory_filtering"] = heard * shape.always(since=2) + thoughts
     if speaks:
         calls["utterance"] = shape.always(since=1) / shape.participants
+        if settings.pruning.asks_first:
+            calls["first_response"] = settings.pruning.asks_first * calls["utterance"]
     match settings.cognition:
         case "full":
             calls |= {"perception": asked, "focal_points": asked, "emotion": awakens + asked}
@@ -231,12 +233,12 @@ def calls_of_story(story: Story, settings: Settings, reflecting: float) -> dict[
     together = settings.rounds * everybody * sum(stage.split is not None for stage in story.stages)
     second = sum(not story.outcomes and any(one != voter for one in story.mains) for voter in story.voters)
     reviews = everybody * (settings.rounds + story.first_impressions) if mains else 0
+    made = story_utterances(story, settings.rounds)
     calls: dict[str, float] = {
         "stocktaking": 2 * rooms,
         "choice": rooms,
-        "utterance" if settings.cognition != "strategist" else "story_utterance": story_utterances(
-            story, settings.rounds
-        ),
+        "utterance" if settings.cognition != "strategist" else "story_utterance": made,
+        "first_response": settings.pruning.asks_first * made,
         "summary": 2 * rooms + together,
         "review": reviews,
         "ballot": 2 * voters + second,
@@ -267,6 +269,7 @@ MODULE_OF: Final = {
     "utterance": "natural_language",
     "group_chat": "natural_language",
     "story_utterance": "natural_language",
+    "first_response": "pruning",
     "majority": "judge",
     "mad_judge": "judge",
 }

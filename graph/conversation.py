@@ -130,9 +130,9 @@ async def spoken_words(mind: Step, settings: Settings, template: Template = "utt
     name, turn = mind["name"], mind["situation"]["turn"] + 1
     get_stream_writer()({"turn": turn, "speaker": name, "need_to_talk": mind["needs"]})
     message_id = utterance_id(mind["situation"]["simulation"], turn)
-    utterance, spoken = await word_utterance(mind, settings, message_id, template=template)
-    message = as_message(utterance, spoken.message.id or message_id)
-    own = {"utterances": mind["utterances"] + 1, "last_spoke": turn}
+    worded = await word_utterance(mind, settings, message_id, template=template)
+    message = as_message(worded.utterance, worded.spoken.message.id or message_id)
+    own = {"utterances": mind["utterances"] + 1, "last_spoke": turn, **worded.own}
     return {"messages": [message], "agents": {name: own}}
 
 

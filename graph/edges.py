@@ -209,11 +209,23 @@ def _speaks(state: Conversation, speaker: str, *, avoid: Sequence[str] = ()) -> 
     settings, mind, needs = current_settings(), state["agents"][speaker], _needs(state)
     if mind.get("human"):
         return Send(phases.PERSON_SPEAKS, for_step(state, mind, settings, needs=needs))
-    said = compared_with(state, speaker, settings)
     more: dict[str, Any] = {"avoid": list(avoid)} if avoid else {}
     if is_silent(mind, state["turn"]):  # no other participant can speak
         more["required"] = True
-    return Send(phases.SPEAK, for_step(state, mind, settings, needs=needs, said=said, **more))
+    return Send(phases.SPEAK, step_of_speaker(state, speaker, settings, **more))
+
+
+def step_of_speaker(state: Conversation, speaker: str, settings: Settings, **given: Any) -> Step:
+    """An agent's mind with the input with which it words an utterance.
+
+    Args:
+        state: the conversation.
+        speaker: the agent.
+        settings: of the simulation.
+        **given: further input of the step.
+    """
+    said = compared_with(state, speaker, settings)
+    return for_step(state, state["agents"][speaker], settings, needs=_needs(state), said=said, **given)
 
 
 def _saying(state: Conversation, words: Say) -> list[Send]:

@@ -53,7 +53,10 @@ def situation_of(state: Conversation, name: str, settings: Settings, *, window: 
 
 
 _REPLACED: Final = frozenset(
-    {"percept", "focal_points", "insights", "need_reasoning", "openness_reasoning", "did", "thought", "listening"}
+    {
+        *("percept", "focal_points", "insights", "need_reasoning", "openness_reasoning"),
+        *("did", "thought", "listening", "pruned"),
+    }
 )
 """Keys of a mind that the next step does not read. They are not sent to it, because checkpoints store what is sent."""
 

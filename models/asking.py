@@ -261,6 +261,8 @@ async def speak(
     module: str,
     turn: int,
     message_id: str | None = None,
+    part: str = "",
+    quietly: bool = False,
     **values: Any,
 ) -> Spoken:
     """Put a template's question to the model of an agent's module, and get its words, which stream as they come.
@@ -272,10 +274,12 @@ async def speak(
         template: the prompt template's name.
         settings: of the simulation.
         agent: the speaker.
-        module: the cognitive module, "natural_language".
+        module: the cognitive module, "natural_language" or "pruning".
         turn: utterances so far.
         message_id: the id of the message and its tokens, so that a run is repeatable; a second message has the same id
             with "-again" added. If None, LangChain makes an id.
+        part: what distinguishes the exchange from others of the same turn, agent and module.
+        quietly: whether the words do not stream.
         **values: what the template needs.
 
     Raises:
@@ -285,7 +289,7 @@ async def speak(
         PromptTooLong: the prompt does not fit the model's context, and no more may be left out.
         BudgetExhausted: a request would have exceeded a budget, and was not made.
     """
-    exchange = Exchange.on_behalf(settings, agent, module, turn)
+    exchange = Exchange.on_behalf(settings, agent, module, turn, part)
     question = Question.of(template, values)
     # The same seed and prompt would give the same answer again.
     other = {"seed": settings.seed + 1} if exchange.takes_seed else {}
@@ -293,7 +297,7 @@ async def speak(
     cut = False
     unfinished: tuple[AIMessage, str, float] | None = None
     for id_, more in ((message_id, {}), (again, other)):
-        message, seconds = await exchange.stream(question, message_id=id_, more_room=cut, **more)
+        message, seconds = await exchange.stream(question, message_id=id_, more_room=cut, quietly=quietly, **more)
         text = answer_text(message)
         problem = stop_problem(message) or (None if text else "the answer was empty")
         if problem is None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import AsyncIterator, Container, Iterable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Container, Iterable, Sequence
 from contextlib import AbstractContextManager, asynccontextmanager, nullcontext
 from dataclasses import dataclass, field
 from typing import Any, Final, cast
@@ -139,6 +139,7 @@ class Exchange:
         *,
         message_id: str | None = None,
         more_room: bool = False,
+        quietly: bool = False,
         **more: Any,
     ) -> tuple[AIMessage, float]:
         """Ask for free text, and stream it to LangGraph's listeners.
@@ -147,6 +148,7 @@ class Exchange:
             asked: the conversation; only a `Question` is shortened if it does not fit the context.
             message_id: the id of the message and its tokens; if None, LangChain makes one.
             more_room: whether the answer was cut before, so that it may have half again as many tokens.
+            quietly: whether listeners are told nothing.
             **more: further fields of the request, for example `seed`.
 
         Returns:
@@ -169,7 +171,7 @@ class Exchange:
             most = most_characters(fitted.tokens)
             model = Receiving(inner=client, message_id=message_id, longest=most)
             arguments = fitted.arguments(client, more)
-            config = self._config()
+            config = self._config(*(["nostream"] if quietly else []))
             chunks: list[AIMessageChunk] = []
             try:
                 async with self._request(ledger, question.messages, fitted, tried) as request:
@@ -194,6 +196,31 @@ class Exchange:
                 more = {k: v for k, v in more.items() if k not in ladder.refused_fields(self.name)}
                 continue
             return self._account_for(request), request.seconds
+
+    async def work_out(
+        self, asked: Question, work: Callable[[], Awaitable[tuple[str, int]]], *, takes_time: bool = True
+    ) -> str:
+        """An answer that this machine works out instead of a model: recorded like one, and taken from the record.
+
+        Args:
+            asked: what the answer depends on.
+            work: makes the answer, and says how many tokens it read.
+            takes_time: whether the record tells how long that took; without it, equal runs have equal records.
+
+        Raises:
+            ModelError: it cannot be made, or could not according to the record.
+            NotRecorded: the run is replayed, and its record has no such answer.
+        """
+        ledger = current_ledger()
+        if ledger is not None and ledger.replays:
+            return str(self._from_record(ledger, asked.messages)[0].text)
+        request = self._asked(asked.messages, asked.messages, "")
+        with nullcontext() if ledger is None else ledger.preparing(request, self.settings):
+            answer, tokens = await work()
+        if ledger is not None:
+            took = time.perf_counter() - request.started if takes_time else 0.0
+            ledger.worked_out(request, answer, tokens, took, self.settings)
+        return answer
 
     def call(self) -> Call:
         """The accounting row of all requests so far."""

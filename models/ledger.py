@@ -17,6 +17,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, Final, Protocol
 
+from langchain_core.messages import AIMessage
 from langchain_core.runnables.config import ensure_config
 
 from persimchat.models.failures import model_error
@@ -162,6 +163,22 @@ class Ledger:
             row = request.row(_why(error, request, settings), settings.prices)
             self._write(row.model_copy(update={"calls": 0}))
             raise
+
+    def worked_out(self, request: Request, answer: str, tokens: int, took_s: float, settings: Settings) -> None:
+        """Record an answer that this machine worked out; it does not count as a request.
+
+        Args:
+            request: what was asked.
+            answer: its text.
+            tokens: how many it read.
+            took_s: how long it took, in seconds.
+            settings: of the simulation.
+        """
+        usage = {"input_tokens": tokens, "output_tokens": 0, "total_tokens": tokens}
+        told = {"response_time_s": took_s, "model_name": request.name.written}
+        request.answered(AIMessage(answer, usage_metadata=usage, response_metadata=told))
+        row = request.row(None, settings.prices)
+        self._write(row.model_copy(update={"calls": 0, "input_tokens": tokens, "output_tokens": 0, "estimated": False}))
 
     @contextmanager
     def keeping(self, request: Request, settings: Settings) -> Iterator[None]:

@@ -29,8 +29,8 @@ Question = tuple[int, str, str, int]
 STOPPED: Final = "stopped before the answer came"
 """The `failed` of a request that was given up, because the run was stopped or another step failed."""
 
-_SPEAKING: Final = "natural_language"
-"""The only module of a mind that asks in a step of its own, without other modules."""
+_SPEAKING: Final = frozenset({"natural_language", "pruning", "revision"})
+"""The modules of a speaker, which ask in a step of their own, without the other modules of a mind."""
 
 _KEPT: Final = (
     "finish_reason",
@@ -96,8 +96,8 @@ class Row(BaseModel):
     part: str = ""
     """What distinguishes the exchange from others of the same turn, agent and module; empty if there is but one."""
     calls: Annotated[int, Field(strict=True, ge=0, le=1)] = 1
-    """0 if the question was not put to the model, because the prompt did not fit, or the model's server did not start.
-    """
+    """0 if the question was put to no model: the prompt did not fit, the model's server did not start, or this machine
+    worked out the answer."""
 
     @model_validator(mode="before")
     @classmethod
@@ -214,6 +214,11 @@ def asking_of(request: Request | Row) -> Asking:
     return request.turn, request.agent, module
 
 
+def _speaks(asking: str) -> bool:
+    """Whether the module of an `Asking` belongs to a speaker's step."""
+    return asking.partition(" ")[0] in _SPEAKING
+
+
 def prompt_digest(messages: Iterable[BaseMessage], schema: str = "") -> str:
     """A digest of a question (its roles and texts, and the name of the answer's schema), sixteen hexadecimal digits.
 
@@ -294,7 +299,7 @@ class Record:
             under_way[key] = (answers, requests) if row.answer is None else (answers + 1, ())
         self._ended: dict[tuple[int | None, str, bool], tuple[Row, ...]] = {}
         for question, requests in failed.items():
-            step = (*question[:2], question[2] == _SPEAKING)
+            step = (*question[:2], _speaks(question[2]))
             other = self._ended.get(step)
             if other is None or str(requests[-1].failed) < str(other[-1].failed):  # as `Ledger.failure_of`
                 self._ended[step] = requests
@@ -310,7 +315,7 @@ class Record:
         found = exact or self._last.get(question)
         if found is None or found[-1].answer is None:
             turn, agent, module, _ = question
-            ended = self._ended.get((turn, agent, module == _SPEAKING))
+            ended = self._ended.get((turn, agent, _speaks(module)))
             if ended is not None:
                 return Recorded(ended, changed=found is not None and exact is None)
         return Recorded(found, changed=exact is None) if found else None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, Final, Literal
 
 from persimchat.models.asking import Spoken, speak
@@ -11,12 +11,14 @@ from persimchat.models.failures import is_transient
 from persimchat.models.naming import parse_model_name
 from persimchat.models.registry import model_name
 from persimchat.nodes.context import common_blocks, question, shown_memories
+from persimchat.nodes.pruning import Prompt, pruned
 from persimchat.nodes.story_context import SETTLEMENT, place_of_talk, room_of, speech_blocks, talk_blocks
 from persimchat.nodes.wording_check import Wording, checked
-from persimchat.prompts import blocks
 from persimchat.prompts.blocks import Block
 from persimchat.state.errors import ModelError
+from persimchat.state.memory import Memory
 from persimchat.state.mind import Step, Utterance
+from persimchat.state.pruning import Pruned
 from persimchat.state.repetition import ASKED_AGAIN_FOR_OTHERS_WORDS, ASKED_AGAIN_FOR_REPETITION, STILL_REPEATS
 from persimchat.state.settings import Settings
 from persimchat.state.speech import addressees
@@ -46,10 +48,33 @@ Template = Literal["utterance", "group_chat", "story_utterance"]
 """
 
 
+@dataclass(frozen=True)
+class Worded:
+    """An utterance, and how it was made.
+
+    Attributes:
+        utterance: the utterance.
+        spoken: what the model said: the words taken, under the id with which they streamed, with the time of all
+            requests.
+        pruned: what the prompt lacked; None if the setting `pruning` leaves nothing out.
+    """
+
+    utterance: Utterance
+    spoken: Spoken
+    pruned: Pruned | None = None
+
+    @property
+    def own(self) -> dict[str, Any]:
+        """What the speaker's mind keeps of it: what the prompt lacked, if anything may be left out."""
+        return {} if self.pruned is None else {"pruned": self.pruned.model_dump(mode="json")}
+
+
 async def word_utterance(
     mind: Step, settings: Settings, message_id: str, *, template: Template = "utterance"
-) -> tuple[Utterance, Spoken]:
+) -> Worded:
     """Word what the agent says next; words stream as the model gives them.
+
+    What the setting `pruning` leaves out of the prompt is left out of all its requests.
 
     An answer that speaks only for others, or nearly repeats an earlier utterance, is asked for once more, with what to
     avoid; never more than once. Of two answers that repeat, the one that repeats less is taken.
@@ -60,20 +85,17 @@ async def word_utterance(
         message_id: the id under which the words stream; those of a second request stream under another one.
         template: the prompt.
 
-    Returns:
-        The utterance; and what the model said: the words taken, under the id with which they streamed, with the time of
-        all requests.
-
     Raises:
-        ModelError: a request failed, or the model twice had no words for the agent itself.
+        ModelError: a request or a scoring failed, or the model twice had no words for the agent itself.
     """
     situation, name = mind["situation"], mind["name"]
-    spoken = taken = await _spoken(template, mind, settings, message_id, avoid=mind.get("avoid", ()))
+    prompt, left_out = await pruned(await prompt_of(mind, settings, template), mind, settings)
+    spoken = taken = await _spoken(prompt, mind, settings, message_id, avoided=mind.get("avoid", ()))
     wording = await checked(spoken.text, mind, settings)
     corrections = [*wording.corrections]
     if not wording.text or wording.repeated:
         corrections.append(ASKED_AGAIN_FOR_REPETITION if wording.text else ASKED_AGAIN_FOR_OTHERS_WORDS)
-        second = await _spoken_again(template, mind, settings, spoken, wording)
+        second = await _spoken_again(prompt, mind, settings, spoken, wording)
         if second is not None:
             other = await checked(second.text, mind, settings)
             corrections += other.corrections
@@ -104,40 +126,51 @@ async def word_utterance(
     }
     if (room := room_of(mind)) is not None:
         utterance["heard_by"] = room
-    return utterance, replace(spoken, text=taken.text, message=taken.message)
+    return Worded(utterance, replace(spoken, text=taken.text, message=taken.message), left_out)
 
 
-async def _spoken(
-    template: Template, mind: Step, settings: Settings, message_id: str, *, avoid: Sequence[str] = (), **more: Any
-) -> Spoken:
+async def prompt_of(mind: Step, settings: Settings, template: Template = "utterance") -> Prompt:
+    """What the agent's next utterance is worded from, before anything is left out.
+
+    Args:
+        mind: as `word_utterance`.
+        settings: of the simulation.
+        template: the prompt.
+    """
     situation = mind["situation"]
-    story = situation.get("story")
+    story, more, shown = situation.get("story"), dict[str, Any](), list[Memory]()
     if story is not None and template == "story_utterance":
         by_letter = speech_blocks(mind)
-        shown = [by_letter[letter] for letter in settings.prompt_order]
+        ordered = [by_letter[letter] for letter in settings.prompt_order]
         more["place"] = "room" if story["room"] is not None else "speech" if story["stage"] == SETTLEMENT else "group"
     else:
-        common = common_blocks(mind, await shown_memories(mind, settings), knowledge=True)
+        shown = await shown_memories(mind, settings)
+        common = common_blocks(mind, shown, knowledge=True)
         if story is not None:
             common |= talk_blocks(mind, common)
             more["place"] = place_of_talk(mind)
-        shown = in_order(common, settings.prompt_order)
-    return await speak(
-        template,
-        **question(mind, settings, _MODULE),
-        blocks=[*shown, blocks.avoid(avoid)],
-        message_id=message_id,
-        name=mind["name"],
-        debate=situation["debate"] is not None,
-        closing=situation["closing"],
-        register=settings.speech_register,
-        words=settings.utterance_words,
+        ordered = in_order(common, settings.prompt_order)
+    values = {
+        "name": mind["name"],
+        "debate": situation["debate"] is not None,
+        "closing": situation["closing"],
+        "register": settings.speech_register,
+        "words": settings.utterance_words,
         **more,
-    )
+    }
+    ids = {number: memory.id for number, memory in enumerate(shown, start=1)}
+    return Prompt(template, tuple(ordered), settings.prompt_order, values, ids)
+
+
+async def _spoken(
+    prompt: Prompt, mind: Step, settings: Settings, message_id: str, *, avoided: Sequence[str] = (), **more: Any
+) -> Spoken:
+    asked = {**prompt.filled(mind, avoided), **more}
+    return await speak(prompt.template, **question(mind, settings, _MODULE), message_id=message_id, **asked)
 
 
 async def _spoken_again(
-    template: Template, mind: Step, settings: Settings, first: Spoken, wording: Wording
+    prompt: Prompt, mind: Step, settings: Settings, first: Spoken, wording: Wording
 ) -> Spoken | None:
     """The second answer; None if there can be none: the first one, although it repeats, is better than an error.
 
@@ -147,9 +180,10 @@ async def _spoken_again(
     if parse_model_name(model_name(settings, mind["name"], _MODULE)).provider != "offline":
         settings = settings.model_copy(update={"seed": settings.seed + 1})
     if not wording.text:
-        return await _spoken(template, mind, settings, message_id, spoke_for_others=True)
+        return await _spoken(prompt, mind, settings, message_id, spoke_for_others=True)
     try:
-        return await _spoken(template, mind, settings, message_id, avoid=[*mind.get("avoid", ()), *wording.repeated])
+        avoided = [*mind.get("avoid", ()), *wording.repeated]
+        return await _spoken(prompt, mind, settings, message_id, avoided=avoided)
     except ModelError as error:
         if is_transient(error):
             raise

@@ -149,7 +149,7 @@ def scene(situation: Situation, name: str) -> Block:
     if debate is not None:
         form = answer_description(debate["format"], debate["choices"])
         items.append(Item("debate", {"form": form, **debate}, prunable=False))
-    items += [Item("rule", {"text": rule}) for rule in situation["rules"]]
+    items += [Item("rule", {"text": rule}, prunable=False) for rule in situation["rules"]]
     return Block("scene", tuple(items))
 
 

@@ -7,7 +7,7 @@ always stay.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, NamedTuple
 
@@ -59,15 +59,19 @@ class Question:
         """The question in a form that cannot be shortened."""
         return replace(self, template="")
 
-    def shortened_to(self, tokens: int, *, behind: str = "") -> tuple[list[BaseMessage], Dropped]:
+    def shortened_to(
+        self, tokens: int, *, behind: str = "", size: Callable[[list[BaseMessage]], int] | None = None
+    ) -> tuple[list[BaseMessage], Dropped]:
         """The messages without as few items as makes them fit, or, if they never fit, without all optional items.
 
         Args:
-            tokens: the most tokens of the prompt, estimated.
+            tokens: the most tokens of the prompt.
             behind: text at the end of the messages.
+            size: counts the prompt's tokens; if None, they are estimated.
         """
+        size = size or prompt_size
         whole = self._without(Dropped(), behind)
-        if not self.template or prompt_size(whole) <= tokens:
+        if not self.template or size(whole) <= tokens:
             return whole, Dropped()
         memories, utterances = _droppable(self.values)
 
@@ -78,16 +82,20 @@ class Question:
         least, most = min(1, memories + utterances), memories + utterances
         while least < most:  # the fewest steps with which it fits
             middle = (least + most) // 2
-            if prompt_size(at(middle)[0]) <= tokens:
+            if size(at(middle)[0]) <= tokens:
                 most = middle
             else:
                 least = middle + 1
         return at(least)
 
+    def lacking(self, dropped: Dropped) -> Question:
+        """The question without as many memories and utterances; without further messages."""
+        return Question.of(self.template, _cut_all(self.values, dropped)) if any(dropped) else self
+
     def _without(self, dropped: Dropped, behind: str) -> list[BaseMessage]:
         messages = self.messages
         if any(dropped):
-            messages = render(self.template, **{name: _cut(value, dropped) for name, value in self.values.items()})
+            messages = render(self.template, **_cut_all(self.values, dropped))
             for added in self.said:
                 messages = _with(messages, added)
         return followed_by(messages, behind) if behind else messages
@@ -123,6 +131,10 @@ def _droppable(values: Mapping[str, Any]) -> tuple[int, int]:
             if isinstance(block, Block) and block.tag in _LEAST:
                 found[block.tag] = max(found[block.tag], len(block.items) - _LEAST[block.tag])
     return max(found["memories"], found["happened"]), found["last_utterances"]
+
+
+def _cut_all(values: Mapping[str, Any], dropped: Dropped) -> dict[str, Any]:
+    return {name: _cut(value, dropped) for name, value in values.items()}
 
 
 def _cut(value: Any, dropped: Dropped) -> Any:

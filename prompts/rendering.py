@@ -131,7 +131,17 @@ def _block(block: Block) -> Markup:
     """A block in words, between its delimiters; empty if it has no items."""
     if not block.items:
         return Markup("")
-    return Markup(f"<{block.tag}>\n{''.join(map(worded_item, block.items))}</{block.tag}>\n")
+    return Markup(f"{block_begins(block)}{''.join(map(worded_item, block.items))}</{block.tag}>\n")
+
+
+def block_begins(block: Block) -> str:
+    """What stands in front of a block's items."""
+    return f"<{block.tag}>\n"
+
+
+def without_gaps(text: str) -> str:
+    """A text with at most one empty line in a row, as in every prompt."""
+    return re.sub(r"\n{3,}", "\n\n", text)
 
 
 @dataclass(frozen=True)
@@ -194,7 +204,7 @@ def render(template: str, /, **values: Any) -> list[BaseMessage]:
     with _named(f"{template}.jinja"):
         loaded = _environment().get_template(f"{template}.jinja")
         parts = {
-            name: re.sub(r"\n{3,}", "\n\n", "".join(part(loaded.new_context({**values, "block": block})))).strip()
+            name: without_gaps("".join(part(loaded.new_context({**values, "block": block})))).strip()
             for name, part in loaded.blocks.items()
         }
     source = Source(template, tuple(data for data in shown if data.items), values)

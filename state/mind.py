@@ -173,6 +173,8 @@ class Mind(TypedDict, total=False):
     """Whether a person has raised a hand."""
     passed: int
     """The turn at which a person last passed, 0 if never."""
+    pruned: dict[str, Any]
+    """What the prompt of its last utterance lacked (state/pruning.py, `Pruned`), if something may be left out."""
     story: StoryMind
     """In a story: beliefs, closeness, support, and what it has in mind."""
 

@@ -144,12 +144,13 @@ async def address(mind: Step, settings: Settings) -> dict[str, Any]:
     name, turn = mind["name"], mind["situation"]["turn"] + 1
     message_id = f"{utterance_id(mind['situation']['simulation'], turn)}/{name}"
     try:
-        utterance, _ = await word_utterance(mind, settings, message_id, template=_template(settings))
+        worded = await word_utterance(mind, settings, message_id, template=_template(settings))
     except ModelError as error:
         if mind.get("required") or (is_transient(error) and not last_attempt()):
             raise
         return silenced(mind, phases.SPEAK if hears(settings) else phases.ADDRESS, error)  # a room has another speaker
-    return {"agents": {name: {"story": part_of_act(mind, cast(dict[str, Any], utterance)), "silent": None}}}
+    own = {"story": part_of_act(mind, cast(dict[str, Any], worded.utterance)), "silent": None, **worded.own}
+    return {"agents": {name: own}}
 
 
 async def person_speaks(mind: Step, settings: Settings) -> dict[str, Any]:
@@ -174,7 +175,9 @@ async def publish(state: StoryState, settings: Settings) -> dict[str, Any]:
         utterance = cast(Utterance, {**(mind["story"]["answer"] or {}), "turn": number})
         by_person = bool(mind.get("human"))
         messages.append(as_message(utterance, utterance_id(state["simulation"], number), by_person=by_person))
-        own = {"utterances": mind["utterances"] + 1, "last_spoke": number}
+        own: dict[str, Any] = {"utterances": mind["utterances"] + 1, "last_spoke": number}
+        if mind.get("pruned", {}).get("turn") == turn + 1:  # as all of them, when they were worded at once
+            own["pruned"] = {**mind["pruned"], "turn": number}
         agents[mind["name"]] = {**agents.get(mind["name"], {}), **own}
     return {"messages": messages, "turn": turn + len(messages), "agents": agents}
 

@@ -77,7 +77,7 @@ class Lengths(_Part):
             utterances: of a script (baseline `single_agent`).
         """
         spoken = max(1, round(words * self.bytes_a_word / 4))
-        if task in ("utterance", "group_chat"):
+        if task in ("utterance", "first_response", "group_chat"):
             return spoken
         if task == "script":
             return utterances * (spoken + self.answer_tokens["script"])

@@ -39,8 +39,8 @@ _SCHEMAS: Final[dict[str, type[BaseModel]]] = {
     "planning": judgement.Plan,
     "analysis": judgement.Score,
 }
-_SPOKEN: Final = ("utterance", "group_chat")
-"""Tasks whose answer is an utterance."""
+_SPOKEN: Final = ("utterance", "first_response", "group_chat")
+"""Tasks whose answer is an utterance, or words like one."""
 _BEFORE_IT_IS_MADE: Final = (*_SPOKEN, "reflection", "planning", "selector")
 """Tasks that run while an utterance is made, so their prompts have only the utterances before it."""
 _RECALL_NOTHING: Final = ("perception", "focal_points", "hearing", "group_chat")
@@ -79,7 +79,7 @@ def prompt_of_mind(typical: Typical, persona: Persona, task: str, turn: int, *, 
         parts = parts_of(task, mind, typical.settings)
         return tokens_of(render("parts", **prompt_values(task, parts, common)))
     if task in _SPOKEN:
-        return tokens_of(_utterance(task, typical, mind, common))
+        return tokens_of(_utterance("group_chat" if task == "group_chat" else "utterance", typical, mind, common))
     more: dict[str, Any] = {}
     if task == "memory_filtering":
         more = {"leaving": Item("stm", typical.memory("perception", turn).model_dump()), "similarity": _SIMILARITY}

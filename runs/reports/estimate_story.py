@@ -42,12 +42,14 @@ def story_rows(scenario: Scenario, settings: Settings) -> list[dict[str, Any]]:
     minds = Typical(scenario, settings, typical)
     middle = max(1, round(hearing.heard / len(scenario.participants) / 2))
     found: list[dict[str, Any]] = []
-    for task, number in calls_of_story(story, settings, typical.reflecting).items():
+    for asked_for, number in calls_of_story(story, settings, typical.reflecting).items():
+        module = MODULE_OF.get(asked_for, asked_for)
+        spoken = "story_utterance" if settings.cognition == "strategist" else "utterance"
+        task = spoken if asked_for == "first_response" else asked_for
         for persona in scenario.participants:
             calls = 0.0 if persona.human else number * _share(story, task, persona.name, settings)
             if not calls:
                 continue
-            module = MODULE_OF.get(task, task)
             name = parse_model_name(model_name(settings, persona.name, module))
             if task in _AROUND:
                 given = calls * _prompt(scenario, story, persona, task, settings)

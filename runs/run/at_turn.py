@@ -90,14 +90,9 @@ async def standpoints(record: Record, turns: Iterable[int], question: str) -> li
         check_memories(manifest, folder)
     except InputError as error:
         raise InputError(error.what, where=error.where, remedy=NO_MINDS) from error
-    if manifest.branch and wanted and wanted[0] < manifest.branch.turn:
-        raise InputError(
-            f"the run begins after utterance {manifest.branch.turn}; it shares what was before with "
-            f"{manifest.branch.of}",
-            where=f"run {manifest.run}",
-            remedy=f"Poll {manifest.branch.of} there, or choose --at {manifest.branch.turn} or a later turn.",
-        )
-    async with _copied(folder, manifest) as (place, settings):
+    if wanted:
+        refuse_shared_past(manifest, wanted[0])
+    async with copied(folder, manifest) as (place, settings):
         graph_config: RunnableConfig = {"configurable": {"thread_id": manifest.run}}
         async with checkpoints_in(settings.checkpoints, place) as saver:
             states = await states_at(graph_for(settings, saver), graph_config, wanted, first=True)
@@ -108,6 +103,21 @@ async def standpoints(record: Record, turns: Iterable[int], question: str) -> li
                 if not mind.get("human"):
                     found.append(await _with_mind(state, mind, turn, settings, question))
         return found
+
+
+def refuse_shared_past(manifest: Manifest, turn: int) -> None:
+    """Refuse a turn of which a branch keeps no state.
+
+    Raises:
+        InputError: the run is a branch that begins later.
+    """
+    if manifest.branch and turn < manifest.branch.turn:
+        raise InputError(
+            f"the run begins after utterance {manifest.branch.turn}; it shares what was before with "
+            f"{manifest.branch.of}",
+            where=f"run {manifest.run}",
+            remedy=f"Ask {manifest.branch.of} there, or choose turn {manifest.branch.turn} or a later one.",
+        )
 
 
 def profile(persona: Persona) -> Standpoint:
@@ -150,7 +160,7 @@ def minded(mind: Step, shown: Sequence[Memory], turn: int) -> Standpoint:
 
 
 @asynccontextmanager
-async def _copied(folder: Path, manifest: Manifest) -> AsyncIterator[tuple[Path, Settings]]:
+async def copied(folder: Path, manifest: Manifest) -> AsyncIterator[tuple[Path, Settings]]:
     """A place that holds copies of a run's checkpoints and memories, and the settings with which to read them."""
     settings = settings_of(manifest, {})
     async with AsyncExitStack() as stack:

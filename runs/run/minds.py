@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,11 +18,14 @@ from persimchat.state.conversation import judge_mind, participants
 from persimchat.state.listening import was_asked
 from persimchat.state.mind import Mind
 from persimchat.state.outcomes import Weak
+from persimchat.state.pruning import Pruned
 from persimchat.state.settings import Settings
 from persimchat.state.visibility import is_heard
 
 
-async def mind_record(simulation: str, turn: int, mind: Mind, settings: Settings, *, heard: bool = True) -> MindRecord:
+async def mind_record(
+    simulation: str, turn: int, mind: Mind, settings: Settings, *, heard: bool = True, said: Sequence[int] = ()
+) -> MindRecord:
     """The record of one mind after it has heard utterance `turn`, with the texts of the recalled memories.
 
     Args:
@@ -31,6 +34,7 @@ async def mind_record(simulation: str, turn: int, mind: Mind, settings: Settings
         mind: in its current state.
         settings: of the simulation.
         heard: whether it has heard the utterance; false for a whisper to others, and if its model failed.
+        said: the numbers of its own utterances among those made last.
     """
     listened = was_asked(mind, turn)
     recalled = mind["recalled"] if listened is not False else []  # `mind["recalled"]` is from an earlier turn
@@ -38,6 +42,7 @@ async def mind_record(simulation: str, turn: int, mind: Mind, settings: Settings
     weak: Weak | None = mind.get("weak")
     weak = weak if weak and weak["turn"] == turn else None
     failed = weak["failed"] if weak else []
+    pruned = mind.get("pruned")
     planned, reflected = mind["did"] == "plan" and turn, mind["did"] == "reflect" and turn
     return MindRecord(
         turn=turn,
@@ -62,6 +67,7 @@ async def mind_record(simulation: str, turn: int, mind: Mind, settings: Settings
         listened=listened,
         failed=failed,
         corrected=weak["corrected"] if weak else [],
+        pruned=Pruned.model_validate(pruned) if pruned is not None and pruned["turn"] in said else None,
         story=StoryStanding.model_validate(mind["story"]) if "story" in mind else None,
     )
 
@@ -84,9 +90,15 @@ async def mind_records(state: dict[str, Any], settings: Settings, *, judge: bool
         deaf = silent and silent["step"] == "hear" and silent["turn"] == turn
         return not deaf and (not said or any(is_heard(one, "" if judge else mind["name"]) for one in said))
 
+    def spoken(mind: Mind) -> list[int]:
+        return [one["turn"] for one in said if one["speaker"] == mind["name"]]
+
     return list(
         await asyncio.gather(
-            *(mind_record(state["simulation"], turn, mind, settings, heard=has_heard(mind)) for mind in minds)
+            *(
+                mind_record(state["simulation"], turn, mind, settings, heard=has_heard(mind), said=spoken(mind))
+                for mind in minds
+            )
         )
     )
 

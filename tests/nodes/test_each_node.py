@@ -300,7 +300,7 @@ async def test_an_utterance_is_worded(
 
     monkeypatch.setattr(natural_language, "speak", speak)
     mind = mind_of(emotion=CALM, need_to_talk=5, needs={ADA: 5}, said=["I would like a cup of tea, please."])
-    utterance, _ = await natural_language.word_utterance(mind, Settings(model="offline"), "id")
+    utterance = (await natural_language.word_utterance(mind, Settings(model="offline"), "id")).utterance
     assert (utterance["turn"], utterance["speaker"], utterance["text"]) == (2, ADA, text)
     assert (utterance["corrections"], left) == (corrections, [])
 
