@@ -106,7 +106,20 @@ async def foreseen_at(record: Record, turn: int, pruning: Pruning) -> Pruned:
         InputError: as `past_prompts`; the scorer cannot be used; or the embedding is a server's.
         ModelError: the scoring failed.
     """
-    past = (await past_prompts(record, [turn]))[0]
+    return await foreseen_from((await past_prompts(record, [turn]))[0], pruning)
+
+
+async def foreseen_from(past: PastPrompt, pruning: Pruning) -> Pruned:
+    """What would be left out of a past prompt, worked out without any request.
+
+    Args:
+        past: the prompt.
+        pruning: how much, and by what.
+
+    Raises:
+        InputError: the scorer cannot be used; or the embedding is a server's.
+        ModelError: the scoring failed.
+    """
     if pruning.method == "embedding" and past.settings.embedding.strip() not in (LEXICAL, MINILM):
         raise InputError(
             "this would ask the embedding's server",

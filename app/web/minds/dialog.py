@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
 from typing import Final
 
 from nicegui import context, ui
@@ -14,6 +15,7 @@ from persimchat.app.web.minds import cards
 from persimchat.app.web.minds.cards import kind, made, small, words
 from persimchat.app.web.minds.left_out import left_out_card
 from persimchat.app.web.minds.look import Look, Minds, Node, look, minds_of
+from persimchat.app.web.minds.would_go import show_what_would_go
 from persimchat.app.web.widgets import FIELD, avatar, card, chip, icon_button, named, notify_error
 from persimchat.app.web.words import t
 from persimchat.runs.events import RecalledMemory
@@ -256,7 +258,8 @@ class _MindDialog:
         utterance = said[self._turn - 1] if 0 < self._turn <= len(said) else None
         spoke = utterance is not None and utterance.speaker == mind.agent and utterance.edited_by is None
         if mind.pruned is not None or spoke:
-            left_out_card(mind.agent, mind.pruned)
+            ask = partial(show_what_would_go, self._viewing, mind.agent, self._turn, mind.pruned)
+            left_out_card(mind.agent, mind.pruned, ask if spoke else None)
 
     def _why_empty(self, agent: str) -> None:
         board = self._viewing.board

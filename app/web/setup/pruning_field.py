@@ -200,8 +200,8 @@ class _Field:
         self._note.clear()
         with self._note:
             ui.label(t("setup.pruning_missing")).classes("text-xs")
-            what = self._missing.what
-            ui.label(f"{what[:1].upper()}{what[1:]}. {self._missing.remedy}").classes("text-xs words")
+            why = t("setup.pruning_why", what=self._missing.what, remedy=self._missing.remedy)
+            ui.label(why).classes("text-xs words")
         self._show()
 
 
