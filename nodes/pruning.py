@@ -31,7 +31,7 @@ from persimchat.prompts.blocks import Block, avoid, estimated_tokens
 from persimchat.prompts.fitting import Dropped, Question
 from persimchat.prompts.spans import Unit, spans, units_of, without
 from persimchat.state.mind import Step
-from persimchat.state.pruning import Pruned, PrunedItem, rounded, select
+from persimchat.state.pruning import TEXT, Pruned, PrunedItem, rounded, select
 from persimchat.state.repetition import words
 from persimchat.state.settings import Settings
 
@@ -39,8 +39,6 @@ MODULE: Final = "pruning"
 _SPEAKING: Final = "natural_language"
 _LAST: Final = 2
 """How many last utterances, beside the topic, pieces of information are compared with."""
-_SHOWN: Final = 80
-"""Characters of a piece of information in the record."""
 
 
 @dataclass(frozen=True)
@@ -293,7 +291,7 @@ def _item(unit: Unit, score: float | None, removed: bool) -> PrunedItem:
         block=unit.tag,
         kind=unit.data.kind,
         id=unit.id,
-        text=unit.text[:_SHOWN],
+        text=unit.text[:TEXT],
         words=len(words(unit.text)),
         score=score,
         removed=removed,
