@@ -30,6 +30,7 @@ from persimchat.nodes.context import question
 from persimchat.prompts.blocks import Block, avoid, estimated_tokens
 from persimchat.prompts.fitting import Dropped, Question
 from persimchat.prompts.spans import Unit, spans, units_of, without
+from persimchat.state.errors import ModelError
 from persimchat.state.mind import Step
 from persimchat.state.pruning import TEXT, Pruned, PrunedItem, rounded, select
 from persimchat.state.repetition import words
@@ -208,6 +209,15 @@ async def _scores(
         # The pieces stand in the prompt in this order, so their places are found by one search.
         places = spans(user, fitting.values["blocks"], units)
         read = await asyncio.to_thread(scorer.scores, system, user, places, responses)
+        if not all(map(math.isfinite, read.values)):
+            raise ModelError(
+                "the attention that was read holds no numbers",
+                model=f"attention:{pruning.scorer}",
+                agent=mind["name"],
+                module=MODULE,
+                turn=mind["situation"]["turn"],
+                remedy="The scorer's file may be damaged; get it again.",
+            )
         return _Scores([rounded(score) for score in read.values], dropped, read.tokens)
     if pruning.method == "embedding":
         nearness = await _nearness(texts, mind, settings, responses)
