@@ -29,7 +29,7 @@ from persimchat.models.registry import model_name, ready_model
 from persimchat.nodes.context import question
 from persimchat.prompts.blocks import Block, avoid, estimated_tokens
 from persimchat.prompts.fitting import Dropped, Question
-from persimchat.prompts.spans import Unit, spans, units_of, without
+from persimchat.prompts.spans import Unit, spans, together, units_of, without
 from persimchat.state.errors import ModelError
 from persimchat.state.mind import Step
 from persimchat.state.pruning import TEXT, Pruned, PrunedItem, rounded, select
@@ -52,6 +52,7 @@ class Prompt:
         letters: their letters (`prompt_order`), in the same order.
         values: the template's other values.
         memory_ids: the ids of the memories by their numbers in the prompt.
+        left_out: the pieces of information that pruning left out of it, in their blocks.
     """
 
     template: str
@@ -59,6 +60,7 @@ class Prompt:
     letters: str
     values: Mapping[str, Any] = field(default_factory=dict)
     memory_ids: Mapping[int, str] = field(default_factory=dict)
+    left_out: tuple[Block, ...] = ()
 
     def filled(self, mind: Step, avoided: Sequence[str] | None = None) -> dict[str, Any]:
         """All values of the template.
@@ -293,7 +295,8 @@ def _result(
         share=round(math.fsum(scores[n] for n in chosen) / total, 6) if total > 0 else None,
         items=items,
     )
-    return replace(prompt, blocks=tuple(left)), record
+    lacking = together([*(units[n] for n in chosen), *(unit for unit, _ in gone)])
+    return replace(prompt, blocks=tuple(left), left_out=tuple(lacking)), record
 
 
 def _item(unit: Unit, score: float | None, removed: bool) -> PrunedItem:
