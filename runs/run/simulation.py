@@ -14,7 +14,7 @@ from persimchat.memory.store import store
 from persimchat.models.naming import default_model_name, parse_model_name
 from persimchat.models.registry import ready_model
 from persimchat.models.usage import cost_usd
-from persimchat.nodes.assembling import refuse_half_a_story, refuse_people_in_baseline
+from persimchat.nodes.assembling import refuse_half_a_story, refuse_people_in_baseline, refuse_too_many_memories
 from persimchat.personas.names import with_full_names
 from persimchat.runs.control import Control
 from persimchat.runs.events import Event, Started
@@ -138,6 +138,7 @@ async def check(scenario: Scenario, settings: Settings) -> None:
             lacks its key or package; the store cannot be opened; the place for checkpoints is invalid.
     """
     refuse_people_in_baseline(scenario, settings)
+    refuse_too_many_memories(scenario, settings)
     refuse_half_a_story(scenario, settings)
     if settings.baseline in ("mad", "mad_judge", "reconcile"):
         rounds_of(len(scenario.participants), settings)
