@@ -53,6 +53,10 @@ CASES: dict[str, tuple[int, dict[str, Any]]] = {
         {"mode": "debate", "max_messages": 5, "judge": "persona", "memory_filtering": True, "analysis": True,
          "pattern": "selector"},
     ),
+    "revision": (
+        3,
+        {"max_messages": 6, "pruning": {"lambda": 0.6, "method": "length", "query": "response", "revision": "again"}},
+    ),
     "single_agent": (3, {"baseline": "single_agent", "max_messages": 8, "analysis": True}),
     "group_chat": (3, {"baseline": "group_chat", "max_messages": 8, "analysis": True}),
     "group_chat of two": (2, {"baseline": "group_chat", "max_messages": 6}),
@@ -227,7 +231,7 @@ def test_the_table_of_lengths_is_whole() -> None:
     table = lengths()
     assert table.measured
     every = {"perception", "focal_points", "memory_filtering", "need_to_talk", "openness", "action", "emotion"}
-    every |= {"reflection", "planning", "analysis", "selector", "judge", "majority"}
+    every |= {"reflection", "planning", "analysis", "selector", "judge", "majority", "inconsistency"}
     every |= {"answering", "mad_judge", "script", "stocktaking", "choice", "summary", "review", "ballot"}
     assert table.answer_tokens.keys() == every
     assert table.answered("utterance", participants=3, words=50) == pytest.approx(65)
