@@ -6,6 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from loopback.answering import Fault
+from loopback.scripted import Scripted
+from loopback.server import LoopbackServer
 from run_files import read_records, run_json
 
 import persimchat
@@ -56,12 +59,40 @@ async def test_a_revised_run_is_recorded_and_replayed_without_a_model(tmp_path: 
     three = [[("revision", f"check:{wording}.{n}") for n in range(3)] for wording in range(2)]
     assert asked[:2] == [("pruning", "raw:0"), ("pruning", "score")]
     assert (sorted(asked[2:5]), asked[5], sorted(asked[6:9])) == (three[0], ("natural_language", "again:1"), three[1])
-    replay = Replay(folder, tmp_path / "again")
+    await replayed(folder, tmp_path / "again")
+
+
+async def test_what_fails_in_a_revision_silences_nobody_and_is_replayed(tmp_path: Path) -> None:
+    """One check of every wording fails for good, and a server that is busy gives no other words for one utterance."""
+    words = iter(range(100))
+
+    def utterance(body: dict[str, Any]) -> Any:
+        return f"These are my words number {next(words)} about it all." if body["seed"] != 5 else Fault(503)
+
+    def check(body: dict[str, Any]) -> Any:
+        return Fault(503) if body["seed"] % 3 == 0 else {"comment": "They differ.", "score": 9 - body["seed"] // 9}
+
+    with LoopbackServer(answer=Scripted(utterance=utterance, inconsistency=check)) as server:
+        pruning = {**PRUNING, "query": "prompt"}
+        folder = await held(tmp_path, model=server.model(), max_messages=3, pattern="round_robin", pruning=pruning)
+    assert run_json(folder)["silences"] == 0
+    for line in read_records(folder / "minds.jsonl"):
+        if "pruned" in line:
+            made = Pruned.model_validate(line["pruned"]).checks
+            assert [check.scores for check in made] == [[9, 9], [9, 9]]
+    said = read_records(folder / "transcript.jsonl")
+    assert [line["corrections"] for line in said] == [["still_inconsistent"]] * 3
+    await replayed(folder, tmp_path / "again")
+
+
+async def replayed(folder: Path, out: Path) -> None:
+    """The replay of a run is the same byte for byte."""
+    replay = Replay(folder, out)
     async for _ in replay.events():
         pass
     assert replay.comparison is not None
     assert (replay.comparison.parts, replay.comparison.prompts) == ([], [])
-    assert written(tmp_path / "again" / RUN) == written(folder)
+    assert written(out / RUN) == written(folder)
 
 
 @pytest.mark.proof
