@@ -66,6 +66,8 @@ def calls_of_mind(shape: Shape, settings: Settings, *, speaks: bool = True) -> d
         settings: of the simulation.
         speaks: False for the persona judge's mind, which only listens.
     """
+    if settings.cognition == "fixed":
+        return {"utterance": shape.always(since=1) / shape.participants} if speaks else {}
     debate, thinks = settings.mode == "debate", settings.planning_and_reflection
     heard = shape.heard(settings) if speaks else 1.0
     # Nobody speaks twice in a row; those who were asked do as they chose, except the one who speaks next.
@@ -239,7 +241,7 @@ def calls_of_story(story: Story, settings: Settings, reflecting: float) -> dict[
     calls: dict[str, float] = {
         "stocktaking": 2 * rooms,
         "choice": rooms,
-        "utterance" if settings.cognition != "strategist" else "story_utterance": made,
+        "story_utterance" if settings.cognition == "strategist" else "utterance": made,
         "first_response": settings.pruning.asks_first * made,
         "inconsistency": settings.pruning.checks * made,
         "summary": 2 * rooms + together,

@@ -36,6 +36,9 @@ CASES: dict[str, tuple[int, dict[str, Any]]] = {
     "debate": (4, {"mode": "debate", "max_messages": 6, "judge_every": 2}),
     "compact": (3, {"cognition": "compact", "max_messages": 4, "memory_filtering": True}),
     "lean": (3, {"cognition": "lean", "mode": "debate", "judge": "persona", "max_messages": 4}),
+    "fixed": (3, {"cognition": "fixed", "max_messages": 6, "analysis": True}),
+    "fixed, named by a selector": (3, {"cognition": "fixed", "pattern": "selector", "max_messages": 4}),
+    "a debate of fixed minds": (3, {"cognition": "fixed", "mode": "debate", "max_messages": 6}),
     "listeners": (
         5, {"listeners": 2, "max_messages": 5, "planning_and_reflection": False, "memory_filtering": True,
             "analysis": True},
