@@ -10,6 +10,7 @@ import pytest
 from loopback.answering import Fault
 from loopback.scripted import in_turn, task_of
 
+import persimchat
 from persimchat.state.conversation import participants, utterances
 
 PRUNED = {"lambda": 1, "method": "length", "revision": "again"}
@@ -131,3 +132,14 @@ def test_a_budget_holds_for_checks_and_for_other_words(group: Any, budget: int) 
     state = made.talk(max_messages=1, pruning=PRUNED, budget_calls=budget)
     assert len(made.server.bodies()) == budget
     assert utterances(state["messages"]) == []
+
+
+async def test_who_follows_sees_other_words_replace_the_first_and_no_check(group: Any) -> None:
+    people = [{"name": name, "description": "Somebody."} for name in ("Ada Lind", "Bo Říha")]
+    made = group(utterance=in_turn(*WORDINGS[:2]), inconsistency=Checks([8] * 3, [2] * 3))
+    settings = {"pattern": "round_robin", "max_messages": 1, "pruning": PRUNED}
+    events = persimchat.astream_events("Tea?", people, model=made.server.model(), **settings)
+    told = [event async for event in events if event.event in ("speaking", "token", "utterance")]
+    words = "".join(event.text if event.event == "token" else f"<{event.event}>" for event in told)
+    assert words == f"<speaking>{WORDINGS[0]}<speaking>{WORDINGS[1]}<utterance>"
+    assert told[-1].text == WORDINGS[1]
