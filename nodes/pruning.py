@@ -29,9 +29,10 @@ from persimchat.models.registry import model_name, ready_model
 from persimchat.nodes.context import question
 from persimchat.prompts.blocks import Block, avoid, estimated_tokens
 from persimchat.prompts.fitting import Dropped, Question
-from persimchat.prompts.spans import Unit, spans, units_of, without
+from persimchat.prompts.spans import Unit, spans, together, units_of, without
+from persimchat.state.errors import ModelError
 from persimchat.state.mind import Step
-from persimchat.state.pruning import Pruned, PrunedItem, rounded, select
+from persimchat.state.pruning import TEXT, Pruned, PrunedItem, rounded, select
 from persimchat.state.repetition import words
 from persimchat.state.settings import Settings
 
@@ -39,8 +40,6 @@ MODULE: Final = "pruning"
 _SPEAKING: Final = "natural_language"
 _LAST: Final = 2
 """How many last utterances, beside the topic, pieces of information are compared with."""
-_SHOWN: Final = 80
-"""Characters of a piece of information in the record."""
 
 
 @dataclass(frozen=True)
@@ -53,6 +52,7 @@ class Prompt:
         letters: their letters (`prompt_order`), in the same order.
         values: the template's other values.
         memory_ids: the ids of the memories by their numbers in the prompt.
+        left_out: the pieces of information that pruning left out of it, in their blocks.
     """
 
     template: str
@@ -60,6 +60,7 @@ class Prompt:
     letters: str
     values: Mapping[str, Any] = field(default_factory=dict)
     memory_ids: Mapping[int, str] = field(default_factory=dict)
+    left_out: tuple[Block, ...] = ()
 
     def filled(self, mind: Step, avoided: Sequence[str] | None = None) -> dict[str, Any]:
         """All values of the template.
@@ -210,6 +211,15 @@ async def _scores(
         # The pieces stand in the prompt in this order, so their places are found by one search.
         places = spans(user, fitting.values["blocks"], units)
         read = await asyncio.to_thread(scorer.scores, system, user, places, responses)
+        if not all(map(math.isfinite, read.values)):
+            raise ModelError(
+                "the attention that was read holds no numbers",
+                model=f"attention:{pruning.scorer}",
+                agent=mind["name"],
+                module=MODULE,
+                turn=mind["situation"]["turn"],
+                remedy="The scorer's file may be damaged; get it again.",
+            )
         return _Scores([rounded(score) for score in read.values], dropped, read.tokens)
     if pruning.method == "embedding":
         nearness = await _nearness(texts, mind, settings, responses)
@@ -285,7 +295,8 @@ def _result(
         share=round(math.fsum(scores[n] for n in chosen) / total, 6) if total > 0 else None,
         items=items,
     )
-    return replace(prompt, blocks=tuple(left)), record
+    lacking = together([*(units[n] for n in chosen), *(unit for unit, _ in gone)])
+    return replace(prompt, blocks=tuple(left), left_out=tuple(lacking)), record
 
 
 def _item(unit: Unit, score: float | None, removed: bool) -> PrunedItem:
@@ -293,7 +304,7 @@ def _item(unit: Unit, score: float | None, removed: bool) -> PrunedItem:
         block=unit.tag,
         kind=unit.data.kind,
         id=unit.id,
-        text=unit.text[:_SHOWN],
+        text=unit.text[:TEXT],
         words=len(words(unit.text)),
         score=score,
         removed=removed,

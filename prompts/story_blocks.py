@@ -22,7 +22,7 @@ def story_scene(situation: Situation, story: StorySituation, name: str) -> Block
     items = [
         Item("topic", {"text": situation["topic"]}, prunable=False),
         Item("present", {"others": [other for other in situation["present"] if other != name]}),
-        *(Item("rule", {"text": rule}) for rule in situation["rules"]),
+        *(Item("rule", {"text": rule}, prunable=False) for rule in situation["rules"]),
         Item("story_time", {key: story[key] for key in ("round", "rounds", "stage")}, prunable=False),
     ]
     if story["decider"]:

@@ -46,10 +46,11 @@ class InputError(PerSimChatError):
 class MissingExtraError(InputError):
     """A feature needs an optional dependency that is not installed."""
 
-    def __init__(self, what: str, extra: str) -> None:
+    def __init__(self, what: str, extra: str, *, otherwise: str = "") -> None:
+        install = f"Install it with: pip install 'persimchat[{extra}]'"
         super().__init__(
             f"{what} needs an optional part that is not installed",
-            remedy=f"Install it with: pip install 'persimchat[{extra}]'",
+            remedy=f"{install}, or {otherwise}" if otherwise else install,
         )
 
 

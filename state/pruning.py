@@ -24,8 +24,13 @@ REMOVABLE: Final = "bnrmpe"
 """The blocks of an utterance's prompt that can be removed whole, by their letters; c, the last utterances, cannot."""
 SLACK: Final = 1e-9
 """The share of all scores by which a sum may pass its target: without it, 0.1 + 0.2 does not fit into 0.3."""
+CHECKS: Final = 3
+"""How many requests at once check a wording against what was left out (revision)."""
 DIGITS: Final = 6
 """Significant digits of a score: further ones may differ between machines."""
+
+TEXT: Final = 80
+"""The first characters of a piece of information that are recorded."""
 
 
 def _one_of_the_blocks(letter: str) -> str:
@@ -114,6 +119,11 @@ class Pruning(BaseModel):
         return self.responses if self.strength > 0 and self.query == "response" and self.reads_responses else 0
 
     @property
+    def checks(self) -> int:
+        """How many requests check the first wording of each utterance, if something was left out of its prompt."""
+        return CHECKS if self.active and self.revision == "again" else 0
+
+    @property
     def reads_responses(self) -> bool:
         """Whether the method compares pieces of information with words; the others need none."""
         return self.method in ("attention", "embedding")
@@ -166,6 +176,10 @@ def select(
     return taken
 
 
+_Count = Annotated[int, Field(ge=0)]
+_Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
+
+
 class PrunedItem(BaseModel):
     """One removable piece of information of a prompt."""
 
@@ -175,8 +189,10 @@ class PrunedItem(BaseModel):
     kind: str = Field(description="what it is: memory, trait, relationship, …")
     id: str = Field(description="of a memory: its id; else its kind and its number among those of its kind")
     text: str = Field(description="the first 80 characters")
-    words: Annotated[int, Field(ge=0)]
-    score: float | None = Field(default=None, description="six digits; null if its whole block was to go (remove)")
+    words: _Count
+    score: Annotated[float, Field(ge=0, allow_inf_nan=False)] | None = Field(
+        default=None, description="six digits; null if its whole block was to go (remove)"
+    )
     removed: bool
 
 
@@ -185,7 +201,9 @@ class Check(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
-    scores: list[int] = Field(description="1 to 10 each; 10 contradicts clearly; empty if no answer was usable")
+    scores: list[Annotated[int, Field(ge=1, le=10)]] = Field(
+        description="1 to 10 each; 10 contradicts clearly; empty if no answer was usable"
+    )
     comment: str = Field(default="", description="the last answer's")
     taken: bool = Field(description="whether this wording was said")
 
@@ -195,17 +213,17 @@ class Pruned(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="ignore", populate_by_name=True, serialize_by_alias=True)
 
-    turn: Annotated[int, Field(ge=0)] = Field(description="number of the utterance")
-    strength: float = Field(alias="lambda", description="λ, 0 to 1")
+    turn: _Count = Field(description="number of the utterance")
+    strength: _Share = Field(alias="lambda", description="λ, 0 to 1")
     method: str
     scorer: str = Field(default="", description="for attention: whose attention was read")
     query: str = Field(default="prompt", description="prompt or response")
-    responses: int = Field(default=0, description="how many first responses were asked for")
-    units: int = Field(description="removable pieces of information")
-    removed: int = Field(description="how many of them went")
-    words: int = Field(description="words of all removable pieces")
-    words_removed: int
-    share: float | None = Field(
+    responses: _Count = Field(default=0, description="how many first responses were asked for")
+    units: _Count = Field(description="removable pieces of information")
+    removed: _Count = Field(description="how many of them went")
+    words: _Count = Field(description="words of all removable pieces")
+    words_removed: _Count
+    share: _Share | None = Field(
         default=None, description="the share of the scores that went, 0 to 1; null if nothing was scored"
     )
     items: list[PrunedItem] = Field(description="in the order of the prompt")

@@ -26,6 +26,7 @@ from persimchat.graph.minds import build_hearing, build_thinking
 from persimchat.graph.stories.story import build_story
 from persimchat.runs.events import Concluded, Event, MindRecord, Position, RecalledMemory, StoryOutcome, Totals
 from persimchat.runs.folder.story_record import StoryStanding
+from persimchat.state.pruning import Check, Pruned, PrunedItem, Pruning
 from persimchat.state.setting import GROUPS
 from persimchat.state.settings import ABOUT, RetrievalWeights, Settings
 
@@ -60,12 +61,23 @@ def _rows(name: str, schema: dict[str, Any]) -> list[str]:
             f"| weight of {part.replace('_', ' ')} in the retrieval score | {CHANGES[about.changes]} |"
             for part, inside in RetrievalWeights.model_json_schema()["properties"].items()
         ]
+    if field.annotation is Pruning:
+        return [
+            f"| `{name}.{part}` | {_values(inside)} | {_default(inside.get('default'))} "
+            f"| {_escaped(inside['description'])} | {CHANGES[about.changes]} |"
+            for part, inside in Pruning.model_json_schema()["properties"].items()
+        ]
     options = [option_name(name), *about.also] if about.option is not None else []
     shown = "<br>".join(f"`{one}`" for one in (name, *options))
     condition = condition_in_words(name)
     meaning = f"{field.description}{f'; only with {condition}' if condition else ''}"
     default = _escaped(default_in_words(name))
     return [f"| {shown} | {_values(schema)} | {default} | {_escaped(meaning)} | {CHANGES[about.changes]} |"]
+
+
+def _default(value: Any) -> str:
+    """A default of a group's part; an empty list has none in the schema."""
+    return f"`{value}`" if value is not None else "none"
 
 
 def _escaped(meaning: str | None) -> str:
@@ -98,7 +110,18 @@ def events_list() -> str:
     """All events and their parts: name, meaning, and a table of fields, types and meanings."""
     events, _ = get_args(Event)
     sections = [_fields(f"`{event.model_fields['event'].default}`", event) for event in get_args(events)]
-    inner = (Totals, MindRecord, RecalledMemory, StoryStanding, Position, Concluded, StoryOutcome)
+    inner = (
+        Totals,
+        MindRecord,
+        RecalledMemory,
+        Pruned,
+        PrunedItem,
+        Check,
+        StoryStanding,
+        Position,
+        Concluded,
+        StoryOutcome,
+    )
     parts = [_fields(part.__name__, part) for part in inner]
     return "\n\n".join([*sections, "## Parts of events", *parts])
 
@@ -106,7 +129,8 @@ def events_list() -> str:
 def _fields(title: str, model: type[BaseModel]) -> str:
     rows = [f"### {title}", "", (model.__doc__ or "").strip(), "", "| field | type | meaning |", "| --- | --- | --- |"]
     properties = model.model_json_schema(mode="serialization")["properties"]
-    for name, field in model.model_fields.items():
+    for attribute, field in model.model_fields.items():
+        name = field.alias or attribute
         if name not in ("event", "version"):
             rows.append(f"| `{name}` | {_type(properties[name])} | {_escaped(field.description)} |")
     return "\n".join(rows)

@@ -15,6 +15,7 @@ from rich.text import Text
 from persimchat.app.views.text import mood
 from persimchat.runs.events import Happened, Totals
 from persimchat.runs.folder.judgements import RecordedJudgement
+from persimchat.runs.reports.pruning_figures import Lacking, percent, piece
 from persimchat.runs.reports.stance_summary import Holder, Stances
 from persimchat.runs.reports.summary import SCORES, AgentSummary, Course, Summary, VerdictSummary, mean
 from persimchat.runs.reports.words import UNKNOWN, cost, decimal, from_to, plain, seconds, spaced, trend, whole
@@ -107,6 +108,10 @@ _WORDS: Final = frozenset(
         "system",
         "compared",
         "unit",
+        "left out most often",
+        "setting",
+        "measure",
+        "reference",
     }
 )
 """Columns that hold words; the others hold figures, which are aligned right and never broken."""
@@ -165,6 +170,33 @@ def minds(summary: Summary, look: Look) -> Table | None:
 
     columns = ("agent", "average\nneed to talk", *["openness"] * debate, "feels at the end", *["last answer"] * answers)
     return table(look, "Minds", columns, map(row, known))
+
+
+_PIECE: Final = 40
+"""Characters of a piece of information in a table."""
+
+
+def pruned(summary: Summary, look: Look) -> Table | None:
+    """What each agent's utterances were worded without, on average; None without pruning."""
+    if not summary.pruned_by_agent:
+        return None
+    checked = any(one.mean_contradiction is not None for one in summary.pruned_by_agent)
+
+    def row(one: Lacking) -> list[str]:
+        often = "; ".join(f"{piece(of.text, _PIECE)} ({of.removed:,} of {of.prompts:,})" for of in one.most_often)
+        return [
+            one.agent,
+            whole(one.utterances),
+            percent(one.mean_share),
+            f"{decimal(one.mean_removed)} of {decimal(one.mean_units)}",
+            f"{decimal(one.mean_words_removed)} of {decimal(one.mean_words)}",
+            *[decimal(one.mean_contradiction)] * checked,
+            often or UNKNOWN,
+        ]
+
+    columns = ("agent", "utterances", "share of\nscores", "pieces", "words", *["contradiction"] * checked)
+    title = "Worded without, an utterance on average"
+    return table(look, title, (*columns, "left out most often"), map(row, summary.pruned_by_agent))
 
 
 def analysis(summary: Summary, look: Look) -> Table | None:

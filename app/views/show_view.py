@@ -14,6 +14,7 @@ from persimchat.app.views.run_tables import Look
 from persimchat.app.views.text import used
 from persimchat.runs.folder.judgements import RecordedJudgement
 from persimchat.runs.folder.lines import CONDITION, DISCLAIMER
+from persimchat.runs.reports.pruning_figures import left_out
 from persimchat.runs.reports.stance_summary import Stances
 from persimchat.runs.reports.stances import AFTER_WHOM
 from persimchat.runs.reports.summary import SCORES, Course, Summary
@@ -57,6 +58,7 @@ def shown(
     parts = [
         tables.messages(summary, look),
         tables.minds(summary, look),
+        tables.pruned(summary, look),
         tables.analysis(summary, look),
         tables.verdicts(summary, look),
         tables.standings(summary, look),
@@ -119,6 +121,10 @@ def _facts(summary: Summary) -> Iterator[tuple[str, str]]:
         yield "highest coherence", f"{decimal(best.value)}, {best.speaker}, utterance {best.turn}"
     if summary.whispers:
         yield "whispers", count(summary.whispers, "utterance")
+    if summary.pruned is not None:
+        yield "left out", left_out(summary.pruned)
+        for warning in summary.pruned.warnings:
+            yield "note", warning
     if summary.interventions:
         yield "people did", _deeds(summary.interventions)
     if summary.silences:

@@ -14,6 +14,7 @@ from persimchat.runs.events import (
     Event,
     HandRaised,
     Happened,
+    MindChanged,
     Paused,
     Shortened,
     Silenced,
@@ -25,6 +26,7 @@ from persimchat.runs.events import (
     Waiting,
 )
 from persimchat.runs.folder.lines import happening_in_words
+from persimchat.runs.reports.pruning_figures import Wording, sentence
 from persimchat.runs.reports.words import count
 from persimchat.state.person_answer import StoryQuestion, numbered
 from persimchat.state.plain_text import one_line
@@ -63,6 +65,8 @@ def status_line(event: Event) -> str:
             return one_line(happening_in_words(event))
         case Shortened():
             return left_out(event)
+        case MindChanged() if event.record.pruned is not None:
+            return f"{sentence(Wording(event.record.agent, event.record.pruned))}."
         case HandRaised():
             return f"{one_line(event.agent)} {'raises' if event.raised else 'lowers'} a hand."
         case TopicChanged():
@@ -170,7 +174,7 @@ class Past:
 
     def hides(self, event: Event) -> bool:
         """Whether an event is too far back to be shown."""
-        turn = getattr(event, "turn", None)
+        turn = event.record.turn if isinstance(event, MindChanged) else getattr(event, "turn", None)
         if not self._hidden or turn is None or isinstance(event, Started | Stopped):
             return False
         return bool(turn <= self._hidden)

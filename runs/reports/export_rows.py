@@ -14,6 +14,7 @@ from persimchat.runs.folder.mind_record import MindRecord
 from persimchat.runs.folder.polls import PollAnswer
 from persimchat.runs.folder.reading import Record, calls_of
 from persimchat.runs.reports.export_columns import Row
+from persimchat.runs.reports.export_pruning import pruning_rows
 from persimchat.runs.reports.export_story import story_rows
 from persimchat.runs.reports.export_tables import TABLES, JudgementRow, PollRow
 from persimchat.runs.reports.stances import ledger
@@ -44,7 +45,8 @@ def _values(
     record: Record, judgements: Sequence[RecordedJudgement], *, afterwards: bool
 ) -> Iterator[tuple[str, int, dict[str, Any]]]:
     counts = dict.fromkeys(TABLES, 0)
-    for part in (_run, _utterances, _minds, _verdicts, _scores, _calls, _silences, _interventions, story_rows):
+    plain = (_run, _utterances, _minds, _verdicts, _scores, _calls, _silences, _interventions)
+    for part in (*plain, pruning_rows, story_rows):
         for table, values in part(record):
             counts[table] += 1
             yield table, counts[table], values

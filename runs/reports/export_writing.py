@@ -13,7 +13,7 @@ from typing import Any, Final, Protocol
 from pydantic import BaseModel
 
 from persimchat.runs.reports.cells import as_json, cell, guarded, markdown, tidy
-from persimchat.runs.reports.codebook import json_type
+from persimchat.runs.reports.codebook import columns, json_type
 from persimchat.state.errors import MissingExtraError
 
 """The beginning of a text that a spreadsheet would run as a formula, or that looks like one already guarded."""
@@ -48,7 +48,7 @@ class _Text:
 
     def __init__(self, path: Path, table: type[BaseModel], encoding: str = "utf-8") -> None:
         self.file = path.open("w", encoding=encoding, newline="")
-        self.names = list(table.model_fields)
+        self.names = [column.name for column in columns(table)]
 
     def close(self) -> None:
         self.file.close()

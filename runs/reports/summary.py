@@ -19,6 +19,7 @@ from persimchat.runs.folder.manifest import Branch, JudgementCounts, Resumed
 from persimchat.runs.folder.mind_record import MindRecord
 from persimchat.runs.folder.reading import Record
 from persimchat.runs.folder.stored import is_empty, is_none
+from persimchat.runs.reports.pruning_figures import Lacking, by_agent, lacking, wordings
 
 SUMMARY_VERSION: Final = 1
 
@@ -150,6 +151,14 @@ class Summary(_Part):
         default={},
         description="by module: how many judgements of minds were valid, corrected or unusable; empty if not known",
     )
+    pruned: Lacking | None = Field(
+        default=None, exclude_if=is_none, description="what all utterances were worded without; left out if nothing"
+    )
+    pruned_by_agent: list[Lacking] = Field(
+        default=[],
+        exclude_if=is_empty,
+        description="what each agent's utterances were worded without; left out if none",
+    )
     interventions: dict[str, int] = Field(
         description="interventions, and how often each was made; words: lines that were written for a participant"
     )
@@ -263,6 +272,7 @@ def _deed(done: RecordedIntervention) -> str:
 def summarise(record: Record) -> Summary:
     """A run in numbers."""
     manifest, settings, minds = record.manifest, record.manifest.settings, minds_of(record)
+    spoken = wordings(minds)
     agents = [
         agent_summary(
             name,
@@ -303,6 +313,8 @@ def summarise(record: Record) -> Summary:
         whispers=sum(utterance.heard_by is not None for utterance in record.utterances),
         silences=dict(Counter(silence.agent for silence in record.silences)),
         judgements=manifest.judgements,
+        pruned=lacking(spoken),
+        pruned_by_agent=by_agent(spoken, names_of(record)),
         interventions=dict(Counter(map(_deed, record.interventions))),
         usage=manifest.usage.total,
         usage_by_module=manifest.usage.by_module,

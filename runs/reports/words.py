@@ -29,7 +29,7 @@ UNKNOWN: Final = "–"
 """Shown for a figure that is not known."""
 
 _RISING, _FALLING, _STEADY = "↑", "↓", "→"
-_PLAIN: Final = str.maketrans({_RISING: "^", _FALLING: "v", _STEADY: "->", "–": "-", "−": "-"})
+_PLAIN: Final = str.maketrans({"λ": "lambda", _RISING: "^", _FALLING: "v", _STEADY: "->", "–": "-", "−": "-"})
 
 
 def plain(text: str) -> str:

@@ -329,7 +329,9 @@ def test_parquet_has_the_same_rows(tmp_path: Path) -> None:
 def test_no_column_is_without_an_explanation() -> None:
     def check(table: type[Row]) -> None:
         explained = codebook.columns(table)
-        assert [column.name for column in explained] == list(table.model_fields)
+        assert [column.name for column in explained] == [
+            field.alias or name for name, field in table.model_fields.items()
+        ]
         assert [column.name for column in explained if len(column.meaning) < 4 or column.meaning == "None"] == []
         assert [column.name for column in explained if not column.kind] == []
         measures = [column for column in explained if column.kind in ("number", "whole number")]

@@ -113,7 +113,7 @@ class Draft:
         except ValidationError as error:
             raise input_error(error, Scenario, Document(kept), where=f"run {manifest.run}") from None
         recorded = manifest.settings.model_dump(mode="json")
-        held = {**usual(base, recorded["mode"]), "mode": base.mode}
+        held = {**usual(base, recorded["mode"], recorded.get("cognition")), "mode": base.mode}
         changed = {name: value for name, value in recorded.items() if name in held and value != held[name]}
         return cls.of(scenario.model_copy(update={"settings": changed}))
 
