@@ -35,7 +35,7 @@ def estimates(plan: Plan) -> dict[str, Estimate]:
         turn = planned.origin.turn if planned.origin is not None else 0
         settings = {**planned.cell.settings, **dict.fromkeys(ESTIMATED_AS_ONE)}
         pruning = planned.settings.pruning  # what is left out is not known before, and counts in full
-        settings["pruning"] = [pruning.asks_first, pruning.active and pruning.revision]
+        settings["pruning"] = [pruning.asks_first, pruning.checks]
         if "choices" in settings:
             settings["choices"] = [len(settings["choices"]), _length(" ".join(settings["choices"]))]
         scenario = planned.scenario.model_dump(mode="json", by_alias=True)
