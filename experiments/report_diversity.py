@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from persimchat.evaluation.diversity.measuring import CASE, GAIN, POSITION, Diversity, Mean
 from persimchat.evaluation.diversity.ngrams import ORDERS
+from persimchat.experiments.report_published import published_shown
 from persimchat.experiments.report_table import Shown, Value
 from persimchat.experiments.tables import Tables
 
@@ -28,6 +29,7 @@ def diversity_shown(found: Tables) -> dict[str, Any]:
         return {}
     measured = found.diversity.found
     tables = list(_tables(measured)) if measured.values else []
+    tables += published_shown(found, found.diversity.values_by_levels())
     return {"tables": tables, "embedding": measured.embedding, "notes": measured.notes}
 
 
