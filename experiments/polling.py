@@ -227,7 +227,7 @@ def _typical_of(typical: Typical, persona: Persona, turn: int) -> Standpoint:
         said = [typical.utterance(number) for number in range(1, turn + 1)]
         return listening(persona, typical.scenario, typical.settings, said, turn)
     mind = in_step(typical.mind(persona, turn), situation=typical.situation(persona.name, turn))
-    return minded(mind, typical.memories(turn), turn)
+    return minded(mind, typical.memories(turn, persona), turn)
 
 
 def pollings(plan: Plan) -> list[Polling]:
