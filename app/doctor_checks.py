@@ -15,6 +15,7 @@ import numpy as np
 from persimchat.memory.embedding_texts import embed
 from persimchat.memory.retrieval import Vectors
 from persimchat.memory.store import store
+from persimchat.models.attention.scoring import check_scorer, reads_attention, scorer_of
 from persimchat.models.checking import check_model
 from persimchat.models.naming import default_model_name
 from persimchat.state.errors import InputError, PerSimChatError
@@ -49,6 +50,8 @@ async def examine(settings: Settings) -> AsyncIterator[Finding]:
     named = {chosen, *settings.agent_models.values(), *settings.module_models.values()}
     for name in sorted(named, key=lambda name: (name != chosen, name)):
         yield await _checked("model", lambda name=name: check_model(name, settings))  # type: ignore[misc]
+    if reads_attention(settings):
+        yield await _checked("scorer", lambda: asyncio.to_thread(_check_scorer, settings.pruning.scorer))
     vectors: list[Vectors] = []
     yield await _checked("embedding", lambda: _check_embedding(settings, vectors))
     # The store is checked even if the embedding fails, so that one run of the doctor finds every problem.
@@ -68,6 +71,17 @@ async def _check_embedding(settings: Settings, vectors: list[Vectors]) -> str:
     rows = await embed(settings, [_TEXT])
     vectors.append(rows)
     return f"{settings.embedding}: {rows.shape[1]} dimensions, {time.perf_counter() - started:.1f} s"
+
+
+def _check_scorer(name: str) -> str:
+    """Load the scorer and let it read a line."""
+    started = time.perf_counter()
+    check_scorer(name)
+    scorer = scorer_of(name)
+    loaded = time.perf_counter()
+    scorer.scores(_AGENT, _TEXT, [(0, len(_TEXT))])
+    seconds = time.perf_counter() - loaded
+    return f"{name}: reads up to {scorer.context:,} tokens; loaded in {loaded - started:.1f} s, read in {seconds:.1f} s"
 
 
 async def _check_store(settings: Settings, vectors: Vectors) -> str:

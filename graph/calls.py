@@ -1,7 +1,7 @@
 """How many model calls a conversation takes, counted before it is held: what each graph does, utterance by utterance.
 
 Calls are counted by task: the prompt's name. `MODULE_OF` names the module where that has another name. Requests that
-fail or are asked again are not counted.
+fail or are asked again are not counted, nor are the second wordings of an utterance and what checks those.
 """
 
 from __future__ import annotations
@@ -66,6 +66,8 @@ def calls_of_mind(shape: Shape, settings: Settings, *, speaks: bool = True) -> d
         settings: of the simulation.
         speaks: False for the persona judge's mind, which only listens.
     """
+    if settings.cognition == "fixed":
+        return {"utterance": shape.always(since=1) / shape.participants} if speaks else {}
     debate, thinks = settings.mode == "debate", settings.planning_and_reflection
     heard = shape.heard(settings) if speaks else 1.0
     # Nobody speaks twice in a row; those who were asked do as they chose, except the one who speaks next.
@@ -80,6 +82,8 @@ def calls_of_mind(shape: Shape, settings: Settings, *, speaks: bool = True) -> d
         calls["utterance"] = shape.always(since=1) / shape.participants
         if settings.pruning.asks_first:
             calls["first_response"] = settings.pruning.asks_first * calls["utterance"]
+        if settings.pruning.checks:
+            calls["inconsistency"] = settings.pruning.checks * calls["utterance"]
     match settings.cognition:
         case "full":
             calls |= {"perception": asked, "focal_points": asked, "emotion": awakens + asked}
@@ -237,8 +241,9 @@ def calls_of_story(story: Story, settings: Settings, reflecting: float) -> dict[
     calls: dict[str, float] = {
         "stocktaking": 2 * rooms,
         "choice": rooms,
-        "utterance" if settings.cognition != "strategist" else "story_utterance": made,
+        "story_utterance" if settings.cognition == "strategist" else "utterance": made,
         "first_response": settings.pruning.asks_first * made,
+        "inconsistency": settings.pruning.checks * made,
         "summary": 2 * rooms + together,
         "review": reviews,
         "ballot": 2 * voters + second,
@@ -270,6 +275,7 @@ MODULE_OF: Final = {
     "group_chat": "natural_language",
     "story_utterance": "natural_language",
     "first_response": "pruning",
+    "inconsistency": "revision",
     "majority": "judge",
     "mad_judge": "judge",
 }

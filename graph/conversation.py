@@ -39,7 +39,9 @@ from persimchat.graph.minds import build_awakening, build_hearing, build_thinkin
 from persimchat.graph.node import TRANSIENT, last_attempt, mind_node, module_node, route, silenced
 from persimchat.graph.routing import candidates
 from persimchat.graph.situation import situation_of
+from persimchat.models.attention.scoring import check_settings
 from persimchat.models.failures import is_transient
+from persimchat.models.ledger import current_ledger
 from persimchat.nodes.analysis import analyse
 from persimchat.nodes.assembling import assemble as assemble_conversation
 from persimchat.nodes.awakening import settle_unfelt
@@ -95,7 +97,14 @@ def listening_to(state: Conversation, heard: Utterance, settings: Settings) -> d
 
 
 async def assemble(state: Conversation, settings: Settings) -> dict[str, Any]:
-    """Make the conversation's channels and minds from its input."""
+    """Make the conversation's channels and minds from its input.
+
+    Raises:
+        InputError: the input is invalid, or pruning needs a scorer that cannot be used.
+    """
+    ledger = current_ledger()
+    if ledger is None or not ledger.replays:  # a replay takes the scores from the record
+        await check_settings(settings)
     place = get_config().get("configurable", {})
     thread = place.get("thread_id") or uuid.uuid4()
     # Inside another graph, one thread may hold many conversations, each a task with its own namespace.

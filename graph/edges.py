@@ -201,7 +201,8 @@ def _chosen(state: Conversation, settings: Settings) -> str:
 
 
 def _needs(state: Conversation) -> dict[str, int]:
-    return {name: mind["need_to_talk"] for name, mind in participants(state).items()}
+    """All needs to talk that are known; with fixed cognition, only people's."""
+    return {name: mind["need_to_talk"] for name, mind in participants(state).items() if "need_to_talk" in mind}
 
 
 def _speaks(state: Conversation, speaker: str, *, avoid: Sequence[str] = ()) -> Send:
@@ -246,9 +247,12 @@ def _saying(state: Conversation, words: Say) -> list[Send]:
 def _others_think(state: Conversation, speaker: str) -> list[Send]:
     """Every other mind, the judge's included, reflects or plans as it chose; a silent mind has chosen nothing.
 
-    A mind thinks only once before an utterance, also if the first speaker chosen for it failed or passed.
+    With fixed cognition, nobody does, not even if a branch begins where minds had chosen. A mind
+    thinks only once before an utterance, also if the first speaker chosen for it failed or passed.
     """
     settings, turn = current_settings(), state["turn"]
+    if settings.cognition == "fixed":
+        return []
     minds = [mind for name, mind in state["agents"].items() if name != speaker and not is_silent(mind, turn)]
     thinkers = [mind for mind in minds if mind["action"] and mind.get("thought", 0) <= turn]
     return [Send(phases.THINK, for_step(state, mind, settings)) for mind in thinkers]

@@ -1,7 +1,7 @@
 """The graphs of one mind: awakening, hearing an utterance, thinking while another participant speaks.
 
 Each is compiled once, and runs once per agent and turn. Hearing is two model calls deep, thinking one, awakening two;
-with lean cognition each is one call deep.
+with lean cognition each is one call deep. With fixed cognition there are no calls, and nothing changes.
 """
 
 from __future__ import annotations
@@ -56,11 +56,12 @@ def _own(mind: Step) -> list[str]:
 def build_awakening() -> MindGraph:
     """Before the first utterance: settle (profile, topic, goals) → feel → need to talk ‖ openness, saving meanwhile.
 
-    With compact and lean cognition, one answer has all judgements. A judge has neither need to talk nor openness.
+    With compact and lean cognition, one answer has all judgements; with fixed cognition there are none. A judge has
+    neither need to talk nor openness.
     """
     builder = mind_builder(settle, feel, *_OWN, appraise_at_once, save_memories)
     builder.add_edge(START, "settle")
-    builder.add_conditional_edges("settle", route(after_settling), ["feel", "appraise_at_once"])
+    builder.add_conditional_edges("settle", route(after_settling), ["feel", "appraise_at_once", END])
     builder.add_edge("settle", "save_memories")
     own = [module.__name__ for module in _OWN]
 
@@ -75,9 +76,15 @@ def build_awakening() -> MindGraph:
     return builder.compile(name="awakening")
 
 
-def after_settling(mind: Step) -> Literal["feel", "appraise_at_once"]:
-    """Route: each module in its own call, or all in one answer."""
-    return "feel" if current_settings().cognition == "full" else "appraise_at_once"
+def after_settling(mind: Step) -> Literal["feel", "appraise_at_once", "__end__"]:
+    """Route: each module in its own call, all in one answer, or none."""
+    match current_settings().cognition:
+        case "full":
+            return "feel"
+        case "fixed":
+            return "__end__"
+        case _:
+            return "appraise_at_once"
 
 
 def build_hearing() -> MindGraph:
@@ -86,6 +93,7 @@ def build_hearing() -> MindGraph:
     - full: perceive ‖ wonder → remember → need to talk ‖ openness ‖ action ‖ feel ‖ save.
     - compact: hear_at_once → remember → appraise_at_once ‖ save.
     - lean: recall by the words heard → react_at_once → remember → save.
+    - fixed: nothing.
 
     Memory filtering runs in parallel with the first step. A judge has neither need to talk nor openness.
     """
@@ -98,6 +106,8 @@ def build_hearing() -> MindGraph:
     appraisals = [*(module.__name__ for module in (*_OWN, *every)), "appraise_at_once"]
 
     def hears(mind: Step) -> list[str]:
+        if current_settings().cognition == "fixed":
+            return [END]
         return [*begin[current_settings().cognition], "filter_memory"]
 
     def has_filtered(mind: Step) -> str:
@@ -107,7 +117,7 @@ def build_hearing() -> MindGraph:
         full = [*_own(mind), *(module.__name__ for module in every)]
         return [*(full if current_settings().cognition == "full" else ["appraise_at_once"]), "save_memories"]
 
-    builder.add_conditional_edges(START, route(hears), [module.__name__ for module in first])
+    builder.add_conditional_edges(START, route(hears), [*(module.__name__ for module in first), END])
     for module in (perceive, wonder, hear_at_once):
         builder.add_edge(module.__name__, "remember_utterance")
     builder.add_edge("recall_by_words", "react_at_once")

@@ -99,7 +99,7 @@ def most_characters(tokens: int) -> int:
     return max(_LEAST_CHARACTERS, tokens * _CHARACTERS)
 
 
-WHOLE: Final = ("judge", "analysis", "evaluation", "poll")
+WHOLE: Final = ("judge", "analysis", "revision", "evaluation", "poll")
 """Modules that judge a conversation, or answer to a poll as somebody: their prompts are never shortened, because they
 would judge another one, or answer as somebody else."""
 

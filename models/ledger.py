@@ -29,6 +29,7 @@ from persimchat.models.recording import (
     Request,
     Row,
     asking_of,
+    ends_a_step,
     from_record,
     prompt_digest,
 )
@@ -307,7 +308,8 @@ class Ledger:
         """Keep a request's failure for `failure_of`, or forget the module's earlier one if it was answered."""
         key = (row.turn, row.agent)
         if row.failed is not None and row.failed != STOPPED:
-            self._failures.setdefault(key, {})[row.module] = row.failed
+            if ends_a_step(row.module):
+                self._failures.setdefault(key, {})[row.module] = row.failed
         elif key in self._failures:
             self._failures[key].pop(row.module, None)
 

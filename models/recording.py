@@ -32,6 +32,9 @@ STOPPED: Final = "stopped before the answer came"
 _SPEAKING: Final = frozenset({"natural_language", "pruning", "revision"})
 """The modules of a speaker, which ask in a step of their own, without the other modules of a mind."""
 
+_CHECKS: Final = "revision"
+"""The module whose failures end no step: an utterance that cannot be checked stands."""
+
 _KEPT: Final = (
     "finish_reason",
     "stop_reason",
@@ -219,6 +222,11 @@ def _speaks(asking: str) -> bool:
     return asking.partition(" ")[0] in _SPEAKING
 
 
+def ends_a_step(module: str) -> bool:
+    """Whether a failure of this module, or of the module of this `Asking`, may be that of a mind's whole step."""
+    return module.partition(" ")[0] != _CHECKS
+
+
 def prompt_digest(messages: Iterable[BaseMessage], schema: str = "") -> str:
     """A digest of a question (its roles and texts, and the name of the answer's schema), sixteen hexadecimal digits.
 
@@ -292,7 +300,7 @@ class Record:
             answers, before = under_way.get(key, (0, ())) if row.n else (0, ())
             requests = (*before, row)
             failed.pop((*key, answers), None)
-            if row.answer is None and row.failed != STOPPED:
+            if row.answer is None and row.failed != STOPPED and ends_a_step(row.module):
                 failed[(*key, answers)] = requests
             if row.failed != STOPPED:
                 self._last[(*key, answers)] = self._exact[(*key, answers), row.prompt] = requests
@@ -313,8 +321,8 @@ class Record:
         """
         exact = self._exact.get((question, prompt))
         found = exact or self._last.get(question)
-        if found is None or found[-1].answer is None:
-            turn, agent, module, _ = question
+        turn, agent, module, _ = question
+        if (found is None or found[-1].answer is None) and ends_a_step(module):
             ended = self._ended.get((turn, agent, _speaks(module)))
             if ended is not None:
                 return Recorded(ended, changed=found is not None and exact is None)

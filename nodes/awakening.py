@@ -6,7 +6,7 @@ from persimchat.memory.recollection import remember
 from persimchat.nodes.context import persona_of
 from persimchat.state.emotion import EmotionalState
 from persimchat.state.memory import Memory, MemoryKind, new_memory
-from persimchat.state.mind import Step
+from persimchat.state.mind import Mind, Step
 from persimchat.state.outcomes import NEUTRAL
 from persimchat.state.settings import Settings
 
@@ -41,7 +41,25 @@ async def settle(mind: Step, settings: Settings) -> Step:
 
 async def settle_unfelt(mind: Step, settings: Settings) -> Step:
     """As `settle`, for an agent whose model fails: calm, with neutral need to talk and openness."""
-    own: Step = {"emotion": EmotionalState().model_dump(), "need_to_talk": NEUTRAL, "need_reasoning": ""}
-    if mind["situation"]["debate"] is not None:
+    return {**await settle(mind, settings), **unfelt(settings)}
+
+
+def unfelt(settings: Settings) -> Mind:
+    """What a mind has that felt nothing yet: calm, neutral need to talk and openness; nothing with fixed cognition."""
+    if settings.cognition == "fixed":
+        return {}
+    own: Mind = {"emotion": EmotionalState().model_dump(), "need_to_talk": NEUTRAL, "need_reasoning": ""}
+    if settings.mode == "debate":
         own |= {"openness": NEUTRAL, "openness_reasoning": ""}
-    return {**await settle(mind, settings), **own}
+    return own
+
+
+def able_to_change(mind: Mind, settings: Settings) -> Mind:
+    """A mind that may change from now on; one that has felt nothing so far is calm and neutral.
+
+    Args:
+        mind: of a conversation, where a branch begins.
+        settings: of the branch.
+    """
+    stayed = settings.mode != "story" and mind["alive"] and not mind["emotion"]
+    return {**mind, **unfelt(settings)} if stayed else mind

@@ -12,13 +12,14 @@ from persimchat.models.naming import parse_model_name
 from persimchat.models.registry import model_name
 from persimchat.nodes.context import common_blocks, question, shown_memories
 from persimchat.nodes.pruning import Prompt, pruned
+from persimchat.nodes.revision import Attempt, revised
 from persimchat.nodes.story_context import SETTLEMENT, place_of_talk, room_of, speech_blocks, talk_blocks
 from persimchat.nodes.wording_check import Wording, checked
 from persimchat.prompts.blocks import Block
 from persimchat.state.errors import ModelError
 from persimchat.state.memory import Memory
 from persimchat.state.mind import Step, Utterance
-from persimchat.state.pruning import Pruned
+from persimchat.state.pruning import Check, Pruned
 from persimchat.state.repetition import ASKED_AGAIN_FOR_OTHERS_WORDS, ASKED_AGAIN_FOR_REPETITION, STILL_REPEATS
 from persimchat.state.settings import Settings
 from persimchat.state.speech import addressees
@@ -36,6 +37,8 @@ _BLOCKS: Final = {
 utterances keep it; all other modules begin with what stays the same. Words to avoid come after them."""
 
 _MODULE = "natural_language"
+_TRIES: Final = 2
+"""How often another wording is asked for, if its request fails for a reason that may pass."""
 
 
 def in_order(common: Mapping[str, Any], order: str) -> list[Block]:
@@ -89,30 +92,23 @@ async def word_utterance(
         ModelError: a request or a scoring failed, or the model twice had no words for the agent itself.
     """
     situation, name = mind["situation"], mind["name"]
-    prompt, left_out = await pruned(await prompt_of(mind, settings, template), mind, settings)
-    spoken = taken = await _spoken(prompt, mind, settings, message_id, avoided=mind.get("avoid", ()))
-    wording = await checked(spoken.text, mind, settings)
-    corrections = [*wording.corrections]
-    if not wording.text or wording.repeated:
-        corrections.append(ASKED_AGAIN_FOR_REPETITION if wording.text else ASKED_AGAIN_FOR_OTHERS_WORDS)
-        second = await _spoken_again(prompt, mind, settings, spoken, wording)
-        if second is not None:
-            other = await checked(second.text, mind, settings)
-            corrections += other.corrections
-            if other.text and (not wording.text or other.nearness < wording.nearness):
-                taken, wording = second, other
-            spoken = _both(spoken, second)
-        if wording.repeated:
-            corrections.append(STILL_REPEATS)
-    if not wording.text:
+    prompt, record = await pruned(await prompt_of(mind, settings, template), mind, settings)
+    said = await _said(prompt, mind, settings, message_id)
+    if not said.taken.wording.text:
         raise ModelError(
             "no words of the speaker's own twice: the answer spoke for others",
-            model=spoken.call["model"],
+            model=said.last.call["model"],
             agent=name,
             module=_MODULE,
             turn=situation["turn"],
             remedy="Try again, or choose a model that follows instructions better.",
         )
+    correction = ""
+    if record is not None and prompt.left_out and settings.pruning.checks:
+        said, checks, correction = await _revised(said, prompt, mind, settings)
+        record = record.model_copy(update={"checks": checks})
+    spoken, wording = said.taken.spoken, said.taken.wording
+    corrections = [*said.corrections, STILL_REPEATS if wording.repeated else "", correction]
     utterance: Utterance = {
         "turn": situation["turn"] + 1,
         "speaker": name,
@@ -120,13 +116,92 @@ async def word_utterance(
         "addressees": addressees(wording.text, name, situation["present"]),
         "emotion": mind["emotion"],
         "need_to_talk": mind["needs"],
-        "response_time_s": round(spoken.response_time_s, 3),
-        "tokens": {"input": taken.call["input_tokens"], "output": taken.call["output_tokens"]},
-        "corrections": list(dict.fromkeys(corrections)),
+        "response_time_s": round(said.seconds, 3),
+        "tokens": {"input": spoken.call["input_tokens"], "output": spoken.call["output_tokens"]},
+        "corrections": list(dict.fromkeys(filter(None, corrections))),
     }
     if (room := room_of(mind)) is not None:
         utterance["heard_by"] = room
-    return Worded(utterance, replace(spoken, text=taken.text, message=taken.message), left_out)
+    return Worded(utterance, replace(spoken, response_time_s=said.seconds), record)
+
+
+@dataclass(frozen=True)
+class _Said:
+    """The words so far.
+
+    Attributes:
+        taken: the wording that is the best so far.
+        last: what the model said last.
+        seconds: of all requests.
+        corrections: of all wordings.
+        avoided: earlier words that the last request was told to avoid.
+        seed: of the last request.
+    """
+
+    taken: Attempt
+    last: Spoken
+    seconds: float
+    corrections: tuple[str, ...]
+    avoided: Sequence[str]
+    seed: int
+
+
+async def _said(prompt: Prompt, mind: Step, settings: Settings, message_id: str) -> _Said:
+    """The utterance, asked for once more if it repeats earlier ones, or has no words of the speaker's own."""
+    avoided = list(mind.get("avoid", ()))
+    spoken = await _spoken(prompt, mind, settings, message_id, avoided=avoided)
+    wording = await checked(spoken.text, mind, settings)
+    first = Attempt(spoken, wording)
+    if wording.text and not wording.repeated:
+        return _Said(first, spoken, spoken.response_time_s, wording.corrections, avoided, settings.seed)
+    asked = ASKED_AGAIN_FOR_REPETITION if wording.text else ASKED_AGAIN_FOR_OTHERS_WORDS
+    corrections = (*wording.corrections, asked)
+    second = await _spoken_again(prompt, mind, settings, spoken, wording)
+    if second is None:
+        return _Said(first, spoken, spoken.response_time_s, corrections, avoided, settings.seed)
+    other = await checked(second.text, mind, settings)
+    better = other.text and (not wording.text or other.nearness < wording.nearness)
+    return _Said(
+        Attempt(second, other) if better else first,
+        second,
+        spoken.response_time_s + second.response_time_s,
+        (*corrections, *other.corrections),
+        [*avoided, *wording.repeated],
+        settings.seed + 1,
+    )
+
+
+async def _revised(said: _Said, prompt: Prompt, mind: Step, settings: Settings) -> tuple[_Said, list[Check], str]:
+    """The words that contradict least what was left out of the prompt, the record of all checks, and what was done.
+
+    Other words come from the same prompt with another seed, of the offline model too: its opinion is what is revised.
+    """
+    message_id = str(said.last.message.id)
+
+    async def again(k: int) -> Attempt | None:
+        nonlocal message_id
+        own = settings.model_copy(update={"seed": said.seed + k})
+        for _ in range(_TRIES):
+            message_id = f"{message_id}-again"
+            try:
+                spoken = await _spoken(prompt, mind, own, message_id, avoided=said.avoided, part=f"again:{k}")
+            except ModelError as error:  # the words that there are are better than an error
+                if not is_transient(error):
+                    return None
+            else:
+                return Attempt(spoken, await checked(spoken.text, mind, settings))
+        return None
+
+    found = await revised(said.taken, again, prompt.left_out, mind, settings)
+    others = found.made[1:]
+    revision = replace(
+        said,
+        taken=found.taken,
+        last=found.made[-1].spoken,
+        seconds=said.seconds + sum(other.spoken.response_time_s for other in others),
+        corrections=(*said.corrections, *(c for other in others for c in other.wording.corrections)),
+    )
+    return revision, found.checks, found.correction
 
 
 async def prompt_of(mind: Step, settings: Settings, template: Template = "utterance") -> Prompt:
@@ -188,8 +263,3 @@ async def _spoken_again(
         if is_transient(error):
             raise
         return None
-
-
-def _both(first: Spoken, second: Spoken) -> Spoken:
-    """The second of two answers to one question, with the time of both."""
-    return replace(second, response_time_s=first.response_time_s + second.response_time_s)

@@ -29,7 +29,8 @@ from persimchat.models.registry import model_name, ready_model
 from persimchat.nodes.context import question
 from persimchat.prompts.blocks import Block, avoid, estimated_tokens
 from persimchat.prompts.fitting import Dropped, Question
-from persimchat.prompts.spans import Unit, spans, units_of, without
+from persimchat.prompts.spans import Unit, spans, together, units_of, without
+from persimchat.state.errors import ModelError
 from persimchat.state.mind import Step
 from persimchat.state.pruning import TEXT, Pruned, PrunedItem, rounded, select
 from persimchat.state.repetition import words
@@ -51,6 +52,7 @@ class Prompt:
         letters: their letters (`prompt_order`), in the same order.
         values: the template's other values.
         memory_ids: the ids of the memories by their numbers in the prompt.
+        left_out: the pieces of information that pruning left out of it, in their blocks.
     """
 
     template: str
@@ -58,6 +60,7 @@ class Prompt:
     letters: str
     values: Mapping[str, Any] = field(default_factory=dict)
     memory_ids: Mapping[int, str] = field(default_factory=dict)
+    left_out: tuple[Block, ...] = ()
 
     def filled(self, mind: Step, avoided: Sequence[str] | None = None) -> dict[str, Any]:
         """All values of the template.
@@ -208,6 +211,15 @@ async def _scores(
         # The pieces stand in the prompt in this order, so their places are found by one search.
         places = spans(user, fitting.values["blocks"], units)
         read = await asyncio.to_thread(scorer.scores, system, user, places, responses)
+        if not all(map(math.isfinite, read.values)):
+            raise ModelError(
+                "the attention that was read holds no numbers",
+                model=f"attention:{pruning.scorer}",
+                agent=mind["name"],
+                module=MODULE,
+                turn=mind["situation"]["turn"],
+                remedy="The scorer's file may be damaged; get it again.",
+            )
         return _Scores([rounded(score) for score in read.values], dropped, read.tokens)
     if pruning.method == "embedding":
         nearness = await _nearness(texts, mind, settings, responses)
@@ -283,7 +295,8 @@ def _result(
         share=round(math.fsum(scores[n] for n in chosen) / total, 6) if total > 0 else None,
         items=items,
     )
-    return replace(prompt, blocks=tuple(left)), record
+    lacking = together([*(units[n] for n in chosen), *(unit for unit, _ in gone)])
+    return replace(prompt, blocks=tuple(left), left_out=tuple(lacking)), record
 
 
 def _item(unit: Unit, score: float | None, removed: bool) -> PrunedItem:

@@ -262,6 +262,12 @@ def heard(utterance: Utterance, name: str, present: Sequence[str] = ()) -> Block
     return Block("heard", (Item("heard", values, prunable=False),))
 
 
+def wording(speaker: str, text: str, addressees: Sequence[str]) -> Block:
+    """What somebody is about to say, and to whom, for those who check it."""
+    values = {"speaker": speaker, "addressees": addressees, "emotion": (), "text": text, "whispered": ()}
+    return Block("wording", (Item("heard", values | dict.fromkeys(("own", "addressed", "moderator"), False)),))
+
+
 LEAST_MEMORY_COST = 13
 """Estimated tokens of the shortest memory in a prompt: the words around its text, and one."""
 

@@ -40,6 +40,7 @@ TAGS: Final = (
     "topic",
     "last_utterances",
     "heard",
+    "wording",
     "short_term_memory",
     "leaving_memory",
     "group",

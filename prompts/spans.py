@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from persimchat.prompts.blocks import Block, Item
@@ -63,6 +63,15 @@ def without(blocks: Sequence[Block], removed: Collection[tuple[int, int]]) -> li
         replace(block, items=tuple(item for i, item in enumerate(block.items) if (b, i) not in removed))
         for b, block in enumerate(blocks)
     ]
+
+
+def together(units: Iterable[Unit]) -> list[Block]:
+    """These pieces of information in their blocks, in the order of the prompt."""
+    found: dict[int, Block] = {}
+    for unit in sorted(units, key=lambda unit: (unit.block, unit.item)):
+        block = found.setdefault(unit.block, Block(unit.tag, ()))
+        found[unit.block] = replace(block, items=(*block.items, unit.data))
+    return list(found.values())
 
 
 def spans(text: str, blocks: Sequence[Block], units: Sequence[Unit]) -> list[tuple[int, int]]:

@@ -155,6 +155,13 @@ class Score(Judgement):
     engagement: Points = Field(description="0.0 absent or empty phrases to 10.0 deeply involved")
 
 
+class Inconsistency(Judgement):
+    """Whether words contradict what was left out of the prompt for them (revision)."""
+
+    comment: Reason = Field(description="one sentence: what contradicts what, or that nothing does")
+    score: Annotated[int, Field(ge=1, le=10)] = Field(description="1 no contradiction to 10 clearly contradicts")
+
+
 PARTS: Final[dict[str, type[Judgement]]] = {
     "perception": Percept,
     "focal_points": FocalPoints,

@@ -218,5 +218,10 @@ def in_step(mind: Mapping[str, Any], **given: Any) -> Step:
     return cast(Step, {**mind, **given})  # type checkers do not follow ** into a TypedDict
 
 
+def is_awake(mind: Mapping[str, Any]) -> bool:
+    """Whether a mind has awoken; people never do, as no model thinks for them."""
+    return bool(mind.get("alive")) or "story" in mind
+
+
 STORED: Final = frozenset(Mind.__annotations__)
 """Keys of a mind that the conversation keeps."""

@@ -24,6 +24,8 @@ REMOVABLE: Final = "bnrmpe"
 """The blocks of an utterance's prompt that can be removed whole, by their letters; c, the last utterances, cannot."""
 SLACK: Final = 1e-9
 """The share of all scores by which a sum may pass its target: without it, 0.1 + 0.2 does not fit into 0.3."""
+CHECKS: Final = 3
+"""How many requests at once check a wording against what was left out (revision)."""
 DIGITS: Final = 6
 """Significant digits of a score: further ones may differ between machines."""
 
@@ -115,6 +117,11 @@ class Pruning(BaseModel):
     def asks_first(self) -> int:
         """How many first responses are asked for before each utterance."""
         return self.responses if self.strength > 0 and self.query == "response" and self.reads_responses else 0
+
+    @property
+    def checks(self) -> int:
+        """How many requests check the first wording of each utterance, if something was left out of its prompt."""
+        return CHECKS if self.active and self.revision == "again" else 0
 
     @property
     def reads_responses(self) -> bool:

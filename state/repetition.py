@@ -22,6 +22,12 @@ ASKED_AGAIN_FOR_REPETITION: Final = "asked_again_for_repetition"
 """The utterance nearly repeated earlier ones, so the model was asked for another one and told what to avoid."""
 STILL_REPEATS: Final = "still_repeats"
 """The second wording also nearly repeats an earlier utterance."""
+REVISED: Final = "revised"
+"""The utterance contradicted what was left out of its prompt, so other words were asked for and taken (revision)."""
+STILL_INCONSISTENT: Final = "still_inconsistent"
+"""All wordings contradict what was left out of the prompt; the one that does so least was taken."""
+NOT_CHECKED: Final = "not_checked"
+"""Whether the words contradict what was left out of the prompt is not known: no answer about them was of use."""
 
 CORRECTIONS: Final = (
     OWN_NAME_REMOVED,
@@ -29,6 +35,9 @@ CORRECTIONS: Final = (
     ASKED_AGAIN_FOR_OTHERS_WORDS,
     ASKED_AGAIN_FOR_REPETITION,
     STILL_REPEATS,
+    REVISED,
+    STILL_INCONSISTENT,
+    NOT_CHECKED,
 )
 """All corrections of a wording, as `Utterance.corrections` names them."""
 

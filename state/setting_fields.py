@@ -36,7 +36,7 @@ Mode = Literal["discussion", "debate", "story"]
 MODES: Final[tuple[Mode, ...]] = get_args(Mode)
 """Kinds of conversation."""
 
-Cognition = Literal["full", "compact", "lean", "strategist"]
+Cognition = Literal["full", "compact", "lean", "fixed", "strategist"]
 Baseline = Literal["single_agent", "group_chat", "mad", "mad_judge", "reconcile"]
 BASELINES: Final[tuple[Baseline, ...]] = get_args(Baseline)
 """Simpler methods of the literature, which hold a conversation without minds."""
@@ -77,7 +77,8 @@ class MainFields(BaseModel):
         Literal["need_to_talk", "round_robin", "selector"], About(group="conversation", option="NAME")
     ] = Field(
         default="need_to_talk",
-        description="who speaks next: by need to talk, in turn, or named by a model that does not take part",
+        description="who speaks next: by need to talk, in turn, or named by a model that does not take part; if unset, "
+        "in turn with cognition=fixed",
     )
     selection: Annotated[
         Literal["argmax", "softmax"],
@@ -182,7 +183,8 @@ class MainFields(BaseModel):
     cognition: Annotated[Cognition, About(group="agents", option="HOW")] = Field(
         default_factory=_cognition,
         description="how often a mind asks its model: full (each module in its own call: 6 calls per utterance and "
-        "agent), compact (perception in one call, appraisal in another: 3), lean (both in one call: 2); strategist "
+        "agent), compact (perception in one call, appraisal in another: 3), lean (both in one call: 2), fixed (never: "
+        "minds stay as they are before the first utterance, and only the speaker's model is asked); strategist "
         "(stories only, their default: it takes stock, chooses, sums up, reviews; others also hear and think there)",
         json_schema_extra={"default": "full"},
     )

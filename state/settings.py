@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final, get_args
 
-from pydantic import ValidationInfo, field_validator, model_validator
+from pydantic import ModelWrapValidatorHandler, ValidationInfo, field_validator, model_validator
 from pydantic_core import to_jsonable_python
 
 from persimchat.state.further_fields import SettingFields
@@ -82,6 +82,17 @@ class Settings(SettingFields):
         """Accept old names."""
         return with_current_names(data, FORMER_NAMES) if isinstance(data, Mapping) else data
 
+    @model_validator(mode="wrap")
+    @classmethod
+    def _in_turn(cls, data: Any, handler: ModelWrapValidatorHandler[Settings]) -> Settings:
+        """With minds that stay as they are, an unset `pattern` is round_robin; it still counts as unset."""
+        given = data if isinstance(data, Mapping) else {}
+        if given.get("cognition") != "fixed" or "pattern" in given or given.get("baseline") is not None:
+            return handler(data)
+        made = handler({**given, "pattern": "round_robin"})
+        made.model_fields_set.discard("pattern")
+        return made
+
     @field_validator("*", mode="before")
     @classmethod
     def _number(cls, value: Any, info: ValidationInfo) -> Any:
@@ -115,6 +126,7 @@ class Settings(SettingFields):
             raise ValueError(
                 f"choices go with answer_format=choice, not with {self.answer_format}; leave one of them out"
             )
+        self._refuse_unfit_for_fixed()
         if self.mode == "story":
             for name in ("baseline", "pattern", "judge", "analysis", "max_messages"):
                 if getattr(self, name) != type(self).model_fields[name].get_default(
@@ -127,6 +139,11 @@ class Settings(SettingFields):
             raise ValueError(f"listeners={self.listeners} does not go with a story; leave listeners out")
         if self.baseline in IN_ROUNDS and self.mode != "debate":
             raise ValueError(f"baseline={self.baseline} is a debate; set mode=debate, or use `persimchat debate`")
+        if self.cognition == "strategist" and self.pruning.active:
+            raise ValueError(
+                "pruning goes with minds that hear and think, not with cognition=strategist; set cognition=full (or "
+                "compact, lean), or leave pruning out"
+            )
         if self.baseline is not None and self.pruning.active:
             raise ValueError(
                 f"baseline={self.baseline} has no minds whose prompts are pruned; leave pruning out, or the baseline"
@@ -138,6 +155,34 @@ class Settings(SettingFields):
         if self.baseline == "single_agent" and self.mode != "discussion":
             raise ValueError("baseline=single_agent is a discussion; set mode=discussion, or use `persimchat run`")
         return self
+
+    def _refuse_unfit_for_fixed(self) -> None:
+        """Refuse what minds that stay as they are cannot do."""
+        if self.cognition != "fixed":
+            return
+        if self.mode == "story":
+            raise ValueError("cognition=fixed does not go with a story, whose minds change; leave cognition out")
+        if self.baseline is not None:
+            return
+        if self.pattern == "need_to_talk":
+            raise ValueError(
+                "pattern=need_to_talk does not go with cognition=fixed, whose minds have no need to talk; "
+                "set pattern=round_robin or pattern=selector"
+            )
+        if self.mode == "debate" and self.judge == "persona":
+            raise ValueError(
+                "judge=persona does not go with cognition=fixed: its mind would hear nothing; set judge=sliding_window"
+            )
+        if self.listeners != "all":
+            raise ValueError(
+                f"listeners={self.listeners} does not go with cognition=fixed, which asks no listener; "
+                "leave listeners out"
+            )
+        if self.memory_filtering:
+            raise ValueError(
+                "memory_filtering=true does not go with cognition=fixed, which forms no memories; "
+                "leave memory_filtering out"
+            )
 
     def model_for(self, agent: str, module: str) -> str | None:
         """The model's name for one agent's module: the module's, else the agent's, else the common one."""

@@ -28,6 +28,8 @@ KINDS: dict[str, dict[str, Any]] = {
     "debate": {"mode": "debate", "judge": "persona", "analysis": True, "max_messages": 7},
     "discussion": {"max_messages": 8, "allow_repeated_speaker": True},
     "listeners": {"max_messages": 8, "listeners": 1, "cognition": "compact"},
+    "pruned": {"max_messages": 5, "pruning": {"lambda": 0.6, "method": "embedding", "query": "response"}},
+    "fixed": {"mode": "debate", "cognition": "fixed", "max_messages": 8},
     "story": {"mode": "story", "rounds": 1},
     "played": {"mode": "story", "rounds": 1},
 }

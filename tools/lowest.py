@@ -23,8 +23,8 @@ from packaging.utils import canonicalize_name
 from packaging.version import Version
 
 ROOT = Path(__file__).resolve().parents[1]
-NOT_TRIED = {"minilm"}
-"""Extras left out: this one brings PyTorch."""
+NOT_TRIED = {"minilm", "pruning-torch"}
+"""Extras left out: these bring PyTorch."""
 HELD_BACK = ("kubernetes<36",)
 """Required by Chroma, unused by our code. Its newest version asks for newer pydantic and PyYAML than we do."""
 TESTS = (

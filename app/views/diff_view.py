@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from rich.console import Group, RenderableType
@@ -13,10 +13,12 @@ from persimchat.app.views.run_tables import Look, table
 from persimchat.runs.folder.lines import edited
 from persimchat.runs.reports.diff import Comparison, End
 from persimchat.runs.reports.diff_parting import MindDifference, Parting, Recall, Said
+from persimchat.runs.reports.diff_pruning import PrunedDifference, WordedWithout
 from persimchat.runs.reports.diff_story import Standpoint
 from persimchat.runs.reports.words import ENDINGS, NO_ENDING, UNKNOWN, compact, count, listed, spaced, whole
 
 _MOST_THEMES = 3
+_MOST_TURNS = 20
 
 
 def compared(comparison: Comparison, look: Look) -> RenderableType:
@@ -163,7 +165,27 @@ def _tables(comparison: Comparison, look: Look) -> Iterator[Table]:
         for one in comparison.participants
     )
     yield table(look, "Who spoke", columns, rows)
+    if comparison.pruned:
+        yield _left_out(comparison.pruned, look)
     yield from _story(comparison, look)
+
+
+def _left_out(differences: Sequence[PrunedDifference], look: Look) -> Table:
+    """What was left out of the prompts, where the runs differ in it."""
+
+    def cells(one: WordedWithout | None) -> tuple[str, str, str]:
+        if one is None:
+            return UNKNOWN, UNKNOWN, UNKNOWN
+        pieces, words = f"{one.removed:,} of {one.units:,}", f"{one.words_removed:,} of {one.words:,}"
+        return f"{one.strength:g}", pieces, words
+
+    pairs = [(one.turn, zip(cells(one.a), cells(one.b), strict=True)) for one in differences]
+    rows = [[whole(turn), *(cell for pair in both for cell in pair)] for turn, both in pairs]
+    title = (
+        "Worded without" if len(rows) <= _MOST_TURNS else f"Worded without, the first {_MOST_TURNS} of {len(rows):,}"
+    )
+    columns = ("utterance", "λ a", "λ b", "pieces\na", "pieces\nb", "words\na", "words\nb")
+    return table(look, title, columns, rows[:_MOST_TURNS])
 
 
 def _story(comparison: Comparison, look: Look) -> Iterator[Table]:

@@ -40,7 +40,7 @@ class GgufModel:
             raise unusable(file, short(str(error))) from error
         except MemoryError:
             raise unusable(file, "there is not enough memory for it") from None
-        control = [text for text, kind in tokens_of(contents.entries) if kind == CONTROL and text]
+        control = [text for text, kind in tokens_of(contents.entries) if kind == CONTROL and text.strip()]
         self._special = re.compile("|".join(["<\\|", *(re.escape(t) for t in sorted(control, key=len, reverse=True))]))
 
     def neutral(self, text: str) -> str:

@@ -6,6 +6,7 @@ and responses to it, and sums up its attention; it says nothing itself. Each sco
 
 from __future__ import annotations
 
+import asyncio
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -22,6 +23,7 @@ from persimchat.models.attention.gguf_model import GgufModel
 from persimchat.models.local.files import model_file
 from persimchat.models.naming import SMOLLM2, parse_model_name, shown
 from persimchat.state.errors import InputError, MissingExtraError, ModelError, PromptTooLong, nearest_word
+from persimchat.state.settings import Settings
 
 Reducer = Literal["sum_mean", "mean_mean"]
 """How attention becomes a score: the sum over a piece's tokens, or their mean; both are means over the response's."""
@@ -102,6 +104,21 @@ def check_scorer(name: str) -> None:
         return
     _check_installed(name)
     check_file(path)
+
+
+def reads_attention(settings: Settings) -> bool:
+    """Whether a conversation needs a scorer."""
+    return settings.pruning.strength > 0 and settings.pruning.method == "attention"
+
+
+async def check_settings(settings: Settings) -> None:
+    """Check, before a conversation begins, the scorer that it needs, if it needs one.
+
+    Raises:
+        InputError: as `check_scorer`.
+    """
+    if reads_attention(settings):
+        await asyncio.to_thread(check_scorer, settings.pruning.scorer)
 
 
 def scorer_of(name: str) -> Scorer:

@@ -8,6 +8,7 @@ from typing import Any, Final
 from persimchat.models.offline import thinking
 from persimchat.models.offline.answering import answering, mad_judge, solving
 from persimchat.models.offline.appraisal import Appraisal, appraise, need_to_talk
+from persimchat.models.offline.consistency import inconsistency
 from persimchat.models.offline.feeling import feeling
 from persimchat.models.offline.gists import gist_of
 from persimchat.models.offline.judging import judge, majority
@@ -175,6 +176,7 @@ TASKS: Final[dict[str, Callable[[Prompt, int], dict[str, Any]]]] = {
     "analysis": analysis,
     "answering": answering,
     "mad_judge": mad_judge,
+    "inconsistency": inconsistency,
     "poll": poll,
     "solving": solving,
     "persona_generation": persona_generation,
@@ -182,5 +184,7 @@ TASKS: Final[dict[str, Callable[[Prompt, int], dict[str, Any]]]] = {
 }
 """Every judging task by the name in its template."""
 
-OUTSIDE: Final = frozenset({"judge", "majority", "selector", "analysis", "mad_judge", "solving", "persona_generation"})
+OUTSIDE: Final = frozenset(
+    {"judge", "majority", "selector", "analysis", "inconsistency", "mad_judge", "solving", "persona_generation"}
+)
 """Tasks that belong to no agent, so that their prompts need not name one."""

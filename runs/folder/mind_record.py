@@ -97,7 +97,9 @@ class MindRecord(Stored):
     recalled: list[RecalledMemory] = Field(default=[], description="best first")
     short_term_memory: Annotated[Thought, _MAPPING] | None = None
     long_term_memories: Count = Field(default=0, description="memories alive")
-    need_to_talk: Level | None = Field(default=None, description="0–10; null for the judge's mind, which never speaks")
+    need_to_talk: Level | None = Field(
+        default=None, description="0–10; null for the judge's mind, which never speaks, and with cognition=fixed"
+    )
     need_reasoning: str | None = None
     openness: Level | None = Field(default=None, description="openness to consensus, 0–10; null in discussions")
     openness_reasoning: str | None = None

@@ -34,6 +34,7 @@ from persimchat.runs.folder.run_folder import (
 from persimchat.runs.folder.story_turns import minds_hear, turns_with_minds
 from persimchat.state.conversation import judge_mind, participants, utterances
 from persimchat.state.errors import InputError
+from persimchat.state.mind import is_awake
 
 T = TypeVar("T")
 
@@ -225,7 +226,7 @@ def _minds(
     path: Path, minds: Mapping[str, Mapping[str, Any]], due: Sequence[int]
 ) -> tuple[dict[int, list[dict[str, Any]]], list[int]]:
     """The minds of whole turns by turn, of those that are due, and the turns that are missing."""
-    names = [name for name, mind in minds.items() if mind.get("emotion") or "story" in mind]
+    names = [name for name, mind in minds.items() if is_awake(mind)]
     turns: dict[int, list[tuple[str, dict[str, Any]]]] = {}
     for mind, value in _minds_of(path) if names else ():
         if mind.turn in due:

@@ -11,6 +11,7 @@ from persimchat.runs.folder.lines import happening_in_words
 from persimchat.runs.folder.reading import Record
 from persimchat.runs.folder.stored import is_empty
 from persimchat.runs.reports.diff_parting import MindDifference, Part, Parting, first_other_minds, parting, shared
+from persimchat.runs.reports.diff_pruning import PrunedDifference, pruned_differences
 from persimchat.runs.reports.diff_story import Update, Voted, updates, votes
 from persimchat.runs.reports.summary import count_words, names_of
 
@@ -75,6 +76,9 @@ class Comparison(Part):
     end_a: End
     end_b: End
     participants: list[Share]
+    pruned: list[PrunedDifference] = Field(
+        default=[], exclude_if=is_empty, description="what was left out of prompts, where it differs; else left out"
+    )
     standings: list[Stands] = Field(
         default=[], exclude_if=is_empty, description="stories: where the characters stand at the end; else left out"
     )
@@ -110,6 +114,7 @@ def compare(a: Record, b: Record) -> Comparison:
         end_a=end_a,
         end_b=end_b,
         participants=_shares(a, b),
+        pruned=pruned_differences(a, b),
         standings=_standings(a, b),
         updates=updates(a, b, together),
         votes=votes(a, b),

@@ -124,8 +124,13 @@ class Typical:
 
     @property
     def _felt(self) -> dict[str, int]:
-        """An emotional state; empty in baselines, whose participants have no minds."""
-        return dict(_FELT) if self.settings.baseline is None else {}
+        """An emotional state; empty where minds do not change."""
+        return dict(_FELT) if self._changes else {}
+
+    @property
+    def _changes(self) -> bool:
+        """Whether minds change; in baselines, participants have none."""
+        return self.settings.baseline is None and self.settings.cognition != "fixed"
 
     def utterance(self, turn: int) -> Utterance:
         """The utterance with this number; the participants speak in turn."""
@@ -171,11 +176,11 @@ class Typical:
             "goals": self.scenario.goals_of(persona) if speaks and self.settings.social_goals else [],
             "emotion": self._felt,
             "plan": self._plan() if thoughts >= 0.5 else None,
-            "stm": self.memory("perception", turn).model_dump() if turn else None,
+            "stm": self.memory("perception", turn).model_dump() if turn and self._changes else None,
             "utterances": turn // len(self.names) if speaks else 0,
             "last_spoke": max(0, turn - 1),
         }
-        speaks &= self.settings.baseline is None
+        speaks &= self._changes
         if speaks:
             mind["need_to_talk"] = _MIDDLE
         if speaks and self.settings.mode == "debate":
@@ -184,7 +189,7 @@ class Typical:
 
     def memories(self, turn: int, *, speaks: bool = True) -> list[Memory]:
         """The memories recalled after the utterance with this number, cut to a prompt's budget."""
-        if turn < 1:
+        if turn < 1 or not self._changes:
             return []
         kept = self.lengths.kept if self.settings.memory_filtering else 1.0
         thoughts = self._thoughts(turn, speaks=speaks)
@@ -213,7 +218,7 @@ class Typical:
 
     def _thoughts(self, turn: int, *, speaks: bool) -> float:
         """How often a mind is expected to have thought: from the second utterance on, whenever it did not speak."""
-        if not self.settings.planning_and_reflection or self.settings.baseline is not None:
+        if not self.settings.planning_and_reflection or not self._changes:
             return 0.0
         share = (len(self.names) - 1) / len(self.names) if speaks else 1.0
         return max(0, turn - 1) * share

@@ -16,15 +16,18 @@ from persimchat.nodes.at_once import AT_ONCE, parts_of, prompt_values
 from persimchat.nodes.context import common_blocks
 from persimchat.nodes.judge import judge_blocks
 from persimchat.nodes.natural_language import in_order
+from persimchat.nodes.revision import question_of
 from persimchat.nodes.selector import selection_schema
 from persimchat.prompts import blocks, render
 from persimchat.prompts.blocks import Item, estimated_tokens
+from persimchat.prompts.spans import together, units_of
 from persimchat.runs.reports.estimate_content import Typical
 from persimchat.state import judgement
 from persimchat.state.answering import answering_schema
 from persimchat.state.decision import decision_schema
 from persimchat.state.mind import Step, in_step
 from persimchat.state.persona import Persona
+from persimchat.state.pruning import select
 from persimchat.state.verdict import answer_description, has_positions_in_form, majority_schema, verdict_schema
 
 _SCHEMAS: Final[dict[str, type[BaseModel]]] = {
@@ -38,10 +41,11 @@ _SCHEMAS: Final[dict[str, type[BaseModel]]] = {
     "reflection": judgement.Reflection,
     "planning": judgement.Plan,
     "analysis": judgement.Score,
+    "inconsistency": judgement.Inconsistency,
 }
 _SPOKEN: Final = ("utterance", "first_response", "group_chat")
 """Tasks whose answer is an utterance, or words like one."""
-_BEFORE_IT_IS_MADE: Final = (*_SPOKEN, "reflection", "planning", "selector")
+_BEFORE_IT_IS_MADE: Final = (*_SPOKEN, "inconsistency", "reflection", "planning", "selector")
 """Tasks that run while an utterance is made, so their prompts have only the utterances before it."""
 _RECALL_NOTHING: Final = ("perception", "focal_points", "hearing", "group_chat")
 _SIMILARITY: Final = 0.5
@@ -74,12 +78,14 @@ def prompt_of_mind(typical: Typical, persona: Persona, task: str, turn: int, *, 
     shown = [] if task in _RECALL_NOTHING else typical.memories(known, speaks=speaks)
     if task == "reflection" and turn:
         shown = [typical.memory("perception", known), *shown]
-    common = common_blocks(mind, shown, knowledge=task in _SPOKEN)
+    common = common_blocks(mind, shown, knowledge=task in (*_SPOKEN, "inconsistency"))
     if task in AT_ONCE:
         parts = parts_of(task, mind, typical.settings)
         return tokens_of(render("parts", **prompt_values(task, parts, common)))
     if task in _SPOKEN:
         return tokens_of(_utterance("group_chat" if task == "group_chat" else "utterance", typical, mind, common))
+    if task == "inconsistency":
+        return tokens_of(_check(typical, mind, common, turn))
     more: dict[str, Any] = {}
     if task == "memory_filtering":
         more = {"leaving": Item("stm", typical.memory("perception", turn).model_dump()), "similarity": _SIMILARITY}
@@ -144,6 +150,17 @@ def _utterance(template: str, typical: Typical, mind: Step, common: dict[str, An
         register=settings.speech_register,
         words=settings.utterance_words,
     )
+
+
+def _check(typical: Typical, mind: Step, common: dict[str, Any], turn: int) -> list[BaseMessage]:
+    """The question whether an utterance contradicts what was left out, as if the longest pieces of information were."""
+    pruning, order = typical.settings.pruning, typical.settings.prompt_order
+    units = units_of(in_order(common, order))
+    whole = [unit for unit in units if order[unit.block] in pruning.remove]
+    others = [unit for unit in units if order[unit.block] not in pruning.remove]
+    gone = select([estimated_tokens(unit.text) for unit in others], pruning.strength, fill=pruning.fill)
+    left_out = together([*whole, *(others[n] for n in gone)])
+    return question_of(typical.utterance(turn)["text"], left_out, mind).messages
 
 
 def _judging(task: str) -> Callable[[Typical, int, Persona | None], list[BaseMessage]]:

@@ -44,10 +44,10 @@ def story_rows(scenario: Scenario, settings: Settings) -> list[dict[str, Any]]:
     found: list[dict[str, Any]] = []
     for asked_for, number in calls_of_story(story, settings, typical.reflecting).items():
         module = MODULE_OF.get(asked_for, asked_for)
-        spoken = "story_utterance" if settings.cognition == "strategist" else "utterance"
-        task = spoken if asked_for == "first_response" else asked_for
+        task = "utterance" if asked_for == "first_response" else asked_for
+        by = "utterance" if asked_for == "inconsistency" else task
         for persona in scenario.participants:
-            calls = 0.0 if persona.human else number * _share(story, task, persona.name, settings)
+            calls = 0.0 if persona.human else number * _share(story, by, persona.name, settings)
             if not calls:
                 continue
             name = parse_model_name(model_name(settings, persona.name, module))

@@ -160,9 +160,9 @@ def most_often(spoken: Sequence[Wording], most: int = MOST_OFTEN) -> list[Often]
 
 
 def by_block(prompts: Iterable[Pruned]) -> list[BlockFigures]:
-    """What was left out of each block, over all prompts, in the order of the prompt."""
+    """What was left out of each block, over all prompts, in the order of the prompt with the most blocks."""
     found: dict[str, list[PrunedItem]] = {}
-    for prompt in prompts:
+    for prompt in sorted(prompts, key=lambda prompt: -len({item.block for item in prompt.items})):
         for item in prompt.items:
             found.setdefault(item.block, []).append(item)
     return [

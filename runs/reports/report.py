@@ -31,6 +31,7 @@ from persimchat.runs.reports.report_insights import (
     verdict_style,
 )
 from persimchat.runs.reports.report_people import emotion_style, people
+from persimchat.runs.reports.report_pruning import pruning_report
 from persimchat.runs.reports.report_story import story_report
 from persimchat.runs.reports.report_transcript import FACES, Mindful, asides, entries, folded, mindful
 from persimchat.runs.reports.stance_summary import Stances, stances_of
@@ -118,6 +119,7 @@ def report_html(record: Record) -> str:
             alone=[] if record.utterances else asides(record),
             heading=conclusion_heading,
             story=story,
+            pruning=pruning_report(minds, who),
             condition=CONDITION,
             disclaimer=DISCLAIMER,
             chunks=folded(

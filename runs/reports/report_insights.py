@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -304,10 +304,27 @@ def score_plot(record: Record) -> Plot | None:
 def response_plot(record: Record, people: People) -> Plot | None:
     """Response times as bars in their speakers' colours, and their mean as a line; None if they are not known."""
     timed = [(u.turn, u.took_s, u.speaker) for u in record.utterances if u.took_s is not None]
-    if not timed:
-        return None
-    size = bin_size(len(timed), MOST_POINTS)
-    groups = [timed[start : start + size] for start in range(0, len(timed), size)]
+    return speaker_bars("Response times", timed, people, seconds, " s") if timed else None
+
+
+def speaker_bars(
+    title: str,
+    values: Sequence[tuple[int, float, str]],
+    people: People,
+    worded: Callable[[float], str],
+    unit: str = "",
+) -> Plot:
+    """A value of each utterance as bars in their speakers' colours, and the mean as a line.
+
+    Args:
+        title: of the plot.
+        values: turn, value and speaker, in order of turns; at least one.
+        people: all participants.
+        worded: a value in words, with its unit.
+        unit: behind the numbers of the vertical axis.
+    """
+    size = bin_size(len(values), MOST_POINTS)
+    groups = [values[start : start + size] for start in range(0, len(values), size)]
     heights = [mean(value for _, value, _ in group) or 0.0 for group in groups]
     high = max([*heights, 0.01])
     high = max(high, ticks(0, high, 4)[-1])
@@ -318,7 +335,7 @@ def response_plot(record: Record, people: People) -> Plot | None:
     for place, (group, value) in enumerate(zip(groups, heights, strict=True)):
         person = people[group[0][2]]
         one = size == 1
-        title = f"Utterance {group[0][0]}, {person.name}: {seconds(value)}"
+        about = f"Utterance {group[0][0]}, {person.name}: {worded(value)}"
         bars.append(
             Bar(
                 x=round(left + place * slot + slot * 0.12, 2),
@@ -326,28 +343,28 @@ def response_plot(record: Record, people: People) -> Plot | None:
                 width=round(slot * 0.76, 2),
                 height=round(max(bottom - y(value), 0.5), 1),
                 style=person.style if one else "many",
-                title=title if one else f"Utterances {group[0][0]} to {group[-1][0]}: {seconds(value)} on average",
+                title=about if one else f"Utterances {group[0][0]} to {group[-1][0]}: {worded(value)} on average",
                 label=person.initials if one and len(groups) <= _MOST_INITIALS else "",
             )
         )
-    average = mean(value for _, value, _ in timed) or 0.0
-    scale = Scale(0.5, len(timed) + 0.5, left, right)
+    average = mean(value for _, value, _ in values) or 0.0
+    scale = Scale(0.5, len(values) + 0.5, left, right)
     decimals = 0 if step_for(high, 4) >= 1 else 2
     note = f"{count(size, 'utterance')} a bar. " if size > 1 else ""
     return Plot(
-        title="Response times",
-        description=f"{count(len(timed), 'utterance')}, {seconds(average)} on average, "
-        f"at most {seconds(max(value for _, value, _ in timed))}.",
+        title=title,
+        description=f"{count(len(values), 'utterance')}, {worded(average)} on average, "
+        f"at most {worded(max(value for _, value, _ in values))}.",
         height=height,
         left=left,
         right=right,
         top=top,
         bottom=bottom,
-        x_ticks=[] if bars[0].label else turn_ticks(1, len(timed), scale),
-        y_ticks=[(y(value), f"{value:,.{decimals}f} s") for value in ticks(0, high, 4)],
+        x_ticks=[] if bars[0].label else turn_ticks(1, len(values), scale),
+        y_ticks=[(y(value), f"{value:,.{decimals}f}{unit}") for value in ticks(0, high, 4)],
         bars=bars,
         rule=y(average),
-        note=f"{note}The dashed line is the average, {seconds(average)}."
+        note=f"{note}The dashed line is the average, {worded(average)}."
         + (" Colours are those of the speakers." if size == 1 else ""),
     )
 

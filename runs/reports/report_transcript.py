@@ -13,6 +13,7 @@ from persimchat.runs.folder.lines import RecordedIntervention, happening_in_word
 from persimchat.runs.folder.mind_record import MindRecord, Thought
 from persimchat.runs.folder.reading import Record
 from persimchat.runs.reports.report_people import Person
+from persimchat.runs.reports.report_pruning import LeftOut, left_out_of
 from persimchat.runs.reports.summary import count_words
 from persimchat.runs.reports.words import compact, listed, spaced
 from persimchat.state.emotion import EMOTIONS
@@ -162,6 +163,7 @@ class Mindful:
         emotions: felt at the end, strongest first.
         thoughts: turn, "plan" or "insight", and the thought; the last ones.
         earlier: thoughts that are not shown.
+        left_out: what its last utterances were worded without.
     """
 
     person: Person
@@ -171,6 +173,7 @@ class Mindful:
     emotions: list[tuple[str, int]]
     thoughts: list[tuple[int, str, Thought]]
     earlier: int
+    left_out: list[LeftOut]
 
 
 def strongest(emotion: Mapping[str, int], most: int = MOST_EMOTIONS) -> list[tuple[str, int]]:
@@ -251,4 +254,5 @@ def mindful(person: Person, minds: Sequence[MindRecord]) -> Mindful:
         emotions=strongest(last.emotion, len(EMOTIONS)),
         thoughts=thoughts[-_MOST_THOUGHTS:],
         earlier=max(0, len(thoughts) - _MOST_THOUGHTS),
+        left_out=left_out_of(minds),
     )

@@ -34,6 +34,7 @@ from persimchat.runs.run.going_on import check_memories, manifest_of, scenario_o
 from persimchat.runs.run.history import states_at
 from persimchat.runs.run.resources import store_of
 from persimchat.state.conversation import Conversation, participants
+from persimchat.state.emotion import EmotionalState
 from persimchat.state.errors import InputError, MachineError
 from persimchat.state.memory import PINNED, Memory
 from persimchat.state.mind import Mind, Situation, Step, Utterance, in_step
@@ -129,7 +130,7 @@ async def _with_mind(state: Conversation, mind: Mind, turn: int, settings: Setti
     """One agent with its mind; one that has not awoken recalls nothing."""
     run, name = state["simulation"], mind["name"]
     shown = []
-    if mind["emotion"]:
+    if mind["emotion"] or (settings.cognition == "fixed" and mind["alive"]):
         recalled = await recall(
             settings,
             run,
@@ -138,7 +139,7 @@ async def _with_mind(state: Conversation, mind: Mind, turn: int, settings: Setti
             unsaved=mind["unsaved"],
             stm=mind["stm"],
             focal_points=[question],
-            emotion=mind["emotion"],
+            emotion=mind["emotion"] or EmotionalState().model_dump(),
             turn=turn,
         )
         found = await memories_of(settings, run, name, [one["id"] for one in recalled], mind["unsaved"])

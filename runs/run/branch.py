@@ -15,6 +15,7 @@ from langgraph.types import StateSnapshot
 
 from persimchat.graph import phases
 from persimchat.memory.store import held_store
+from persimchat.nodes.awakening import able_to_change
 from persimchat.runs.control import Control
 from persimchat.runs.events import Event
 from persimchat.runs.folder.lines import Asides
@@ -193,7 +194,7 @@ async def _branched(
         branch = Branch(of=manifest.run, turn=turn, why=why, changed={**begins.changed, **changed})
         begun = Manifest.begun(run, scenario, settings, at, branch=branch)
         refuse_out_of_turn(snapshot.values, wanted, source)
-        state = _state_of(snapshot, run, wanted, changed)
+        state = _state_of(snapshot, run, wanted, changed, settings)
         folder, asides = await prepared(origin, source, out or source.parent, begun, state, settings)
     made: Run | None = None
     try:
@@ -341,12 +342,16 @@ def _copy_files(source: Path, folder: Path) -> None:
         raise MachineError.caused_by(error, "the run's past cannot be copied", str(folder)) from error
 
 
-def _state_of(snapshot: StateSnapshot, run: str, wanted: Sequence[Mapping[str, Any]], changed: Any) -> dict[str, Any]:
-    """The state of a conversation, as the beginning of another run."""
+def _state_of(
+    snapshot: StateSnapshot, run: str, wanted: Sequence[Mapping[str, Any]], changed: Any, settings: Settings
+) -> dict[str, Any]:
+    """The state of a conversation, as the beginning of another run with these settings."""
     state = {name: value for name, value in snapshot.values.items() if name != "usage"}
     state |= {**NO_END, "simulation": run, "interventions": list(wanted)}
     if changed.keys() & {"max_messages", "closing"}:
         state |= NO_LEAVE
+    if "cognition" in changed:
+        state["agents"] = {name: able_to_change(mind, settings) for name, mind in state["agents"].items()}
     return state
 
 

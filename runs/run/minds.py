@@ -16,7 +16,7 @@ from persimchat.runs.run.history import states_at
 from persimchat.runs.run.resources import RunResources
 from persimchat.state.conversation import judge_mind, participants
 from persimchat.state.listening import was_asked
-from persimchat.state.mind import Mind
+from persimchat.state.mind import Mind, is_awake
 from persimchat.state.outcomes import Weak
 from persimchat.state.pruning import Pruned
 from persimchat.state.settings import Settings
@@ -36,7 +36,8 @@ async def mind_record(
         heard: whether it has heard the utterance; false for a whisper to others, and if its model failed.
         said: the numbers of its own utterances among those made last.
     """
-    listened = was_asked(mind, turn)
+    fixed, listened = settings.cognition == "fixed", was_asked(mind, turn)
+    heard &= not fixed  # in a branch, percept and action are from before it
     recalled = mind["recalled"] if listened is not False else []  # `mind["recalled"]` is from an earlier turn
     found = await memories_of(settings, simulation, mind["name"], [r["id"] for r in recalled], mind["unsaved"])
     weak: Weak | None = mind.get("weak")
@@ -60,7 +61,7 @@ async def mind_record(
         need_reasoning=mind.get("need_reasoning"),
         openness=mind.get("openness"),
         openness_reasoning=mind.get("openness_reasoning"),
-        action=mind["action"],
+        action="" if fixed else mind["action"],
         emotion=mind["emotion"],
         plan=mind["plan"] if planned and "planning" not in failed else None,
         insights=mind["insights"] if reflected else [],
@@ -82,7 +83,7 @@ async def mind_records(state: dict[str, Any], settings: Settings, *, judge: bool
     """
     own = judge_mind(state)
     listed = ([own] if own else []) if judge else list(participants(state).values())
-    minds = [mind for mind in listed if mind["emotion"] or "story" in mind]
+    minds = [mind for mind in listed if is_awake(mind)]
     turn, said = state["turn"], last_at_once(state)
 
     def has_heard(mind: Mind) -> bool:

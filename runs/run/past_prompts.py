@@ -16,7 +16,6 @@ from persimchat.graph.baselines import graph_for
 from persimchat.graph.edges import step_of_speaker
 from persimchat.graph.stories.agenda import story_in
 from persimchat.graph.stories.situation import for_act
-from persimchat.graph.stories.talks import hears
 from persimchat.memory.embeddings import LEXICAL, MINILM
 from persimchat.nodes.natural_language import prompt_of
 from persimchat.nodes.pruning import Prompt, foreseen
@@ -24,7 +23,7 @@ from persimchat.runs.events import Uttered
 from persimchat.runs.folder.checkpoints import opened as checkpoints_in
 from persimchat.runs.folder.reading import Record
 from persimchat.runs.run.at_turn import copied, refuse_shared_past
-from persimchat.runs.run.going_on import check_memories, manifest_of
+from persimchat.runs.run.going_on import check_memories, manifest_of, settings_of
 from persimchat.runs.run.history import states_at
 from persimchat.state.errors import InputError
 from persimchat.state.mind import Step
@@ -68,11 +67,12 @@ async def past_prompts(record: Record, turns: Iterable[int]) -> list[PastPrompt]
     """
     folder, wanted = record.path, sorted(set(turns))
     manifest = await asyncio.to_thread(manifest_of, folder)
-    if manifest.settings.baseline is not None:
+    settings = settings_of(manifest, {})
+    if settings.baseline is not None or settings.cognition == "strategist":
         raise InputError(
-            f"a baseline has no minds whose prompts are pruned: {manifest.settings.baseline}",
+            "prompts are pruned of minds that hear and think only, and this conversation has none",
             where=f"run {manifest.run}",
-            remedy="Choose a conversation of minds.",
+            remedy="Choose another run.",
         )
     rows = {row.turn: row for row in record.utterances}
     for turn in wanted:
@@ -83,14 +83,12 @@ async def past_prompts(record: Record, turns: Iterable[int]) -> list[PastPrompt]
     refuse_shared_past(manifest, wanted[0] - 1)
     config: RunnableConfig = {"configurable": {"thread_id": manifest.run}}
     found = []
-    async with copied(folder, manifest) as (place, settings), checkpoints_in(settings.checkpoints, place) as saver:
-        graph = graph_for(settings, saver)
+    async with copied(folder, manifest) as (place, own), checkpoints_in(own.checkpoints, place) as saver:
+        graph = graph_for(own, saver)
         for turn in wanted:
             row = rows[turn]
-            mind = await _step(graph, config, row, rows, settings)
-            strategist = settings.mode == "story" and not hears(settings)
-            prompt = await prompt_of(mind, settings, "story_utterance" if strategist else "utterance")
-            found.append(PastPrompt(turn, row.text, prompt, mind, settings))
+            mind = await _step(graph, config, row, own)
+            found.append(PastPrompt(turn, row.text, await prompt_of(mind, own), mind, own))
     return found
 
 
@@ -141,7 +139,7 @@ def _refuse_other_words(row: Uttered | None, turn: int, last: int, run: str) -> 
         )
 
 
-async def _step(graph: Any, config: RunnableConfig, row: Uttered, rows: dict[int, Uttered], settings: Settings) -> Step:
+async def _step(graph: Any, config: RunnableConfig, row: Uttered, settings: Settings) -> Step:
     """The speaker's mind with its input, in the state before the utterance, or before the words made with it."""
     before = row.turn - 1
     while True:

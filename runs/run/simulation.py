@@ -11,6 +11,7 @@ from typing import Any
 from persimchat.memory.chroma_client import RUN
 from persimchat.memory.embeddings import embedding
 from persimchat.memory.store import store
+from persimchat.models.attention.scoring import check_settings
 from persimchat.models.naming import default_model_name, parse_model_name
 from persimchat.models.registry import ready_model
 from persimchat.models.usage import cost_usd
@@ -135,7 +136,8 @@ async def check(scenario: Scenario, settings: Settings) -> None:
 
     Raises:
         InputError: the message limit is too low for the rounds of a baseline; a model or an embedding is unknown or
-            lacks its key or package; the store cannot be opened; the place for checkpoints is invalid.
+            lacks its key or package; the scorer of pruning cannot be used; the store cannot be opened; the place for
+            checkpoints is invalid.
     """
     refuse_people_in_baseline(scenario, settings)
     refuse_half_a_story(scenario, settings)
@@ -151,6 +153,7 @@ async def check(scenario: Scenario, settings: Settings) -> None:
                 remedy=f"Set prices={{'{model}': [USD per million tokens in, out]}}, or budget_tokens.",
             )
     await asyncio.to_thread(embedding, settings.embedding, settings)
+    await check_settings(settings)
     check_location(settings.checkpoints)
     if settings.store != RUN:
         await asyncio.to_thread(store, settings.store)

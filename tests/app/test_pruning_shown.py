@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from pruned_lines import PIECES, pruned
 from run_files import read_records
-from run_folders import PEOPLE, mind, write_run
+from run_folders import PEOPLE, mind, utterance, write_run
 
 from persimchat.app.views.past_banner import Lead
 from persimchat.app.views.plain_view import PlainView
@@ -130,3 +130,49 @@ def test_a_run_says_it_after_each_utterance(command: Run, out: Path) -> None:
     assert len(shown.partition("Worded without")[2].split("\n\n")[0].splitlines()) == 2 + len(set(speakers))
     exported = command("export", "latest", "--tables", "pruning")
     assert exported.code == 0
+
+
+def two_runs(out: Path, then: dict[Any, Any], now: dict[Any, Any]) -> tuple[str, str]:
+    names = "20260101-120000-tea-0001", "20260101-130000-tea-0002"
+    for run, records in zip(names, (then, now), strict=True):
+        write_run(out, None, minds(records), run=run)
+    return names
+
+
+def test_diff_has_it_side_by_side_where_it_differs(command: Run, out: Path) -> None:
+    same = {(1, EVA): pruned(1)}
+    runs = two_runs(out, {**same, (2, BO): pruned(2)}, {**same, (2, BO): pruned(2, 1.0), (3, LI): pruned(3)})
+    text = command("diff", *runs).out
+    table = text.partition("Worded without\n")[2].split("\n")
+    assert [re.split(" {2,}", line.strip()) for line in table[1:3]] == [
+        ["2", "0.6", "1", "2 of 5", "5 of 5", "8 of 22", "22 of 22"],
+        ["3", "–", "0.6", "–", "2 of 5", "–", "8 of 22"],
+    ]
+    data = json.loads(command("diff", *runs, "--json").out)["pruned"]
+    assert [(one["turn"], one["a"] and one["a"]["lambda"], one["b"]["lambda"]) for one in data] == [
+        (2, 0.6, 1.0),
+        (3, None, 0.6),
+    ]
+    assert data[0]["b"] == {
+        "agent": BO, "lambda": 1.0, "units": 5, "removed": 5, "words": 22, "words_removed": 22, "share": 1.0
+    }  # fmt: skip
+
+
+def test_diff_says_nothing_of_it_where_it_is_the_same(command: Run, out: Path) -> None:
+    for records in ({}, {(1, EVA): pruned(1)}):
+        runs = two_runs(out / str(len(records)), records, records)
+        done = command("diff", *runs, "--out", str(out / str(len(records))))
+        assert done.code == 0
+        assert "Worded without" not in done.out
+        assert "pruned" not in json.loads(command("diff", *runs, "--out", str(out / str(len(records))), "--json").out)
+
+
+def test_diff_of_many_differences_is_cut(command: Run, out: Path) -> None:
+    turns = range(1, 31)
+    said = [utterance(turn, EVA) for turn in turns]
+    for run, strength in (("20260101-120000-tea-0001", 0.2), ("20260101-130000-tea-0002", 1.0)):
+        told = [mind(turn, EVA, pruned=pruned(turn, strength)) for turn in turns]
+        write_run(out, said, told, run=run)
+    text = command("diff", "20260101-120000-tea-0001", "20260101-130000-tea-0002").out
+    assert "Worded without, the first 20 of 30" in text
+    assert len(text.partition("Worded without")[2].rstrip().splitlines()) == 2 + 20

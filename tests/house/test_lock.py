@@ -10,8 +10,8 @@ import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-NOT_PINNED = {"minilm"}
-"""Extras left out of the lock: this one brings PyTorch."""
+NOT_PINNED = {"minilm", "pruning-torch"}
+"""Extras left out of the lock: these bring PyTorch."""
 
 
 @pytest.fixture

@@ -23,6 +23,7 @@ SCHEMAS = {
     "reflection": "Reflection",
     "planning": "Plan",
     "analysis": "Score",
+    "inconsistency": "Inconsistency",
     "dimension": "DimensionScore",
     "pair": "PairScores",
 }

@@ -97,7 +97,7 @@ def _read(whole: str, task: re.Match[str], later: tuple[str, ...]) -> Prompt:
         closing=first(where, "- The end of the conversation is near") is not None,
         group=group,
         recent=tuple(s for line in last if (s := reading_items.said(line, (name, *others, MODERATOR)))),
-        heard=reading_items.heard(sections.get("heard", []), name),
+        heard=reading_items.heard(sections.get("heard", []) or sections.get("wording", []), name),
         avoid=tuple(every(sections.get("avoid", []), "- Not again: ")),
         answers=tuple(a for line in sections.get("answers", []) if (a := reading_items.answered(line, others, name))),
         people=_people(found, task, others),

@@ -116,6 +116,7 @@ ANSWERS: dict[str, Script] = {
     },  # fmt: skip
     "utterance": "I like tea a lot.",
     "group_chat": "I like tea a lot.",
+    "inconsistency": {"comment": "Nothing contradicts it.", "score": 2},
     "hearing": _parts,
     "appraisal": _parts,
     "reaction": _parts,

@@ -33,6 +33,7 @@ from persimchat.prompts.blocks import (
     relationships,
     scene,
     short_term_memory,
+    wording,
 )
 from persimchat.prompts.fitting import followed_by
 from persimchat.prompts.rendering import TAGS, RenderedMessage, neutralise, one_line
@@ -98,6 +99,8 @@ def prompt(text: str, template: str = "need_to_talk") -> str:
         heard=heard(said, persona.name),
         group=group([{"name": filled, "need_to_talk": 1, "openness": 2, "utterances": 1, "last_spoke": 1}]),
         blocks=[observed([said]), avoid([filled])],
+        left_out=[basic_information(persona, knowledge=True), memories([memory]), plan_and_identity(mind)],
+        wording=wording(filled, filled, [filled]),
         candidates=[filled],
         form=filled,
         in_form=True,
@@ -130,7 +133,7 @@ HOSTILE = st.lists(
 @pytest.mark.parametrize(
     "template",
     ["need_to_talk", "action", "emotion", "perception", "openness", "planning", "utterance", "judge", "majority"]
-    + ["selector", "analysis"],
+    + ["selector", "analysis", "inconsistency"],
 )
 @settings(max_examples=40, deadline=None)
 @given(text=HOSTILE)

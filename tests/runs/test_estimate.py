@@ -36,6 +36,9 @@ CASES: dict[str, tuple[int, dict[str, Any]]] = {
     "debate": (4, {"mode": "debate", "max_messages": 6, "judge_every": 2}),
     "compact": (3, {"cognition": "compact", "max_messages": 4, "memory_filtering": True}),
     "lean": (3, {"cognition": "lean", "mode": "debate", "judge": "persona", "max_messages": 4}),
+    "fixed": (3, {"cognition": "fixed", "max_messages": 6, "analysis": True}),
+    "fixed, named by a selector": (3, {"cognition": "fixed", "pattern": "selector", "max_messages": 4}),
+    "a debate of fixed minds": (3, {"cognition": "fixed", "mode": "debate", "max_messages": 6}),
     "listeners": (
         5, {"listeners": 2, "max_messages": 5, "planning_and_reflection": False, "memory_filtering": True,
             "analysis": True},
@@ -49,6 +52,10 @@ CASES: dict[str, tuple[int, dict[str, Any]]] = {
         3,
         {"mode": "debate", "max_messages": 5, "judge": "persona", "memory_filtering": True, "analysis": True,
          "pattern": "selector"},
+    ),
+    "revision": (
+        3,
+        {"max_messages": 6, "pruning": {"lambda": 0.6, "method": "length", "query": "response", "revision": "again"}},
     ),
     "single_agent": (3, {"baseline": "single_agent", "max_messages": 8, "analysis": True}),
     "group_chat": (3, {"baseline": "group_chat", "max_messages": 8, "analysis": True}),
@@ -224,7 +231,7 @@ def test_the_table_of_lengths_is_whole() -> None:
     table = lengths()
     assert table.measured
     every = {"perception", "focal_points", "memory_filtering", "need_to_talk", "openness", "action", "emotion"}
-    every |= {"reflection", "planning", "analysis", "selector", "judge", "majority"}
+    every |= {"reflection", "planning", "analysis", "selector", "judge", "majority", "inconsistency"}
     every |= {"answering", "mad_judge", "script", "stocktaking", "choice", "summary", "review", "ballot"}
     assert table.answer_tokens.keys() == every
     assert table.answered("utterance", participants=3, words=50) == pytest.approx(65)

@@ -28,6 +28,7 @@ MANIFEST = Manifest.model_validate(
 LEFT = ("run.json", "transcript.lost.jsonl")
 """What is no file that is rebuilt."""
 EMOTION = {"happiness": 3}
+ALIVE = {"a memory": 0}
 
 
 def utterance(turn: int) -> dict[str, Any]:
@@ -83,9 +84,9 @@ def state(turns: int) -> dict[str, Any]:
         "turn": turns,
         "verdicts": [verdict(t) for t in range(2, turns + 1)],
         "scores": [score(t) for t in range(1, turns + 1)],
-        "agents": {name: {"name": name, "emotion": EMOTION, "silent": None} for name in AGENTS}
-        | {AGENTS[0]: {"name": AGENTS[0], "emotion": EMOTION, "silent": shown}}
-        | {name: {"name": name, "role": "judge", "emotion": EMOTION} for name in JUDGE},
+        "agents": {name: {"name": name, "alive": ALIVE, "silent": None} for name in AGENTS}
+        | {AGENTS[0]: {"name": AGENTS[0], "alive": ALIVE, "silent": shown}}
+        | {name: {"name": name, "role": "judge", "alive": ALIVE} for name in JUDGE},
         "interventions": [],
         "carried_out": [record for record in CONTROL if record["turn"] <= turns],
     }
@@ -282,11 +283,11 @@ def test_what_people_did_is_written_once_it_has_taken_effect(tmp_path: Path) -> 
 
 def test_where_nobody_could_hear_nobody_was_silent(tmp_path: Path) -> None:
     deaf = {"turn": 3, "step": "hear", "why": "no server"}
-    minds = {name: {"name": name, "emotion": EMOTION, "silent": deaf} for name in AGENTS}
+    minds = {name: {"name": name, "alive": ALIVE, "silent": deaf} for name in AGENTS}
     folder = written(tmp_path, 3).path
     rebuild(folder, MANIFEST, {**state(3), "agents": minds}, 2)
     assert "no server" not in (folder / names.SILENCES).read_text()
-    hears = {"name": AGENTS[0], "emotion": EMOTION, "silent": None}
+    hears = {"name": AGENTS[0], "alive": ALIVE, "silent": None}
     rebuild(folder, MANIFEST, {**state(3), "agents": {**minds, AGENTS[0]: hears}}, 2)
     assert (folder / names.SILENCES).read_text().count("no server") == 1
 

@@ -42,7 +42,7 @@ def without_planning() -> Draft:
 @pytest.mark.parametrize(
     ("draft", "kinds"),
     [
-        (Draft.fresh(Settings()), ALL[:3]),
+        (Draft.fresh(Settings()), [*ALL[:3], "fixed"]),
         (Draft.small_story(Settings()), ALL),
         (workshop(), ALL[:3]),
         (played(), ["strategist"]),

@@ -76,7 +76,7 @@ def offered(draft: Draft, spec: Spec) -> list[str]:
         return list(spec.options)
     if draft.story is None:
         return [kind for kind in spec.options if kind != "strategist"]
-    return [kind for kind in spec.options if minds_refused(draft, kind) is None]
+    return [kind for kind in spec.options if kind != "fixed" and minds_refused(draft, kind) is None]
 
 
 def field_of(error: InputError) -> str | None:

@@ -117,7 +117,7 @@ class Draft:
         except ValidationError as error:
             raise input_error(error, Scenario, Document(kept), where=f"run {manifest.run}") from None
         recorded = {_PRUNING: Pruning().model_dump(mode="json"), **manifest.settings.model_dump(mode="json")}
-        held = {**usual(base, recorded["mode"]), "mode": base.mode}
+        held = {**usual(base, recorded["mode"], recorded.get("cognition")), "mode": base.mode}
         changed = {name: value for name, value in recorded.items() if name in held and value != held[name]}
         if isinstance(own := changed.get(_PRUNING), Mapping):
             changed[_PRUNING] = {name: value for name, value in own.items() if value != held[_PRUNING].get(name)}

@@ -50,7 +50,7 @@ class Form:
 
     def usual(self) -> dict[str, Any]:
         """The values of settings that are not filled in."""
-        return usual(self.base, self.draft.settings.get("mode"))
+        return usual(self.base, self.draft.settings.get("mode"), self.draft.settings.get("cognition"))
 
     def value(self, name: str) -> Any:
         """The current value of a setting."""

@@ -86,17 +86,21 @@ def specs() -> dict[str, Spec]:
     return {name: _spec(name, part, definitions) for name, part in schema["properties"].items()}
 
 
-def usual(base: Settings, mode: Any) -> dict[str, Any]:
-    """The values of settings that are not filled in, without passwords; some of them depend on the mode.
+def usual(base: Settings, mode: Any, cognition: Any = None) -> dict[str, Any]:
+    """The values of settings that are not filled in, without passwords; some depend on the mode, one on cognition.
 
     Args:
         base: the settings of the server.
         mode: the value of the mode's field; an invalid mode is ignored.
+        cognition: the value of that field, by which minds may stay as they are; None if it is not filled in.
     """
     given = base.model_dump(mode="json", exclude_unset=True)
     if mode in get_args(Mode):
         given["mode"] = mode
-    return public(Settings.model_validate(given, context=PART).whole())
+    values = Settings.model_validate(given, context=PART).whole()
+    if cognition == "fixed":
+        values["pattern"] = Settings.model_validate({**given, "cognition": cognition}, context=PART).pattern
+    return public(values)
 
 
 def _spec(name: str, part: dict[str, Any], definitions: dict[str, Any]) -> Spec:

@@ -102,6 +102,7 @@ def test_unknown_task_is_a_clear_error():
         ("majority", "group"),
         ("selector", "group"),
         ("analysis", "heard"),
+        ("inconsistency", "wording"),
         ("answering", "environment"),
         ("mad_judge", "answers"),
         ("script", "environment"),

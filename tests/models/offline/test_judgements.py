@@ -32,6 +32,7 @@ SCHEMAS = {
     "planning": judgement.Plan,
     "openness": judgement.Openness,
     "analysis": judgement.Score,
+    "inconsistency": judgement.Inconsistency,
 }
 CALM = {"happiness": 2, "sadness": 0, "anger": 0, "fear": 0, "disgust": 0, "surprise": 0}
 TOPIC = "Is tea better than coffee?"
@@ -91,6 +92,9 @@ def values(
         "last_utterances": b.last_utterances(situation["recent"]),
         "heard": b.heard(utterance, persona.name) if heard else b.Block("heard", ()),
         "closing": closing,
+        "left_out": [b.memories(kept), b.plan_and_identity(mind)],
+        "wording": b.wording(speaker, words, to or []),
+        "name": speaker,
         "leaving": b.memories(kept).items[0],
         "similarity": 0.4,
     }

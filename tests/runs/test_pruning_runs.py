@@ -1,0 +1,213 @@
+"""Pruned runs: their records, their bytes, a replay without the scorer, a branch with another λ, and failures."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from loopback.answering import Fault
+from loopback.failing import Failing
+from loopback.scripted import task_of
+from loopback.server import LoopbackServer
+from run_files import read_records, run_json
+from story_talks import scenario as story
+from talks import NAMES, events_of, scenario
+
+from persimchat.models.attention.scoring import Scores
+from persimchat.nodes import pruning
+from persimchat.runs.events import Stopped
+from persimchat.runs.folder.reading import read_run
+from persimchat.runs.reports.estimate import estimate
+from persimchat.runs.run.branch import branch_run
+from persimchat.runs.run.past_prompts import foreseen_at, foreseen_from, past_prompts
+from persimchat.runs.run.replay import Replay
+from persimchat.runs.run.simulation import run_simulation
+from persimchat.state.errors import InputError
+from persimchat.state.pruning import Pruning
+from persimchat.state.settings import Settings
+
+FILES = ("transcript.jsonl", "transcript.md", "minds.jsonl")
+BY_WORDS: dict[str, Any] = {"lambda": 0.6, "method": "embedding", "query": "response"}
+
+
+async def held(out: Path, run: str = "r", **given: Any) -> Path:
+    chosen = {"model": "offline", "max_messages": 3, "closing": "off", "pruning": BY_WORDS, "cognition": "lean"}
+    events = await events_of(run_simulation(scenario(), Settings(**{**chosen, **given}), out=out, run=run))
+    assert isinstance(events[-1], Stopped)
+    return out / run
+
+
+def lines(folder: Path, name: str) -> list[dict[str, Any]]:
+    return read_records(folder / f"{name}.jsonl")
+
+
+def records(folder: Path) -> list[dict[str, Any]]:
+    return [{**line["pruned"], "agent": line["agent"]} for line in lines(folder, "minds") if "pruned" in line]
+
+
+async def replayed(folder: Path) -> Replay:
+    replay = Replay(folder)
+    async for _ in replay.events():
+        pass
+    return replay
+
+
+async def test_every_utterance_has_a_record_of_what_its_prompt_lacked(tmp_path: Path) -> None:
+    folder = await held(tmp_path)
+    said = [(line["turn"], line["speaker"]) for line in lines(folder, "transcript")]
+    found = records(folder)
+    assert [(record["turn"], record["agent"]) for record in found] == said
+    assert all(0 < record["removed"] < record["units"] for record in found)
+    assert all(record["share"] <= 0.6 and record["responses"] == 1 for record in found)
+    assert run_json(folder)["settings"]["pruning"]["lambda"] == 0.6
+    rows = [row for row in lines(folder, "calls") if row["module"] == "pruning"]
+    assert [row["part"] for row in rows] == ["raw:0", "score"] * 3
+    assert [row.get("calls", 1) for row in rows] == [1, 0] * 3
+    assert [row["output_tokens"] for row in rows if row["part"] == "score"] == [0] * 3
+
+
+@pytest.mark.proof
+async def test_the_same_settings_give_the_same_bytes_and_a_replay_is_equal(tmp_path: Path) -> None:
+    first, second = await held(tmp_path / "1"), await held(tmp_path / "2")
+    assert [(first / name).read_bytes() for name in FILES] == [(second / name).read_bytes() for name in FILES]
+    calls = [sorted((folder / "calls.jsonl").read_bytes().splitlines()) for folder in (first, second)]
+    assert calls[0] == calls[1]  # agents ask at the same time, so their order may differ
+    comparison = (await replayed(first)).comparison
+    assert comparison is not None
+    assert comparison.same, comparison.parts
+
+
+class Scoring:
+    """A scorer that can be taken away."""
+
+    name, context = "here", 100_000
+
+    def count(self, system: str, user: str, response: str = "") -> int:
+        """One."""
+        return 1
+
+    def scores(self, system: str, user: str, spans: Sequence[tuple[int, int]], responses: Sequence[str] = ()) -> Scores:
+        """By length."""
+        return Scores(tuple(float(b - a) for a, b in spans), 1)
+
+
+async def test_a_replay_needs_no_scorer_and_says_so_if_the_prompt_has_changed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pruning, "scorer_of", lambda _: Scoring())
+    folder = await held(tmp_path, pruning={"lambda": 0.5, "scorer": "/nowhere/model.gguf"}, max_messages=2)
+    assert {record["scorer"] for record in records(folder)} == {"/nowhere/model.gguf"}
+
+    def gone(_: str) -> Scoring:
+        raise AssertionError("a replay loaded the scorer")
+
+    monkeypatch.setattr(pruning, "scorer_of", gone)
+    comparison = (await replayed(folder)).comparison
+    assert comparison is not None
+    assert comparison.same, comparison.parts
+    every = pruning.units_of
+    monkeypatch.setattr(pruning, "units_of", lambda *given: every(*given)[1:])
+    events = await events_of(Replay(folder).events())
+    assert isinstance(events[-1], Stopped)
+    assert "no answer for agent Ada Lind, module pruning" in events[-1].detail
+
+
+@pytest.mark.proof
+async def test_a_branch_takes_another_lambda_from_a_turn_on(tmp_path: Path) -> None:
+    folder = await held(tmp_path, max_messages=5, pruning={})
+    changes = {"pruning": {"lambda": 1, "method": "length"}}
+    events = await events_of(branch_run(folder, 3, run="b", changes=changes))
+    assert isinstance(events[-1], Stopped)
+    before, after = (lines(tmp_path / run, "transcript") for run in ("r", "b"))
+    assert before[:3] == after[:3]
+    assert before[3:] != after[3:]
+    assert not records(folder)
+    found = records(tmp_path / "b")
+    assert [record["turn"] for record in found] == [4, 5]
+    assert all(record["removed"] == record["units"] for record in found)
+
+
+@pytest.mark.proof
+@pytest.mark.parametrize("mode", ["discussion", "debate"])
+async def test_the_estimate_is_the_number_of_calls_made(tmp_path: Path, mode: str) -> None:
+    given: dict[str, Any] = {"mode": mode, "pruning": {**BY_WORDS, "responses": 2}}
+    folder = await held(tmp_path, **given, judge_every=1000)
+    made = [row["module"] for row in lines(folder, "calls") if row.get("calls", 1)]
+    settings = Settings.model_validate(run_json(folder)["settings"])
+    expected = estimate(scenario(), settings).by("module")
+    assert made.count("pruning") == expected["pruning"].calls == 6
+    assert made.count("natural_language") == expected["natural_language"].calls == 3
+
+
+@pytest.mark.proof
+async def test_in_a_story_each_speaker_s_own_prompt_is_pruned_also_of_words_made_at_once(tmp_path: Path) -> None:
+    stages = [{"kind": "private", "exchanges": 1}, {"kind": "group"}]
+    made = story(2, 1, stages=stages)
+    own = {"mode": "story", "cognition": "lean", "model": "offline", "rounds": 1, "pruning": BY_WORDS}
+    chosen = Settings(**{**made.settings, **own})
+    await events_of(run_simulation(made, chosen, out=tmp_path, run="r"))
+    folder = tmp_path / "r"
+    said = [(line["turn"], line["speaker"]) for line in lines(folder, "transcript")]
+    assert sorted((record["turn"], record["agent"]) for record in records(folder)) == said
+    comparison = (await replayed(folder)).comparison
+    assert comparison is not None
+    assert comparison.same, comparison.parts
+    expected = estimate(made, chosen).by("module")["pruning"].calls
+    asked = [row for row in lines(folder, "calls") if row["module"] == "pruning" and row.get("calls", 1)]
+    assert len(asked) == expected == len(said)
+    record = read_run(folder)
+    units = {(one["turn"], one["agent"]): one["units"] for one in records(folder)}
+    for turn, speaker in said:
+        foreseen = await foreseen_at(record, turn, Pruning(**{"lambda": 0.5, "method": "length"}))
+        assert foreseen.units == units[turn, speaker]
+
+
+@pytest.mark.proof
+@pytest.mark.usefixtures("quick_retries")
+@pytest.mark.parametrize("status", [401, 500])
+async def test_an_agent_whose_first_response_fails_is_silent_and_says_nothing_unpruned(
+    tmp_path: Path, status: int
+) -> None:
+    ill = Failing(Fault(status), tasks=["utterance"])
+    with LoopbackServer() as well, LoopbackServer(ill) as broken:
+        models = {"model": well.model(), "agent_models": {NAMES[1]: broken.model("bo")}}
+        folder = await held(tmp_path, **models, pattern="round_robin")
+        asked = [request for request in broken.requests if task_of(request.body) == "utterance"]
+    assert run_json(folder)["silences"] > 0
+    rows = [row for row in lines(folder, "calls") if row["agent"] == NAMES[1]]
+    assert len(asked) == sum(row["module"] == "pruning" and row.get("calls", 1) for row in rows) > 0
+    assert not any(row["module"] == "natural_language" for row in rows)
+    assert NAMES[1] not in {line["speaker"] for line in lines(folder, "transcript")}
+    comparison = (await replayed(folder)).comparison
+    assert comparison is not None
+    assert comparison.same, comparison.parts
+
+
+@pytest.mark.proof
+async def test_a_budget_holds_for_first_responses(tmp_path: Path) -> None:
+    folder = await held(tmp_path, budget_calls=8)
+    assert sum(row.get("calls", 1) for row in lines(folder, "calls")) <= 8
+    assert run_json(folder)["stop_reason"] == "budget"
+
+
+@pytest.mark.proof
+async def test_the_prompt_of_a_past_utterance_is_made_again(tmp_path: Path) -> None:
+    chosen = {**BY_WORDS, "query": "prompt"}
+    folder = await held(tmp_path, pruning=chosen, cognition="full", max_messages=4)
+    record = read_run(folder)
+    before = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    own = [{name: value for name, value in one.items() if name != "agent"} for one in records(folder)]
+    for turn in (1, 4):
+        again = await foreseen_at(record, turn, Pruning(**chosen))
+        assert again.model_dump(mode="json") == own[turn - 1]
+    assert {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()} == before
+    for turn in (0, 5):
+        with pytest.raises(InputError, match=f"there is no utterance {turn}"):
+            await past_prompts(record, [turn])
+    past = (await past_prompts(record, [1]))[0]
+    remote = past.settings.model_copy(update={"embedding": "m@http://127.0.0.1:9/v1"})
+    with pytest.raises(InputError, match="ask the embedding's server"):
+        await foreseen_from(replace(past, settings=remote), Pruning(**chosen))
