@@ -13,7 +13,7 @@ from persimchat.state.errors import InputError, PerSimChatError
 
 Scored = Literal["attention", "embedding", "length", "random"]
 """The methods that can be asked about."""
-LIMIT_S: Final = 120.0
+LIMIT_S: Final = 180.0
 """Seconds that an answer may take, with the loading of the model and the wait for others who ask."""
 
 _Found = TypeVar("_Found")
