@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from pruned_lines import PIECES, pruned
 from run_folders import manifest, write_run
 
+from persimchat.app.web.forecasts import Forecasts, TakesTooLong
 from persimchat.app.web.insights.left_out import together
 from persimchat.app.web.live_runs import refuse_model_files
 from persimchat.app.web.minds.would_go import at_strength
@@ -20,7 +21,6 @@ from persimchat.app.web.past.compare_settings import changes_of
 from persimchat.app.web.setup.draft import Draft
 from persimchat.app.web.setup.form import Form
 from persimchat.app.web.setup.pruning_field import cost_of, give, group_of
-from persimchat.app.web.shared.would_go import Forecasts, TakesTooLong
 from persimchat.runs.folder.reading import read_manifest
 from persimchat.runs.reports.diff import Difference
 from persimchat.runs.reports.pruning_figures import by_block

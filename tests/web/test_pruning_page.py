@@ -17,8 +17,8 @@ from web.test_setup_page import begun, fill, one
 
 from persimchat.app.web.context import WebContext
 from persimchat.app.web.minds import would_go
+from persimchat.app.web.scorer import scorer_missing
 from persimchat.app.web.setup import pruning_field
-from persimchat.app.web.shared.scorer import scorer_missing
 from persimchat.runs.folder.reading import read_manifest
 from persimchat.state.errors import MissingExtraError
 

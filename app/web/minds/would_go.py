@@ -12,7 +12,7 @@ from nicegui import context, ui
 from persimchat.app.web.context import Viewing
 from persimchat.app.web.minds.cards import small
 from persimchat.app.web.minds.left_out import pieces
-from persimchat.app.web.shared.scorer import scorer_missing
+from persimchat.app.web.scorer import scorer_missing
 from persimchat.app.web.shared.would_go import Scored, open_record
 from persimchat.app.web.widgets import FIELD, icon_button, named
 from persimchat.app.web.words import number, t

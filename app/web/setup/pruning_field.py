@@ -9,8 +9,8 @@ from typing import Any, Final, get_args
 from nicegui import ui
 from nicegui.elements.mixins.value_element import ValueElement
 
+from persimchat.app.web.scorer import scorer_missing
 from persimchat.app.web.setup.form import Form
-from persimchat.app.web.shared.scorer import scorer_missing
 from persimchat.app.web.widgets import FIELD, explained, named, whole_number
 from persimchat.app.web.words import number, t
 from persimchat.state.errors import PerSimChatError
