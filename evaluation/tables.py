@@ -9,6 +9,7 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any, Final, Protocol
 
+from persimchat.evaluation.diversity.measuring import Diversity
 from persimchat.evaluation.pair_results import PairsResult
 from persimchat.evaluation.scores import Value
 from persimchat.runs.folder.polls import PollAnswer
@@ -20,6 +21,7 @@ MEASURES: Final = "measures.csv"
 PAIRS: Final = "pairs.csv"
 STANCES: Final = "stances.csv"
 POLLS: Final = "polls.csv"
+DIVERSITY: Final = "diversity.csv"
 
 
 def write_measures(folder: Path, values: Iterable[Value], judge: str) -> Path:
@@ -72,6 +74,23 @@ def write_polls(folder: Path, rows: Mapping[str, Iterable[PollAnswer]]) -> Path:
         for row in own
     ]
     return _write(folder / POLLS, columns, table)
+
+
+def write_diversity(folder: Path, found: Diversity) -> Path:
+    """Write one row a case, setting and measure; `runs` are those on which its value rests, as a JSON list."""
+    runs = {
+        (case, setting): json.dumps([one.run for one in each])
+        for case, by_setting in found.cases.sets.items()
+        for setting, each in by_setting.items()
+    }
+    about = [found.options.embedding, found.options.tokens]
+    rows = [
+        [one.case, one.setting, one.unit, one.who, one.measure, one.value, one.missing, one.dialogues, *about]
+        + [runs[one.case, one.setting]]
+        for one in found.values
+    ]
+    columns = ["case", "setting", "unit", "who", "measure", "value", "missing", "dialogues", "embedding", "tokens"]
+    return _write(folder / DIVERSITY, [*columns, "runs"], rows)
 
 
 def _cell(value: Any) -> Any:

@@ -36,7 +36,7 @@ class Level:
 
     Attributes:
         label: how it is called.
-        settings: what it sets; None unsets.
+        settings: what it sets, dotted names inside of groups; None unsets.
         scenario: fields of the scenario that it replaces.
         wording: the topic in place of the task's; `{topic}` in it stands for that. None leaves it as it is.
         order: "listed", "reversed", or what the participants are shuffled by.
@@ -109,7 +109,7 @@ def _axis(experiment: Experiment, name: str, given: Any, people: Sequence[str]) 
             levels = [level for value in _list(given, name, where) for level in _orders(value, where)]
         case _:
             setting = FORMER_NAMES.get(name, name)
-            _known(setting, where, (*_OWN, *Settings.model_fields), "axis or setting")
+            _known(setting.partition(".")[0], where, (*_OWN, *Settings.model_fields), "axis or setting")
             values = _list(given, name, where)
             levels = [Level(_label(value), {setting: value}) for value in values]
     return Axis(name, tuple(levels))
@@ -136,7 +136,7 @@ def _variant(experiment: Experiment, label: str, value: Any, place: tuple[str, .
     settings = with_current_names(bundle, FORMER_NAMES)
     for name in settings:
         known = (*Settings.model_fields, "scenario", *BEGINS)
-        _known(name, experiment.where("grid", *place, str(name)), known, "setting")
+        _known(str(name).partition(".")[0], experiment.where("grid", *place, str(name)), known, "setting")
     return Level(label, settings, patch, **begins)
 
 

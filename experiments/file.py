@@ -89,12 +89,19 @@ class Task(_Part):
     topic: Topic
     category: str = Field(default="", max_length=100, description="the kind of topic, for tables")
     answer: str | None = Field(default=None, description="the reference answer, for the evaluator `correct`")
-    settings: dict[str, Any] = Field(default={}, description="settings of its conversations, such as answer_format")
+    settings: GivenSettings = Field(default={}, description="settings of its conversations, such as answer_format")
+    scenario: dict[str, Any] = Field(
+        default={}, description="what of the base's scenario it replaces, as in a variant: who takes part, for example"
+    )
 
-    @field_validator("settings")
+    @field_validator("scenario")
     @classmethod
-    def _current(cls, value: dict[str, Any]) -> dict[str, Any]:
-        return with_current_names(value, FORMER_NAMES)
+    def _patched(cls, value: dict[str, Any]) -> dict[str, Any]:
+        known = [name for name in PATCHED if name != "topic"]
+        for name in value:
+            if name not in known:
+                raise ValueError(f"scenario={name!r} is nothing that a task replaces; write {', '.join(known)}")
+        return value
 
 
 class Tasks(_Part):

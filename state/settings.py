@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from typing import Any, Final, get_args
 
 from pydantic import ModelWrapValidatorHandler, ValidationInfo, field_validator, model_validator
+from pydantic_core import to_jsonable_python
 
 from persimchat.state.further_fields import SettingFields
 from persimchat.state.normalise import visible_form
@@ -209,4 +210,7 @@ class Settings(SettingFields):
     def whole(self) -> dict[str, Any]:
         """All values as JSON has them, in order: also of settings that records have only where they are set."""
         written = self.model_dump(mode="json")
-        return {name: written.get(name, getattr(self, name)) for name in type(self).model_fields}
+        return {
+            name: written[name] if name in written else to_jsonable_python(getattr(self, name), by_alias=True)
+            for name in type(self).model_fields
+        }

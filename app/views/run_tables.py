@@ -109,6 +109,9 @@ _WORDS: Final = frozenset(
         "compared",
         "unit",
         "left out most often",
+        "setting",
+        "measure",
+        "reference",
     }
 )
 """Columns that hold words; the others hold figures, which are aligned right and never broken."""

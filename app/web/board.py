@@ -40,6 +40,7 @@ from persimchat.runs.folder.calls import CALLS
 from persimchat.runs.folder.past import UNKNOWN, past_events
 from persimchat.runs.folder.reading import calls_in_file, calls_of, read_run
 from persimchat.runs.folder.totals import totals
+from persimchat.runs.reports.pruning_figures import BlockFigures, by_block
 
 Status = Literal["running", "paused", "asked", "ended", "unfinished"]
 """The state of a run: `asked` waits for a person; `unfinished` has no end and is not running."""
@@ -64,6 +65,7 @@ class Board:
         needs: need to talk by turn and agent.
         emotions: intensities by turn and agent.
         openness: openness to consensus by turn and agent (debates).
+        left_out: what the prompt of each utterance lacked, by turn and block; empty where nothing was to be left out.
         failed: modules with unusable answers by turn, one entry per answer.
         corrected: modules with corrected answers by turn, one entry per answer.
         totals: what was used, by turn.
@@ -93,6 +95,7 @@ class Board:
         self.needs: dict[int, dict[str, int]] = {}
         self.emotions: dict[int, dict[str, dict[str, int]]] = {}
         self.openness: dict[int, dict[str, int]] = {}
+        self.left_out: dict[int, list[BlockFigures]] = {}
         self.failed: dict[int, list[str]] = {}
         self.corrected: dict[int, list[str]] = {}
         self.totals: dict[int, Totals] = {}
@@ -226,6 +229,8 @@ class Board:
             self.needs.setdefault(mind.turn, {})[mind.agent] = mind.need_to_talk
         if mind.emotion:
             self.emotions.setdefault(mind.turn, {})[mind.agent] = dict(mind.emotion)
+        if mind.pruned is not None:
+            self.left_out[mind.pruned.turn] = by_block([mind.pruned])
         if mind.openness is not None:
             self.openness.setdefault(mind.turn, {})[mind.agent] = mind.openness
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from persimchat.app.web.board import Board
 from persimchat.app.web.live_runs import LiveRun, LiveRuns
 from persimchat.app.web.results import Experiments
+from persimchat.app.web.shared.would_go import Forecasts
 
 
 @dataclass(frozen=True)
@@ -18,11 +19,13 @@ class WebContext:
         runs: the runs of this server.
         library: the folder of the user's own personas (`personas/`) and scenarios (`scenarios/`).
         experiments: those of the folder of results.
+        forecasts: what prompts would lack, worked out for everybody who asks.
     """
 
     runs: LiveRuns
     library: Path
     experiments: Experiments
+    forecasts: Forecasts = field(default_factory=Forecasts)
 
 
 class Viewing:

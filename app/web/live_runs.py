@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Mapping
+from collections.abc import AsyncGenerator, Callable, Iterator, Mapping
 from contextlib import aclosing, suppress
 from pathlib import Path
 from typing import Any, Final
 
 from persimchat.app.web.board import Board, board_of, earlier_totals
+from persimchat.app.web.shared.scorer import refuse_other_scorer
 from persimchat.models.naming import shown
 from persimchat.models.redaction import redact
 from persimchat.runs.broadcast import Broadcast
@@ -24,6 +25,8 @@ from persimchat.runs.run.simulation import run_simulation
 from persimchat.state.errors import InputError, PerSimChatError
 from persimchat.state.scenario import Scenario
 from persimchat.state.settings import Settings
+
+_MODELS: Final = ("model", "agent_models", "module_models")
 
 ENDED_KEPT: Final = 5
 """How many ended runs stay in memory; others are read from their folders again."""
@@ -116,7 +119,7 @@ class LiveRuns:
         Raises:
             InputError: a model, an embedding or a store cannot be used; nothing has begun.
         """
-        refuse_model_files(settings.model_dump())
+        refuse_model_files(settings.model_dump(by_alias=True))
         control = Control()
         return await self._begin(run_simulation(scenario, settings, out=self.out, control=control), control)
 
@@ -284,20 +287,31 @@ def _stamp(folder: Path) -> Stamp:
 
 
 def refuse_model_files(settings: Mapping[str, Any]) -> None:
-    """Refuse a model that is given by the path of its file.
+    """Refuse a model, or a scorer of pruning, that is given by the path of its file.
 
     Args:
-        settings: by name; `model`, `agent_models` and `module_models` count.
+        settings: by name, which may be dotted; `model`, `agent_models`, `module_models` and `pruning.scorer` count.
 
     Raises:
-        InputError: one of them is `llamacpp:` and a path; files from `persimchat models get` have names instead.
+        InputError: one of the models is `llamacpp:` and a path, where files from `persimchat models get` have names
+            instead; or the scorer is not the one that pages offer.
     """
-    own = [*(settings.get("agent_models") or {}).values(), *(settings.get("module_models") or {}).values()]
-    for name in (settings.get("model"), *own):
-        if str(name or "").strip().lower().startswith("llamacpp:"):
+    for name, given in _parts(settings):
+        if name == "pruning.scorer":
+            refuse_other_scorer(given)
+        elif name.partition(".")[0] in _MODELS and str(given or "").strip().lower().startswith("llamacpp:"):
             raise InputError(
-                f"the model {shown(str(name))} is a file on the server's machine, which users of the page cannot "
+                f"the model {shown(str(given))} is a file on the server's machine, which users of the page cannot "
                 "choose",
                 where="setting model",
                 remedy="Store it with persimchat models get and use its name, or begin the run on the command line.",
             )
+
+
+def _parts(settings: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    """All values by dotted name."""
+    for name, value in settings.items():
+        if isinstance(value, Mapping):
+            yield from ((f"{name}.{inner}", part) for inner, part in _parts(value))
+        else:
+            yield name, value

@@ -46,6 +46,16 @@ AXIS: Final[dict[str, Any]] = {
 PART_COLOURS: Final = dict(zip(COMPONENTS, ("#0284c7", "#d97706", "#6366f1", "#db2777", "#0d9488"), strict=True))
 """Of the five parts of a memory's score."""
 
+BLOCK_COLOURS: Final = {
+    "basic_information": "#6366f1",
+    "needs_and_emotions": "#db2777",
+    "relationships": "#059669",
+    "memories": "#0284c7",
+    "plan_and_identity": "#d97706",
+    "environment": "#0d9488",
+}
+"""Of the blocks of an utterance's prompt, by tag; stories have further ones."""
+
 VERDICT_COLOURS: Final = {
     "consensus": "#059669",
     "overruled": "#d97706",

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cache
-from typing import Self
+from typing import Literal, Self
 
 from pydantic import BaseModel, ConfigDict, model_validator
 
@@ -14,17 +15,22 @@ class _Part(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
 
+Plain = str | bool | int | float
+
+
 class Figure(_Part):
     """A row of a table.
 
     Attributes:
         name: the model, or what was changed.
         of: whom it is about; empty where it is about nobody.
+        settings: those that stand for it here, one alternative each; none where it cannot be set.
         values: in the order of the table's measures.
     """
 
     name: Name
     of: str = ""
+    settings: tuple[dict[str, Plain], ...] = ()
     values: tuple[float, ...]
 
 
@@ -69,24 +75,66 @@ class FigureTable(_Part):
         return [row.values[place] for row in self.rows if row.name == name]
 
 
+class Direction(_Part):
+    """What a paper says in words or in a picture: which way measures go when a setting is raised or switched on.
+
+    Attributes:
+        table: the picture or section.
+        about: what is changed.
+        setting: its dotted name here.
+        measures: as they are called here, each with the sign of its change.
+    """
+
+    table: Name
+    about: Name
+    setting: Name
+    measures: dict[Name, Literal[-1, 1]]
+
+
 class FigurePaper(_Part):
     """All results of such a paper.
 
     Attributes:
         paper: its file's name.
         source: who published it, and where.
+        settings: what all rows share that do not say otherwise, by dotted names.
         differs: what differs from every measure here.
+        directions: what is published without numbers.
         tables: its tables.
     """
 
     paper: Name
     source: Name
+    settings: dict[str, Plain] = {}
     differs: tuple[Name, ...]
+    directions: tuple[Direction, ...] = ()
     tables: tuple[FigureTable, ...]
+
+    @model_validator(mode="after")
+    def _settings_are_known(self) -> Self:
+        for row in (row for table in self.tables for row in table.rows):
+            for name in (name for alternative in row.settings for name in alternative):
+                if name not in self.settings:
+                    raise ValueError(f"{row.name} sets {name}, of which the paper's settings say nothing")
+        return self
 
     def table_of(self, measure: str) -> FigureTable | None:
         """The table that has a measure; None if none has."""
         return next((table for table in self.tables if measure in table.measures), None)
+
+    def rows_for(self, given: Mapping[str, Plain]) -> list[tuple[FigureTable, Figure]]:
+        """The rows that stand for settings, each with its table.
+
+        Args:
+            given: by dotted name; what is missing is as the paper has it.
+        """
+        own = {**self.settings, **given}
+        return [
+            (table, row)
+            for table in self.tables
+            for row in table.rows
+            if any({**self.settings, **alternative} == own for alternative in row.settings)
+        ]
 
 
 @cache

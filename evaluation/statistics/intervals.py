@@ -161,6 +161,30 @@ def bootstrap(
     return Estimate(value=value, low=float(low), high=float(high), method=method, n=len(units))
 
 
+def bootstrap_mean(values: Sequence[float | None], *, seed: int = 0, resamples: int = RESAMPLES) -> Estimate:
+    """The mean of one value a unit with the percentile bootstrap's interval, from two units on.
+
+    Of few units the interval is too narrow: of two it lies between their values.
+
+    Args:
+        values: one a unit; None where it is missing.
+        seed: of the draws.
+        resamples: how many draws.
+    """
+    there, missing = known(values)
+    method, n = f"percentile bootstrap, {resamples:,} resamples, seed {seed}", len(there)
+    if n == 0:
+        return Estimate(value=None, method=method, n=0, dropped=missing, note="there are no values")
+    mean = float(there.mean())
+    if n == 1:
+        return Estimate(value=mean, method=method, n=1, dropped=missing, note="one unit has no interval")
+    drawn = stats().bootstrap(
+        (there,), np.mean, n_resamples=resamples, vectorized=True, method="percentile", rng=np.random.default_rng(seed)
+    )
+    low, high = np.quantile(drawn.bootstrap_distribution, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
+    return Estimate(value=mean, low=float(low), high=float(high), method=method, n=n, dropped=missing)
+
+
 def resampled(
     units: Sequence[T],
     statistic: Callable[[Sequence[T]], float | None],

@@ -104,14 +104,26 @@ async def foreseen_at(record: Record, turn: int, pruning: Pruning) -> Pruned:
         InputError: as `past_prompts`; the scorer cannot be used; or the embedding is a server's.
         ModelError: the scoring failed.
     """
-    embedding = str(record.manifest.settings.given.get("embedding", LEXICAL)).strip()
-    if pruning.method == "embedding" and embedding not in (LEXICAL, MINILM):
+    return await foreseen_from((await past_prompts(record, [turn]))[0], pruning)
+
+
+async def foreseen_from(past: PastPrompt, pruning: Pruning) -> Pruned:
+    """What would be left out of a past prompt, worked out without any request.
+
+    Args:
+        past: the prompt.
+        pruning: how much, and by what.
+
+    Raises:
+        InputError: the scorer cannot be used; or the embedding is a server's.
+        ModelError: the scoring failed.
+    """
+    if pruning.method == "embedding" and past.settings.embedding.strip() not in (LEXICAL, MINILM):
         raise InputError(
             "this would ask the embedding's server",
             where="setting pruning.method=embedding",
             remedy="Choose the method attention, length or random.",
         )
-    past = (await past_prompts(record, [turn]))[0]
     settings = past.settings.model_copy(update={"pruning": pruning})
     return await foreseen(past.prompt, past.mind, settings)
 

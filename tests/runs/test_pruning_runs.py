@@ -22,7 +22,7 @@ from persimchat.runs.events import Stopped
 from persimchat.runs.folder.reading import read_run
 from persimchat.runs.reports.estimate import estimate
 from persimchat.runs.run.branch import branch_run
-from persimchat.runs.run.past_prompts import foreseen_at, past_prompts
+from persimchat.runs.run.past_prompts import foreseen_at, foreseen_from, past_prompts
 from persimchat.runs.run.replay import Replay
 from persimchat.runs.run.simulation import run_simulation
 from persimchat.state.errors import InputError
@@ -207,8 +207,7 @@ async def test_the_prompt_of_a_past_utterance_is_made_again(tmp_path: Path) -> N
     for turn in (0, 5):
         with pytest.raises(InputError, match=f"there is no utterance {turn}"):
             await past_prompts(record, [turn])
+    past = (await past_prompts(record, [1]))[0]
+    remote = past.settings.model_copy(update={"embedding": "m@http://127.0.0.1:9/v1"})
     with pytest.raises(InputError, match="ask the embedding's server"):
-        settings = record.manifest.settings
-        remote = type(settings).model_validate({**settings.given, "embedding": "m@http://127.0.0.1:9/v1"})
-        manifest = record.manifest.model_copy(update={"settings": remote})
-        await foreseen_at(replace(record, manifest=manifest), 1, Pruning(**chosen))
+        await foreseen_from(replace(past, settings=remote), Pruning(**chosen))

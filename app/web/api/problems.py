@@ -12,6 +12,7 @@ from starlette.exceptions import HTTPException
 
 from persimchat.app.web.api.models import Problem
 from persimchat.app.web.results import NoExperimentError
+from persimchat.app.web.shared.would_go import ClosedError, TakesTooLong
 from persimchat.state.errors import InputError, MachineError, PerSimChatError
 
 RESPONSES: Final[dict[int | str, dict[str, Any]]] = {
@@ -33,6 +34,9 @@ NO_STORY: Final[dict[int | str, dict[str, Any]]] = {
 }
 CONFLICT: Final[dict[int | str, dict[str, Any]]] = {
     409: {"model": Problem, "description": "The state of the run does not allow this."}
+}
+TOO_LONG: Final[dict[int | str, dict[str, Any]]] = {
+    503: {"model": Problem, "description": "The answer takes too long; others may be asking, too."}
 }
 
 
@@ -63,9 +67,9 @@ async def _told(_: Request, error: Exception) -> JSONResponse:
     if not isinstance(error, PerSimChatError):
         raise error
     missing = isinstance(error, NoRunError | NoStoryError | NoExperimentError)
-    status = 404 if missing else 409 if isinstance(error, ConflictError) else 400
-    if isinstance(error, MachineError):
-        status = 507
+    status = 404 if missing else 409 if isinstance(error, ConflictError | ClosedError) else 400
+    if isinstance(error, MachineError | TakesTooLong):
+        status = 507 if isinstance(error, MachineError) else 503
     return _answer(status, Problem(error=error.what, where=error.where, remedy=error.remedy))
 
 

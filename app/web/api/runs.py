@@ -20,6 +20,7 @@ from persimchat.app.web.api.problems import (
     NO_RUN,
     NO_STORY,
     RESPONSES,
+    TOO_LONG,
     ConflictError,
     NoRunError,
     NoStoryError,
@@ -28,6 +29,7 @@ from persimchat.app.web.board import Board
 from persimchat.app.web.context import WebContext
 from persimchat.app.web.live_runs import LiveRun
 from persimchat.app.web.shared.stories import read_plan
+from persimchat.app.web.shared.would_go import Scored, open_record
 from persimchat.runs.events import Judged, MindRecord, StopReason, Uttered
 from persimchat.runs.folder.listing import ListedRun, deletable, delete_run, matching
 from persimchat.runs.folder.past import past_events
@@ -35,7 +37,9 @@ from persimchat.runs.folder.reading import read_run
 from persimchat.runs.reports.export import export_runs
 from persimchat.runs.reports.report import report_html
 from persimchat.runs.reports.story_course import StoryCourse
+from persimchat.runs.run.past_prompts import foreseen_at
 from persimchat.state.errors import InputError, MachineError
+from persimchat.state.pruning import Fill, Pruned, Pruning
 from persimchat.state.settings import Mode
 
 _HTML: Final[dict[int | str, dict[str, Any]]] = {200: {"content": {"text/html": {"schema": {"type": "string"}}}}}
@@ -151,6 +155,21 @@ def runs_router(web: WebContext) -> APIRouter:
         """All minds at the end of a turn (0 before the first utterance); empty if there are none."""
         check_run(web, run)
         return await asyncio.to_thread(_minds, web, run, turn)
+
+    @router.get("/{run}/pruning", responses={**NO_RUN, **CONFLICT, **TOO_LONG})
+    async def pruning(
+        run: str,
+        turn: Annotated[int, Query(ge=1, le=10_000_000, description="number of the utterance")],
+        strength: Annotated[float, Query(alias="lambda", ge=0, le=1, allow_inf_nan=False, description="λ")],
+        method: Annotated[Scored, Query(description="what scores the pieces of information")] = "attention",
+        fill: Annotated[Fill, Query(description="what becomes of a piece that would pass the share")] = "skip",
+    ) -> Pruned:
+        """What would be left out of the prompt of a past utterance; no model is asked, and nothing changes."""
+        check_run(web, run)
+        record = await asyncio.to_thread(open_record, web.runs.folder(run))
+        wanted: Any = {"lambda": strength, "method": method, "fill": fill}
+        settings = Pruning.model_validate(wanted)
+        return await web.forecasts.one(lambda: foreseen_at(record, turn, settings))
 
     @router.get("/{run}/story", responses=NO_STORY)
     async def story(

@@ -11,6 +11,7 @@ from persimchat.app.web.context import Viewing
 from persimchat.app.web.insights.chart_cards import Emotions, Openness, ResponseTimes, Scores
 from persimchat.app.web.insights.charts import ChartBox, line, now_or_over_time, over_turns
 from persimchat.app.web.insights.figures import latest, levels_of, longest, numbers_of
+from persimchat.app.web.insights.left_out import LeftOut
 from persimchat.app.web.insights.tiles import Budgets, Tiles
 from persimchat.app.web.looks import colour
 from persimchat.app.web.shared.budgets import budgets, limits_of
@@ -145,7 +146,13 @@ def drawn_from(viewing: Viewing) -> Hashable:
     """A value that changes when the insights' data do; single words of an utterance in progress do not change it."""
     board, turn = viewing.board, viewing.turn
     now = [len(levels.get(turn, ())) for levels in (board.needs, board.emotions, board.openness)]
-    counts = (len(board.scores), len(board.verdicts), board.totals_at(turn).calls, len(board.participants))
+    counts = (
+        len(board.scores),
+        len(board.left_out),
+        len(board.verdicts),
+        board.totals_at(turn).calls,
+        len(board.participants),
+    )
     hands = tuple(sorted(board.hands)) if viewing.newest else ()
     return (turn, viewing.newest, *now, *counts, hands, board.status == "ended")
 
@@ -165,8 +172,10 @@ class _Panel:
             self._tiles = Tiles()
             self._budgets = Budgets()
             self._people = People(viewing)
-            parts = (Needs(viewing), Emotions(viewing), Openness(viewing), Scores(viewing), ResponseTimes(viewing))
-            self._parts = parts
+            self._parts = (
+                *(Needs(viewing), Emotions(viewing), Openness(viewing), Scores(viewing)),
+                *(LeftOut(viewing), ResponseTimes(viewing)),
+            )
 
     async def know_limits(self) -> None:
         """Read which budgets the run has."""

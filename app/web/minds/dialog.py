@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
 from typing import Final
 
 from nicegui import context, ui
@@ -12,10 +13,13 @@ from persimchat.app.web.context import Viewing
 from persimchat.app.web.looks import PART_COLOURS, colour
 from persimchat.app.web.minds import cards
 from persimchat.app.web.minds.cards import kind, made, small, words
+from persimchat.app.web.minds.left_out import left_out_card
 from persimchat.app.web.minds.look import Look, Minds, Node, look, minds_of
+from persimchat.app.web.minds.would_go import show_what_would_go
 from persimchat.app.web.widgets import FIELD, avatar, card, chip, icon_button, named, notify_error
 from persimchat.app.web.words import t
 from persimchat.runs.events import RecalledMemory
+from persimchat.runs.folder.mind_record import MindRecord
 from persimchat.state.errors import PerSimChatError
 from persimchat.state.plain_text import one_line
 
@@ -244,8 +248,18 @@ class _MindDialog:
             cards.need_card(mind)
             cards.short_term_card(mind)
             cards.plan_card(seen)
+        self._draw_left_out(mind)
         recalled_card(mind.recalled)
         tree_card(seen, self.go_to)
+
+    def _draw_left_out(self, mind: MindRecord) -> None:
+        """What the prompt of the utterance of this turn lacked, if this agent said it."""
+        said = self._viewing.board.utterances
+        utterance = said[self._turn - 1] if 0 < self._turn <= len(said) else None
+        spoke = utterance is not None and utterance.speaker == mind.agent and utterance.edited_by is None
+        if mind.pruned is not None or spoke:
+            ask = partial(show_what_would_go, self._viewing, mind.agent, self._turn, mind.pruned)
+            left_out_card(mind.agent, mind.pruned, ask if spoke else None)
 
     def _why_empty(self, agent: str) -> None:
         board = self._viewing.board

@@ -13,9 +13,8 @@ from persimchat.app.web.chat.lines import put_in
 from persimchat.app.web.context import WebContext
 from persimchat.app.web.frame import Frame, disclaimer
 from persimchat.app.web.looks import colour
+from persimchat.app.web.past.compare_settings import changes_of
 from persimchat.app.web.past.run_card import address_of, ending, moment
-from persimchat.app.web.setup.setting_field import label_of, option_of
-from persimchat.app.web.setup.specs import specs
 from persimchat.app.web.shared.formats import dollars, whole
 from persimchat.app.web.shared.navigation import comparison_of, page_of
 from persimchat.app.web.shared.stories import closed, closed_runs
@@ -48,11 +47,7 @@ def facts(comparison: Comparison, a: Record, b: Record) -> None:
             _ends(comparison)
         with card(t("past.settings")):
             if comparison.setup:
-                changes = [
-                    (_named(change.what), _set_to(change.what, change.a), _set_to(change.what, change.b))
-                    for change in comparison.setup
-                ]
-                _table(t("past.settings"), (t("past.what"), "A", "B"), changes)
+                _table(t("past.settings"), (t("past.what"), "A", "B"), changes_of(comparison.setup))
             else:
                 ui.label(t("past.settings_same")).classes("text-sm muted")
     if comparison.notes:
@@ -73,32 +68,6 @@ def _part(comparison: Comparison, a: Record, b: Record) -> None:
             turn = None if parting is None else min(parting.turn, len(record.utterances))
             button = ui.button(t("past.open_at" if parting else "past.open_run", run=name)).props("flat no-caps dense")
             button.props["href"] = page_of(record.path.name, turn)
-
-
-def _setting(what: str) -> str:
-    """The setting that a change is about; empty if it is about something else."""
-    name = what.removeprefix("settings.")
-    return name if name != what and name in specs() else ""
-
-
-def _named(what: str) -> str:
-    name = _setting(what)
-    return label_of(name) if name else spaced(what.removeprefix("settings.").removeprefix("scenario."))
-
-
-def _set_to(what: str, given: object) -> str:
-    """A value in the words of the form."""
-    name = _setting(what)
-    if isinstance(given, bool):
-        return t("past.yes" if given else "past.no")
-    if name and given in specs()[name].options:
-        return option_of(name, str(given))
-    return _value(given)
-
-
-def _value(given: object) -> str:
-    """Any recorded value in short."""
-    return t("past.unknown") if given is None else compact(given)
 
 
 def _ends(comparison: Comparison) -> None:

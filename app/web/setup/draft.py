@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Final
 
 from pydantic import ValidationError
 
@@ -17,11 +17,15 @@ from persimchat.state.configuration import load_settings
 from persimchat.state.document import Document
 from persimchat.state.normalise import visible_form
 from persimchat.state.persona import Persona
+from persimchat.state.pruning import Pruning
 from persimchat.state.relationship import Relationship
 from persimchat.state.scenario import Scenario
 from persimchat.state.settings import Settings
 from persimchat.state.story import Story
 from persimchat.state.validation_errors import input_error
+
+_PRUNING: Final = "pruning"
+"""The setting that is a group; run.json has it only where it is set."""
 
 
 @dataclass
@@ -112,9 +116,11 @@ class Draft:
             scenario = Scenario.model_validate(kept)
         except ValidationError as error:
             raise input_error(error, Scenario, Document(kept), where=f"run {manifest.run}") from None
-        recorded = manifest.settings.model_dump(mode="json")
+        recorded = {_PRUNING: Pruning().model_dump(mode="json"), **manifest.settings.model_dump(mode="json")}
         held = {**usual(base, recorded["mode"], recorded.get("cognition")), "mode": base.mode}
         changed = {name: value for name, value in recorded.items() if name in held and value != held[name]}
+        if isinstance(own := changed.get(_PRUNING), Mapping):
+            changed[_PRUNING] = {name: value for name, value in own.items() if value != held[_PRUNING].get(name)}
         return cls.of(scenario.model_copy(update={"settings": changed}))
 
     @property

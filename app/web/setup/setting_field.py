@@ -10,6 +10,8 @@ from nicegui.elements.mixins.value_element import ValueElement
 
 from persimchat.app.web.setup.checking import offered
 from persimchat.app.web.setup.form import Form, Mark
+from persimchat.app.web.setup.pruning_field import NAME as PRUNING
+from persimchat.app.web.setup.pruning_field import pruning_field
 from persimchat.app.web.setup.specs import NOT_OF_STORIES, Spec, specs
 from persimchat.app.web.widgets import FIELD, SEGMENTS, explained, named
 from persimchat.app.web.words import catalogue, t
@@ -138,6 +140,9 @@ def setting_field(form: Form, name: str, suggestions: Sequence[str] = ()) -> Non
         suggestions: values that are suggested beside a text field.
     """
     spec = specs()[name]
+    if name == PRUNING:
+        pruning_field(form)
+        return
     with ui.row().classes("w-full items-start gap-1 no-wrap") as row:
         with ui.column().classes("grow gap-1 min-w-0"):
             if spec.kind == "switch":

@@ -8,7 +8,7 @@ from persimchat.app.web import words
 from persimchat.app.web.words import catalogue, t
 from persimchat.runs.events import Totals
 from persimchat.runs.reports.charts import Point
-from persimchat.runs.reports.words import trend
+from persimchat.runs.reports.words import spaced, trend
 from persimchat.state.plain_text import clean, one_line
 
 
@@ -101,3 +101,9 @@ def module_name(name: str) -> str:
     """A module's name in the page's language; an unknown one as it is."""
     key = f"minds.module_{name}"
     return t(key) if key in catalogue() else clean(name)
+
+
+def block_name(tag: str) -> str:
+    """The name of a prompt's block in the page's language; another one's tag in words."""
+    key = f"minds.block_{tag}"
+    return t(key) if key in catalogue() else spaced(tag)

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from persimchat.evaluation.statistics.intervals import (
     Estimate,
     bootstrap,
+    bootstrap_mean,
     mean_over_tasks,
     proportion,
     resampled,
@@ -189,3 +190,17 @@ def test_a_statistic_that_is_often_undefined_has_no_interval():
 def test_a_bootstrapped_mean_stays_among_its_values(values: list[float], seed: int):
     low, high = bounds(bootstrap(values, fmean, seed=seed, resamples=99))
     assert min(values) - 1e-9 <= low <= high <= max(values) + 1e-9
+
+
+def test_the_bootstrap_of_a_mean():
+    values = [2.0, 4.0, 6.0, 8.0, 10.0, 12.0]
+    found = bootstrap_mean([*values, None], resamples=1000)
+    assert (found.value, found.n, found.dropped, found.note) == (7.0, 6, 1, "")
+    assert found.method == "percentile bootstrap, 1,000 resamples, seed 0"
+    assert bounds(found) == pytest.approx(bounds(bootstrap(values, fmean)), abs=0.5)
+    assert bootstrap_mean(values, resamples=1000) == bootstrap_mean(values, resamples=1000)
+    assert bounds(bootstrap_mean([1.0, 3.0])) == (1.0, 3.0)
+    assert bounds(bootstrap_mean([5.0, 5.0, 5.0])) == (5.0, 5.0)
+    for few, value, note in ([], None, "there are no values"), ([None, 5.0], 5.0, "one unit has no interval"):
+        found = bootstrap_mean(few)
+        assert (found.value, found.low, found.note) == (value, None, note)

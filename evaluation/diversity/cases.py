@@ -1,0 +1,248 @@
+"""From runs to cases and settings: which runs repeat one set-up, and which settings stand side by side.
+
+A setting whose value differs between runs of one scenario is what is compared; it and all others like it make the
+*setting* of a run. What is the same for all runs of a scenario belongs to the *case*. The seed is neither.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Final
+
+from persimchat.evaluation.diversity.dialogues import Dialogue, dialogue_of, why_left_out
+from persimchat.runs.folder.manifest import Manifest
+from persimchat.runs.folder.reading import read_run
+from persimchat.state.errors import InputError
+from persimchat.state.pruning import Pruning
+from persimchat.state.settings import ABOUT, Settings
+
+SEED: Final = "seed"
+ALIKE: Final = "as given"
+"""The setting of runs that differ in nothing but case and seed."""
+_PRUNING: Final = "pruning"
+_NOT_THE_CASE: Final = ("settings",)
+"""Fields of a recorded scenario that are no part of the set-up by themselves."""
+
+Sets = Mapping[str, Sequence[Dialogue]]
+"""The dialogues of a case, by setting."""
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What runs are compared by.
+
+    Attributes:
+        label: how it is called in tables.
+        pruned: whether pruning leaves anything out.
+        others: the other settings that are compared, as JSON in one form.
+    """
+
+    label: str
+    pruned: bool
+    others: str
+
+
+@dataclass(frozen=True)
+class Cases:
+    """Dialogues by case and setting.
+
+    Attributes:
+        settings: in order of appearance.
+        sets: by case, then by setting; a case may lack settings.
+        notes: what was done so that settings can be compared, a sentence each.
+    """
+
+    settings: Sequence[Setting]
+    sets: Mapping[str, Sets]
+    notes: tuple[str, ...] = ()
+
+    def reference(self, label: str) -> str | None:
+        """The setting with which one is compared; None for the first one.
+
+        It is the one without pruning that is the same in all else, and the first one where there is none.
+        """
+        own = next(one for one in self.settings if one.label == label)
+        same = [one for one in self.settings if not one.pruned and one.others == own.others and one is not own]
+        found = same[0] if own.pruned and same else self.settings[0]
+        return None if found is own else found.label
+
+    def is_gain(self, label: str) -> bool:
+        """Whether the reference of a setting is the same without pruning."""
+        by_label = {one.label: one for one in self.settings}
+        own, other = by_label[label], self.reference(label)
+        return other is not None and own.pruned and not by_label[other].pruned and own.others == by_label[other].others
+
+
+def scenario_key(manifest: Manifest) -> str:
+    """A run's scenario in one form: who talks about what, under which rules."""
+    scenario = manifest.scenario.model_dump(mode="json", by_alias=True)
+    return _canonical({name: value for name, value in scenario.items() if name not in _NOT_THE_CASE})
+
+
+def flat_settings(manifest: Manifest) -> dict[str, Any]:
+    """The settings that shape a run, by name, those of groups as `group.name`; without the seed."""
+    given = manifest.settings.model_dump(mode="json")
+    usual = Settings.model_validate({"mode": manifest.settings.mode}).model_dump(mode="json")
+    found: dict[str, Any] = {}
+    for name, about in ABOUT.items():
+        if about.shapes and name not in (SEED, _PRUNING):
+            value, default = given.get(name, usual.get(name)), usual.get(name)
+            if isinstance(value, Mapping) and isinstance(default, Mapping):
+                found |= {f"{name}.{key}": item for key, item in value.items()}
+            else:
+                found[name] = value
+    pruning = _pruning_of(manifest)
+    shown = pruning.model_dump(mode="json", by_alias=True) if pruning.active else {"lambda": 0.0}
+    return found | {f"{_PRUNING}.{key}": value for key, value in shown.items()}
+
+
+def setting_of(label: str, manifest: Manifest, names: Iterable[str]) -> Setting:
+    """A setting, as one of its runs has it.
+
+    Args:
+        label: how it is called.
+        manifest: of the run.
+        names: the settings that are compared (`differing`).
+    """
+    values = flat_settings(manifest)
+    others = {name: values.get(name) for name in names if not name.startswith(f"{_PRUNING}.")}
+    return Setting(label, _pruning_of(manifest).active, _canonical(others))
+
+
+def _pruning_of(manifest: Manifest) -> Pruning:
+    return Pruning.model_validate(manifest.settings.model_dump(mode="json").get(_PRUNING) or {})
+
+
+def differing(runs: Iterable[tuple[str, Mapping[str, Any]]]) -> list[str]:
+    """The names whose values differ between runs of one scenario, in order of the first run.
+
+    Args:
+        runs: a scenario, and values by name.
+    """
+    seen: dict[tuple[str, str], str] = {}
+    found: dict[str, bool] = {}
+    for scenario, values in runs:
+        for name, value in values.items():
+            written = _canonical(value)
+            found.setdefault(name, False)
+            found[name] |= seen.setdefault((scenario, name), written) != written
+    return [name for name, differs in found.items() if differs]
+
+
+def cases_of(runs: Sequence[tuple[Dialogue, Manifest]]) -> Cases:
+    """Runs by case and setting, by what their run.json says."""
+    scenarios = [scenario_key(manifest) for _, manifest in runs]
+    values = [flat_settings(manifest) for _, manifest in runs]
+    names = differing(zip(scenarios, values, strict=True))
+    titles = _titles(scenarios, [manifest for _, manifest in runs])
+    settings: dict[str, Setting] = {}
+    sets: dict[str, dict[str, list[Dialogue]]] = {}
+    for (dialogue, manifest), scenario, own in zip(runs, scenarios, values, strict=True):
+        label = ", ".join(f"{name}={_plain(own[name])}" for name in names if name in own) or ALIKE
+        settings.setdefault(label, setting_of(label, manifest, names))
+        sets.setdefault(titles[scenario], {}).setdefault(label, []).append(dialogue)
+    return Cases(list(settings.values()), sets)
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """The runs that are measured, and what of them is not.
+
+    Attributes:
+        cases: the dialogues.
+        left_out: runs that do not count, each with the reason.
+        apart: utterances that do not count, by the reason.
+    """
+
+    cases: Cases
+    left_out: Mapping[str, str]
+    apart: Mapping[str, int]
+
+
+def choose(folders: Sequence[Path]) -> Chosen:
+    """Read runs, leave out those that failed or are not over, and divide the rest.
+
+    Raises:
+        InputError: fewer than two runs are given or can be measured, one is given twice or is no run, or no two are of
+            one scenario.
+    """
+    if len(folders) < 2:
+        raise InputError(
+            "diversity is how runs differ, and one run is given", where="RUN", remedy="Give at least two of a scenario."
+        )
+    kept: dict[str, tuple[Dialogue, Manifest]] = {}
+    left_out: dict[str, str] = {}
+    apart: Counter[str] = Counter()
+    for folder in folders:
+        record = read_run(folder)
+        run = record.manifest.run
+        if run in kept or run in left_out:
+            raise InputError(f"the run {run} is given twice", remedy="Leave one of them out.")
+        if why := why_left_out(record):
+            left_out[run] = why
+            continue
+        kept[run] = dialogue_of(record), record.manifest
+        apart.update(kept[run][0].apart)
+    if len(kept) < 2:
+        told = ", ".join(f"{run} ({why})" for run, why in left_out.items())
+        raise InputError(
+            f"{len(kept)} of {len(folders)} runs can be measured", where=told, remedy="Give at least two that are over."
+        )
+    cases = cases_of(list(kept.values()))
+    if all(sum(map(len, by_setting.values())) < 2 for by_setting in cases.sets.values()):
+        raise InputError(
+            "no two runs are of one scenario: each has another topic, other participants or other rules",
+            where="RUN",
+            remedy="Hold a scenario several times with different seeds: persimchat run FILE --seed 1, 2, …",
+        )
+    return Chosen(cases, left_out, apart)
+
+
+def balanced(cases: Cases) -> Cases:
+    """Cases in which all settings have equally many dialogues, as far as equal seeds allow that.
+
+    dist-N falls with the amount of text, so settings with unequal numbers cannot stand side by side. Where at least two
+    seeds are the same in all settings of a case, only their dialogues count; otherwise the case stays as it is.
+    """
+    sets, notes = dict(cases.sets), list(cases.notes)
+    for case, by_setting in cases.sets.items():
+        if len({len(each) for each in by_setting.values()}) > 1:
+            seeds = [[one.seed for one in each] for each in by_setting.values()]
+            shared = set(seeds[0]).intersection(*seeds[1:]) - {None}
+            told_apart = all(len(set(each)) == len(each) for each in seeds)
+            if len(shared) > 1 and told_apart:
+                kept = {name: [one for one in each if one.seed in shared] for name, each in by_setting.items()}
+                gone = sum(map(len, seeds)) - sum(map(len, kept.values()))
+                sets[case] = kept
+                notes.append(f"{case}: {gone} dialogues are left out, because another setting lacks their seeds.")
+            else:
+                numbers = ", ".join(f"{name} {len(each)}" for name, each in by_setting.items())
+                notes.append(
+                    f"{case}: the settings have unequal numbers of dialogues ({numbers}), so dist-N is not given, for "
+                    "it falls with the amount of text. Give equally many of each."
+                )
+    return replace(cases, sets=sets, notes=tuple(notes))
+
+
+def _titles(scenarios: Sequence[str], manifests: Sequence[Manifest]) -> dict[str, str]:
+    """What each scenario is called: its topic, with a number where several have the same."""
+    topics = {key: manifest.scenario.topic for key, manifest in zip(scenarios, manifests, strict=True)}
+    found: dict[str, str] = {}
+    for key, topic in topics.items():
+        same = [other for other, its in topics.items() if its == topic]
+        found[key] = f"{topic} ({same.index(key) + 1})" if len(same) > 1 else topic
+    return found
+
+
+def _canonical(value: Any) -> str:
+    return json.dumps(value, sort_keys=True, ensure_ascii=False)
+
+
+def _plain(value: Any) -> str:
+    if isinstance(value, float):
+        return f"{value:g}"
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

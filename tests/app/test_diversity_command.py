@@ -1,0 +1,218 @@
+"""`persimchat evaluate diversity`: cases and settings, what does not count, and what is refused."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from run_folders import PEOPLE, given, manifest, mind, utterance, write_run
+
+Run = Callable[..., Any]
+RUNS = Path("conversations")
+EVA, BO, LI = PEOPLE
+SCENARIO = manifest()["scenario"]
+
+
+def dialogue(name: str, *texts: str, seed: int = 0, strength: float = 0, topic: str = "Tea?", **about: Any) -> str:
+    """A run in which Eva and Bo say these texts."""
+    said = about.pop("said", None) or [
+        utterance(turn, (EVA, BO)[turn % 2], text) for turn, text in enumerate(texts, start=1)
+    ]
+    settings: dict[str, Any] = {"max_messages": 4, "pattern": "need_to_talk", "model": "offline"}
+    if strength:
+        settings["pruning"] = {"lambda": strength, "method": "length"}
+    minds = about.pop("minds", [])
+    settings |= about.pop("settings", {})
+    scenario = {**SCENARIO, "topic": topic}
+    folder = write_run(RUNS, said, minds, run=name, seed=seed, settings=settings, scenario=scenario, **about)
+    return str(folder)
+
+
+def two_settings(topic: str = "Tea?") -> list[str]:
+    """Two runs without pruning and two with it: the examples of the design, computed by hand."""
+    tag = topic[:3]
+    pruned = {"lambda": 0.6, "method": "length", "units": 4, "removed": 1, "words": 40, "words_removed": 10}
+
+    def minds(scores: Sequence[Sequence[int]] = ()) -> list[dict[str, Any]]:
+        checks = [
+            {"scores": [*each], "taken": place == len(scores) - 1, "comment": ""} for place, each in enumerate(scores)
+        ]
+        return [mind(1, EVA, pruned={**pruned, "turn": 1, "items": [], **({"checks": checks} if checks else {})})]
+
+    return [
+        dialogue(f"{tag}-full-0", "a b a b", seed=0, topic=topic),
+        dialogue(f"{tag}-full-1", "a b c", seed=1, topic=topic),
+        dialogue(f"{tag}-less-0", "a b d", seed=0, strength=0.6, topic=topic, minds=minds([(8, 8, 8), (2, 3, 4)])),
+        dialogue(f"{tag}-less-1", "c c", seed=1, strength=0.6, topic=topic, minds=minds([(1, 1, 1)])),
+    ]
+
+
+def found(done: Any) -> dict[tuple[str, str], Any]:
+    """Values of cases by setting and measure."""
+    data: Mapping[str, Any] = json.loads(done.out)
+    return {(one["setting"], one["measure"]): one["value"] for one in data["values"] if one["unit"] == "case"}
+
+
+FULL, LESS = "pruning.lambda=0", "pruning.lambda=0.6"
+
+
+def test_settings_of_one_case_stand_side_by_side(command: Run) -> None:
+    values = found(command("evaluate", "diversity", *two_settings(), "--json", "--embedding", "lexical"))
+    assert {n: values[FULL, f"dist_{n}"] for n in (1, 2, 3)} == {1: 3 / 7, 2: 3 / 5, 3: 1.0}
+    assert values[LESS, "dist_1"] == pytest.approx(4 / 5)
+    assert values[FULL, "dist_1_cut"] == pytest.approx(2 / 4), "each is cut to two words: a b, a b"
+    assert values[LESS, "dist_1_cut"] == pytest.approx(3 / 4)
+    assert values[LESS, "exclusive_1"] == pytest.approx(1 / 4)
+    assert values[LESS, "exclusive_2"] == pytest.approx(2 / 3)
+    assert values[LESS, "exclusive_3"] == 1.0
+    assert values[LESS, "dist_3_gain"] == 0.0
+    assert (values[FULL, "words_left_out"], values[LESS, "words_left_out"]) == (0.0, 0.25)
+    assert values[LESS, "inconsistency"] == pytest.approx((3 + 1) / 2), "what was said"
+    assert values[LESS, "inconsistency_first"] == pytest.approx((8 + 1) / 2)
+    assert values[FULL, "inconsistency"] is None
+    assert (values[FULL, "len"], values[LESS, "len"]) == (3.5, 2.5)
+    assert (FULL, "exclusive_1") not in values, "the reference is compared with itself only in groups"
+
+
+def test_what_is_printed(command: Run) -> None:
+    done = command("evaluate", "diversity", *two_settings(), "--embedding", "lexical", "--out", "res")
+    assert "4 dialogues in 1 case, 2 settings" in done.out
+    assert "lexical: words, not meanings; not comparable with published sim" in done.out
+    assert "95 % interval" not in done.out, "one case has none"
+    with (Path("res") / "diversity.csv").open(encoding="utf-8", newline="") as file:
+        rows = {(row["setting"], row["measure"]): row for row in csv.DictReader(file)}
+    assert float(rows[FULL, "dist_2"]["value"]) == 0.6
+    assert rows[FULL, "dist_2"]["runs"] == '["Tea-full-0", "Tea-full-1"]'
+    assert rows[FULL, "inconsistency"]["missing"] == "nothing was checked"
+
+
+def test_two_cases_have_intervals_and_paired_differences(command: Run) -> None:
+    runs = [*two_settings(), *two_settings("Coffee?")]
+    data = json.loads(command("evaluate", "diversity", *runs, "--json").out)
+    means = {(one["setting"], one["measure"]): one for one in data["settings"]}
+    dist = means[LESS, "dist_1"]
+    assert (dist["n"], dist["against"], dist["difference"]["n"]) == (2, FULL, 2)
+    assert dist["difference"]["value"] == pytest.approx(4 / 5 - 3 / 7)
+    assert dist["low"] == pytest.approx(dist["value"]), "both cases are the same"
+    assert means[FULL, "dist_1"]["difference"] is None
+    assert "differences from the reference" in command("evaluate", "diversity", *runs).out
+
+
+def test_positions(command: Run) -> None:
+    runs = [dialogue("one", "tea now", "no tea"), dialogue("two", "tea now", "yes", "well"), dialogue("three", "tea")]
+    data = json.loads(command("evaluate", "diversity", *runs, "--json", "--positions").out)
+    values = {(one["who"], one["measure"]): one for one in data["values"] if one["unit"] == "position"}
+    assert values["1", "dist_1"]["value"] == pytest.approx(2 / 5)
+    assert values["2", "dist_1"]["value"] == 1.0
+    assert values["2", "dist_1"]["dialogues"] == 2
+    assert ("3", "sim") not in values, "one dialogue alone reaches it"
+    assert "By position in the dialogue" in command("evaluate", "diversity", *runs, "--positions").out
+
+
+def test_groups_compare_the_reference_with_itself(command: Run) -> None:
+    runs = [dialogue(f"run-{seed}", text, seed=seed) for seed, text in enumerate(["a b", "a c", "a b", "d e", "f"])]
+    done = command("evaluate", "diversity", *runs, "--json", "--group", "2")
+    values, notes = found(done), json.loads(done.out)["notes"]
+    assert values["as given", "dist_1"] == pytest.approx((3 / 4 + 1) / 2)
+    assert values["as given", "exclusive_1"] == pytest.approx(2 / 4)
+    assert any("1 dialogues fill no group of 2" in note for note in notes)
+    assert "smaller group" in command("evaluate", "diversity", *runs, "--group", "9").error
+
+
+def test_words_of_others_do_not_count_and_are_counted(command: Run) -> None:
+    said = [
+        utterance(1, EVA, "tea please"),
+        utterance(2, BO, "secret", heard_by=[EVA]),
+        given(3, "Moderator", "go on"),
+        given(4, LI, "hello"),
+        utterance(5, BO, "put in", edited_by="moderator"),
+    ]
+    runs = [dialogue("one", said=said), dialogue("two", "tea please")]
+    data = json.loads(command("evaluate", "diversity", *runs, "--json").out)
+    assert data["left_out"]["utterances"] == {"whispers": 1, "words of the moderator": 2, "words of people": 1}
+    assert found(command("evaluate", "diversity", *runs, "--json"))["as given", "dist_1"] == 0.5
+    assert "1 whispers" in command("evaluate", "diversity", *runs).out
+
+
+def test_runs_that_failed_are_left_out_by_name(command: Run) -> None:
+    runs = [
+        dialogue("one", "tea"),
+        dialogue("two", "coffee"),
+        dialogue("broken", "water", stop_reason="error"),
+        dialogue("open", "milk", stop_reason=None),
+        dialogue("silent", said=[utterance(1, BO, "psst", heard_by=[EVA])]),
+    ]
+    done = command("evaluate", "diversity", *runs)
+    told = "Left out: broken (it failed), open (it is not over), silent (no agent said anything that all heard)."
+    assert told in done.out
+    assert found(command("evaluate", "diversity", *runs, "--json"))["as given", "dist_1"] == 1.0
+
+
+def test_unequal_numbers(command: Run) -> None:
+    full = [dialogue(f"full-{seed}", f"tea {seed}", seed=seed) for seed in range(3)]
+    less = [dialogue(f"less-{seed}", f"milk {seed}", seed=seed, strength=0.6) for seed in (0, 1)]
+    done = command("evaluate", "diversity", *full, *less, "--json")
+    assert any(
+        "1 dialogues are left out, because another setting lacks their seeds" in n
+        for n in json.loads(done.out)["notes"]
+    )
+    assert found(done)[FULL, "dist_1"] == pytest.approx(3 / 4)
+    other = dialogue("less-9", "milk 9", seed=9, strength=0.6)
+    done = command("evaluate", "diversity", *full, less[0], other, "--json")
+    values, notes = found(done), " ".join(json.loads(done.out)["notes"])
+    assert values[FULL, "dist_1"] is None
+    assert values[FULL, "sim"] is not None
+    assert values[LESS, "max_similarity"] is not None
+    assert f"unequal numbers of dialogues ({FULL} 3, {LESS} 2)" in notes
+    assert "max_similarity grows with their number" in notes
+
+
+def test_texts_without_embedding_are_counted(command: Run) -> None:
+    runs = [dialogue("one", "tea"), dialogue("two", "tea"), dialogue("three", " ")]
+    done = command("evaluate", "diversity", *runs, "--json", "--embedding", "lexical")
+    assert any("1 dialogues have no words that lexical can compare" in note for note in json.loads(done.out)["notes"])
+    assert found(done)["as given", "sim"] == pytest.approx(1.0)
+
+
+def test_other_settings_are_compared_too(command: Run) -> None:
+    runs = [
+        dialogue(f"{mode}-{seed}", "tea", seed=seed, settings={"model_temperature": heat})
+        for mode, heat in (("cool", 0.8), ("hot", 1.0))
+        for seed in (0, 1)
+    ]
+    data = json.loads(command("evaluate", "diversity", *runs, "--json").out)
+    assert [*data["cases"]["Tea?"]] == ["model_temperature=0.8", "model_temperature=1"]
+
+
+def test_texts_are_data(command: Run) -> None:
+    runs = [dialogue(f"run-{seed}", "tea", seed=seed, topic="=1+1 [bold]\x1b[2J") for seed in (0, 1)]
+    command("evaluate", "diversity", *runs, "--out", "res")
+    assert "'=1+1" in (Path("res") / "diversity.csv").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("one",), "diversity is how runs differ, and one run is given"),
+        (("one", "one"), "the run one is given twice"),
+        (("one", "gone"), "there is no run"),
+        (("one", "apart"), "no two runs are of one scenario"),
+        (("one", "broken"), "1 of 2 runs can be measured"),
+        (("one", "two", "--embedding", "minilmm"), "Did you mean 'minilm'?"),
+        (("one", "two", "--embedding", ""), "unknown embedding"),
+        (("one", "two", "--tokens", "signs"), "--tokens"),
+        (("one", "two", "--group", "1"), "--group"),
+        (("one", "."), "it has no run.json"),
+    ],
+)
+def test_bad_input_is_one_line(command: Run, arguments: tuple[str, ...], words: str) -> None:
+    dialogue("one", "tea"), dialogue("two", "tea", seed=1), dialogue("apart", "tea", topic="Milk?")
+    dialogue("broken", "tea", stop_reason="error")
+    done = command("evaluate", "diversity", *arguments)
+    assert done.code == 2
+    assert words in done.error
+    assert "Traceback" not in done.error
