@@ -31,7 +31,8 @@ Reducer = Literal["sum_mean", "mean_mean"]
 EXTRA: Final = "pruning"
 WHERE: Final = "pruning.scorer"
 _PACKAGES: Final = ("gguf", "tokenizers")
-_OTHERWISE: Final = "set pruning.method=embedding"
+_OF_FOLDERS: Final = "persimchat.models.attention.torch_rows"
+OTHERWISE: Final = "set pruning.method=embedding"
 _GET: Final = f"persimchat models get {SMOLLM2}"
 
 
@@ -100,7 +101,7 @@ def check_scorer(name: str) -> None:
     """
     path = _path(name)
     if path.is_dir():
-        _check_folder(path)
+        import_module(_OF_FOLDERS).check_folder(path)
         return
     _check_installed(name)
     check_file(path)
@@ -134,7 +135,6 @@ def scorer_of(name: str) -> Scorer:
     """
     path = _path(name)
     if path.is_dir():
-        _check_folder(path)
         return _load_folder(path)
     _check_installed(name)
     check_file(path)
@@ -276,21 +276,9 @@ def _path(name: str) -> Path:
 
 def _check_installed(name: str) -> None:
     if not all(find_spec(package) for package in _PACKAGES):
-        raise MissingExtraError(f"the scorer {shown(name)}", EXTRA, otherwise=_OTHERWISE)
-
-
-def _check_folder(path: Path) -> None:
-    if not (path / "config.json").is_file():
-        raise InputError(
-            f"the folder {shown(str(path))} holds no model of transformers: it has no config.json",
-            where=WHERE,
-            remedy="Give the folder of a model, or the path of a .gguf file.",
-        )
-    if not all(find_spec(package) for package in ("torch", "transformers")):
-        raise MissingExtraError(f"the scorer {shown(str(path))}", "pruning-torch", otherwise=_OTHERWISE)
+        raise MissingExtraError(f"the scorer {shown(name)}", EXTRA, otherwise=OTHERWISE)
 
 
 def _load_folder(path: Path) -> Scorer:
-    module = import_module("persimchat.models.attention.torch_rows")
-    loaded: Scorer = module.load_folder(path)
+    loaded: Scorer = import_module(_OF_FOLDERS).load_folder(path)
     return loaded
