@@ -30,7 +30,7 @@ Reducer = Literal["sum_mean", "mean_mean"]
 EXTRA: Final = "pruning"
 WHERE: Final = "pruning.scorer"
 _PACKAGES: Final = ("gguf", "tokenizers")
-_OTHERWISE: Final = "set pruning.method=embedding"
+OTHERWISE: Final = "set pruning.method=embedding"
 _GET: Final = f"persimchat models get {SMOLLM2}"
 
 
@@ -96,7 +96,7 @@ def check_scorer(name: str) -> None:
     path = _path(name)
     if not path.is_dir():
         if not all(find_spec(package) for package in _PACKAGES):
-            raise MissingExtraError(f"the scorer {shown(name)}", EXTRA, otherwise=_OTHERWISE)
+            raise MissingExtraError(f"the scorer {shown(name)}", EXTRA, otherwise=OTHERWISE)
         check_file(path)
         return
     if not (path / "config.json").is_file():
