@@ -44,6 +44,7 @@ def asked() -> dict[str, type[BaseModel]]:
             judgement.Reflection,
             judgement.Plan,
             judgement.Score,
+            judgement.Inconsistency,
             assessment.DimensionScore,
             assessment.ChangeScore,
             assessment.PairScores,

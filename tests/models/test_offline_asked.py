@@ -77,7 +77,8 @@ def values() -> dict[str, Any]:
         "words": 25,
         "debate": False,
     }
-    return {**common, "leaving": leaving, "similarity": 0.4, **speaking}
+    checking = {"left_out": [common["goals"]], "wording": blocks.wording("Ann Miller", "More trees, please.", [])}
+    return {**common, "leaving": leaving, "similarity": 0.4, **speaking, **checking}
 
 
 async def judged(task: str, settings: Settings) -> BaseModel:
