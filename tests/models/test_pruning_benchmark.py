@@ -8,6 +8,8 @@ import math
 import sys
 from importlib.util import find_spec
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -49,7 +51,8 @@ def test_medians_over_prompts_and_a_paired_difference() -> None:
     assert agreement.difference([CASE] * 8, OWN, ANOTHER, "rho") == "rho: +0.100 [+0.100, +0.100], n 8"
 
 
-def test_readings_are_timed_in_turns() -> None:
+def tiny_llama() -> Llama:
+    """Two layers with random weights and fifty tokens."""
     shape = Shape(layers=2, width=16, heads=4, kv_heads=2, head=4, hidden=24, epsilon=1e-5)
     drawn = np.random.default_rng(1)
 
@@ -57,7 +60,29 @@ def test_readings_are_timed_in_turns() -> None:
         return drawn.normal(size=size).astype(np.float32)
 
     layer = Layer(matrix(16), matrix(32, 16), matrix(16, 16), matrix(16), matrix(48, 16), matrix(16, 24))
-    llama = Llama(shape, matrix(50, 16), [layer, layer], np.ones(2))
+    return Llama(shape, matrix(50, 16), [layer, layer], np.ones(2))
+
+
+class Characters:
+    """A model whose tokens are pairs of characters."""
+
+    def __init__(self) -> None:
+        self.llama = tiny_llama()
+
+    def neutral(self, text: str) -> str:
+        return text
+
+    def encode(self, text: str) -> SimpleNamespace:
+        begins = range(0, len(text), 2)
+        return SimpleNamespace(ids=[ord(text[at]) % 50 for at in begins], begins=np.array(begins))
+
+    def prompt(self, system: str, user: str) -> tuple[list[int], np.ndarray]:
+        found = self.encode(f"{system}{user}")
+        return found.ids, found.begins - len(system)
+
+
+def test_readings_are_timed_in_turns() -> None:
+    llama = tiny_llama()
     asked: list[int] = []
 
     def reading(last: int) -> object:
@@ -104,3 +129,27 @@ def test_prompts_come_from_conversations_of_four_and_need_no_attention() -> None
     found = asyncio.run(agreement.from_words(past[0], asked, "The tower should be mended first."))
     assert {len(scores) for scores in found.values()} == {len(agreement.units_of(past[0].prompt.blocks))}
     assert len(found) == 5
+    case = read_alike(Characters(), past[0], asked)
+    assert len(case.tokens) == len(case.scores[OWN]) == len(found["length"])
+
+
+def read_alike(model: Any, past: agreement.PastPrompt, asked: agreement.Question) -> Case:
+    """The scores of one reading, which are those of a reading for each."""
+    responses = ["The tower.", "No, the park.", "Why not both?", "Who pays?"]
+    case = agreement.from_attention(model, past, asked, responses)
+    system, user = (str(message.text) for message in asked.messages)
+    prompt, begins = model.prompt(system, user)
+    units = agreement.units_of(past.prompt.blocks)
+    places = agreement.spans(user, asked.values["blocks"], units)
+
+    def alone(answer: str) -> np.ndarray:
+        ids = [*prompt, *model.encode(answer).ids]
+        row = model.llama.read(ids, model.llama.cache(len(ids)), last=max(1, len(ids) - len(prompt)))
+        return np.array(agreement.per_piece("", row[: len(prompt)], begins, places, "sum_mean"))
+
+    assert case.scores[END] == pytest.approx(alone(""), abs=1e-5)
+    assert case.scores[ANOTHER] == pytest.approx(alone(responses[3]), abs=1e-5)
+    assert case.scores["another model's words"] == pytest.approx(alone(past.text), abs=1e-5)
+    assert case.scores[OWN] == pytest.approx(np.mean([alone(words) for words in responses[:3]], axis=0), abs=1e-5)
+    assert sum(case.scores["the first half of the layers, one response"]) < sum(case.scores["one of these three"])
+    return case
