@@ -28,7 +28,8 @@ def diversity_shown(found: Tables) -> dict[str, Any]:
     if found.diversity is None:
         return {}
     measured = found.diversity.found
-    tables = [*_tables(measured), *published_shown(found, found.diversity.values_by_levels())]
+    tables = list(_tables(measured)) if measured.values else []
+    tables += published_shown(found, found.diversity.values_by_levels())
     return {"tables": tables, "embedding": measured.embedding, "notes": measured.notes}
 
 

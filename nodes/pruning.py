@@ -210,16 +210,17 @@ async def _scores(
         system, user = (str(message.text) for message in fitting.messages)
         # The pieces stand in the prompt in this order, so their places are found by one search.
         places = spans(user, fitting.values["blocks"], units)
-        read = await asyncio.to_thread(scorer.scores, system, user, places, responses)
-        if not all(map(math.isfinite, read.values)):
-            raise ModelError(
-                "the attention that was read holds no numbers",
-                model=f"attention:{pruning.scorer}",
+        try:
+            read = await asyncio.to_thread(scorer.scores, system, user, places, responses)
+        except ModelError as error:
+            raise type(error)(
+                error.what,
+                model=error.model,
                 agent=mind["name"],
                 module=MODULE,
                 turn=mind["situation"]["turn"],
-                remedy="The scorer's file may be damaged; get it again.",
-            )
+                remedy=error.remedy,
+            ) from error
         return _Scores([rounded(score) for score in read.values], dropped, read.tokens)
     if pruning.method == "embedding":
         nearness = await _nearness(texts, mind, settings, responses)

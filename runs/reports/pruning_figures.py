@@ -47,7 +47,7 @@ class Lacking(_Part):
     agent: str = Field(description="empty for all")
     utterances: int = Field(description="worded from a prompt that was pruned")
     lambdas: list[float] = Field(description="the values of λ that were in force, in order; 0 to 1")
-    methods: list[str] = Field(description="what scored, in order")
+    methods: list[str] = Field(description="what scored, in order; empty if only whole blocks went")
     mean_share: float | None = Field(description="mean share of the scores that went, 0 to 1; null if nothing has any")
     mean_units: float = Field(description="mean removable pieces of information in a prompt")
     mean_removed: float = Field(description="mean pieces of information left out")
@@ -114,7 +114,7 @@ def lacking(spoken: Sequence[Wording], agent: str = "") -> Lacking | None:
         agent=agent,
         utterances=len(own),
         lambdas=list(dict.fromkeys(one.strength for one in own)),
-        methods=list(dict.fromkeys(one.method for one in own)),
+        methods=list(dict.fromkeys(one.method for one in own if one.strength > 0)),
         mean_share=fmean(shares) if shares else None,
         mean_units=fmean(one.units for one in own),
         mean_removed=fmean(one.removed for one in own),
@@ -210,10 +210,11 @@ def without(removed: int, units: int) -> str:
 def left_out(means: Lacking) -> str:
     """The means in a line: "λ 0.6, embedding; 25.0 of 30.0 pieces, 210.0 of 341.0 words an utterance, 59 % of …"."""
     knob = ", ".join(f"{strength:g}" for strength in means.lambdas)
+    by = ", ".join(means.methods) or "whole blocks only"
     pieces = f"{means.mean_removed:,.1f} of {means.mean_units:,.1f} pieces of information"
     words = f"{means.mean_words_removed:,.1f} of {means.mean_words:,.1f} words an utterance"
     share = "" if means.mean_share is None else f", {percent(means.mean_share)} of the scores"
-    return f"λ {knob}, {', '.join(means.methods)}: {pieces}, {words}{share}"
+    return f"λ {knob}, {by}: {pieces}, {words}{share}"
 
 
 def dominant(pruned: Pruned) -> tuple[PrunedItem, float] | None:

@@ -125,13 +125,13 @@ def left_out_of(minds: Sequence[MindRecord]) -> list[LeftOut]:
 
 def _left_out(one: Wording) -> LeftOut:
     pruned = one.pruned
-    scorer = f" of {pruned.scorer}" if pruned.scorer else ""
+    by = f"{pruned.method} of {pruned.scorer}" if pruned.scorer else pruned.method
     share = "" if pruned.share is None else f", {percent(pruned.share)} of the scores"
     words = f"{pruned.words_removed:,} of {pruned.words:,} words"
     return LeftOut(
         turn=pruned.turn,
         sentence=sentence(one, these=True),
-        how=f"λ {pruned.strength:g}, {pruned.method}{scorer}: {words}{share}",
+        how=f"λ {pruned.strength:g}, {by if pruned.strength > 0 else 'whole blocks only'}: {words}{share}",
         warning=dominance(pruned),
         blocks=[
             (

@@ -13,7 +13,7 @@ from persimchat.models.attention.scoring import Scores
 from persimchat.nodes import pruning
 from persimchat.nodes.natural_language import prompt_of as whole_prompt
 from persimchat.prompts.spans import units_of
-from persimchat.state.errors import ModelError
+from persimchat.state.errors import PromptTooLong
 from persimchat.state.settings import Settings
 
 
@@ -22,8 +22,8 @@ class Counting:
 
     name, context = "counting", 100_000
 
-    def __init__(self, context: int = 100_000, value: float = 1.0) -> None:
-        self.context, self.value = context, value
+    def __init__(self, context: int = 100_000) -> None:
+        self.context = context
         self.read: list[tuple[str, list[str], list[str]]] = []
 
     def count(self, system: str, user: str, response: str = "") -> int:
@@ -33,7 +33,7 @@ class Counting:
     def scores(self, system: str, user: str, spans: Sequence[tuple[int, int]], responses: Sequence[str] = ()) -> Scores:
         """Numbers from 1."""
         self.read.append((user, [user[a:b] for a, b in spans], list(responses)))
-        return Scores(tuple(self.value * n for n in range(1, len(spans) + 1)), self.count(system, user))
+        return Scores(tuple(float(n) for n in range(1, len(spans) + 1)), self.count(system, user))
 
 
 @pytest.fixture
@@ -160,11 +160,15 @@ def test_first_responses_come_first_and_the_prompt_lacks_what_went(group: StartG
     assert len(counting.read[0][2]) == 2
 
 
-@pytest.mark.parametrize("value", [float("nan"), float("inf")])
-async def test_scores_that_are_no_numbers_are_an_error_of_the_scorer(
-    monkeypatch: pytest.MonkeyPatch, value: float
-) -> None:
+async def test_an_error_of_the_scorer_names_who_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Broken(Counting):
+        def scores(self, *_: Any) -> Scores:
+            raise PromptTooLong("too long: 9 tokens", model="broken", remedy="Another one.")
+
     mind, chosen = speaker(), settings()
-    monkeypatch.setattr(pruning, "scorer_of", lambda _: Counting(value=value))
-    with pytest.raises(ModelError, match="no numbers"):
+    monkeypatch.setattr(pruning, "scorer_of", lambda _: Broken())
+    with pytest.raises(
+        PromptTooLong, match="too long: 9 tokens .*李雷.*pruning.*broken.*turn 1.* Another one"
+    ) as raised:
         await pruning.pruned(await whole_prompt(mind, chosen), mind, chosen)
+    assert raised.value.agent == "李雷"

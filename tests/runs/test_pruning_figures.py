@@ -114,6 +114,7 @@ def test_without_scores_there_are_no_shares() -> None:
     means = figures.lacking([found])
     assert means is not None
     assert means.mean_share is None
+    assert figures.left_out(means).startswith("λ 0, whole blocks only: 0.0 of 5.0 pieces of information")
     assert (figures.dominance(found.pruned), {length for _, length in figures.bars(found.pruned)}) == ("", {0.0})
 
 
