@@ -89,7 +89,16 @@ async def test_only_what_is_changed_changes(user: User, web: WebContext):
     assert path.read_text(encoding="utf-8") == before.replace("Nová", "Malá")
 
 
-@pytest.mark.parametrize("persona", [find_persona("Jarmila"), ANNA], ids=lambda persona: persona.name)
+REMEMBERING = Persona.model_validate(
+    {
+        **ANNA.model_dump(),
+        "name": "Remembering",
+        "memories": ["The shop closed.", {"text": "I won\na prize.", "importance": 9, "keywords": ["prize"]}],
+    }
+)
+
+
+@pytest.mark.parametrize("persona", [find_persona("Jarmila"), ANNA, REMEMBERING], ids=lambda persona: persona.name)
 async def test_what_is_opened_and_saved_is_the_same(user: User, web: WebContext, persona: Persona):
     library = Library(web.library)
     path = library.add(persona.model_copy(update={"name": "Copied"}))
