@@ -18,8 +18,8 @@ BESIDE: Final = ("max_sim", *(f"exclusive_{n}" for n in ORDERS))
 LEFT_OUT: Final = ("words_left_out", GAIN)
 CHECKED: Final = ("inconsistency", "inconsistency_first")
 _INTERVALS: Final = (
-    "95 % intervals are of means over cases, by bootstrap: 1,000 samples of cases, seed 0. One case has none; of few "
-    "cases they are too narrow."
+    "In brackets: the 95 % interval of a mean over cases, by bootstrap (1,000 samples of cases, seed 0). One case has "
+    "none; of few cases it is too narrow."
 )
 
 
@@ -34,11 +34,13 @@ def diversity_shown(found: Tables) -> dict[str, Any]:
 
 
 def _tables(found: Diversity) -> Iterator[Shown]:
+    if not found.values:
+        return
     yield _plain(
         found,
         "Settings side by side, means over cases",
         SIDE_BY_SIDE,
-        ["Lower sim and higher dist_N mean more diverse conversations."],
+        ["Lower sim and higher dist_N mean more diverse conversations.", _INTERVALS],
     )
     yield _plain(
         found,
@@ -64,12 +66,15 @@ def _tables(found: Diversity) -> Iterator[Shown]:
         rows: list[list[Value]] = [
             [one.setting, one.against or ITSELF, one.estimate.n, *_values(found, one.setting, BESIDE)] for one in beside
         ]
-        notes = ["The reference has the first place in both measures: what of a setting's dialogues is near or new."]
+        notes = [
+            "max_sim: how near a dialogue is to the nearest of the reference. exclusive_N: the share of the different "
+            "N-grams that the reference has not."
+        ]
         yield Shown("Beside the reference", ["setting", "reference", "cases", *BESIDE], rows, notes)
     differences = [row for one in found.means if one.unit == CASE for row in _difference(one)]
     if differences:
         head = ["setting", "reference", "measure", "cases in both", "difference", "95 % interval"]
-        yield Shown("Differences from the reference, paired by case", head, differences, [_INTERVALS])
+        yield Shown("Differences from the reference, paired by case", head, differences)
     positions = [one for one in found.means if one.unit == POSITION and one.measure == "sim"]
     if positions:
         names = SIDE_BY_SIDE[:4]
@@ -83,20 +88,18 @@ def _tables(found: Diversity) -> Iterator[Shown]:
 
 
 def _plain(found: Diversity, caption: str, names: Sequence[str], notes: Sequence[str]) -> Shown:
-    """A table of settings: each measure with its interval, where there is one."""
+    """A table of settings: each measure with its interval in brackets, where there is one."""
     taken = [name for name in names if name in found.measures]
-    intervals = any(one.estimate.low is not None for one in found.means if one.measure in taken)
     rows: list[list[Value]] = []
     for setting in found.cases.settings:
         means = [found.mean(setting.label, name) for name in taken]
         rows.append([setting.label, max((one.estimate.n for one in means if one), default=0), *map(_value, means)])
-    how = [_INTERVALS] if intervals else []
     missing = dict.fromkeys(
         f"{one.case}, {one.setting}: {one.measure} is missing ({one.missing})."
         for one in found.values
         if one.measure in taken and one.value is None and one.unit == CASE
     )
-    return Shown(caption, ["setting", "cases", *taken], rows, [*notes, *how, *missing])
+    return Shown(caption, ["setting", "cases", *taken], rows, [*notes, *missing])
 
 
 def _value(one: Mean | None) -> Value:

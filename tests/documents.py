@@ -30,6 +30,9 @@ NOT_RUN = {
     ("docs/models.md", "persimchat models remove smollm2"): FETCHED,
     ("docs/models.md", "persimchat models try smollm2"): FETCHED,
     ("docs/models.md", f"persimchat models get {HUB_FILE}"): FETCHED,
+    ("docs/pruning.md", "persimchat models get smollm2"): FETCHED,
+    ("docs/pruning.md", "persimchat doctor --set pruning.lambda=0.6"): FETCHED,
+    ("docs/pruning.md", 'persimchat run "Tea or coffee?" -n 3 --messages 4 --set pruning.lambda=0.6'): FETCHED,
     ("docs/models.md", f'persimchat run "Tea or coffee?" --model {HUB_FILE}'): FETCHED,
     (
         "docs/start.md",
@@ -53,6 +56,10 @@ NOT_RUN = {
         "docs/web.md",
         "curl -sN http://127.0.0.1:8080/api/runs/RUN/events",
     ): "the same; RUN is the id of the reader's run",
+    (
+        "docs/pruning.md",
+        'curl -s "http://127.0.0.1:8080/api/runs/RUN/pruning?turn=3&lambda=0.6&method=embedding"',
+    ): "the same: tests/web/test_pruning_api.py asks this address",
     ("docs/stories.md", "persimchat experiment run examples/experiments/one_story.yaml --yes"): EFFECT,
     ("docs/stories.md", "persimchat experiment run examples/experiments/private_word.yaml --yes"): EFFECT,
     ("docs/experiments.md", "RAY_USAGE_STATS_ENABLED=0 ray start --head --port 6379"): CLUSTER,

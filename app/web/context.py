@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from persimchat.app.web.board import Board
+from persimchat.app.web.forecasts import Forecasts
 from persimchat.app.web.live_runs import LiveRun, LiveRuns
 from persimchat.app.web.results import Experiments
-from persimchat.app.web.shared.would_go import Forecasts
 
 
 @dataclass(frozen=True)

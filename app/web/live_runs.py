@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from persimchat.app.web.board import Board, board_of, earlier_totals
-from persimchat.app.web.shared.scorer import refuse_other_scorer
+from persimchat.app.web.scorer import refuse_other_scorer
 from persimchat.models.naming import shown
 from persimchat.models.redaction import redact
 from persimchat.runs.broadcast import Broadcast

@@ -42,8 +42,8 @@ MEASURES: Final[Mapping[str, str]] = {
     **{f"exclusive_{n}": f"share of different {n}-grams that the reference has not, 0–1" for n in ORDERS},
 }
 """The measures, in order of tables, each with what it says."""
-RELATIVE: Final = frozenset({GAIN, "max_sim", *(f"exclusive_{n}" for n in ORDERS)})
-"""Measures that compare with the reference already, so that their differences are not taken."""
+RELATIVE: Final = frozenset({"words_left_out", GAIN, "max_sim", *(f"exclusive_{n}" for n in ORDERS)})
+"""Measures that compare with the reference already, or count against none of it: their differences are not taken."""
 
 
 @dataclass(frozen=True)

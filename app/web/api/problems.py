@@ -11,8 +11,9 @@ from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 
 from persimchat.app.web.api.models import Problem
+from persimchat.app.web.forecasts import TakesTooLong
 from persimchat.app.web.results import NoExperimentError
-from persimchat.app.web.shared.would_go import ClosedError, TakesTooLong
+from persimchat.app.web.shared.would_go import ClosedError
 from persimchat.state.errors import InputError, MachineError, PerSimChatError
 
 RESPONSES: Final[dict[int | str, dict[str, Any]]] = {

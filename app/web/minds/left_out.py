@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Final
 
 from nicegui import ui
 
@@ -12,12 +11,9 @@ from persimchat.app.web.minds.cards import small, words
 from persimchat.app.web.shared.formats import block_name
 from persimchat.app.web.widgets import bar, card
 from persimchat.app.web.words import number, t
-from persimchat.runs.reports.pruning_figures import bars, check_mean, dominant
-from persimchat.state.plain_text import clean, one_line
+from persimchat.runs.reports.pruning_figures import bars, check_mean, dominant, piece
+from persimchat.state.plain_text import one_line
 from persimchat.state.pruning import Check, Pruned, PrunedItem
-
-MOST: Final = 80
-"""Characters of a piece of information that are recorded."""
 
 
 def sentence(agent: str, pruned: Pruned, *, would: bool = False) -> str:
@@ -72,7 +68,7 @@ def pieces(agent: str, pruned: Pruned, *, would: bool = False) -> None:
     method = pruned.method if pruned.strength else "none"
     small(" ".join([t(f"minds.left_by_{method}", value=number(pruned.strength, 2)), *facts]))
     if (most := dominant(pruned)) is not None:
-        small(t("minds.left_dominant", percent=round(most[1] * 100), text=_shown(most[0].text))).mark("left-dominant")
+        small(t("minds.left_dominant", percent=round(most[1] * 100), text=piece(most[0].text))).mark("left-dominant")
     blocks: dict[str, list[tuple[PrunedItem, float]]] = {}
     for item, share in bars(pruned):
         blocks.setdefault(item.block, []).append((item, share))
@@ -101,15 +97,9 @@ def _piece(item: PrunedItem, share: float) -> None:
         if item.removed:
             ui.label(t("minds.left_gone")).classes("sr-only")
         with ui.element("del" if item.removed else "span").classes("left-text words text-xs grow min-w-0") as text:
-            ui.label(_shown(item.text)).classes("clamped")
+            ui.label(piece(item.text)).classes("clamped")
         text.props["title"] = score
         ui.label(score).classes("sr-only")
-
-
-def _shown(text: str) -> str:
-    """The words of a piece without the sign of a list, as text; what the record has cut off is marked."""
-    words = clean(text).removeprefix("- ").replace("\n- ", "\n").strip()
-    return f"{words}…" if len(text) >= MOST else words
 
 
 def _checks(checks: Sequence[Check]) -> None:

@@ -12,7 +12,7 @@ from nicegui import context, ui
 from persimchat.app.web.context import Viewing
 from persimchat.app.web.minds.cards import small
 from persimchat.app.web.minds.left_out import pieces
-from persimchat.app.web.shared.scorer import scorer_missing
+from persimchat.app.web.scorer import scorer_missing
 from persimchat.app.web.shared.would_go import Scored, open_record
 from persimchat.app.web.widgets import FIELD, icon_button, named
 from persimchat.app.web.words import number, t
@@ -110,10 +110,8 @@ class _Dialog:
             self._method = ui.select(words, label=t("setup.pruning_method"), value=method, on_change=self.score)
             self._method.props(f"{FIELD} options-dense").classes("w-full").mark("would-method")
         if self._missing is not None:
-            what = self._missing.what
-            small(f"{t('minds.would_missing')} {what[:1].upper()}{what[1:]}. {self._missing.remedy}").mark(
-                "would-missing"
-            )
+            why = t("setup.pruning_why", what=self._missing.what, remedy=self._missing.remedy)
+            small(why).mark("would-missing")
 
     async def score(self) -> None:
         """Score the pieces by the chosen method, once each, and show what would go."""

@@ -9,8 +9,8 @@ from typing import Any, Final, get_args
 from nicegui import ui
 from nicegui.elements.mixins.value_element import ValueElement
 
+from persimchat.app.web.scorer import scorer_missing
 from persimchat.app.web.setup.form import Form
-from persimchat.app.web.shared.scorer import scorer_missing
 from persimchat.app.web.widgets import FIELD, explained, named, whole_number
 from persimchat.app.web.words import number, t
 from persimchat.state.errors import PerSimChatError
@@ -69,6 +69,7 @@ class _Field:
     def __init__(self, form: Form) -> None:
         self._form = form
         self._missing: PerSimChatError | None = None
+        self._known = self._early = False
         self._showing = False
         self._shows: list[Callable[[Group], None]] = []
         with ui.column().classes("w-full gap-1 pt-1") as self._box:
@@ -109,8 +110,12 @@ class _Field:
         slider.on_value_change(lambda: self._moved(round(float(slider.value or 0), 4)))
 
     def _moved(self, strength: float) -> None:
-        if self._showing or strength == strength_of(group_of(self._form)):
-            return
+        if not self._showing and strength != strength_of(group_of(self._form)):
+            self._early = self._early or not self._known
+            self._moved_to(strength)
+
+    def _moved_to(self, strength: float) -> None:
+        """Take over λ, and a method that can score if the draft's own cannot."""
         method = group_of(self._form)["method"]
         unfit = method == "none" or (method == "attention" and self._missing is not None)
         give(self._form, **{"lambda": strength}, **({"method": INSTEAD} if strength > 0 and unfit else {}))
@@ -195,6 +200,7 @@ class _Field:
     async def _ask(self) -> None:
         """Find out whether attention can score, and say what gets it if not."""
         self._missing = await asyncio.to_thread(scorer_missing)
+        self._known = True
         if self._missing is None or self._note.is_deleted:
             return
         self._note.clear()
@@ -202,6 +208,8 @@ class _Field:
             ui.label(t("setup.pruning_missing")).classes("text-xs")
             why = t("setup.pruning_why", what=self._missing.what, remedy=self._missing.remedy)
             ui.label(why).classes("text-xs words")
+        if self._early:  # the slider was moved before this was known
+            self._moved_to(strength_of(group_of(self._form)))
         self._show()
 
 
