@@ -30,7 +30,7 @@ Reducer = Literal["sum_mean", "mean_mean"]
 EXTRA: Final = "pruning"
 WHERE: Final = "pruning.scorer"
 _PACKAGES: Final = ("gguf", "tokenizers")
-_OTHERWISE: Final = "set pruning.method=embedding"
+OTHERWISE: Final = "set pruning.method=embedding"
 _GET: Final = f"persimchat models get {SMOLLM2}"
 
 
@@ -53,16 +53,13 @@ class Scorer(Protocol):
     @property
     def name(self) -> str:
         """Its name, as the settings have it."""
-        ...
 
     @property
     def context(self) -> int:
         """The most tokens that it reads."""
-        ...
 
     def count(self, system: str, user: str, response: str = "") -> int:
         """The tokens of a prompt under its chat template, and of a response to it."""
-        ...
 
     def scores(
         self,
@@ -87,7 +84,6 @@ class Scorer(Protocol):
             PromptTooLong: prompt and response pass the context.
             ModelError: the model gives no numbers, or a response has no token.
         """
-        ...
 
 
 def check_scorer(name: str) -> None:
@@ -100,7 +96,7 @@ def check_scorer(name: str) -> None:
     path = _path(name)
     if not path.is_dir():
         if not all(find_spec(package) for package in _PACKAGES):
-            raise MissingExtraError(f"the scorer {shown(name)}", EXTRA, otherwise=_OTHERWISE)
+            raise MissingExtraError(f"the scorer {shown(name)}", EXTRA, otherwise=OTHERWISE)
         check_file(path)
         return
     if not (path / "config.json").is_file():
