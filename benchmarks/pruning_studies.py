@@ -1,15 +1,15 @@
 """What pruning leaves out, and what becomes of attention then: studies on the prompts of recorded runs.
 
 Run: `python benchmarks/pruning_studies.py [RUN…] [--scorer smollm2] [--turns 3] [--query response] [--lambdas 0.6]`.
-The prompts of the last utterances of each run are made again and scored; no model is asked. Without a run, a short
+The prompts of the last utterances of each run are made again and scored; no model speaks. Without a run, a short
 conversation is held with the offline model. These are the studies of Chu, Chen and Nakayama that no setting reaches:
 
 - which pieces go, by the reducer (sum_mean, mean_mean: figure 4a) and by order (descending, ascending, random: figures
   2b and 2c): shares of pieces and words, what is left, and how far the choice is that of sum_mean, descending;
 - what becomes of attention once they are gone (figure 4b): the scores of what is left, scored anew, as a share of all
   scores before, and the share of the three best;
-- what one piece does (figure 4c): prompts that keep the best or the worst piece of a block and no other. Words for them
-  need a model (`kept_alone` and `worded`), which a run of this file does not ask.
+- what one piece does (figure 4c): prompts that keep the best or the worst piece of a block and no other. With
+  `--word MODEL`, that model words each of them ten times (`--times`), and dist-3 says how different the words are.
 
 Diversity under another reducer or order would need conversations held with it; it is not measured here. Not built at
 all: ten candidates at once, blocks of 250 or 750 words, and other names (tables 3 and 5).
@@ -32,8 +32,10 @@ from typing import Final, Literal
 from langchain_core.messages import BaseMessage
 
 import persimchat
+from persimchat.evaluation.diversity.ngrams import Vocabulary, dist
 from persimchat.evaluation.published.figures import figures
 from persimchat.models.attention.scoring import Scorer, scorer_of
+from persimchat.models.registry import close_models, ready_model
 from persimchat.nodes.pruning import Prompt
 from persimchat.prompts.fitting import Question
 from persimchat.prompts.spans import Unit, spans, units_of, without
@@ -42,6 +44,7 @@ from persimchat.runs.run.past_prompts import PastPrompt, past_prompts
 from persimchat.state.errors import InputError, MissingExtraError
 from persimchat.state.pruning import Order, rounded, select
 from persimchat.state.repetition import words
+from persimchat.state.settings import Settings
 
 Reducer = Literal["sum_mean", "mean_mean"]
 REDUCERS: Final[tuple[Reducer, ...]] = ("sum_mean", "mean_mean")
@@ -228,10 +231,55 @@ def kept_alone(scene: Scene, scores: Sequence[float], tag: str, *, best: bool) -
     return scene.lacking(n for n in range(len(scene.units)) if n != kept)
 
 
+@dataclass(frozen=True)
+class Alone:
+    """How different words are with one piece of information alone, as a mean over prompts.
+
+    Attributes:
+        kept: what was kept: a block's best or worst piece, or "nothing".
+        prompts: how many prompts have such a block.
+        dist_3: different 3-grams over all 3-grams of a prompt's wordings; None if there is none.
+    """
+
+    kept: str
+    prompts: int
+    dist_3: float | None
+
+
+async def retain_one(scenes: Sequence[Scene], scorer: Scorer, word: Word, times: int) -> list[Alone]:
+    """How different words are with nothing left, and with the best or worst piece of each block alone."""
+    each: dict[str, list[float | None]] = {}
+    for scene in scenes:
+        scores = scene.scores(scorer)
+        alone = {"nothing": scene.lacking(range(len(scene.units)))}
+        for tag, best in product(dict.fromkeys(unit.tag for unit in scene.units), (True, False)):
+            kept = kept_alone(scene, scores, tag, best=best)
+            if kept is not None:
+                alone[f"{tag}, {'best' if best else 'worst'}"] = kept
+        for name, one in alone.items():
+            texts = await worded(one, word, times)
+            vocabulary = Vocabulary()
+            each.setdefault(name, []).append(dist([[vocabulary.numbers(words(text))] for text in texts], 3))
+    return [
+        Alone(name, len(found), fmean(there) if (there := [one for one in found if one is not None]) else None)
+        for name, found in each.items()
+    ]
+
+
 async def worded(scene: Scene, word: Word, times: int) -> list[str]:
     """What a model says from a scene, with a seed of its own each time."""
     asked = scene.question.messages
     return list(await asyncio.gather(*(word(asked, seed) for seed in range(times))))
+
+
+def spoken_by(model: str) -> Word:
+    """Words of a model, by its name."""
+
+    async def word(messages: Sequence[BaseMessage], seed: int) -> str:
+        client = await ready_model(model, Settings(model=model, seed=seed), streaming=False)
+        return str((await client.ainvoke(list(messages))).text)
+
+    return word
 
 
 def _mean(values: Iterable[float]) -> float:
@@ -269,6 +317,16 @@ def print_after(rows: Sequence[After]) -> None:
         print(f"{row.strength:6g}{row.removed:13.2f}{row.lost:12.2f}{beside:>11s}{_shown(row.best):>12s}")
 
 
+def print_alone(rows: Sequence[Alone]) -> None:
+    """Print what one piece does, with what is published."""
+    print(f"{'kept':34s}{'prompts':>8s}{'dist-3':>9s}")
+    for row in rows:
+        print(f"{row.kept:34s}{row.prompts:8d}{_shown(row.dist_3):>9s}")
+    table = next((one for one in figures("pruning").tables if "one piece" in one.about), None)
+    for published in table.rows if table else ():
+        print(f"published, of whole dialogues, kept {published.of or published.name}: {published.values[0]:.3f}")
+
+
 def _shown(value: float | None, none: str = "–") -> str:
     return f"{value:.2f}" if value is not None else none
 
@@ -289,6 +347,8 @@ def main() -> None:
     parser.add_argument("--scorer", default="smollm2")
     parser.add_argument("--turns", type=int, default=3, help="last utterances of each run")
     parser.add_argument("--query", choices=("response", "prompt"), default="response")
+    parser.add_argument("--word", metavar="MODEL", help="the model that words prompts with one piece alone")
+    parser.add_argument("--times", type=int, default=10, help="wordings of each such prompt")
     parser.add_argument("--lambdas", type=float, nargs="+", default=STRENGTHS)
     given = parser.parse_args()
     try:
@@ -303,6 +363,15 @@ def main() -> None:
     print(f"{len(scenes)} prompts with {pieces:.0f} removable pieces on average; scorer {given.scorer}")
     print_goes(what_goes(scenes, scorer, given.lambdas))
     print_after(after_removal(scenes, scorer, given.lambdas))
+    if given.word:
+        print_alone(asyncio.run(_with_words(scenes, scorer, given.word, given.times)))
+
+
+async def _with_words(scenes: Sequence[Scene], scorer: Scorer, model: str, times: int) -> list[Alone]:
+    try:
+        return await retain_one(scenes, scorer, spoken_by(model), times)
+    finally:
+        await close_models()
 
 
 if __name__ == "__main__":

@@ -32,6 +32,7 @@ from persimchat.experiments.place import ITEMS, TABLES, Changes, Place, Standing
 from persimchat.experiments.plan import Plan, plan
 from persimchat.experiments.positions import stance_numbers
 from persimchat.experiments.report import Section, write_report
+from persimchat.experiments.report_diversity import diversity_shown
 from persimchat.experiments.report_stories import stories_shown
 from persimchat.experiments.robustness import Robustness, answers_are_compared
 from persimchat.experiments.stories import check_stories
@@ -65,8 +66,9 @@ class Results:
 
         Args:
             table: `cells`, `measures`, `groups` or `comparisons`; where a judge compares pairs, `pairs` and `contests`;
-                where there are polls or positions, `polls` and `stances`; with measures of stories, `parts`; where
-                wording, order, model or seed are varied, `flips` and `contrasts`.
+                where there are polls or positions, `polls` and `stances`; with measures of stories, `parts`; with
+                diversity, `diversity` and `diversity_settings`; where wording, order, model or seed are varied, `flips`
+                and `contrasts`.
 
         Raises:
             InputError: there is no such table.
@@ -137,8 +139,8 @@ def prepare(experiment: Experiment, out: Path | str = RESULTS, *, many: bool = F
     stance_numbers(experiment)
     check_stories(planned)
     askers = askers_of(planned)
-    of_stories = experiment.measures.story or experiment.measures.attitude
-    if experiment.compare or of_stories or answers_are_compared(planned):
+    over_runs = experiment.measures.story or experiment.measures.attitude or experiment.measures.diversity
+    if experiment.compare or over_runs or answers_are_compared(planned):
         stats()
     model_limits(planned, judges_of(askers))
     needed = estimates(planned)
@@ -275,6 +277,9 @@ def report_on(
     _no_benchmark(place)
     found = tables(experiment, place)
     write_tables(found, place, form)
-    shown = stories_shown(found)
-    write_report(found, place, [Section("stories", "Stories", "stories.html.jinja", shown)] if shown else [])
+    sections = [
+        Section("stories", "Stories", "stories.html.jinja", stories_shown(found)),
+        Section("diversity", "Diversity", "diversity.html.jinja", diversity_shown(found)),
+    ]
+    write_report(found, place, [one for one in sections if one.values])
     return Results(place.path, found, outcome, judged)

@@ -202,6 +202,23 @@ StoryPart = Literal["winners", "supporters", "guesses", "talks", "reciprocity", 
 """What can be measured in a story (`stories.py`)."""
 
 
+class DiversityOf(_Part):
+    """How different the repeated conversations of each case are (`diversity.py`)."""
+
+    embedding: Literal["lexical", "minilm"] | None = Field(
+        default=None, description="for sim; minilm if it is installed, else lexical. No server is asked"
+    )
+    tokens: Literal["words", "whitespace"] = Field(
+        default="words", description="words without case and punctuation, or what stands between white space"
+    )
+    positions: bool = Field(default=False, description="whether the utterances at each position are measured, too")
+    group: Annotated[int, Field(ge=2)] | None = Field(
+        default=None,
+        description="seeds that are measured together; all if unset. With more seeds, the reference is also compared "
+        "with itself",
+    )
+
+
 class Measures(_Part):
     """What is measured in every conversation."""
 
@@ -216,7 +233,15 @@ class Measures(_Part):
     attitude: str | None = Field(
         default=None, description="in stories, the axis whose level is the observed character, for T1 and T2"
     )
+    diversity: DiversityOf | None = Field(
+        default=None, description="how different repeated conversations are: true, or how; arithmetic, too"
+    )
     settings: GivenSettings = Field(default={}, description="settings of the judges' requests, such as context_tokens")
+
+    @field_validator("diversity", mode="before")
+    @classmethod
+    def _as_usual(cls, value: Any) -> Any:
+        return {True: {}, False: None}[value] if isinstance(value, bool) else value
 
     @field_validator("polls")
     @classmethod

@@ -209,7 +209,7 @@ def held_of(
         cell = planned.cell
         held = held_in(cell, standings[cell.id])
         if held is None and estimates is not None:
-            settings = {name: value for name, value in cell.settings.items() if name != ESTIMATED_AS_ONE}
+            settings = {name: value for name, value in cell.settings.items() if name not in ESTIMATED_AS_ONE}
             key = canonical([settings, planned.scenario.model_dump(mode="json", by_alias=True)])
             if key not in typical:
                 typical[key] = _typical(planned, estimates[cell.id])

@@ -14,8 +14,8 @@ from persimchat.runs.reports.estimate import Estimate, estimate
 from persimchat.state.errors import InputError, suggestion
 from persimchat.state.settings import AFTERWARDS, BUDGETS, MODULES
 
-ESTIMATED_AS_ONE = "seed"
-"""The setting that changes no estimate."""
+ESTIMATED_AS_ONE: Final = ("seed", "prompt_order", "model_temperature")
+"""Settings that change no estimate."""
 STEP: Final = 100
 """Characters of a topic within which cells are estimated as one: some 25 tokens of a prompt."""
 
@@ -23,8 +23,8 @@ STEP: Final = 100
 def estimates(plan: Plan) -> dict[str, Estimate]:
     """The estimate of every cell, by its id.
 
-    Cells that differ in their seed alone are estimated once; so are those whose topics and choices differ, but hardly
-    in length, because many tasks would take long otherwise.
+    Cells that differ in their seed alone, or in how much is left out of prompts, are estimated once; so are those whose
+    topics and choices differ, but hardly in length, because many tasks would take long otherwise.
 
     Raises:
         InputError: a cell cannot be held: its message limit leaves no room for a round.
@@ -33,7 +33,9 @@ def estimates(plan: Plan) -> dict[str, Estimate]:
     found: dict[str, Estimate] = {}
     for planned in plan.cells:
         turn = planned.origin.turn if planned.origin is not None else 0
-        settings = {**planned.cell.settings, ESTIMATED_AS_ONE: None}
+        settings = {**planned.cell.settings, **dict.fromkeys(ESTIMATED_AS_ONE)}
+        pruning = planned.settings.pruning  # what is left out is not known before, and counts in full
+        settings["pruning"] = [pruning.asks_first, pruning.checks]
         if "choices" in settings:
             settings["choices"] = [len(settings["choices"]), _length(" ".join(settings["choices"]))]
         scenario = planned.scenario.model_dump(mode="json", by_alias=True)

@@ -201,7 +201,7 @@ class Polling:
 
     def foreseen(self, planned: Planned, turns: Iterable[int]) -> list[Foreseen]:
         """The questions of a cell at these turns, with minds of typical content; cells of one shape share them."""
-        shape = {name: value for name, value in planned.cell.settings.items() if name != ESTIMATED_AS_ONE}
+        shape = {name: value for name, value in planned.cell.settings.items() if name not in ESTIMATED_AS_ONE}
         key = canonical([shape, planned.scenario.model_dump(mode="json", by_alias=True)])
         known, found = self._known.setdefault(key, {}), []
         typical = Typical(planned.scenario, planned.settings, lengths())
@@ -227,7 +227,7 @@ def _typical_of(typical: Typical, persona: Persona, turn: int) -> Standpoint:
         said = [typical.utterance(number) for number in range(1, turn + 1)]
         return listening(persona, typical.scenario, typical.settings, said, turn)
     mind = in_step(typical.mind(persona, turn), situation=typical.situation(persona.name, turn))
-    return minded(mind, typical.memories(turn), turn)
+    return minded(mind, typical.memories(turn, persona), turn)
 
 
 def pollings(plan: Plan) -> list[Polling]:

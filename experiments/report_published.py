@@ -12,8 +12,9 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import Any, Final
 
+from persimchat.evaluation.diversity.measuring import RESAMPLES
 from persimchat.evaluation.published.figures import Direction, FigurePaper, FigureTable, Plain, figures
-from persimchat.evaluation.statistics.intervals import Estimate, bootstrap
+from persimchat.evaluation.statistics.intervals import Estimate, bootstrap_mean
 from persimchat.experiments.comparing import OF_THE_TASK, spread
 from persimchat.experiments.plan import Cell
 from persimchat.experiments.report_table import Shown, Value
@@ -23,7 +24,6 @@ from persimchat.state.pruning import REMOVABLE
 PAPER: Final = "pruning"
 CAUTION: Final = "Another model, other cases: compare directions, not values."
 WITHIN: Final = "within spread"
-_RESAMPLES: Final = 1_000
 
 Levels = tuple[str, ...]
 """The levels of all axes but those of the task, in order of the file."""
@@ -222,7 +222,7 @@ def _change(values: Mapping[tuple[Levels, str], Cases], levels: Levels, of: Leve
     first, second = values[levels, measure], values.get((of, measure), {})
     both = [(first[case], second[case]) for case in first if case in second]
     differences = [a - b for a, b in both if a is not None and b is not None]
-    return bootstrap(differences, fmean, seed=0, resamples=_RESAMPLES)
+    return bootstrap_mean(differences, resamples=RESAMPLES)
 
 
 def _mean(cases: Cases) -> float | None:

@@ -11,17 +11,27 @@ from typing import Any, cast
 
 from pydantic import create_model
 
+from persimchat.evaluation.diversity.measuring import Mean
+from persimchat.evaluation.diversity.measuring import Value as Diverse
 from persimchat.evaluation.tables import reasons, remarks
 from persimchat.experiments.axes import Label
 from persimchat.experiments.beside import Beside
 from persimchat.experiments.comparing import Comparison, Group
+from persimchat.experiments.diversity import CellDiversity
 from persimchat.experiments.measuring import Value
 from persimchat.experiments.pairing import NOT_COMPLETE, Contest, JudgedPair, PairVerdicts
 from persimchat.experiments.place import Standing, stale
 from persimchat.experiments.plan import Cell
 from persimchat.experiments.robustness import AnswerFinding, ContrastFinding
 from persimchat.experiments.stories import Part
-from persimchat.experiments.table_models import ComparisonRow, ContestRow, ContrastRow, FlipRow, Row
+from persimchat.experiments.table_models import (
+    ComparisonRow,
+    ContestRow,
+    ContrastRow,
+    DiversityMeanRow,
+    FlipRow,
+    Row,
+)
 from persimchat.runs.folder.manifest import Manifest
 from persimchat.runs.folder.polls import PollAnswer
 from persimchat.runs.reports.export_columns import column
@@ -174,6 +184,49 @@ def part_row(model: type[Row], axes: Axes, one: Part) -> Row:
             "high": one.estimate.high,
             "method": one.estimate.method,
         }
+    )
+
+
+def diversity_row(model: type[Row], axes: Axes, one: Diverse, found: CellDiversity) -> Row:
+    """A value's row of the table diversity."""
+    task, number = found.tasks[one.case]
+    return model.model_validate(
+        {
+            "case": one.case,
+            "setting": one.setting,
+            **_labels(model, axes, found.levels[one.case, one.setting]),
+            "task": task or None,
+            "round": number,
+            "measure": one.measure,
+            "unit": one.unit,
+            "who": one.who or None,
+            "dialogues": one.dialogues,
+            "value": one.value,
+            "missing": one.missing or None,
+            "embedding": found.found.options.embedding,
+        }
+    )
+
+
+def diversity_mean_row(one: Mean) -> DiversityMeanRow:
+    """The row of a measure and setting in the table diversity_settings."""
+    away = one.difference
+    return DiversityMeanRow(
+        setting=one.setting,
+        measure=one.measure,
+        unit=one.unit,
+        who=one.who or None,
+        cases=one.estimate.n,
+        missing=one.estimate.dropped,
+        mean=one.estimate.value,
+        low=one.estimate.low,
+        high=one.estimate.high,
+        reference=one.against,
+        both=away.n if away else None,
+        difference=away.value if away else None,
+        difference_low=away.low if away else None,
+        difference_high=away.high if away else None,
+        method=one.estimate.method,
     )
 
 

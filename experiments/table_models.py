@@ -92,6 +92,42 @@ class PartRow(Row):
     method: str = column("how the interval is made: Wilson where all values are 0 or 1, else t over tasks")
 
 
+class DiversityRow(Row):
+    """One row per measure of diversity, case and setting: the conversations that differ in the seed alone."""
+
+    case: str = column("the case: task, round, and the levels of axes that make another scenario; else the topic")
+    setting: str = column("the levels of the axes that are compared within a case")
+    task: str | None = column("the id of its task")
+    round: int = column("the draw of tasks", "round")
+    measure: str = column("the measure's name")
+    unit: str = column("what it is a value of: the case, or a position in its dialogues")
+    who: str | None = column("which position, from 1; empty for the case")
+    dialogues: int = column("conversations on which it rests", "conversations")
+    value: float | None = column("the value; empty if it is missing, never 0")
+    missing: str | None = column("why it is missing")
+    embedding: str = column("the embedding of sim and max_sim; lexical knows words, not meanings")
+
+
+class DiversityMeanRow(Row):
+    """One row per measure of diversity and setting: the mean over cases, and the difference from another setting."""
+
+    setting: str = column("the levels of the axes that are compared within a case")
+    measure: str = column("the measure's name")
+    unit: str = column("what it is a value of: the case, or a position in its dialogues")
+    who: str | None = column("which position, from 1; empty for the case")
+    cases: int = column("cases with a value: the unit of the interval", "cases")
+    missing: int = column("cases without a value", "cases")
+    mean: float | None = column("mean over cases")
+    low: float | None = column("lower bound of its 95 % interval (bootstrap over cases); empty with one case")
+    high: float | None = column("upper bound of that interval")
+    reference: str | None = column("the setting with which it is compared: the same without pruning, or the first one")
+    both: int | None = column("cases with values of both settings", "cases")
+    difference: float | None = column("mean of this setting minus the reference over these cases")
+    difference_low: float | None = column("lower bound of its 95 % interval (bootstrap over cases)")
+    difference_high: float | None = column("upper bound of that interval")
+    method: str = column("how the intervals are made")
+
+
 class ComparisonRow(Row):
     """One row per measure and pair of levels: the mean difference over tasks, a minus b."""
 

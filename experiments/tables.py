@@ -10,9 +10,12 @@ from pathlib import Path
 from statistics import fmean
 from typing import Final
 
+from persimchat.evaluation.diversity.cases import SEED
+from persimchat.evaluation.diversity.measuring import MEASURES
 from persimchat.evaluation.transcripts import NothingSaid, of_run
 from persimchat.experiments.beside import Beside
 from persimchat.experiments.comparing import OF_THE_TASK, Comparison, Group, compare, groups
+from persimchat.experiments.diversity import CellDiversity, Told, diversity_of
 from persimchat.experiments.file import Experiment
 from persimchat.experiments.judging import asked_of, spent_on_judging
 from persimchat.experiments.measuring import (
@@ -36,6 +39,8 @@ from persimchat.experiments.rows import (
     comparison_row,
     contest_row,
     contrast_rows,
+    diversity_mean_row,
+    diversity_row,
     flip_row,
     group_row,
     measure_row,
@@ -50,6 +55,8 @@ from persimchat.experiments.table_models import (
     ComparisonRow,
     ContestRow,
     ContrastRow,
+    DiversityMeanRow,
+    DiversityRow,
     FlipRow,
     GroupRow,
     MeasureRow,
@@ -71,9 +78,11 @@ from persimchat.runs.reports.summary import count_words, mean
 CODEBOOK: Final = "codebook.md"
 CSV: Final = "csv"
 
-_SOMETIMES: Final = ("pairs", "contests", "polls", "stances", "parts", "flips", "contrasts")
-"""Tables that an experiment has only if it judges pairs, has polls, positions or measures of stories, or varies what
-should not matter."""
+_SOMETIMES: Final = (
+    "pairs", "contests", "polls", "stances", "parts", "flips", "contrasts", "diversity", "diversity_settings"
+)  # fmt: skip
+"""Tables that an experiment has only if it judges pairs, has polls, positions, measures of stories or of diversity, or
+varies what should not matter."""
 
 
 @dataclass(frozen=True)
@@ -98,6 +107,7 @@ class Tables:
         contests: what the pairs come to.
         robustness: what holds over axes that should not matter.
         beside: published values.
+        diversity: of cases under each setting; None if it is not measured.
         judging: what judges have used.
     """
 
@@ -118,6 +128,7 @@ class Tables:
     contests: Sequence[Contest]
     robustness: Robustness
     beside: Beside
+    diversity: CellDiversity | None
     judging: Totals
 
 
@@ -144,10 +155,14 @@ def tables(experiment: Experiment, place: Place) -> Tables:
     of_parts = list(dict.fromkeys(one for measure in stories for one in measure.parts))
     paired = next((measure for measure in asked if isinstance(measure, PairVerdicts)), None)
     models = _models(axes, paired, polls=bool(polls), stances=bool(stances), stories=bool(stories))
+    if experiment.measures.diversity is not None:
+        models["diversity"] = with_axes(DiversityRow, _unseeded(axes), after="setting")
+        models["diversity_settings"] = DiversityMeanRow
     rows: dict[str, list[Row]] = {name: [] for name in models}
     found: dict[tuple[str, str], list[Value]] = {}
     apart_of: dict[Key, dict[str, float]] = {}
     held: list[Held] = []
+    told: dict[str, Told] = {}
     for cell in locked.cells:
         standing = standings[cell.id]
         words: float | None = None
@@ -158,6 +173,8 @@ def tables(experiment: Experiment, place: Place) -> Tables:
             values += [value for measure in arithmetic for value in measure.of(record, cell)]
             values += [value for measure in recorded for value in measure.values(record)]
             values += [value for measure in stories for value in measure.values(record, cell)]
+            if experiment.measures.diversity is not None:
+                told[cell.id] = Told.of(record, cell)
             for poll in polls:
                 given = given_in(poll.asked, record)
                 rows["polls"] += [answer_row(models["polls"], axes, cell, at, answer) for at, answer in given]
@@ -200,6 +217,12 @@ def tables(experiment: Experiment, place: Place) -> Tables:
     if paired is not None:
         rows["pairs"] += [pair_row(models["pairs"], axes, one, paired) for one in pairs]
         rows["contests"] += [contest_row(one, paired, beside) for one in counted]
+    diversity = None
+    if (wanted_diversity := experiment.measures.diversity) is not None:
+        diversity = diversity_of(wanted_diversity, axes, locked.cells, told)
+        model = models["diversity"]
+        rows["diversity"] += [diversity_row(model, _unseeded(axes), one, diversity) for one in diversity.found.values]
+        rows["diversity_settings"] += [diversity_mean_row(one) for one in diversity.found.means]
     answers = {**answers_of(standings), **poll_answers_of(rows.get("polls", ()))}
     robust = robustness(axes, locked.cells, answers, comparisons, means)
     if robust.answers:
@@ -225,6 +248,7 @@ def tables(experiment: Experiment, place: Place) -> Tables:
         contests=counted,
         robustness=robust,
         beside=beside,
+        diversity=diversity,
         judging=spent_on_judging(place.path),
     )
 
@@ -249,6 +273,10 @@ def _models(
     if stories:
         found["parts"] = with_axes(PartRow, _apart_from_tasks(axes), after="measure")
     return found
+
+
+def _unseeded(axes: Axes) -> Axes:
+    return {name: labels for name, labels in axes.items() if name != SEED}
 
 
 def _apart_from_tasks(axes: Axes) -> Axes:
@@ -284,7 +312,10 @@ def write_tables(found: Tables, place: Place, form: str = CSV) -> Path:
 
 
 def _named(found: Tables) -> list[Named]:
-    return list(dict.fromkeys([*found.measures, *(one for measure in found.stories for one in measure.parts)]))
+    taken = found.diversity.found.measures if found.diversity is not None else []
+    of_cases = [Named(name, f"Of a case: {MEASURES[name]}.") for name in taken]
+    of_parts = (one for measure in found.stories for one in measure.parts)
+    return list(dict.fromkeys([*found.measures, *of_parts, *of_cases]))
 
 
 def _codebook(found: Tables) -> str:

@@ -67,7 +67,7 @@ def calls_of_mind(shape: Shape, settings: Settings, *, speaks: bool = True) -> d
         speaks: False for the persona judge's mind, which only listens.
     """
     if settings.cognition == "fixed":
-        return {"utterance": shape.always(since=1) / shape.participants} if speaks else {}
+        return _calls_of_speech(shape, settings) if speaks else {}
     debate, thinks = settings.mode == "debate", settings.planning_and_reflection
     heard = shape.heard(settings) if speaks else 1.0
     # Nobody speaks twice in a row; those who were asked do as they chose, except the one who speaks next.
@@ -79,11 +79,7 @@ def calls_of_mind(shape: Shape, settings: Settings, *, speaks: bool = True) -> d
     if settings.memory_filtering:
         calls["memory_filtering"] = heard * shape.always(since=2) + thoughts
     if speaks:
-        calls["utterance"] = shape.always(since=1) / shape.participants
-        if settings.pruning.asks_first:
-            calls["first_response"] = settings.pruning.asks_first * calls["utterance"]
-        if settings.pruning.checks:
-            calls["inconsistency"] = settings.pruning.checks * calls["utterance"]
+        calls |= _calls_of_speech(shape, settings)
     match settings.cognition:
         case "full":
             calls |= {"perception": asked, "focal_points": asked, "emotion": awakens + asked}
@@ -97,6 +93,17 @@ def calls_of_mind(shape: Shape, settings: Settings, *, speaks: bool = True) -> d
             calls |= {"hearing": asked, "appraisal": awakens + asked}
         case "lean":
             calls |= {"reaction": asked, "appraisal": awakens}
+    return calls
+
+
+def _calls_of_speech(shape: Shape, settings: Settings) -> dict[str, Floats]:
+    """Calls with which one mind words its utterances."""
+    uttered = shape.always(since=1) / shape.participants
+    calls = {"utterance": uttered}
+    if settings.pruning.asks_first:
+        calls["first_response"] = settings.pruning.asks_first * uttered
+    if settings.pruning.checks:
+        calls["inconsistency"] = settings.pruning.checks * uttered
     return calls
 
 

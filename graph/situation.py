@@ -81,5 +81,7 @@ def for_step(
     kept: dict[str, Any] = {key: value for key, value in mind.items() if key not in _REPLACED}
     # Pinned memories are recalled, but have their own blocks in prompts and do not count among the memories shown.
     shown = settings.memory_tokens // LEAST_MEMORY_COST + len(kept["pinned"]) if recalls else 0
+    if state["turn"] and "memories" in kept["persona"]:  # they were taken in before the first utterance
+        kept["persona"] = {key: value for key, value in kept["persona"].items() if key != "memories"}
     situation = situation_of(state, kept["name"], settings)
     return in_step(kept, recalled=kept.get("recalled", [])[:shown], situation=situation, **given)

@@ -11,7 +11,13 @@ from langchain_core.runnables import Runnable
 from persimchat.graph.baselines import graph_for
 from persimchat.graph.context import listed, mapped, settings_of, wrong_type
 from persimchat.graph.langgraph_compat import Node
-from persimchat.nodes.assembling import refuse_half_a_story, refuse_people_in_baseline, scenario_of, topic_in
+from persimchat.nodes.assembling import (
+    refuse_half_a_story,
+    refuse_people_in_baseline,
+    refuse_too_many_memories,
+    scenario_of,
+    topic_in,
+)
 from persimchat.personas.scenario import make_scenario
 from persimchat.state.conversation import ConversationInput, append_messages, utterances
 from persimchat.state.errors import InputError, suggestion
@@ -124,6 +130,7 @@ def conversation_node(
     checked: ConversationInput = {**given, "topic": _CHECKED}
     scenario = scenario_of(checked)
     refuse_people_in_baseline(scenario, settings)
+    refuse_too_many_memories(scenario, settings)
     if story is not None:
         return _story_node(scenario, story, settings, topic_from, wanted)
     return ConversationNode(given, settings, topic_from, wanted)

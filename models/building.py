@@ -71,6 +71,7 @@ def _common(name: ModelName, settings: Settings, refused: frozenset[str]) -> dic
         "max_retries": 0,
         "timeout": settings.timeout_s,
         "temperature": settings.model_temperature,
+        "top_p": settings.model_top_p if "top_p" not in refused else None,
         "seed": settings.seed if profile.seed and "seed" not in refused else None,
         "stream_usage": profile.stream_options and "stream_options" not in refused,
         "cached": profile.cached,
@@ -118,7 +119,8 @@ def _langchain(name: ModelName, settings: Settings) -> BaseChatModel:
             remedy=f"Install it with: pip install langchain {PACKAGES[provider]}",
         )
     init_chat_model = import_module("langchain.chat_models").init_chat_model
-    options: dict[str, Any] = {} if settings.model_temperature is None else {"temperature": settings.model_temperature}
+    wanted = {"temperature": settings.model_temperature, "top_p": settings.model_top_p}
+    options: dict[str, Any] = {option: value for option, value in wanted.items() if value is not None}
     try:
         model = init_chat_model(name.model, **options)
     except ImportError as error:

@@ -38,8 +38,8 @@ class Rung(StrEnum):
         return self in (Rung.JSON_MODE, Rung.TEXT)
 
 
-CLIENT_FIELDS: Final = ("seed", "stream_options")
-"""Fields that the client adds to every request, unless the server has refused them."""
+CLIENT_FIELDS: Final = ("seed", "stream_options", "top_p")
+"""Fields that the client adds to every request (`top_p` if it is set), unless the server has refused them."""
 STRICT: Final = "strict"
 """The request for strict adherence to the schema, unless the server has refused it."""
 
@@ -54,6 +54,7 @@ _WORDS: Final[dict[str, re.Pattern[str]]] = {
     Rung.JSON_MODE: re.compile(r"response_?format|json_?.?(object|mode)|grammar", re.I),
     "seed": re.compile(r"\bseed\b", re.I),
     "stream_options": re.compile(r"stream_options|include_usage", re.I),
+    "top_p": re.compile(r"\btop_?p\b", re.I),
     STRICT: re.compile(r"\bstrict\b", re.I),
     **{limit: re.compile(rf"\b{limit}\b", re.I) for limit in TOKEN_LIMITS},
     Bounds.STRINGS: re.compile(r"\b(min|max)_?length\b|\bunsupported (json )?schema features?\b", re.I),
@@ -103,6 +104,7 @@ def sent_with(model: BaseChatModel, name: ModelName, form: Rung | None) -> froze
     """
     profile = profile_of(name)
     added = {"seed": profile.seed, "stream_options": profile.stream_options and form is None}
+    added["top_p"] = getattr(model, "top_p", None) is not None
     sent: set[str] = {field for field in CLIENT_FIELDS if added[field]} - refused_fields(name)
     if form is not None:
         sent.add(form)

@@ -29,7 +29,7 @@ def chat_model(name: str, settings: Settings, *, streaming: bool = True) -> Base
 
     Args:
         name: a model's name (see `naming.parse_model_name`).
-        settings: `seed`, `model_temperature` and `timeout_s` are read.
+        settings: `seed`, `model_temperature`, `model_top_p` and `timeout_s` are read.
         streaming: False for a client that never streams, even if a listener asks for tokens.
 
     Raises:
@@ -71,7 +71,7 @@ async def ready_model(name: str, settings: Settings, *, streaming: bool = True) 
 
 def _key(name: ModelName, settings: Settings, refused: frozenset[str]) -> tuple[Hashable, ...]:
     """The key of a client in the cache."""
-    return (*name.key, settings.seed, settings.model_temperature, settings.timeout_s, refused)
+    return (*name.key, settings.seed, settings.model_temperature, settings.model_top_p, settings.timeout_s, refused)
 
 
 async def close_models() -> None:

@@ -99,6 +99,26 @@ def refuse_people_in_baseline(scenario: Scenario, settings: Settings) -> None:
         )
 
 
+def refuse_too_many_memories(scenario: Scenario, settings: Settings) -> None:
+    """Refuse given memories for which long-term memory has no room beside profile, topic and social goals.
+
+    Raises:
+        InputError: somebody has too many.
+    """
+    if settings.baseline is not None:
+        return
+    for persona in scenario.participants:
+        goals = settings.social_goals and scenario.goals_of(persona)
+        room = settings.ltm_capacity - (3 if goals else 2)
+        if len(persona.memories) > room and not persona.human:
+            raise InputError(
+                f"{persona.name} has {len(persona.memories)} memories, and long-term memory has room for {room} "
+                f"beside profile, topic{' and social goals' if goals else ''}",
+                where=f"participant {persona.name}, field memories",
+                remedy=f"Leave {len(persona.memories) - room} out, or set a greater ltm_capacity.",
+            )
+
+
 def refuse_half_a_story(scenario: Scenario, settings: Settings) -> None:
     """Refuse a story without its section, and a section without its mode.
 
@@ -160,6 +180,7 @@ def assemble(state: Conversation, settings: Settings, thread: str) -> dict[str, 
     again = len(state.get("messages", [])) if state.get("agents") else 0
     simulation = state.get("simulation", "") if not again else ""
     refuse_people_in_baseline(scenario, settings)
+    refuse_too_many_memories(scenario, settings)
     minds = {
         persona.name: _mind(persona, scenario.goals_of(persona) if settings.social_goals else [])
         for persona in scenario.participants

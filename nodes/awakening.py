@@ -5,8 +5,8 @@ from __future__ import annotations
 from persimchat.memory.recollection import remember
 from persimchat.nodes.context import persona_of
 from persimchat.state.emotion import EmotionalState
-from persimchat.state.memory import Memory, MemoryKind, new_memory
-from persimchat.state.mind import Mind, Step
+from persimchat.state.memory import Memory, MemoryKind, given_memories, new_memory
+from persimchat.state.mind import Mind, Recalled, Step
 from persimchat.state.outcomes import NEUTRAL
 from persimchat.state.settings import Settings
 
@@ -14,9 +14,10 @@ _MOST_IMPORTANT = 10
 
 
 async def settle(mind: Step, settings: Settings) -> Step:
-    """Put profile, topic and, if there are any, social goals into long-term memory, in that order; all are recalled.
+    """Put profile, topic and, if there are any, social goals and given memories into long-term memory, in that order.
 
-    Their importance is the greatest, and they are never pruned.
+    All are recalled but the given memories; their importance is the greatest, and they are never pruned. Given memories
+    are as any other; a mind that stays as it is has recalled them all, in their order.
     """
     persona, situation = persona_of(mind), mind["situation"]
     calm = EmotionalState().vector()
@@ -30,12 +31,30 @@ async def settle(mind: Step, settings: Settings) -> Step:
     ]
     if mind["goals"]:
         first.append(made("social_goals", "; ".join(mind["goals"]), []))
-    await remember(settings, situation["simulation"], mind["name"], first)
-    ids = [memory.id for memory in first]
+    given = given_memories(persona)
+    every = [*first, *given]
+    await remember(settings, situation["simulation"], mind["name"], every)
+    update: Step = {
+        "alive": {memory.id: 0 for memory in every},
+        "pinned": [memory.id for memory in first],
+        "unsaved": [memory.model_dump() for memory in every],
+    }
+    if given and settings.cognition == "fixed":
+        update["recalled"] = [_always_recalled(memory) for memory in given]
+    return update
+
+
+def _always_recalled(memory: Memory) -> Recalled:
+    """A given memory as a recalled one; nothing was compared."""
     return {
-        "alive": dict.fromkeys(ids, 0),
-        "pinned": ids,
-        "unsaved": [memory.model_dump() for memory in first],
+        "id": memory.id,
+        "focal_point": 0,
+        "score": 0.0,
+        "recency": 0.0,
+        "importance": 0.0,
+        "relevance": 0.0,
+        "emotional": 0.0,
+        "stm_relevance": 0.0,
     }
 
 

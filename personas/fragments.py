@@ -14,7 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from persimchat.state.document import Document, Location, read_document
 from persimchat.state.errors import InputError, suggestion
-from persimchat.state.persona import Characteristics, KnowledgeLevel, Text
+from persimchat.state.persona import Characteristics, KnowledgeLevel, Memories, Text
 from persimchat.state.validation_errors import input_error
 
 SHIPPED_FRAGMENTS: Final = Path(__file__).parent / "fragments"
@@ -35,6 +35,7 @@ class Fragment(BaseModel):
     )
     speaking_style: Text | None = Field(default=None, description="how these people talk")
     social_goals: list[Text] = Field(default_factory=list, description="what these people want from others")
+    memories: Memories = Field(default_factory=list, description="what these people remember")
 
 
 def merged_with_fragments(document: Document, at: Location, data: Mapping[str, Any], base: Path) -> dict[str, Any]:

@@ -95,7 +95,7 @@ def _without_models(settings: dict[str, Any], people: Sequence[str]) -> dict[str
     return {**rest, "agent_models": kept} if kept else rest
 
 
-_ENTRY = ("persona", "model", "social_goals", "human")
+_ENTRY = ("persona", "model", "social_goals", "memories", "human")
 """Keys of a participant who is named, not written out."""
 
 
@@ -148,7 +148,7 @@ def _participant(document: Document, at: Location, entry: Any, base: Path) -> tu
         if key in entry and not isinstance(entry[key], str):
             raise InputError(f"{key} is not text", where=document.where((*at, key)), remedy="Write a name.")
     persona = find_persona(entry["persona"], base, where=document.where((*at, "persona")))
-    own = {key: entry[key] for key in ("social_goals", "human") if key in entry}
+    own = {key: entry[key] for key in ("social_goals", "memories", "human") if key in entry}
     if own:
         try:
             persona = Persona.model_validate({**persona.model_dump(), **own})

@@ -8,9 +8,12 @@ from typing import Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from persimchat.state.emotion import Level
+from persimchat.state.emotion import EmotionalState, Level
+from persimchat.state.persona import Persona
 
-MemoryKind = Literal["profile", "topic", "social_goals", "perception", "reflection", "plan", "summary", "review"]
+MemoryKind = Literal[
+    "profile", "topic", "social_goals", "perception", "reflection", "plan", "summary", "review", "event"
+]
 
 PINNED: Final[frozenset[str]] = frozenset({"profile", "topic", "social_goals"})
 """Kinds that are never pruned from long-term memory (specification, step 2)."""
@@ -91,3 +94,12 @@ def new_memory(
         depth=depth,
         evidence=[m.id for m in support],
     )
+
+
+def given_memories(persona: Persona) -> list[Memory]:
+    """What a persona remembers from before the conversation, in its order: of kind event, stored calmly."""
+    calm = EmotionalState().vector()
+    return [
+        new_memory(persona.name, 0, "event", given.text, given.keywords, given.importance, calm, index=place)
+        for place, given in enumerate(persona.memories)
+    ]

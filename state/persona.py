@@ -14,9 +14,11 @@ from pydantic import (
     StringConstraints,
     TypeAdapter,
     ValidationError,
+    WithJsonSchema,
     model_validator,
 )
 
+from persimchat.state.emotion import Level
 from persimchat.state.normalise import name_as_written, seen
 
 KnowledgeLevel = Annotated[int, Field(ge=0, le=5)]
@@ -59,6 +61,33 @@ def _is_no(value: Any) -> bool:
         return False
 
 
+class GivenMemory(BaseModel):
+    """What a persona remembers from before the conversation; a text alone has the usual importance and no keywords."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    text: Text = Field(description="what is remembered, one sentence")
+    importance: Level = Field(default=5, description="how important it is to this persona, 0–10")
+    keywords: list[Name] = Field(default_factory=list, max_length=20, description="keywords and standout words")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _text_alone(cls, data: Any) -> Any:
+        return {"text": data} if isinstance(data, str) else data
+
+
+_TEXT_SCHEMA: Final = {"type": "string", "minLength": 1, "maxLength": 4000}
+_MEMORY_SCHEMA: Final = {
+    **{key: value for key, value in GivenMemory.model_json_schema().items() if key != "title"},
+    "description": "with importance and keywords",
+}
+Memories = Annotated[
+    list[GivenMemory],
+    WithJsonSchema({"type": "array", "items": {"anyOf": [_TEXT_SCHEMA, _MEMORY_SCHEMA]}}),
+]
+"""Memories as texts or mappings. Their schema has no references, so that it can be part of another one."""
+
+
 class Persona(BaseModel):
     """A persona's profile; the texts are data and are never interpreted."""
 
@@ -76,6 +105,11 @@ class Persona(BaseModel):
     )
     speaking_style: Text | None = Field(default=None, description="how this persona talks")
     social_goals: list[Text] = Field(default_factory=list, description="what this persona wants from the others")
+    memories: Memories = Field(
+        default_factory=list,
+        exclude_if=lambda value: not value,
+        description="what this persona remembers from before the conversation: texts, or text, importance and keywords",
+    )
     human: bool = Field(default=False, description="whether a person takes this part, whom the program asks for words")
 
     @model_validator(mode="before")

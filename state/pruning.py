@@ -202,7 +202,8 @@ class Check(BaseModel):
     model_config = ConfigDict(frozen=True, extra="ignore")
 
     scores: list[Annotated[int, Field(ge=1, le=10)]] = Field(
-        description="1 to 10 each; 10 contradicts clearly; empty if no answer was usable"
+        description="1 to 10 each; 10 contradicts clearly; [10] if other words repeat what was said, which are not "
+        "checked; empty if no answer was usable"
     )
     comment: str = Field(default="", description="the last answer's")
     taken: bool = Field(description="whether this wording was said")

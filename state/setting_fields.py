@@ -178,6 +178,14 @@ class MainFields(BaseModel):
     model_temperature: Annotated[float | None, About(group="model", changes="resume")] = Field(
         default=None, ge=0, le=2, description="sampling temperature of the model; if unset, the model's own"
     )
+    model_top_p: Annotated[float | None, About(group="model", changes="resume")] = Field(
+        default=None,
+        gt=0,
+        le=1,
+        exclude_if=lambda value: value is None,
+        description="nucleus sampling: the model draws from its likeliest tokens, whose probabilities add up to this; "
+        "if unset, the model's own",
+    )
 
     # The mind
     cognition: Annotated[Cognition, About(group="agents", option="HOW")] = Field(

@@ -30,6 +30,9 @@ NOT_RUN = {
     ("docs/models.md", "persimchat models remove smollm2"): FETCHED,
     ("docs/models.md", "persimchat models try smollm2"): FETCHED,
     ("docs/models.md", f"persimchat models get {HUB_FILE}"): FETCHED,
+    ("docs/pruning.md", "persimchat models get smollm2"): FETCHED,
+    ("docs/pruning.md", "persimchat doctor --set pruning.lambda=0.6"): FETCHED,
+    ("docs/pruning.md", 'persimchat run "Tea or coffee?" -n 3 --messages 4 --set pruning.lambda=0.6'): FETCHED,
     ("docs/models.md", f'persimchat run "Tea or coffee?" --model {HUB_FILE}'): FETCHED,
     (
         "docs/start.md",

@@ -32,8 +32,13 @@ KINDS: dict[str, dict[str, Any]] = {
     "fixed": {"mode": "debate", "cognition": "fixed", "max_messages": 8},
     "story": {"mode": "story", "rounds": 1},
     "played": {"mode": "story", "rounds": 1},
+    "revised": {
+        "max_messages": 6,
+        "pruning": {"lambda": 1, "method": "embedding", "query": "response", "revision": "again"},
+    },
 }
-"""The settings of each kind; in the story that is played, a person is the first host."""
+"""The settings of each kind; in the story that is played, a person is the first host; in what is revised, an utterance
+contradicts a goal that was left out."""
 UTTERANCES = {kind: settings.get("max_messages", 20) for kind, settings in KINDS.items()}
 """How many utterances each has; a story's stages say it."""
 
@@ -189,6 +194,9 @@ async def _follow(task: Mapping[str, Any], strike: Strike) -> dict[str, Any]:
         square = make_scenario("Should the square be free of cars?", default_participants(3))
         stories = {"story": load_story(), "played": with_people(load_story(), ["Aino"])}
         scenario = stories.get(task["kind"], square)
+        if task["kind"] == "revised":
+            goals = {square.participants[0].name: ["win the others for leaving things alone"]}
+            scenario = square.model_copy(update={"social_goals": goals})
         settings = Settings(model="offline", seed=3, **KINDS[task["kind"]])
         events = run_simulation(scenario, settings, out=out, run=RUN, control=control)
     else:

@@ -102,6 +102,7 @@ def _profile(persona: Persona) -> RenderableType:
         "knowledge": ", ".join(f"{field} {level} of 5" for field, level in levels.items()) + stated,
         "speaking style": persona.speaking_style or "",
         "social goals": "\n".join(persona.social_goals),
+        "memories": "\n".join(memory.text for memory in persona.memories),
     }
     for label, value in rows.items():
         if value:

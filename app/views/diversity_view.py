@@ -13,29 +13,29 @@ from persimchat.evaluation.diversity.cases import Chosen
 from persimchat.evaluation.diversity.measuring import CASE, GAIN, MEASURES, POSITION, UNEQUAL, Diversity
 from persimchat.evaluation.diversity.ngrams import ORDERS
 from persimchat.evaluation.statistics.intervals import Estimate
+from persimchat.experiments.report_diversity import BESIDE, CHECKED, CUT, ITSELF, LEFT_OUT, SIDE_BY_SIDE
 from persimchat.runs.reports.words import UNKNOWN, count
 
 HEADINGS: Final = {
     "sim": "sim",
     **{f"dist_{n}": f"dist-{n}" for n in ORDERS},
     **{f"dist_{n}_cut": f"dist-{n}\n(cut)" for n in ORDERS},
-    "len": "words an\nutterance",
-    "duplicated_end": "duplicated\nend",
+    "words": "words an\nutterance",
+    "repeated_end": "repeated\nend",
     "words_left_out": "share of\nwords left out",
     GAIN: "gain in\ndist-3",
     "inconsistency": "inconsistency\n1–10",
     "inconsistency_first": "of first\nwordings",
-    "max_similarity": "max\nsimilarity",
+    "max_sim": "max\nsimilarity",
     **{f"exclusive_{n}": f"exclusive\n{n}-grams" for n in ORDERS},
 }
-BESIDE: Final = "Beside the reference"
-ITSELF: Final = "itself, other seeds"
+_BESIDE: Final = "Beside the reference"
 _TABLES: Final = (
-    ("Each setting by itself", ("sim", "dist_1", "dist_2", "dist_3", "len", "duplicated_end")),
-    ("Every dialogue cut to the words of its case's shortest", tuple(f"dist_{n}_cut" for n in ORDERS)),
-    ("What pruning left out, and what it brought", ("words_left_out", GAIN)),
-    ("Contradictions of what was left out", ("inconsistency", "inconsistency_first")),
-    (BESIDE, ("max_similarity", *(f"exclusive_{n}" for n in ORDERS))),
+    ("Each setting by itself", SIDE_BY_SIDE),
+    ("Every dialogue cut to the words of its case's shortest", CUT),
+    ("What pruning left out, and what it brought", LEFT_OUT),
+    ("Contradictions of what was left out", CHECKED),
+    (_BESIDE, BESIDE),
 )
 _READ: Final = (
     "Lower sim and higher dist-N mean more diverse dialogues. dist-N falls as texts grow: what vanishes when they are "
@@ -66,9 +66,9 @@ def _parts(chosen: Chosen, found: Diversity, look: Look) -> Iterator[RenderableT
         taken = [name for name in names if name in found.measures]
         rows = list(_rows(found, settings, taken))
         if rows:
-            beside = ["reference"] * (title == BESIDE)
+            beside = ["reference"] * (title == _BESIDE)
             columns = ["setting", "cases", *(HEADINGS[name] for name in taken), *beside]
-            if title == BESIDE:
+            if title == _BESIDE:
                 rows = [[*row, found.cases.reference(row[0]) or ITSELF] for row in rows]
             yield table(look, title, columns, rows)
             yield Text("")

@@ -32,18 +32,18 @@ MEASURES: Final[Mapping[str, str]] = {
     "sim": "mean cosine of all pairs of dialogues, −1 to 1; lower is more diverse",
     **{f"dist_{n}": f"different {n}-grams over all {n}-grams, 0–1; higher is more diverse" for n in ORDERS},
     **{f"dist_{n}_cut": f"dist_{n} with every dialogue cut to the words of the case's shortest" for n in ORDERS},
-    "len": "mean words of an utterance",
-    "duplicated_end": "share of dialogues whose last utterance has the words of an earlier one",
+    "words": "mean words of an utterance",
+    "repeated_end": "share of dialogues whose last utterance has the words of an earlier one",
     "words_left_out": "share of the words that might go which pruning left out of the prompts",
     GAIN: "dist_3 minus that of the same settings without pruning: read it against words_left_out",
     "inconsistency": "mean score by which what was said contradicts what was left out, 1–10",
     "inconsistency_first": "the same of first wordings, before any was replaced",
-    "max_similarity": "mean over dialogues of the greatest cosine with one of the reference; lower is more different",
+    "max_sim": "mean over dialogues of the greatest cosine with one of the reference; lower is more different",
     **{f"exclusive_{n}": f"share of different {n}-grams that the reference has not, 0–1" for n in ORDERS},
 }
 """The measures, in order of tables, each with what it says."""
-RELATIVE: Final = frozenset({GAIN, "max_similarity", *(f"exclusive_{n}" for n in ORDERS)})
-"""Measures that compare with the reference already, so that their differences are not taken."""
+RELATIVE: Final = frozenset({"words_left_out", GAIN, "max_sim", *(f"exclusive_{n}" for n in ORDERS)})
+"""Measures that compare with the reference already, or count against none of it: their differences are not taken."""
 
 
 @dataclass(frozen=True)
@@ -205,7 +205,7 @@ class _Work:
         if any(a != b for a, b in self._sizes) or len({a for a, _ in self._sizes}) > 1:
             numbers = " and ".join(map(str, sorted({a for a, _ in self._sizes})))
             found.append(
-                f"The reference has {numbers} dialogues, not as many everywhere: max_similarity grows with their "
+                f"The reference has {numbers} dialogues, not as many everywhere: max_sim grows with their "
                 "number, and exclusive n-grams become fewer."
             )
         if self._ungrouped:
@@ -267,9 +267,9 @@ class _Work:
             for name, most in ((f"dist_{n}", None), (f"dist_{n}_cut", shortest)):
                 yield _dist(blank, name, said, n, most, equal=equal)
         sizes = [len(one) for group in said for dialogue in group for one in dialogue]
-        yield replace(blank, measure="len", value=fmean(sizes))
+        yield replace(blank, measure="words", value=fmean(sizes))
         ends = [ngrams.ends_double(dialogue) for group in said for dialogue in group]
-        yield replace(blank, measure="duplicated_end", value=fmean(ends))
+        yield replace(blank, measure="repeated_end", value=fmean(ends))
         if self._pruned:
             yield _left_out(blank, every, pruned=pruned)
         if self._checked:
@@ -299,9 +299,7 @@ class _Work:
     def _beside(self, blank: Value, pairs: Sequence[tuple[Sequence[Dialogue], Sequence[Dialogue]]]) -> Iterator[Value]:
         """The values of a setting beside the reference: means over pairs of groups, the reference's first."""
         self._sizes |= {(len(a), len(b)) for a, b in pairs}
-        yield _over(
-            blank, "max_similarity", pairs, lambda p: max_similarity(self._matrix(p[0]), self._matrix(p[1])), NOTHING
-        )
+        yield _over(blank, "max_sim", pairs, lambda p: max_similarity(self._matrix(p[0]), self._matrix(p[1])), NOTHING)
         words = [([self._words(one) for one in a], [self._words(one) for one in b]) for a, b in pairs]
         for n in ORDERS:
             yield _over(blank, f"exclusive_{n}", words, partial(_exclusive, n), NO_GRAM)

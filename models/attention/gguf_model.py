@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from persimchat.models.attention.forward import Floats, Layer, Llama
-from persimchat.models.attention.gguf_check import Entries, bytes_of, row_bytes, shape_of, unusable
+from persimchat.models.attention.gguf_check import Entries, row_bytes, shape_of, unusable
 from persimchat.models.attention.gguf_text import CONTROL, chat_template, tokenizer, tokens_of
-from persimchat.models.local.gguf import Contents, read_contents
+from persimchat.models.local.gguf import Contents, Tensor, read_contents
 from persimchat.models.redaction import short
 
 if TYPE_CHECKING:
     from tokenizers import Encoding
+
+_ROWS: Final = 1024
+"""Rows of an array that are read at the same time."""
 
 
 class GgufModel:
@@ -59,27 +62,27 @@ class GgufModel:
 
 
 def _weights(file: Path, contents: Contents) -> Llama:
-    import gguf
-
     entries, shape = Entries(contents.entries), shape_of(contents.entries)
 
-    def array(name: str) -> Floats:
-        tensor = contents.tensors[name]
-        rows = np.fromfile(file, np.uint8, bytes_of(name, tensor), offset=tensor.offset)
-        whole = gguf.quants.dequantize(
-            rows.reshape(-1, row_bytes(name, tensor)), gguf.GGMLQuantizationType(tensor.kind)
-        )
-        return np.ascontiguousarray(whole.reshape(tensor.shape), np.float32)
+    def array(*names: str) -> Floats:
+        """Arrays of the file, one below the other."""
+        tensors = [contents.tensors[f"{name}.weight"] for name in names]
+        whole = np.empty((sum(tensor.shape[0] for tensor in tensors), *tensors[0].shape[1:]), np.float32)
+        at = 0
+        for name, tensor in zip(names, tensors, strict=True):
+            _fill(whole[at : at + tensor.shape[0]], file, name, tensor)
+            at += tensor.shape[0]
+        return whole
 
     def layer(number: int) -> Layer:
-        part = {name: f"blk.{number}.{name}.weight" for name in ("attn_norm", "attn_output", "ffn_norm", "ffn_down")}
+        begin = f"blk.{number}"
         return Layer(
-            attention_norm=array(part["attn_norm"]),
-            qkv=np.concatenate([array(f"blk.{number}.attn_{name}.weight") for name in "qkv"]),
-            attention_out=array(part["attn_output"]),
-            feed_norm=array(part["ffn_norm"]),
-            gate_up=np.concatenate([array(f"blk.{number}.ffn_{name}.weight") for name in ("gate", "up")]),
-            down=array(part["ffn_down"]),
+            attention_norm=array(f"{begin}.attn_norm"),
+            qkv=array(*(f"{begin}.attn_{part}" for part in "qkv")),
+            attention_out=array(f"{begin}.attn_output"),
+            feed_norm=array(f"{begin}.ffn_norm"),
+            gate_up=array(f"{begin}.ffn_gate", f"{begin}.ffn_up"),
+            down=array(f"{begin}.ffn_down"),
         )
 
     base = entries.number("llama.rope.freq_base", 10_000.0)
@@ -87,5 +90,17 @@ def _weights(file: Path, contents: Contents) -> Llama:
     if entries.get("llama.rope.scaling.type") == "linear":
         frequencies /= entries.number("llama.rope.scaling.factor", 1.0)
     if "rope_freqs.weight" in contents.tensors:
-        frequencies /= array("rope_freqs.weight")
-    return Llama(shape, array("token_embd.weight"), [layer(number) for number in range(shape.layers)], frequencies)
+        frequencies /= array("rope_freqs")
+    return Llama(shape, array("token_embd"), [layer(number) for number in range(shape.layers)], frequencies)
+
+
+def _fill(target: Floats, file: Path, name: str, tensor: Tensor) -> None:
+    """Read an array, some rows at a time: what is needed meanwhile is small."""
+    import gguf
+
+    kind, length = gguf.GGMLQuantizationType(tensor.kind), row_bytes(name, tensor)
+    rows = target if target.ndim > 1 else target[None]
+    for begin in range(0, len(rows), _ROWS):
+        part = rows[begin : begin + _ROWS]
+        stored = np.fromfile(file, np.uint8, len(part) * length, offset=tensor.offset + begin * length)
+        part[:] = gguf.quants.dequantize(stored.reshape(len(part), length), kind)

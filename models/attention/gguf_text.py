@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 
 from persimchat.models.attention.chat_template import ChatTemplate, read_template
@@ -18,6 +19,8 @@ _OWN: Final = 4
 _BYTE_PAIRS: Final = "gpt2"
 _DIGITS: Final = {"smollm": True, "gpt-2": False}
 """The known ways of splitting a text into words; whether each digit is a word."""
+
+_rendered = lru_cache(maxsize=8)(read_template)
 
 
 def tokens_of(entries: Mapping[str, Any]) -> list[tuple[str, int]]:
@@ -99,7 +102,7 @@ def chat_template(entries: Mapping[str, Any]) -> ChatTemplate:
         return tokens[number][0] if isinstance(number, int) and 0 <= number < len(tokens) else ""
 
     try:
-        found = read_template(template_of(entries), begin=text("bos"), end=text("eos"))
+        found = _rendered(template_of(entries), begin=text("bos"), end=text("eos"))
     except ValueError as error:
         raise ValueError(f"its chat template cannot be used: {error}") from error
     return found.begun(text("bos")) if entries.get("tokenizer.ggml.add_bos_token") is True else found

@@ -10,7 +10,6 @@ import asyncio
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Final, Literal, Protocol
@@ -31,7 +30,7 @@ Reducer = Literal["sum_mean", "mean_mean"]
 EXTRA: Final = "pruning"
 WHERE: Final = "pruning.scorer"
 _PACKAGES: Final = ("gguf", "tokenizers")
-_OTHERWISE: Final = "set pruning.method=embedding"
+OTHERWISE: Final = "set pruning.method=embedding"
 _GET: Final = f"persimchat models get {SMOLLM2}"
 
 
@@ -54,16 +53,13 @@ class Scorer(Protocol):
     @property
     def name(self) -> str:
         """Its name, as the settings have it."""
-        ...
 
     @property
     def context(self) -> int:
         """The most tokens that it reads."""
-        ...
 
     def count(self, system: str, user: str, response: str = "") -> int:
         """The tokens of a prompt under its chat template, and of a response to it."""
-        ...
 
     def scores(
         self,
@@ -88,7 +84,6 @@ class Scorer(Protocol):
             PromptTooLong: prompt and response pass the context.
             ModelError: the model gives no numbers, or a response has no token.
         """
-        ...
 
 
 def check_scorer(name: str) -> None:
@@ -99,11 +94,20 @@ def check_scorer(name: str) -> None:
         InputError: its file is missing or not a complete model that can be read.
     """
     path = _path(name)
-    if path.is_dir():
-        _check_folder(path)
+    if not path.is_dir():
+        if not all(find_spec(package) for package in _PACKAGES):
+            raise MissingExtraError(f"the scorer {shown(name)}", EXTRA, otherwise=OTHERWISE)
+        check_file(path)
         return
-    _check_installed(name)
-    check_file(path)
+    if not (path / "config.json").is_file():
+        raise InputError(
+            f"the folder {shown(str(path))} holds no model of transformers: it has no config.json",
+            where=WHERE,
+            remedy="Give the folder of a model, or the path of a .gguf file.",
+        )
+    from persimchat.models.attention.torch_rows import check_folder
+
+    check_folder(path)
 
 
 def reads_attention(settings: Settings) -> bool:
@@ -132,20 +136,24 @@ def scorer_of(name: str) -> Scorer:
         MissingExtraError: the part that reads it is not installed.
         InputError: its file is missing or not a complete model that can be read.
     """
+    check_scorer(name)
     path = _path(name)
-    if path.is_dir():
-        _check_folder(path)
-        return _load_folder(path)
-    _check_installed(name)
-    check_file(path)
+    key = path.resolve()
     with _loading:
-        about = path.stat()
-        stamp = (about.st_size, about.st_mtime_ns)
-        key = path.resolve()
+        stamp = _stamp(path)
         if key not in _loaded or _loaded[key][0] != stamp:
             _loaded.pop(key, None)  # before the new one is loaded: there may not be room for both
-            _loaded[key] = (stamp, GgufScorer(name, GgufModel(path)))
-        return replace(_loaded[key][1], name=name)
+            _loaded[key] = (stamp, _load(name, path))
+        found = _loaded[key][1]
+    return replace(found, name=name) if isinstance(found, GgufScorer) else found
+
+
+def _load(name: str, path: Path) -> Scorer:
+    if not path.is_dir():
+        return GgufScorer(name, GgufModel(path))
+    from persimchat.models.attention.torch_rows import load_folder
+
+    return load_folder(path)
 
 
 @dataclass(frozen=True)
@@ -252,9 +260,17 @@ def per_piece(
     return tuple(total if reducer == "sum_mean" else total / tokens for total, tokens in found)
 
 
-_loaded: Final[dict[Path, tuple[tuple[int, int], GgufScorer]]] = {}
-"""The scorers of this process by file, and the size and time of change of each file when it was read."""
+_Stamp = tuple[tuple[int, int], ...]
+
+_loaded: Final[dict[Path, tuple[_Stamp, Scorer]]] = {}
+"""The scorers of this process by file or folder, and what `_stamp` said when each was read."""
 _loading: Final = threading.Lock()
+
+
+def _stamp(path: Path) -> _Stamp:
+    """Size and time of change of a file, or of all files of a folder."""
+    files = sorted(path.iterdir()) if path.is_dir() else [path]
+    return tuple((about.st_size, about.st_mtime_ns) for about in (file.stat() for file in files))
 
 
 def _path(name: str) -> Path:
@@ -272,25 +288,3 @@ def _path(name: str) -> Path:
             else "Give smollm2, the path of a .gguf file, or a folder of a transformers model.",
         )
     return path
-
-
-def _check_installed(name: str) -> None:
-    if not all(find_spec(package) for package in _PACKAGES):
-        raise MissingExtraError(f"the scorer {shown(name)}", EXTRA, otherwise=_OTHERWISE)
-
-
-def _check_folder(path: Path) -> None:
-    if not (path / "config.json").is_file():
-        raise InputError(
-            f"the folder {shown(str(path))} holds no model of transformers: it has no config.json",
-            where=WHERE,
-            remedy="Give the folder of a model, or the path of a .gguf file.",
-        )
-    if not all(find_spec(package) for package in ("torch", "transformers")):
-        raise MissingExtraError(f"the scorer {shown(str(path))}", "pruning-torch", otherwise=_OTHERWISE)
-
-
-def _load_folder(path: Path) -> Scorer:
-    module = import_module("persimchat.models.attention.torch_rows")
-    loaded: Scorer = module.load_folder(path)
-    return loaded

@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from persimchat.models.attention.chat_template import read_template
-from persimchat.models.attention.scoring import WHERE, Reducer, Scores, per_piece, refuse_long
+from persimchat.models.attention.scoring import OTHERWISE, WHERE, Reducer, Scores, per_piece, refuse_long
 from persimchat.models.naming import shown
 from persimchat.models.redaction import short
 from persimchat.state.errors import InputError, MissingExtraError, ModelError
@@ -219,9 +219,7 @@ def check_folder(path: Path) -> None:
         InputError: a file is missing, or the model is no language model that answers.
     """
     if find_spec("torch") is None or find_spec("transformers") is None:
-        raise MissingExtraError(
-            f"the scorer {shown(str(path))}", "pruning-torch", otherwise="set pruning.method=embedding"
-        )
+        raise MissingExtraError(f"the scorer {shown(str(path))}", "pruning-torch", otherwise=OTHERWISE)
     name = shown(str(path))
     if not path.is_dir():
         raise InputError(f"there is no model folder {name}", where=WHERE, remedy=_REMEDY)

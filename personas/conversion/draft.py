@@ -139,7 +139,7 @@ LIMITS: Final = _limits()
 
 def empty_fields(values: Fields[str, Any]) -> list[str]:
     """The fields of a persona that these values leave empty."""
-    return [name for name in valid_fields(Persona) if values.get(name) in (None, "", [], {})]
+    return [name for name in valid_fields(Persona) if name in values and values[name] in (None, "", [], {})]
 
 
 def _missing(target: str, record: Record, mapping: Mapping) -> InputError:

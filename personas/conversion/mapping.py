@@ -152,9 +152,8 @@ def load_mapping(path: Path) -> Mapping:
     """
     document = read_document(path)
     data = document.data
-    targets = [
-        field for field in valid_fields(Persona) if field != "human"
-    ]  # no record says who will be a human participant
+    # no record says who will be a human participant, or what happened before a conversation
+    targets = [field for field in valid_fields(Persona) if field not in ("human", "memories")]
     refuse_unknown(document, (), data, [*targets, *_OWN])
     for key in ("name", "description"):
         if key not in data:

@@ -16,7 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from persimchat.graph.ending import leave_takers
 from persimchat.prompts.blocks import LEAST_MEMORY_COST, within_budget
 from persimchat.state.emotion import EMOTIONS
-from persimchat.state.memory import Memory, MemoryKind, new_memory
+from persimchat.state.memory import Memory, MemoryKind, given_memories, new_memory
 from persimchat.state.mind import Mind, Situation, Utterance
 from persimchat.state.persona import Persona
 from persimchat.state.scenario import Scenario
@@ -187,8 +187,16 @@ class Typical:
             mind["openness"] = _MIDDLE
         return mind
 
-    def memories(self, turn: int, *, speaks: bool = True) -> list[Memory]:
-        """The memories recalled after the utterance with this number, cut to a prompt's budget."""
+    def memories(self, turn: int, persona: Persona | None = None) -> list[Memory]:
+        """The memories recalled after the utterance with this number, cut to a prompt's budget.
+
+        Args:
+            turn: number of the utterance.
+            persona: whose; None for the persona judge.
+        """
+        speaks, given = persona is not None, given_memories(persona) if persona else []
+        if self.settings.cognition == "fixed":
+            return within_budget(given, self.settings.memory_tokens)
         if turn < 1 or not self._changes:
             return []
         kept = self.lengths.kept if self.settings.memory_filtering else 1.0
@@ -201,14 +209,14 @@ class Typical:
         }
         total = sum(alive.values())
         most = min(self.settings.ltm_capacity, self.settings.memory_tokens // LEAST_MEMORY_COST + 1)
-        given: dict[MemoryKind, int] = dict.fromkeys(alive, 0)
+        made: dict[MemoryKind, int] = dict.fromkeys(alive, 0)
         found = []
         for number in range(1, min(round(total), most) + 1):
             # The kind that is furthest behind its share comes next.
-            kind = max(alive, key=lambda kind: alive[kind] * number / total - given[kind])
-            given[kind] += 1
+            kind = max(alive, key=lambda kind: alive[kind] * number / total - made[kind])
+            made[kind] += 1
             found.append(self.memory(kind, turn, number))
-        return within_budget(found, self.settings.memory_tokens)
+        return within_budget([*found, *given], self.settings.memory_tokens)
 
     def memory(self, kind: MemoryKind, turn: int, number: int = 0) -> Memory:
         """One memory of typical length."""

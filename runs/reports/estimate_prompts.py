@@ -75,7 +75,7 @@ def prompt_of_mind(typical: Typical, persona: Persona, task: str, turn: int, *, 
     if turn == 0:
         mind.pop("need_to_talk", None)
         mind.pop("openness", None)
-    shown = [] if task in _RECALL_NOTHING else typical.memories(known, speaks=speaks)
+    shown = [] if task in _RECALL_NOTHING else typical.memories(known, persona if speaks else None)
     if task == "reflection" and turn:
         shown = [typical.memory("perception", known), *shown]
     common = common_blocks(mind, shown, knowledge=task in (*_SPOKEN, "inconsistency"))
@@ -172,7 +172,7 @@ def _judging(task: str) -> Callable[[Typical, int, Persona | None], list[BaseMes
             shown = [blocks.environment(situation, ""), standing, blocks.observed(situation["recent"])]
         else:
             mind = in_step(typical.mind(judge, turn, speaks=False), situation=situation)
-            common = common_blocks(mind, typical.memories(turn, speaks=False))
+            common = common_blocks(mind, typical.memories(turn))
             shown = judge_blocks(common, standing)
         form = settings.answer_format
         described = answer_description(form, settings.choices)

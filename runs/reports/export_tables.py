@@ -139,7 +139,7 @@ class MemoryRow(Row):
     role: str = column("participant, or judge if the judge of a debate has a mind of its own")
     rank: int = column("its place among the memories recalled at this turn; 1 is the best", "place")
     memory: str = column("the memory's id, the same each time it is recalled in this run")
-    kind: str = column("where it comes from: profile, topic, social_goals, perception, reflection or plan")
+    kind: str = column("where it comes from: profile, topic, social_goals, perception, reflection, plan, event (given)")
     made: Turn = column("utterances so far when the memory was made", "utterances")
     theme: str | None = column("what is remembered")
     focal_point: Count = column(

@@ -15,7 +15,7 @@ from persimchat.models.attention.scoring import check_settings
 from persimchat.models.naming import default_model_name, parse_model_name
 from persimchat.models.registry import ready_model
 from persimchat.models.usage import cost_usd
-from persimchat.nodes.assembling import refuse_half_a_story, refuse_people_in_baseline
+from persimchat.nodes.assembling import refuse_half_a_story, refuse_people_in_baseline, refuse_too_many_memories
 from persimchat.personas.names import with_full_names
 from persimchat.runs.control import Control
 from persimchat.runs.events import Event, Started
@@ -140,6 +140,7 @@ async def check(scenario: Scenario, settings: Settings) -> None:
             checkpoints is invalid.
     """
     refuse_people_in_baseline(scenario, settings)
+    refuse_too_many_memories(scenario, settings)
     refuse_half_a_story(scenario, settings)
     if settings.baseline in ("mad", "mad_judge", "reconcile"):
         rounds_of(len(scenario.participants), settings)

@@ -74,7 +74,7 @@ def test_settings_of_one_case_stand_side_by_side(command: Run) -> None:
     assert values[LESS, "inconsistency"] == pytest.approx((3 + 1) / 2), "what was said"
     assert values[LESS, "inconsistency_first"] == pytest.approx((8 + 1) / 2)
     assert values[FULL, "inconsistency"] is None
-    assert (values[FULL, "len"], values[LESS, "len"]) == (3.5, 2.5)
+    assert (values[FULL, "words"], values[LESS, "words"]) == (3.5, 2.5)
     assert (FULL, "exclusive_1") not in values, "the reference is compared with itself only in groups"
 
 
@@ -166,9 +166,9 @@ def test_unequal_numbers(command: Run) -> None:
     values, notes = found(done), " ".join(json.loads(done.out)["notes"])
     assert values[FULL, "dist_1"] is None
     assert values[FULL, "sim"] is not None
-    assert values[LESS, "max_similarity"] is not None
+    assert values[LESS, "max_sim"] is not None
     assert f"unequal numbers of dialogues ({FULL} 3, {LESS} 2)" in notes
-    assert "max_similarity grows with their number" in notes
+    assert "max_sim grows with their number" in notes
 
 
 def test_texts_without_embedding_are_counted(command: Run) -> None:

@@ -97,6 +97,26 @@ async def test_one_piece_alone(scenes: Any):
     assert await studies.worded(alone, word, 3) == ["0", "1", "2"]
 
 
+async def test_how_different_words_are_with_one_piece_alone(scenes: Any):
+    async def word(messages: Sequence[Any], seed: int) -> str:
+        kept = [line for line in messages[-1].text.splitlines() if line.startswith("- Trait")]
+        return f"one two three {'four' if kept else seed}"
+
+    rows = {row.kept: row for row in await studies.retain_one(scenes, Even(), word, 3)}
+    assert rows["nothing"].dist_3 == pytest.approx((1 + 3) / 6)
+    assert {"basic_information, best", "basic_information, worst"} <= rows.keys()
+    assert rows["nothing"].prompts == 2
+    assert rows["basic_information, worst"].dist_3 is not None
+    studies.print_alone(list(rows.values()))
+
+
+async def test_a_model_says_words():
+    from langchain_core.messages import HumanMessage
+
+    with pytest.raises(persimchat.InputError, match="no-such"):
+        await studies.spoken_by("no-such:model")([HumanMessage("Hello")], 1)
+
+
 def test_without_any_attention_there_is_nothing_to_divide(scenes: Any):
     class Blind(Even):
         def scores(self, *given: Any, **more: Any) -> Scores:

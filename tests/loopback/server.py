@@ -33,6 +33,7 @@ REFUSABLE = {
     "seed": lambda body: "seed" in body,
     "stream_options": lambda body: "stream_options" in body,
     "temperature": lambda body: "temperature" in body,
+    "top_p": lambda body: "top_p" in body,
     "max_tokens": lambda body: "max_tokens" in body,
     "max_completion_tokens": lambda body: "max_completion_tokens" in body,
     "strict": lambda body: '"strict"' in json.dumps(body),

@@ -72,6 +72,18 @@ async def test_a_seed_that_is_refused_is_left_out_from_then_on(
     assert {form_of(b) for b in server.bodies()} == {Rung.JSON_SCHEMA}
 
 
+async def test_a_top_p_is_sent_where_the_server_takes_it(
+    serve: Callable[..., LoopbackServer], settings_for: Callable[..., Settings]
+) -> None:
+    taking, refusing = serve(lambda _: RIGHT), serve(lambda _: RIGHT, refuses={"top_p"})
+    assert (await question(settings_for(taking, model_top_p=0.9))).call["calls"] == 1
+    await question(settings_for(taking))
+    assert [body.get("top_p") for body in taking.bodies()] == [0.9, None]
+    assert (await question(settings_for(refusing, model_top_p=0.9))).call["calls"] == 2
+    assert (await question(settings_for(refusing, model_top_p=0.9))).call["calls"] == 1
+    assert [body.get("top_p") for body in refusing.bodies()] == [0.9, None, None]
+
+
 async def test_many_at_once_all_learn_of_a_refusal(
     serve: Callable[..., LoopbackServer], settings_for: Callable[..., Settings]
 ) -> None:

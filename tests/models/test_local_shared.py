@@ -119,7 +119,7 @@ async def test_a_file_is_read_once_and_again_when_it_has_changed(
 ) -> None:
     reads: list[int] = []
     read = reading._metadata
-    monkeypatch.setattr(reading, "_metadata", lambda file, size: reads.append(size) or read(file, size))
+    monkeypatch.setattr(reading, "_metadata", lambda file, size, kept: reads.append(size) or read(file, size, kept))
     settings = start(LlamaCpp())
     await question(settings, "Ann")
     await question(settings, "Bo")

@@ -66,6 +66,7 @@ async def test_one_client_per_name_and_settings_that_matter() -> None:
     assert chat_model(name, Settings(max_messages=3)) is model
     assert chat_model(name, Settings(seed=1)) is not model
     assert chat_model(name, Settings(model_temperature=0.5)) is not model
+    assert chat_model(name, Settings(model_top_p=0.5)) is not model
     whole = chat_model(name, settings, streaming=False)
     assert whole.disable_streaming is True
     assert model.disable_streaming is False
@@ -177,12 +178,12 @@ async def test_other_names_go_to_langchain(langchain: Callable[[Callable[..., An
         return FakeListChatModel(responses=[json.dumps(RIGHT)])
 
     langchain(init_chat_model)
-    settings = Settings(model="acme:big", model_temperature=0.5)
+    settings = Settings(model="acme:big", model_temperature=0.5, model_top_p=0.9)
     asked = {"agent": "Ann", "module": "need_to_talk", "turn": 0, "schema": "S"}
     answer = await ask("json_answer", NeedToTalk, settings=settings, **asked)
     assert answer.value.need_to_talk == 7
     assert answer.call["estimated"] is True
-    assert made == {"acme:big": {"temperature": 0.5}}
+    assert made == {"acme:big": {"temperature": 0.5, "top_p": 0.9}}
 
 
 @pytest.mark.parametrize(

@@ -37,6 +37,10 @@ CASES: dict[str, tuple[int, dict[str, Any]]] = {
     "compact": (3, {"cognition": "compact", "max_messages": 4, "memory_filtering": True}),
     "lean": (3, {"cognition": "lean", "mode": "debate", "judge": "persona", "max_messages": 4}),
     "fixed": (3, {"cognition": "fixed", "max_messages": 6, "analysis": True}),
+    "fixed, with two first responses": (
+        3, {"cognition": "fixed", "max_messages": 4,
+            "pruning": {"lambda": 0.6, "method": "embedding", "query": "response", "responses": 2}},
+    ),
     "fixed, named by a selector": (3, {"cognition": "fixed", "pattern": "selector", "max_messages": 4}),
     "a debate of fixed minds": (3, {"cognition": "fixed", "mode": "debate", "max_messages": 6}),
     "listeners": (

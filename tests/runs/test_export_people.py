@@ -81,7 +81,14 @@ def test_whispers_silences_and_interventions(tmp_path: Path) -> None:
 def test_tables_of_rare_things_are_there_only_where_there_are_any(tmp_path: Path, refused: Refused) -> None:
     steered, plain, out = write_steered(tmp_path), write_run(tmp_path, run="plain"), tmp_path / "out"
     done = export_runs([steered, plain], out)
-    assert set(done.files) == set(TABLES) - {"judgements", "stances", "polls", *STORY_TABLES}
+    assert set(done.files) == set(TABLES) - {
+        "judgements",
+        "stances",
+        "polls",
+        "pruning",
+        "pruning_checks",
+        *STORY_TABLES,
+    }
     assert "## silences" in done.codebook.read_text(encoding="utf-8")
     refused(lambda: export_runs([plain], out), "--force")
     again = export_runs([plain], out, force=True)

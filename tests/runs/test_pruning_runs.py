@@ -16,6 +16,7 @@ from run_files import read_records, run_json
 from story_talks import scenario as story
 from talks import NAMES, events_of, scenario
 
+from persimchat.models.attention import scoring
 from persimchat.models.attention.scoring import Scores
 from persimchat.nodes import pruning
 from persimchat.runs.events import Stopped
@@ -24,6 +25,7 @@ from persimchat.runs.reports.estimate import estimate
 from persimchat.runs.run.branch import branch_run
 from persimchat.runs.run.past_prompts import foreseen_at, foreseen_from, past_prompts
 from persimchat.runs.run.replay import Replay
+from persimchat.runs.run.resume import resume_run
 from persimchat.runs.run.simulation import run_simulation
 from persimchat.state.errors import InputError
 from persimchat.state.pruning import Pruning
@@ -98,7 +100,9 @@ async def test_a_replay_needs_no_scorer_and_says_so_if_the_prompt_has_changed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(pruning, "scorer_of", lambda _: Scoring())
-    folder = await held(tmp_path, pruning={"lambda": 0.5, "scorer": "/nowhere/model.gguf"}, max_messages=2)
+    with monkeypatch.context() as there:
+        there.setattr(scoring, "check_scorer", lambda _: None)
+        folder = await held(tmp_path, pruning={"lambda": 0.5, "scorer": "/nowhere/model.gguf"}, max_messages=2)
     assert {record["scorer"] for record in records(folder)} == {"/nowhere/model.gguf"}
 
     def gone(_: str) -> Scoring:
@@ -108,6 +112,9 @@ async def test_a_replay_needs_no_scorer_and_says_so_if_the_prompt_has_changed(
     comparison = (await replayed(folder)).comparison
     assert comparison is not None
     assert comparison.same, comparison.parts
+    for goes_on in (resume_run(folder, changes={"max_messages": 3}), branch_run(folder, 1)):
+        with pytest.raises(InputError, match=r"there is no scorer '/nowhere/model.gguf' \(pruning.scorer\)"):
+            await events_of(goes_on)
     every = pruning.units_of
     monkeypatch.setattr(pruning, "units_of", lambda *given: every(*given)[1:])
     events = await events_of(Replay(folder).events())

@@ -28,6 +28,7 @@ def test_frozen():
         ("memory_tokens", [50], [49]),
         ("utterance_words", [3, 1000], [2, 1001]),
         ("model_temperature", [None, 0, 2], [-0.1, 2.1]),
+        ("model_top_p", [None, 0.001, 1], [0, -0.1, 1.1, True, float("nan")]),
         ("timeout_s", [0.1, 3600], [0, 3601]),
         ("requests_per_second", [None, 0.1], [0, -1]),
         ("prices", [{"m": (1, 2)}], [{"m": (1,)}, {"m": 1}, {"m": (-1, 1)}, {"m": (1, float("nan"))}]),

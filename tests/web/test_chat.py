@@ -202,6 +202,10 @@ SAID = Uttered(
         (SAID.model_copy(update={"speaker": "Cy", "emotion": {}}), ["Cy", "person", "turn 4"]),
         (SAID.model_copy(update={"speaker": "Moderator", "heard_by": ["Bo", "Cy"]}), ["only Bo and Cy can hear this"]),
         (SAID.model_copy(update={"corrections": ["still_repeats"]}), ["Corrected: still repeats a message"]),
+        (
+            SAID.model_copy(update={"corrections": ["revised", "not_checked"]}),
+            ["worded anew because it contradicted what was left out · not checked against what was left out"],
+        ),
         (SAID.model_copy(update={"answer": "yes", "confidence": 0.8}), ["Answer: yes · 80% sure"]),
         (Silenced(turn=3, agent="Bo", step="speak", why="passed"), ["Bo passes this time."]),
         (

@@ -45,17 +45,23 @@ def recalled_card(memories: Sequence[RecalledMemory]) -> None:
         if not memories:
             small(t("minds.recalled_nothing"))
             return
-        small(t("minds.recalled_why"))
-        with ui.row().classes("gap-x-4 gap-y-1"):
-            for name, colour in PART_COLOURS.items():
-                with ui.row().classes("items-center gap-1 no-wrap"):
-                    _dot(colour)
-                    ui.label(t(f"minds.part_{name}")).classes("text-xs")
-        most = max(memory.score for memory in memories)
+        most = max(memory.score for memory in memories)  # 0 in a mind that stays as it is: nothing was compared
+        if most:
+            _legend()
         _list_recalled(memories[:FIRST], most)
         rest = memories[FIRST:]
         if rest:
             _folded(rest, most)
+
+
+def _legend() -> None:
+    """Why memories were recalled, and the colours of a score's parts."""
+    small(t("minds.recalled_why"))
+    with ui.row().classes("gap-x-4 gap-y-1"):
+        for name, colour in PART_COLOURS.items():
+            with ui.row().classes("items-center gap-1 no-wrap"):
+                _dot(colour)
+                ui.label(t(f"minds.part_{name}")).classes("text-xs")
 
 
 def _folded(rest: Sequence[RecalledMemory], most: float) -> None:
@@ -83,15 +89,19 @@ def _recalled_memory(memory: RecalledMemory, most: float) -> None:
     with ui.column().classes("w-full gap-1"):
         with ui.row().classes("w-full items-start gap-2 no-wrap"):
             words(memory.theme, "text-sm grow min-w-0 clamped")
-            ui.label(f"{memory.score:.2f}").classes("text-sm font-semibold tabular-nums").props["aria-label"] = t(
-                "minds.score", value=f"{memory.score:.2f}"
-            )
-        with ui.element("div").classes("meter w-full").props("aria-hidden=true"):
-            for name, share in parts_of(memory, most).items():
-                ui.element("div").style(f"width:{share:.2%};background:{PART_COLOURS[name]}")
+            if most:
+                ui.label(f"{memory.score:.2f}").classes("text-sm font-semibold tabular-nums").props["aria-label"] = t(
+                    "minds.score", value=f"{memory.score:.2f}"
+                )
+        if most:
+            with ui.element("div").classes("meter w-full").props("aria-hidden=true"):
+                for name, share in parts_of(memory, most).items():
+                    ui.element("div").style(f"width:{share:.2%};background:{PART_COLOURS[name]}")
         with ui.row().classes("w-full items-center gap-x-3 gap-y-0"):
             chip(kind(memory.kind))
             small(made(memory.turn))
+            if not most:
+                return
             small(t("minds.for_question", number=memory.focal_point + 1))
             for name, colour in PART_COLOURS.items():
                 with ui.row().classes("items-center gap-1 no-wrap"):

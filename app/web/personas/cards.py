@@ -100,6 +100,7 @@ def sheet(persona: Persona) -> None:
     for name, lines in (
         ("speaking_style", [persona.speaking_style] if persona.speaking_style else []),
         ("social_goals", persona.social_goals),
+        ("memories", [memory.text for memory in persona.memories]),
     ):
         if lines:
             title(t(f"personas.{name}"))

@@ -18,11 +18,12 @@ from persimchat.app.web.widgets import FIELD, SEGMENTS, explained, icon_button, 
 from persimchat.app.web.words import t
 from persimchat.state.normalise import visible_form
 from persimchat.state.persona import Persona
+from persimchat.state.plain_text import one_line
 
 USUAL: Final = ("age", "gender", "residence", "occupation", "education")
 """Characteristics suggested for a new persona."""
 SUGGESTED: Final = (*USUAL, "family", "hobbies", "lifestyle", "financial status", "nationality", "pronouns", "religion")
-_LISTS: Final = ("traits", "social_goals")
+_LISTS: Final = ("traits", "social_goals", "memories")
 _OVERALL: Final = 3
 """The initial level of a slider: intermediate."""
 
@@ -144,6 +145,8 @@ class PersonaForm:
             self._knowledge(persona.knowledge if persona else None)
         self._text("speaking_style", (persona.speaking_style or "") if persona else "")
         self._text("social_goals", "\n".join(persona.social_goals) if persona else "")
+        self._memories = {one_line(memory.text): memory.model_dump() for memory in persona.memories} if persona else {}
+        self._text("memories", "\n".join(one_line(memory.text) for memory in persona.memories) if persona else "")
         with ui.row().classes("w-full items-center gap-1"):
             self.human = ui.switch(t("personas.human"), value=persona.human if persona else False)
             explained(t("personas.human_explained"))
@@ -158,6 +161,8 @@ class PersonaForm:
             "knowledge": self._levels(),
             "speaking_style": texts["speaking_style"],
             "social_goals": _lines(texts["social_goals"]),
+            # a line that was not changed keeps importance and keywords, which have no field
+            "memories": [self._memories.get(line, line) for line in _lines(texts["memories"])],
             "human": bool(self.human.value),
         }
         return {
