@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from pruned_lines import PIECES, pruned
 from run_folders import manifest, write_run
 
+from persimchat.app.web.chat.branch_dialog import changeable
 from persimchat.app.web.forecasts import Forecasts, TakesTooLong
 from persimchat.app.web.insights.left_out import together
 from persimchat.app.web.live_runs import refuse_model_files
@@ -64,6 +65,10 @@ def test_what_is_wrong_is_said(parts: dict[str, Any], says: str):
     ours = form()
     give(ours, **parts)
     assert says in ours.wrong["pruning"]
+
+
+def test_a_branch_may_change_it():
+    assert "pruning" in changeable()
 
 
 def test_a_baseline_has_no_prompts_to_prune():

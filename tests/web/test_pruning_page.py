@@ -44,6 +44,12 @@ def written(out: Path, **more: Any) -> Path:
     return write_run(out, None, [*minds, mind(1, EVA, pruned=pruned(1, **more))])
 
 
+async def look(user: User, web: WebContext, folder: Path, agent: str, turn: int, ready: str = "left-out") -> None:
+    """Open a mind, and wait until it is read."""
+    await show(user, web, folder, agent, turn)
+    await user.should_see(marker=ready, retries=100)
+
+
 def is_shown(user: User, marker: str) -> bool:
     """Whether the element of a marker is visible."""
     (found,) = (element for element in user.client.elements.values() if marker in element._markers)
@@ -102,7 +108,7 @@ def test_what_is_missing_names_its_command(monkeypatch: pytest.MonkeyPatch, tmp_
 
 
 async def test_the_card_of_a_speaker(user: User, web: WebContext):
-    await show(user, web, written(web.runs.out, checks=CHECKS), EVA, 1)
+    await look(user, web, written(web.runs.out, checks=CHECKS), EVA, 1)
     assert one(user, "left-sentence").text == f"{EVA} spoke without these 2 of 5 pieces of information."
     await user.should_see("λ = 0.60, scored by similarity (embedding). 8 of 22 words are left out.")
     assert struck(user) == ["Description: A keeper of bees.", "Trait: patient"]
@@ -113,11 +119,12 @@ async def test_the_card_of_a_speaker(user: User, web: WebContext):
 
 async def test_who_only_listened_has_no_card(user: User, web: WebContext):
     await show(user, web, written(web.runs.out), BO, 1)
+    await user.should_see("What it recalled", retries=100)
     await user.should_not_see(marker="left-out")
 
 
 async def test_who_spoke_with_everything(user: User, web: WebContext):
-    await show(user, web, write_run(web.runs.out), EVA, 1)
+    await look(user, web, write_run(web.runs.out), EVA, 1)
     await user.should_see(f"{EVA} spoke with everything: this conversation leaves nothing out.")
     await user.should_see(marker="would-ask")
 
@@ -125,7 +132,7 @@ async def test_who_spoke_with_everything(user: User, web: WebContext):
 async def test_markup_in_a_piece_is_text(user: User, web: WebContext):
     pieces = [(*PIECES[0][:3], f"- Name: {HOSTILE}", 3, 0.5), *PIECES[1:]]
     checks = [{"scores": [9], "comment": HOSTILE, "taken": True}]
-    await show(user, web, written(web.runs.out, pieces=pieces, checks=checks), EVA, 1)
+    await look(user, web, written(web.runs.out, pieces=pieces, checks=checks), EVA, 1)
     assert "<img src=x onerror=alert(2)>" in struck(user)[0]
     await user.should_not_see(kind=ui.html)
     await user.should_not_see("\u202e")
@@ -149,9 +156,9 @@ async def test_what_would_go_without_a_request(user: User, web: WebContext):
     await live.ended()
     folder, speaker = web.runs.folder(live.run), live.board.utterances[1].speaker
     before = {path: path.read_bytes() for path in folder.glob("*.jsonl")}
-    await show(user, web, folder, speaker, 2)
+    await look(user, web, folder, speaker, 2)
     user.find(marker="would-ask").click()
-    await user.should_see(f"What would go: {speaker}, message 2", retries=20)
+    await user.should_see(f"What would go: {speaker}, message 2", retries=100)
     await user.should_see("pieces of information.", retries=100)
     assert list(one(user, "would-method").options) == ["embedding", "length", "random"]
     some = struck(user)
@@ -171,7 +178,7 @@ async def test_what_would_go_without_a_request(user: User, web: WebContext):
 
 
 async def test_what_cannot_be_made_again_says_why(user: User, web: WebContext):
-    await show(user, web, write_run(web.runs.out), EVA, 1)
+    await look(user, web, write_run(web.runs.out), EVA, 1)
     user.find(marker="would-ask").click()
     await user.should_see(marker="would-status", retries=50)
     await user.should_see("checkpoints", retries=50)
