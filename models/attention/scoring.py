@@ -53,16 +53,13 @@ class Scorer(Protocol):
     @property
     def name(self) -> str:
         """Its name, as the settings have it."""
-        ...
 
     @property
     def context(self) -> int:
         """The most tokens that it reads."""
-        ...
 
     def count(self, system: str, user: str, response: str = "") -> int:
         """The tokens of a prompt under its chat template, and of a response to it."""
-        ...
 
     def scores(
         self,
@@ -87,7 +84,6 @@ class Scorer(Protocol):
             PromptTooLong: prompt and response pass the context.
             ModelError: the model gives no numbers, or a response has no token.
         """
-        ...
 
 
 def check_scorer(name: str) -> None:
