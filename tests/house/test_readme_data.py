@@ -17,6 +17,7 @@ from persimchat.experiments.plan import plan
 from persimchat.graph import studio
 from persimchat.personas.catalogue import shipped
 from persimchat.personas.conversion.mapping import load_mapping
+from persimchat.personas.files import load_persona
 from persimchat.personas.generation.generated_files import persona_text
 from persimchat.personas.generation.quotas import load_quotas
 from persimchat.personas.scenario import load_scenario
@@ -35,7 +36,7 @@ def reader(text: str) -> Callable[[Path], object]:
     if {"quotas", "cells"} & data.keys():
         return load_quotas
     if {"name", "description"} <= data.keys():
-        return load_mapping
+        return load_persona if "memories" in data else load_mapping
     assert "participants" in data, f"no reader for {sorted(data)}"
     return lambda path: load_scenario(path, topic=data.get("topic", "Tea or coffee?"))
 
