@@ -17,6 +17,7 @@ from persimchat.experiments.plan import plan
 from persimchat.graph import studio
 from persimchat.personas.catalogue import shipped
 from persimchat.personas.conversion.mapping import load_mapping
+from persimchat.personas.files import load_persona
 from persimchat.personas.generation.generated_files import persona_text
 from persimchat.personas.generation.quotas import load_quotas
 from persimchat.personas.scenario import load_scenario
@@ -34,6 +35,8 @@ def reader(text: str) -> Callable[[Path], object]:
         return lambda path: plan(Experiment.load(path)).cells
     if {"quotas", "cells"} & data.keys():
         return load_quotas
+    if {"name", "memories"} <= data.keys():
+        return load_persona
     if {"name", "description"} <= data.keys():
         return load_mapping
     assert "participants" in data, f"no reader for {sorted(data)}"
