@@ -35,6 +35,8 @@ def reader(text: str) -> Callable[[Path], object]:
         return lambda path: plan(Experiment.load(path)).cells
     if {"quotas", "cells"} & data.keys():
         return load_quotas
+    if {"name", "memories"} <= data.keys():
+        return load_persona
     if {"name", "description"} <= data.keys():
         return load_persona if "memories" in data else load_mapping
     assert "participants" in data, f"no reader for {sorted(data)}"
