@@ -38,7 +38,7 @@ def reader(text: str) -> Callable[[Path], object]:
     if {"name", "memories"} <= data.keys():
         return load_persona
     if {"name", "description"} <= data.keys():
-        return load_persona if "memories" in data else load_mapping
+        return load_mapping
     assert "participants" in data, f"no reader for {sorted(data)}"
     return lambda path: load_scenario(path, topic=data.get("topic", "Tea or coffee?"))
 
