@@ -35,9 +35,11 @@ TEXT: Final = 80
 
 def _one_of_the_blocks(letter: str) -> str:
     if letter == "c":
-        raise ValueError("c cannot be removed: without the last utterances, an agent does not know what was said")
+        raise ValueError(
+            "c cannot be removed: without the last utterances, an agent does not know what was said; leave c out"
+        )
     if letter not in REMOVABLE or len(letter) != 1:
-        raise ValueError(f"each should be one of the letters {', '.join(REMOVABLE)}")
+        raise ValueError(f"{letter!r} is no block; write one or more of the letters {', '.join(REMOVABLE)}")
     return letter
 
 
