@@ -16,7 +16,9 @@ from persimchat.experiments import Experiment, arun_experiment
 from persimchat.experiments.plan import plan
 
 ROOT = Path(__file__).parents[2]
-EXAMPLES = sorted((ROOT / "examples/experiments").glob("pruning_*.yaml"))
+REAL = "pruning_real"
+"""Its model is SmolLM2; `make real-pruning` holds it."""
+EXAMPLES = sorted(path for path in (ROOT / "examples/experiments").glob("pruning_*.yaml") if path.stem != REAL)
 BIG = [path for path in EXAMPLES if path.stem != "pruning_small"]
 CASES = ROOT / "examples/studies/cases.yaml"
 HELD = {
