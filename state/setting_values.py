@@ -77,6 +77,9 @@ MODULES: Final[tuple[Module, ...]] = get_args(Module)
 OF_STORIES: Final[tuple[Module, ...]] = ("stocktaking", "choice", "summary", "review", "ballot")
 """The modules of a mind in a story."""
 
+OF_PRUNING: Final[tuple[Module, ...]] = ("pruning", "revision")
+"""The modules that ask only if something may be left out of prompts."""
+
 OUTSIDE: Final[tuple[Module, ...]] = ("judge", "selector", "analysis", "answering", "script", "evaluation", "poll")
 """The modules that are not part of an agent's mind."""
 

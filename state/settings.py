@@ -29,6 +29,7 @@ from persimchat.state.setting_fields import (
 from persimchat.state.setting_values import (
     AFTERWARDS,
     MODULES,
+    OF_PRUNING,
     OF_STORIES,
     OUTSIDE,
     Module,
@@ -47,6 +48,7 @@ __all__ = [
     "MODES",
     "AFTERWARDS",
     "MODULES",
+    "OF_PRUNING",
     "OF_STORIES",
     "OUTSIDE",
     "PART",

@@ -26,7 +26,7 @@ from persimchat.state.errors import InputError
 from persimchat.state.plain_text import without_credentials
 from persimchat.state.scenario import Scenario
 from persimchat.state.setting import with_current_names
-from persimchat.state.settings import AFTERWARDS, FORMER_NAMES, MODULES, OF_STORIES, OUTSIDE, Settings
+from persimchat.state.settings import AFTERWARDS, FORMER_NAMES, MODULES, OF_PRUNING, OF_STORIES, OUTSIDE, Settings
 from persimchat.state.story import Story
 
 RUN_FORMAT: Final = 2
@@ -215,7 +215,9 @@ class Manifest(AsGiven):
             participant.name: {
                 module: settings.model_for(participant.name, module)
                 for module in MODULES
-                if module not in OUTSIDE and (module not in OF_STORIES or settings.mode == "story")
+                if module not in OUTSIDE
+                and (module not in OF_STORIES or settings.mode == "story")
+                and (module not in OF_PRUNING or settings.pruning.active)
             }
             for participant in scenario.participants
         }
