@@ -112,6 +112,8 @@ def _checked(file: Path, read: Callable[[Path, int, int], _Found]) -> _Found:
         raise InputError(
             f"the model file {path} cannot be read: {error.strerror or error}", remedy="Check that you may read it."
         ) from error
+    except MemoryError:
+        raise InputError(f"{path} asks for more memory than there is", remedy=_REMEDY) from None
     except (ValueError, struct.error, ArithmeticError, TypeError) as error:
         raise InputError(f"{path} is not a complete GGUF file: {error}", remedy=_REMEDY) from error
 
@@ -236,12 +238,15 @@ def _header(found: dict[str, Any]) -> Header:
 
 
 def _kv_bytes(found: dict[str, Any], architecture: str, blocks: int, width: int) -> int:
-    """Bytes of one token's keys and values in all blocks."""
+    """Bytes of one token's keys and values in all blocks; 0 where an entry is no whole number."""
     heads = found.get(f"{architecture}.attention.head_count")
     kept = found.get(f"{architecture}.attention.head_count_kv", heads)
     most = max((h for h in heads if isinstance(h, int)), default=0) if isinstance(heads, list) else heads
     if not isinstance(most, int) or most <= 0:
         return 0
     lengths = [found.get(f"{architecture}.attention.{part}_length", width // most) for part in ("key", "value")]
+    numbers = [*(kept if isinstance(kept, list) else [kept]), *lengths]
+    if not all(isinstance(number, int) and number >= 0 for number in numbers):
+        return 0
     total = sum(kept) if isinstance(kept, list) else (kept or most) * blocks
     return int(total * sum(lengths) * _BYTES_A_VALUE)

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from models.gguf_files import gguf
 
 from persimchat.models.local import files, server
+from persimchat.models.local import gguf as gguf_reading
 from persimchat.models.local.files import Stored, alone, keep, model_file, stored
 from persimchat.models.local.gguf import read_header
 from persimchat.models.naming import parse_model_name
@@ -53,6 +54,29 @@ def test_a_header_is_read(tmp_path: Path) -> None:
     )
     # 4 blocks of 2 heads that are 64 / 8 wide, keys and values, 2 bytes each
     assert header.kv_bytes == 4 * 2 * 8 * 2 * 2
+
+
+@pytest.mark.parametrize(
+    "entry", [{"head_count_kv": "x" * 9000}, {"head_count_kv": ["x"]}, {"key_length": "x"}, {"value_length": [0.5]}]
+)
+def test_entries_that_are_no_numbers_take_no_memory(tmp_path: Path, entry: dict[str, object]) -> None:
+    """A text as a number of heads was once repeated for each block."""
+    file = tmp_path / "a.gguf"
+    changes = {f"llama.attention.{key}": value for key, value in entry.items()}
+    file.write_bytes(gguf(**{"llama.block_count": 4_000_000_000, **changes}))
+    assert read_header(file).kv_bytes == 0
+
+
+def test_a_file_that_memory_does_not_hold_is_refused(
+    tmp_path: Path, refused: Callable[..., str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> None:
+        raise MemoryError
+
+    file = tmp_path / "a.gguf"
+    file.write_bytes(WHOLE)
+    monkeypatch.setattr(gguf_reading, "_header", full)
+    refused(lambda: read_header(file), "asks for more memory than there is")
 
 
 @given(st.integers(0, len(WHOLE) - 1), st.integers(0, 255), st.booleans())
