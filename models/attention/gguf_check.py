@@ -1,7 +1,8 @@
-"""Checks whether a GGUF file can score, without reading its arrays.
+"""Checks whether a GGUF file can score, without reading its weights.
 
 The file may come from a stranger: its header is bounded by its size (`models/local/gguf.py`), and every array must have
-the place and the shape that the header entails before one is read.
+the place and the shape that the header entails before one is read. What is small is made here once, so that it fails
+before a run: the frequencies of positions, the tokenizer, the chat template.
 """
 
 from __future__ import annotations
@@ -13,10 +14,12 @@ from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from persimchat.models.attention.forward import Shape
-from persimchat.models.attention.gguf_text import split_digits, template_of, tokens_of
-from persimchat.models.local.gguf import Contents, Tensor, read_contents
+from persimchat.models.attention.gguf_arrays import bytes_of, read_arrays
+from persimchat.models.attention.gguf_text import chat_template, split_digits, template_of, tokenizer, tokens_of
+from persimchat.models.local.gguf import Contents, read_contents
 from persimchat.models.naming import shown
 from persimchat.state.errors import InputError
 
@@ -30,7 +33,7 @@ _OTHER: Final = "Use pruning.scorer=smollm2, or a folder of the same model for t
 
 
 def check_file(file: Path) -> None:
-    """Check, without reading its arrays, that a file can be used; again only if it has changed.
+    """Check, without reading its weights, that a file can be used; again only if it has changed.
 
     Raises:
         InputError: it is no complete GGUF file, of another architecture, too large, or lacks a part.
@@ -46,9 +49,13 @@ def check_file(file: Path) -> None:
 def _checked(file: Path, _size: int, _changed: int) -> None:
     contents = read_contents(file)
     try:
-        _check(contents)
+        _check(file, contents)
     except (ValueError, TypeError, OverflowError) as error:
         raise unusable(file, str(error)) from error
+    except OSError as error:
+        raise unusable(file, f"it cannot be read: {error.strerror or error}") from error
+    except MemoryError:
+        raise unusable(file, "there is not enough memory for it") from None
     parameters = sum(math.prod(tensor.shape) for tensor in contents.tensors.values())
     if parameters > MOST_PARAMETERS:
         raise InputError(
@@ -81,7 +88,7 @@ class Entries(dict[str, Any]):
         return float(value)
 
 
-def _check(contents: Contents) -> None:
+def _check(file: Path, contents: Contents) -> None:
     """Refuse what `GgufModel` cannot read."""
     entries = Entries(contents.entries)
     architecture = entries.get("general.architecture")
@@ -114,6 +121,30 @@ def _check(contents: Contents) -> None:
             raise ValueError(f"its {name} has another shape than its header says")
         if tensor.offset + bytes_of(name, tensor) > contents.size:
             raise ValueError("it ends in the middle; get it again")
+    frequencies_of(file, contents, shape)
+    tokenizer(entries)
+    chat_template(entries)
+
+
+def frequencies_of(file: Path, contents: Contents, shape: Shape) -> NDArray[np.float64]:
+    """How far positions turn each pair of a head's numbers.
+
+    Raises:
+        ValueError: they are no numbers.
+        OSError: the file cannot be read.
+    """
+    entries = Entries(contents.entries)
+    base = entries.number("llama.rope.freq_base", 10_000.0)
+    with np.errstate(all="ignore"):
+        found: NDArray[np.float64] = base ** (-np.arange(0, shape.head, 2, dtype=np.float64) / shape.head)
+        if entries.get("llama.rope.scaling.type") == "linear":
+            found = found / entries.number("llama.rope.scaling.factor", 1.0)
+        if "rope_freqs.weight" in contents.tensors:
+            found = found / read_arrays(file, contents, "rope_freqs")
+        furthest = found * entries.whole("llama.context_length")
+    if not np.isfinite(furthest).all():
+        raise ValueError("its positions turn by what is not a number")
+    return found
 
 
 def shape_of(entries: Mapping[str, Any]) -> Shape:
@@ -151,23 +182,3 @@ def _expected(shape: Shape) -> Iterator[tuple[str, tuple[int, ...]]]:
         yield f"{begin}ffn_up.weight", (shape.hidden, shape.width)
         yield f"{begin}ffn_down.weight", (shape.width, shape.hidden)
     yield "output_norm.weight", (shape.width,)
-
-
-def row_bytes(name: str, tensor: Tensor) -> int:
-    """The bytes of one row of an array, whose form must be one that `gguf` can read."""
-    import gguf
-
-    try:
-        kind = gguf.GGMLQuantizationType(tensor.kind)
-        numbers, size = gguf.GGML_QUANT_SIZES[kind]
-        gguf.quants.dequantize(np.zeros((1, size), np.uint8), kind)
-    except (ValueError, KeyError, NotImplementedError):
-        raise ValueError(f"its {name} has a form of numbers that is not built ({tensor.kind})") from None
-    if tensor.shape[-1] % numbers:
-        raise ValueError(f"its {name} has rows that its form of numbers does not fill")
-    return tensor.shape[-1] // numbers * size
-
-
-def bytes_of(name: str, tensor: Tensor) -> int:
-    """The bytes of an array."""
-    return row_bytes(name, tensor) * math.prod(tensor.shape[:-1])

@@ -4,22 +4,20 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from persimchat.models.attention.forward import Floats, Layer, Llama
-from persimchat.models.attention.gguf_check import Entries, row_bytes, shape_of, unusable
+from persimchat.models.attention.gguf_arrays import read_arrays
+from persimchat.models.attention.gguf_check import Entries, frequencies_of, shape_of, unusable
 from persimchat.models.attention.gguf_text import CONTROL, chat_template, tokenizer, tokens_of
-from persimchat.models.local.gguf import Contents, Tensor, read_contents
+from persimchat.models.local.gguf import Contents, read_contents
 from persimchat.models.redaction import short
 
 if TYPE_CHECKING:
     from tokenizers import Encoding
-
-_ROWS: Final = 1024
-"""Rows of an array that are read at the same time."""
 
 
 class GgufModel:
@@ -41,6 +39,8 @@ class GgufModel:
             self.llama = _weights(file, contents)
         except (ValueError, TypeError, IndexError, OverflowError) as error:
             raise unusable(file, short(str(error))) from error
+        except OSError as error:
+            raise unusable(file, f"it cannot be read: {error.strerror or error}") from error
         except MemoryError:
             raise unusable(file, "there is not enough memory for it") from None
         control = [text for text, kind in tokens_of(contents.entries) if kind == CONTROL and text.strip()]
@@ -62,17 +62,10 @@ class GgufModel:
 
 
 def _weights(file: Path, contents: Contents) -> Llama:
-    entries, shape = Entries(contents.entries), shape_of(contents.entries)
+    shape = shape_of(contents.entries)
 
     def array(*names: str) -> Floats:
-        """Arrays of the file, one below the other."""
-        tensors = [contents.tensors[f"{name}.weight"] for name in names]
-        whole = np.empty((sum(tensor.shape[0] for tensor in tensors), *tensors[0].shape[1:]), np.float32)
-        at = 0
-        for name, tensor in zip(names, tensors, strict=True):
-            _fill(whole[at : at + tensor.shape[0]], file, name, tensor)
-            at += tensor.shape[0]
-        return whole
+        return read_arrays(file, contents, *names)
 
     def layer(number: int) -> Layer:
         begin = f"blk.{number}"
@@ -85,22 +78,5 @@ def _weights(file: Path, contents: Contents) -> Llama:
             down=array(f"{begin}.ffn_down"),
         )
 
-    base = entries.number("llama.rope.freq_base", 10_000.0)
-    frequencies = base ** (-np.arange(0, shape.head, 2, dtype=np.float64) / shape.head)
-    if entries.get("llama.rope.scaling.type") == "linear":
-        frequencies /= entries.number("llama.rope.scaling.factor", 1.0)
-    if "rope_freqs.weight" in contents.tensors:
-        frequencies /= array("rope_freqs")
+    frequencies = frequencies_of(file, contents, shape)
     return Llama(shape, array("token_embd"), [layer(number) for number in range(shape.layers)], frequencies)
-
-
-def _fill(target: Floats, file: Path, name: str, tensor: Tensor) -> None:
-    """Read an array, some rows at a time: what is needed meanwhile is small."""
-    import gguf
-
-    kind, length = gguf.GGMLQuantizationType(tensor.kind), row_bytes(name, tensor)
-    rows = target if target.ndim > 1 else target[None]
-    for begin in range(0, len(rows), _ROWS):
-        part = rows[begin : begin + _ROWS]
-        stored = np.fromfile(file, np.uint8, len(part) * length, offset=tensor.offset + begin * length)
-        part[:] = gguf.quants.dequantize(stored.reshape(len(part), length), kind)

@@ -62,8 +62,10 @@ def tokenizer(entries: Mapping[str, Any]) -> Tokenizer:
     tokens, merges = tokens_of(entries), entries.get("tokenizer.ggml.merges")
     if not isinstance(merges, list) or not all(isinstance(pair, str) and pair.count(" ") == 1 for pair in merges):
         raise ValueError("its tokenizer has no pairs to join")
+    numbers = {text: number for number, (text, _) in enumerate(tokens)}
+    if len(numbers) < len(tokens):
+        raise ValueError("its tokenizer has a token twice")
     try:
-        numbers = {text: number for number, (text, _) in enumerate(tokens)}
         found = Tokenizer(models.BPE(numbers, [(pair.split(" ")[0], pair.split(" ")[1]) for pair in merges]))
         whole = [pre_tokenizers.ByteLevel(add_prefix_space=False)]
         digits = [pre_tokenizers.Digits(individual_digits=True)] if split_digits(entries) else []

@@ -10,10 +10,11 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
-from tiny_model import CHATML, tiny
+from tiny_model import CHATML, TOKENS, tiny
 
-from persimchat.models.attention import gguf_check, scoring
+from persimchat.models.attention import gguf_check, gguf_model, scoring
 from persimchat.models.attention.chat_template import read_template
+from persimchat.models.attention.gguf_model import GgufModel
 from persimchat.models.attention.scoring import check_scorer, check_settings, scorer_of
 from persimchat.models.local.gguf import read_contents
 from persimchat.state.errors import InputError, MissingExtraError
@@ -57,6 +58,21 @@ BAD: dict[str, tuple[Callable[[Path], object], str]] = {
         written(weights={"output_norm.weight": np.ones(32, np.int32)}),
         "its output_norm.weight has a form of numbers that is not built",
     ),
+    "base": (written(**{"llama.rope.freq_base": -1.0}), "llama.rope.freq_base is not a number above 0"),
+    "factor": (
+        written(**{"llama.rope.scaling.type": "linear", "llama.rope.scaling.factor": 0.0}),
+        "llama.rope.scaling.factor is not a number above 0",
+    ),
+    "factors": (
+        written(weights={"rope_freqs.weight": np.zeros(4, np.float32)}),
+        "its positions turn by what is not a number",
+    ),
+    "merges": (written(**{"tokenizer.ggml.merges": None}), "its tokenizer has no pairs to join"),
+    "unknown": (written(**{"tokenizer.ggml.merges": ["t h", "zz zz"]}), "its tokenizer cannot be used"),
+    "twice": (written(**{"tokenizer.ggml.tokens": [*TOKENS[:-1], TOKENS[-2]]}), "its tokenizer has a token twice"),
+    "syntax": (written(**{"tokenizer.chat_template": "{% for %}"}), "its chat template cannot be used"),
+    "raises": (written(**{"tokenizer.chat_template": "{{ raise_exception('no') }}"}), "its chat template cannot be"),
+    "nothing": (written(**{"tokenizer.chat_template": "nothing"}), "does not write each message once"),
 }
 
 
@@ -65,22 +81,21 @@ def test_files_that_cannot_score_are_refused_before_a_run(tmp_path: Path, refuse
     write, words = BAD[kind]
     file = tmp_path / f"{kind}.gguf"
     write(file)
-    for use in (check_scorer, scorer_of):
-        refused(lambda use=use: use(str(file)), words, f"{kind}.gguf")
+    refused(lambda: check_scorer(str(file)), words, f"{kind}.gguf")
 
 
-@pytest.mark.parametrize(
-    ("changes", "words"),
-    [
-        ({"tokenizer.ggml.merges": None}, "its tokenizer has no pairs to join"),
-        ({"tokenizer.ggml.merges": ["t h", "zz zz"]}, "its tokenizer cannot be used"),
-        ({"tokenizer.chat_template": "{% for %}"}, "its chat template cannot be used"),
-        ({"tokenizer.chat_template": "nothing"}, "does not write each message once"),
-    ],
-)
-def test_what_shows_only_when_a_file_is_loaded(tmp_path: Path, refused: Refused, changes: dict[str, Any], words: str):
-    file = tiny(tmp_path / "a.gguf", **changes)
-    refused(lambda: scorer_of(str(file)), words, "a.gguf")
+def test_a_file_that_changed_after_its_check_is_refused(
+    tmp_path: Path, refused: Refused, monkeypatch: pytest.MonkeyPatch
+):
+    """What `check_scorer` has found right may be cut, or no longer be readable, when its weights are read."""
+    file = tiny(tmp_path / "a.gguf")
+    contents = read_contents(file)
+    monkeypatch.setattr(gguf_model, "read_contents", lambda _: contents)
+    whole = file.read_bytes()
+    file.write_bytes(whole[: len(whole) // 2])
+    refused(lambda: GgufModel(file), "a.gguf' cannot score")
+    file.unlink()
+    refused(lambda: GgufModel(file), "a.gguf' cannot score: it cannot be read: No such file")
 
 
 def test_too_large_a_model_is_refused_with_what_to_install(
