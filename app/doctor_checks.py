@@ -15,7 +15,7 @@ import numpy as np
 from persimchat.memory.embedding_texts import embed
 from persimchat.memory.retrieval import Vectors
 from persimchat.memory.store import store
-from persimchat.models.attention.scoring import check_scorer, reads_attention, scorer_of
+from persimchat.models.attention.scoring import check_scorer, reading, reads_attention, scorer_of
 from persimchat.models.checking import check_model
 from persimchat.models.naming import default_model_name
 from persimchat.state.errors import InputError, PerSimChatError
@@ -51,7 +51,7 @@ async def examine(settings: Settings) -> AsyncIterator[Finding]:
     for name in sorted(named, key=lambda name: (name != chosen, name)):
         yield await _checked("model", lambda name=name: check_model(name, settings))  # type: ignore[misc]
     if reads_attention(settings):
-        yield await _checked("scorer", lambda: asyncio.to_thread(_check_scorer, settings.pruning.scorer))
+        yield await _checked("scorer", lambda: reading(_check_scorer, settings.pruning.scorer))
     vectors: list[Vectors] = []
     yield await _checked("embedding", lambda: _check_embedding(settings, vectors))
     # The store is checked even if the embedding fails, so that one run of the doctor finds every problem.

@@ -1,18 +1,21 @@
 """Scores of pieces of information: how much a local model attends to each while it answers (equation 1).
 
 Source: Chu, Chen, Nakayama, *Exploring and Controlling Diversity in LLM-Agent Conversation*. A scorer reads a prompt
-and responses to it, and sums up its attention; it says nothing itself. Each scorer is loaded once a process.
+and responses to it, and sums up its attention; it says nothing itself. One scorer is in memory at a time.
 """
 
 from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
 from dataclasses import dataclass, field, replace
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Final, Literal, Protocol
+from typing import Final, Literal, ParamSpec, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +27,9 @@ from persimchat.models.naming import SMOLLM2, parse_model_name, shown
 from persimchat.state.errors import InputError, MissingExtraError, ModelError, PromptTooLong, nearest_word
 from persimchat.state.settings import Settings
 
+_Given = ParamSpec("_Given")
+_Found = TypeVar("_Found")
+
 Reducer = Literal["sum_mean", "mean_mean"]
 """How attention becomes a score: the sum over a piece's tokens, or their mean; both are means over the response's."""
 
@@ -31,6 +37,7 @@ EXTRA: Final = "pruning"
 WHERE: Final = "pruning.scorer"
 _PACKAGES: Final = ("gguf", "tokenizers")
 OTHERWISE: Final = "set pruning.method=embedding"
+_reader: Final = ThreadPoolExecutor(max_workers=1, thread_name_prefix="scorer")
 _GET: Final = f"persimchat models get {SMOLLM2}"
 
 
@@ -70,7 +77,7 @@ class Scorer(Protocol):
         *,
         reducer: Reducer = "sum_mean",
     ) -> Scores:
-        """The score of each piece of information. Blocks; call it in a thread.
+        """The score of each piece of information. Blocks; call it by `reading`.
 
         Args:
             system: the system message.
@@ -126,7 +133,7 @@ async def check_settings(settings: Settings) -> None:
 
 
 def scorer_of(name: str) -> Scorer:
-    """The scorer of a name, loaded at the first call. Blocks; call it in a thread.
+    """The scorer of a name, loaded unless the last call was for the same one. Blocks; call it by `reading`.
 
     Args:
         name: `smollm2`, `hf:OWNER/REPO/FILE.gguf` as `persimchat models get` stored it, the path of a .gguf file, or a
@@ -142,10 +149,28 @@ def scorer_of(name: str) -> Scorer:
     with _loading:
         stamp = _stamp(path)
         if key not in _loaded or _loaded[key][0] != stamp:
-            _loaded.pop(key, None)  # before the new one is loaded: there may not be room for both
+            _loaded.clear()  # before the new one is loaded: there may not be room for both
             _loaded[key] = (stamp, _load(name, path))
         found = _loaded[key][1]
     return replace(found, name=name) if isinstance(found, GgufScorer) else found
+
+
+async def reading(work: Callable[_Given, _Found], *given: _Given.args, **named: _Given.kwargs) -> _Found:
+    """Do work with a scorer that blocks, in the one thread that scorers have.
+
+    Scorers read one prompt at a time. Were the others to wait in asyncio's own threads, nothing else would get one,
+    such as the writing of records.
+
+    Args:
+        work: what blocks.
+        given: its arguments.
+        named: its arguments by name.
+
+    Returns:
+        What `work` returns.
+    """
+    call = partial(copy_context().run, work, *given, **named)
+    return await asyncio.get_running_loop().run_in_executor(_reader, call)
 
 
 def _load(name: str, path: Path) -> Scorer:
@@ -260,17 +285,17 @@ def per_piece(
     return tuple(total if reducer == "sum_mean" else total / tokens for total, tokens in found)
 
 
-_Stamp = tuple[tuple[int, int], ...]
+_Stamp = tuple[tuple[str, int, int], ...]
 
 _loaded: Final[dict[Path, tuple[_Stamp, Scorer]]] = {}
-"""The scorers of this process by file or folder, and what `_stamp` said when each was read."""
+"""The scorer that was asked for last, by its file or folder, and what `_stamp` said when it was read."""
 _loading: Final = threading.Lock()
 
 
 def _stamp(path: Path) -> _Stamp:
-    """Size and time of change of a file, or of all files of a folder."""
-    files = sorted(path.iterdir()) if path.is_dir() else [path]
-    return tuple((about.st_size, about.st_mtime_ns) for about in (file.stat() for file in files))
+    """Name, size and time of change of a file, or of all files of a folder."""
+    files = sorted(file for file in path.iterdir() if file.is_file()) if path.is_dir() else [path]
+    return tuple((file.name, about.st_size, about.st_mtime_ns) for file, about in ((f, f.stat()) for f in files))
 
 
 def _path(name: str) -> Path:

@@ -244,7 +244,7 @@ def check_folder(path: Path) -> None:
 
 
 def load_folder(path: Path) -> TorchScorer:
-    """The scorer of a model's folder, loaded at the first call and again if the folder has changed. It blocks.
+    """Load the scorer of a model's folder. It blocks.
 
     It is on the GPU if there is one, in the model's own type of numbers; else on the processor, in 32-bit floats.
 
@@ -253,21 +253,6 @@ def load_folder(path: Path) -> TorchScorer:
         InputError: the folder's model cannot be used.
     """
     check_folder(path)
-    with _loading:
-        files = sorted(file for file in path.iterdir() if file.is_file())
-        stamp = [(file.name, file.stat().st_size, file.stat().st_mtime_ns) for file in files]
-        if _loaded.get(path.resolve(), ([], None))[0] != stamp:
-            _loaded.clear()  # before the new one is loaded: there may not be room for both
-            _loaded[path.resolve()] = (stamp, _load(path))
-        return _loaded[path.resolve()][1]
-
-
-_loaded: Final[dict[Path, tuple[list[tuple[str, int, int]], TorchScorer]]] = {}
-"""The scorer of this process by its folder, and the folder's files when it was read."""
-_loading: Final = threading.Lock()
-
-
-def _load(path: Path) -> TorchScorer:
     torch, transformers = import_module("torch"), import_module("transformers")
     import_module("transformers.utils.logging").disable_progress_bar()
     register()

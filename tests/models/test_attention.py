@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
+import gc
 import os
 import threading
+import weakref
 from concurrent.futures import ThreadPoolExecutor
 from itertools import accumulate, pairwise
 from pathlib import Path
@@ -13,8 +16,8 @@ import numpy as np
 import pytest
 from tiny_model import LAYERS, QUANTISED, TOKENS, arrays, plain_attention, tiny
 
-from persimchat.models.attention import forward, scoring
-from persimchat.models.attention.scoring import GgufScorer, scorer_of
+from persimchat.models.attention import forward, scoring, torch_rows
+from persimchat.models.attention.scoring import GgufScorer, reading, scorer_of
 from persimchat.state.errors import ModelError, PromptTooLong
 
 SYSTEM = "You are Ada."
@@ -175,6 +178,53 @@ def test_a_scorer_is_loaded_once_until_its_file_changes(tmp_path: Path, monkeypa
     os.utime(file, (1, 1))
     assert loaded(file).model is not found[0].model
     assert len(made) == 2
+
+
+def test_one_scorer_is_in_memory_at_a_time(tmp_path: Path):
+    first = weakref.ref(loaded(tiny(tmp_path / "a.gguf")).model)
+    assert first() is not None
+    other = loaded(tiny(tmp_path / "b.gguf"))
+    gc.collect()
+    assert first() is None
+    assert loaded(tmp_path / "b.gguf").model is other.model
+
+
+def test_a_folder_is_loaded_once_until_a_file_of_it_changes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """Folders and links that lead nowhere may stand in it."""
+    monkeypatch.setattr(torch_rows, "check_folder", lambda _: None)
+    monkeypatch.setattr(torch_rows, "load_folder", lambda path: object())
+    (tmp_path / "config.json").write_text("{}")
+    (tmp_path / "original").mkdir()
+    (tmp_path / "gone").symlink_to(tmp_path / "nowhere")
+    first = scorer_of(str(tmp_path))
+    assert scorer_of(str(tmp_path)) is first
+    (tmp_path / "config.json").rename(tmp_path / "model.safetensors")
+    (tmp_path / "config.json").write_text("{}")
+    assert scorer_of(str(tmp_path)) is not first
+
+
+async def test_scorers_wait_in_a_thread_of_their_own():
+    """However many wait, asyncio's threads are free; and what is no longer wanted is not begun."""
+    first, begun = threading.Event(), []
+
+    def read(number: int) -> str:
+        begun.append(number)
+        assert first.wait(10)
+        return threading.current_thread().name
+
+    reads = [asyncio.create_task(reading(read, number)) for number in range(100)]
+    assert await asyncio.wait_for(asyncio.to_thread(lambda: "written"), 5) == "written"
+    for unwanted in reads[2:]:
+        unwanted.cancel()
+    await asyncio.sleep(0)
+    first.set()
+    assert len(set(await asyncio.gather(*reads[:2]))) == 1
+    assert begun == [0, 1]
+
+
+async def test_what_work_with_a_scorer_raises_is_raised():
+    with pytest.raises(ZeroDivisionError):
+        await reading(divmod, 1, 0)
 
 
 def test_linear_positions_and_factors(tmp_path: Path):
