@@ -17,12 +17,14 @@ from persimchat.evaluation.diversity.dialogues import Dialogue, dialogue_of, why
 from persimchat.runs.folder.manifest import Manifest
 from persimchat.runs.folder.reading import read_run
 from persimchat.state.errors import InputError
-from persimchat.state.pruning import Pruning
+from persimchat.state.pruning import REMOVABLE, Pruning
 from persimchat.state.settings import ABOUT, Settings
 
 SEED: Final = "seed"
 ALIKE: Final = "as given"
 """The setting of runs that differ in nothing but case and seed."""
+NO_BLOCK: Final = "nothing"
+"""The blocks that always go whole, where none does."""
 _PRUNING: Final = "pruning"
 _NOT_THE_CASE: Final = ("settings",)
 """Fields of a recorded scenario that are no part of the set-up by themselves."""
@@ -38,11 +40,13 @@ class Setting:
     Attributes:
         label: how it is called in tables.
         pruned: whether pruning leaves anything out.
+        checked: whether wordings are checked against what was left out.
         others: the other settings that are compared, as JSON in one form.
     """
 
     label: str
     pruned: bool
+    checked: bool
     others: str
 
 
@@ -91,13 +95,11 @@ def flat_settings(manifest: Manifest) -> dict[str, Any]:
     for name, about in ABOUT.items():
         if about.shapes and name not in (SEED, _PRUNING):
             value, default = given.get(name, usual.get(name)), usual.get(name)
-            if isinstance(value, Mapping) and isinstance(default, Mapping):
-                found |= {f"{name}.{key}": item for key, item in value.items()}
+            if isinstance(value, Mapping) and isinstance(default, Mapping) and default:
+                found |= {f"{name}.{key}": item for key, item in {**default, **value}.items()}
             else:
                 found[name] = value
-    pruning = _pruning_of(manifest)
-    shown = pruning.model_dump(mode="json", by_alias=True) if pruning.active else {"lambda": 0.0}
-    return found | {f"{_PRUNING}.{key}": value for key, value in shown.items()}
+    return found | {f"{_PRUNING}.{key}": value for key, value in _that_count(_pruning_of(manifest)).items()}
 
 
 def setting_of(label: str, manifest: Manifest, names: Iterable[str]) -> Setting:
@@ -110,15 +112,25 @@ def setting_of(label: str, manifest: Manifest, names: Iterable[str]) -> Setting:
     """
     values = flat_settings(manifest)
     others = {name: values.get(name) for name in names if not name.startswith(f"{_PRUNING}.")}
-    return Setting(label, _pruning_of(manifest).active, _canonical(others))
+    pruning = _pruning_of(manifest)
+    return Setting(label, pruning.active, bool(pruning.checks), _canonical(others))
 
 
 def _pruning_of(manifest: Manifest) -> Pruning:
     return Pruning.model_validate(manifest.settings.model_dump(mode="json").get(_PRUNING) or {})
 
 
+def _that_count(pruning: Pruning) -> dict[str, Any]:
+    """The settings of pruning that change anything: without λ no piece is scored, and without both nothing goes."""
+    given = pruning.model_dump(mode="json", by_alias=True)
+    given["remove"] = "".join(letter for letter in REMOVABLE if letter in pruning.remove) or NO_BLOCK
+    if pruning.strength > 0:
+        return given
+    return {name: given[name] for name in ("lambda", "remove", *["revision"] * pruning.active)}
+
+
 def differing(runs: Iterable[tuple[str, Mapping[str, Any]]]) -> list[str]:
-    """The names whose values differ between runs of one scenario, in order of the first run.
+    """The names whose values differ between runs of one scenario, in order of the first run that has them.
 
     Args:
         runs: a scenario, and values by name.

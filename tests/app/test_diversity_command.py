@@ -188,6 +188,30 @@ def test_other_settings_are_compared_too(command: Run) -> None:
     assert [*data["cases"]["Tea?"]] == ["model_temperature=0.8", "model_temperature=1"]
 
 
+@pytest.mark.parametrize(
+    ("given", "usual", "other"),
+    [
+        ({"pruning": {"remove": "mb"}}, "pruning.remove=nothing", "pruning.remove=bm"),
+        ({"agent_models": {EVA: "other"}}, "agent_models={}", f'agent_models={{"{EVA}": "other"}}'),
+    ],
+)
+def test_a_setting_that_only_some_runs_give_is_compared(
+    command: Run, given: dict[str, Any], usual: str, other: str
+) -> None:
+    runs = [dialogue(f"full-{seed}", "a b a b", seed=seed) for seed in (0, 1)]
+    runs += [dialogue(f"less-{seed}", "c", "d", seed=seed, settings=given) for seed in (0, 1)]
+    done = command("evaluate", "diversity", *runs, "--json")
+    assert json.loads(done.out)["cases"] == {"Tea?": {usual: ["full-0", "full-1"], other: ["less-0", "less-1"]}}
+    assert found(done)[usual, "dist_1"] == 2 / 8
+    assert ((other, "dist_3_gain") in found(done)) == ("pruning" in given)
+
+
+def test_what_changes_nothing_is_not_compared(command: Run) -> None:
+    methods = {"one": {"remove": "bm", "method": "length"}, "two": {"remove": "mb", "method": "random"}}
+    runs = [dialogue(name, "tea", settings={"pruning": pruning}) for name, pruning in methods.items()]
+    assert [*json.loads(command("evaluate", "diversity", *runs, "--json").out)["cases"]["Tea?"]] == ["as given"]
+
+
 def test_texts_are_data(command: Run) -> None:
     runs = [dialogue(f"run-{seed}", "tea", seed=seed, topic="=1+1 [bold]\x1b[2J") for seed in (0, 1)]
     command("evaluate", "diversity", *runs, "--out", "res")
