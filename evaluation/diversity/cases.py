@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
@@ -16,6 +16,7 @@ from typing import Any, Final
 from persimchat.evaluation.diversity.dialogues import Dialogue, dialogue_of, why_left_out
 from persimchat.runs.folder.manifest import Manifest
 from persimchat.runs.folder.reading import read_run
+from persimchat.runs.reports.words import count
 from persimchat.state.errors import InputError
 from persimchat.state.pruning import REMOVABLE, Pruning
 from persimchat.state.settings import ABOUT, Settings
@@ -55,7 +56,7 @@ class Cases:
     """Dialogues by case and setting.
 
     Attributes:
-        settings: in order of appearance.
+        settings: the first one is the reference of those without one of their own.
         sets: by case, then by setting; a case may lack settings.
         notes: what was done so that settings can be compared, a sentence each.
     """
@@ -153,11 +154,43 @@ def cases_of(runs: Sequence[tuple[Dialogue, Manifest]]) -> Cases:
     titles = _titles(scenarios, [manifest for _, manifest in runs])
     settings: dict[str, Setting] = {}
     sets: dict[str, dict[str, list[Dialogue]]] = {}
-    for (dialogue, manifest), scenario, own in zip(runs, scenarios, values, strict=True):
+    every = sorted(
+        zip(scenarios, values, runs, strict=True), key=lambda one: (_place(one[1], one[2][1], names), one[2][0].key)
+    )
+    for scenario, own, (dialogue, manifest) in every:
         label = ", ".join(f"{name}={_plain(own[name])}" for name in names if name in own) or ALIKE
         settings.setdefault(label, setting_of(label, manifest, names))
         sets.setdefault(titles[scenario], {}).setdefault(label, []).append(dialogue)
-    return Cases(list(settings.values()), sets)
+    sets = {title: sets[title] for title in sorted(sets)}
+    return Cases(list(settings.values()), sets, tuple(_dependent(sets, [manifest for _, manifest in runs])))
+
+
+def _place(values: Mapping[str, Any], manifest: Manifest, names: Sequence[str]) -> tuple[bool, list[tuple[int, Any]]]:
+    """Where a run's setting stands: without pruning first, then by the values that are compared."""
+
+    def placed(value: Any) -> tuple[int, Any]:
+        if value is None:
+            return 0, ""
+        return (1, value) if isinstance(value, int | float) else (2, _canonical(value))
+
+    return _pruning_of(manifest).active, [placed(values.get(name)) for name in names]
+
+
+def _dependent(sets: Mapping[str, Sets], manifests: Sequence[Manifest]) -> Iterator[str]:
+    """What a reader must know of runs that are no independent dialogues."""
+    twice = []
+    for case, by_setting in sets.items():
+        for label, each in by_setting.items():
+            numbers = Counter(one.seed for one in each if one.seed is not None)
+            seeds = ", ".join(str(seed) for seed, number in numbers.items() if number > 1)
+            twice += [f"{case}, {label}: {seeds}"] if seeds else []
+    if twice:
+        yield f"Seeds that are there more than once; such runs may be one dialogue, but count each: {'; '.join(twice)}."
+    known, branches = {one.run for one in manifests}, [(one.run, one.branch.of) for one in manifests if one.branch]
+    origins = Counter(of for _, of in branches)
+    tied = sorted(f"{run} (of {of})" for run, of in branches if of in known or origins[of] > 1)
+    if tied:
+        yield f"Branches that share turns with another run, but count as dialogues of their own: {', '.join(tied)}."
 
 
 @dataclass(frozen=True)
@@ -230,7 +263,7 @@ def balanced(cases: Cases) -> Cases:
                 kept = {name: [one for one in each if one.seed in shared] for name, each in by_setting.items()}
                 gone = sum(map(len, seeds)) - sum(map(len, kept.values()))
                 sets[case] = kept
-                notes.append(f"{case}: {gone} dialogues are left out, because another setting lacks their seeds.")
+                notes.append(f"{case}: left out {count(gone, 'dialogue')}, because another setting lacks the seed.")
             else:
                 numbers = ", ".join(f"{name} {len(each)}" for name, each in by_setting.items())
                 notes.append(
@@ -242,7 +275,8 @@ def balanced(cases: Cases) -> Cases:
 
 def _titles(scenarios: Sequence[str], manifests: Sequence[Manifest]) -> dict[str, str]:
     """What each scenario is called: its topic, with a number where several have the same."""
-    topics = {key: manifest.scenario.topic for key, manifest in zip(scenarios, manifests, strict=True)}
+    by_key = dict(zip(scenarios, manifests, strict=True))
+    topics = {key: by_key[key].scenario.topic for key in sorted(by_key)}
     found: dict[str, str] = {}
     for key, topic in topics.items():
         same = [other for other, its in topics.items() if its == topic]
