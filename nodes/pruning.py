@@ -20,7 +20,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from persimchat.memory.embedding_texts import embed
 from persimchat.memory.retrieval import cosines
 from persimchat.models.asking import speak
-from persimchat.models.attention.scoring import Scorer, scorer_of
+from persimchat.models.attention.scoring import Scorer, reading, scorer_of
 from persimchat.models.exchange import Exchange
 from persimchat.models.fitted import Fitted, fit
 from persimchat.models.ledger import NotRecorded
@@ -220,9 +220,9 @@ async def _scores(
         fitted = await _fitted(asked, mind, settings)
         dropped, context = fitted.dropped, fitted.context
     if pruning.method == "attention":
-        scorer = await asyncio.to_thread(scorer_of, pruning.scorer)
+        scorer = await reading(scorer_of, pruning.scorer)
         size = _counted(scorer, responses)
-        _, own = await asyncio.to_thread(lambda: asked.shortened_to(scorer.context, size=size))
+        _, own = await reading(asked.shortened_to, scorer.context, size=size)
         dropped = Dropped(*map(max, dropped, own))
         context = min(scorer.context, context or scorer.context)
     fitting = asked.lacking(dropped)
@@ -237,7 +237,7 @@ async def _scores(
         # The pieces stand in the prompt in this order, so their places are found by one search.
         places = spans(user, fitting.values["blocks"], units)
         try:
-            read = await asyncio.to_thread(scorer.scores, system, user, places, responses)
+            read = await reading(scorer.scores, system, user, places, responses)
         except ModelError as error:
             raise type(error)(
                 error.what,

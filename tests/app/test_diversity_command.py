@@ -97,6 +97,7 @@ def test_what_is_printed(command: Run) -> None:
     assert float(less["difference"]) == pytest.approx(4 / 5 - 3 / 7)
 
 
+@pytest.mark.proof
 def test_two_cases_have_intervals_and_paired_differences(command: Run) -> None:
     runs = [*two_settings(), *two_settings("Coffee?")]
     data = json.loads(command("evaluate", "diversity", *runs, "--json").out)

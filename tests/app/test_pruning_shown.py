@@ -115,6 +115,7 @@ def test_the_hidden_past_stays_hidden(capsys: pytest.CaptureFixture[str]) -> Non
     assert len(printed(PlainView(Lead(heading="", mark="new")), told, capsys)) == 3
 
 
+@pytest.mark.proof
 def test_a_run_says_it_after_each_utterance(command: Run, out: Path) -> None:
     done = command(
         "run", "Tea or coffee?", "-n", "2", "--messages", "2", "--model", "offline", "--set", "closing=off",

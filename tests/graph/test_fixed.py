@@ -37,6 +37,7 @@ def hold(scripted: Scripted, **settings: Any) -> dict[str, Any]:
         return build_conversation().invoke(given, context=context)
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize(
     ("settings", "asked"),
     [

@@ -96,6 +96,7 @@ class Scoring:
         return Scores(tuple(float(b - a) for a, b in spans), 1)
 
 
+@pytest.mark.proof
 async def test_a_replay_needs_no_scorer_and_says_so_if_the_prompt_has_changed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

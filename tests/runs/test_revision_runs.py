@@ -45,6 +45,7 @@ def written(folder: Path) -> list[bytes]:
     return [(folder / name).read_bytes() for name in FILES]
 
 
+@pytest.mark.proof
 async def test_a_revised_run_is_recorded_and_replayed_without_a_model(tmp_path: Path) -> None:
     folder = await held(tmp_path)
     said = read_records(folder / "transcript.jsonl")
@@ -62,6 +63,7 @@ async def test_a_revised_run_is_recorded_and_replayed_without_a_model(tmp_path: 
     await replayed(folder, tmp_path / "again")
 
 
+@pytest.mark.proof
 async def test_what_fails_in_a_revision_silences_nobody_and_is_replayed(tmp_path: Path) -> None:
     """One check of every wording fails for good, and a server that is busy gives no other words for one utterance."""
     words = iter(range(100))
@@ -113,5 +115,5 @@ async def test_without_a_conflict_there_are_as_many_calls_as_estimated(tmp_path:
     foreseen = estimate(scenario(goal=""), settings, utterances=len(run.utterances)).by("module")
     used = totals_by(run.usage, "module")
     assert foreseen["revision"].calls == used["revision"].calls == 3 * len(run.utterances)
-    assert foreseen["revision"].input_tokens == pytest.approx(used["revision"].input_tokens, rel=0.15)
+    assert foreseen["revision"].input_tokens == pytest.approx(used["revision"].input_tokens, rel=0.2)
     assert foreseen["revision"].output_tokens == pytest.approx(used["revision"].output_tokens, rel=0.15)
