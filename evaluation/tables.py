@@ -12,6 +12,7 @@ from typing import Any, Final, Protocol
 from persimchat.evaluation.diversity.measuring import Diversity
 from persimchat.evaluation.pair_results import PairsResult
 from persimchat.evaluation.scores import Value
+from persimchat.evaluation.statistics.intervals import Estimate
 from persimchat.runs.folder.polls import PollAnswer
 from persimchat.runs.reports.cells import guarded
 from persimchat.runs.reports.stances import Position
@@ -21,7 +22,7 @@ MEASURES: Final = "measures.csv"
 PAIRS: Final = "pairs.csv"
 STANCES: Final = "stances.csv"
 POLLS: Final = "polls.csv"
-DIVERSITY: Final = "diversity.csv"
+DIVERSITY, DIVERSITY_SETTINGS = "diversity.csv", "diversity_settings.csv"
 
 
 def write_measures(folder: Path, values: Iterable[Value], judge: str) -> Path:
@@ -76,8 +77,11 @@ def write_polls(folder: Path, rows: Mapping[str, Iterable[PollAnswer]]) -> Path:
     return _write(folder / POLLS, columns, table)
 
 
-def write_diversity(folder: Path, found: Diversity) -> Path:
-    """Write one row a case, setting and measure; `runs` are those on which its value rests, as a JSON list."""
+def write_diversity(folder: Path, found: Diversity) -> list[Path]:
+    """Write one row a case, setting and measure, and another table with one row a setting and measure over cases.
+
+    `runs` are those on which a value rests, as a JSON list.
+    """
     runs = {
         (case, setting): json.dumps([one.run for one in each])
         for case, by_setting in found.cases.sets.items()
@@ -90,7 +94,22 @@ def write_diversity(folder: Path, found: Diversity) -> Path:
         for one in found.values
     ]
     columns = ["case", "setting", "unit", "who", "measure", "value", "missing", "dialogues", "embedding", "tokens"]
-    return _write(folder / DIVERSITY, [*columns, "runs"], rows)
+    over_cases = [
+        [one.setting, one.unit, one.who, one.measure, *_mean_and_bounds(one.estimate), one.estimate.n]
+        + [one.estimate.dropped, one.against, *_mean_and_bounds(one.difference), one.difference and one.difference.n]
+        + [one.estimate.method, *about]
+        for one in found.means
+    ]
+    head = ["setting", "unit", "who", "measure", "mean", "low", "high", "cases", "missing", "reference", "difference"]
+    head += ["difference_low", "difference_high", "both", "method", "embedding", "tokens"]
+    return [
+        _write(folder / DIVERSITY, [*columns, "runs"], rows),
+        _write(folder / DIVERSITY_SETTINGS, head, over_cases),
+    ]
+
+
+def _mean_and_bounds(one: Estimate | None) -> list[float | None]:
+    return [None, None, None] if one is None else [one.value, one.low, one.high]
 
 
 def _cell(value: Any) -> Any:

@@ -7,6 +7,7 @@ the task and its round make the case. No model is asked.
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -20,7 +21,7 @@ from persimchat.evaluation.diversity.cases import (
     scenario_key,
     setting_of,
 )
-from persimchat.evaluation.diversity.dialogues import NO_WORDS, Dialogue, dialogue_of, why_left_out
+from persimchat.evaluation.diversity.dialogues import NO_WORDS, Dialogue, apart_in_words, dialogue_of, why_left_out
 from persimchat.evaluation.diversity.measuring import CASE, Diversity, Options, measure
 from persimchat.evaluation.diversity.vectors import best_embedding
 from persimchat.experiments.axes import Label
@@ -30,6 +31,7 @@ from persimchat.experiments.plan import Cell
 from persimchat.graph.node import wait_for
 from persimchat.runs.folder.manifest import Manifest
 from persimchat.runs.folder.reading import Record
+from persimchat.runs.reports.words import count
 from persimchat.state.settings import Settings
 
 Levels = tuple[str, ...]
@@ -117,7 +119,7 @@ def diversity_of(
         sets.setdefault(case, {}).setdefault(setting, []).append(one.dialogue)
         by_place[case, setting], tasks[case] = own, (cell.task, cell.round)
     options = Options(wanted.embedding or best_embedding(), wanted.tokens, wanted.positions, wanted.group)
-    notes = _notes(cells, complete, counting)
+    notes = _notes(cells, complete, [told[id_] for id_ in dict.fromkeys(cell.id for cell in counting)])
     cases = Cases(list(settings.values()), sets, notes)
     return CellDiversity(wait_for(measure(cases, options, Settings())), by_place, tasks)
 
@@ -131,8 +133,10 @@ def _label(axis: str, label: Label) -> str:
     return str(label) if axis in ("variant", "method") else f"{axis}={label}"
 
 
-def _notes(cells: Sequence[Cell], complete: Sequence[Cell], counting: Sequence[Cell]) -> tuple[str, ...]:
-    open_ = len({cell.id for cell in cells} - {cell.id for cell in complete})
-    silent = len({cell.id for cell in complete} - {cell.id for cell in counting})
-    found = [f"{open_} conversations are not complete: they do not count."] if open_ else []
-    return (*found, *([f"In {silent} conversations {NO_WORDS}: they do not count."] if silent else []))
+def _notes(cells: Sequence[Cell], complete: Sequence[Cell], counting: Sequence[Told]) -> tuple[str, ...]:
+    held = {cell.id for cell in complete}
+    open_, silent = len({cell.id for cell in cells} - held), len(held) - len(counting)
+    found = [f"Not complete, so they do not count: {count(open_, 'conversation')}."] if open_ else []
+    found += [f"In {count(silent, 'conversation')} {NO_WORDS}, so they do not count."] if silent else []
+    apart = sum((Counter(one.dialogue.apart) for one in counting), Counter[str]())
+    return (*found, *apart_in_words(apart))

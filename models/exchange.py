@@ -24,7 +24,7 @@ from persimchat.models.local.server import SEE_LOG, how_ended, room, slots
 from persimchat.models.naming import ModelName, parse_model_name
 from persimchat.models.profiles import profile_of
 from persimchat.models.receiving import Receiving
-from persimchat.models.recording import Request, from_record
+from persimchat.models.recording import Request, Worked, from_record
 from persimchat.models.registry import model_name, ready_model
 from persimchat.models.schemas import prompt_schema
 from persimchat.models.usage import Tally
@@ -197,14 +197,12 @@ class Exchange:
                 continue
             return self._account_for(request), request.seconds
 
-    async def work_out(
-        self, asked: Question, work: Callable[[], Awaitable[tuple[str, int]]], *, takes_time: bool = True
-    ) -> str:
+    async def work_out(self, asked: Question, work: Callable[[], Awaitable[Worked]], *, takes_time: bool = True) -> str:
         """An answer that this machine works out instead of a model: recorded like one, and taken from the record.
 
         Args:
             asked: what the answer depends on.
-            work: makes the answer, and says how many tokens it read.
+            work: makes the answer.
             takes_time: whether the record tells how long that took; without it, equal runs have equal records.
 
         Raises:
@@ -216,11 +214,12 @@ class Exchange:
             return str(self._from_record(ledger, asked.messages)[0].text)
         request = self._asked(asked.messages, asked.messages, "")
         with nullcontext() if ledger is None else ledger.preparing(request, self.settings):
-            answer, tokens = await work()
+            worked = await work()
+        request.dropped, request.context = worked.dropped, worked.context
         if ledger is not None:
             took = time.perf_counter() - request.started if takes_time else 0.0
-            ledger.worked_out(request, answer, tokens, took, self.settings)
-        return answer
+            ledger.worked_out(request, worked.text, worked.tokens, took, self.settings)
+        return worked.text
 
     def call(self) -> Call:
         """The accounting row of all requests so far."""

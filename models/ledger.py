@@ -175,6 +175,7 @@ class Ledger:
             took_s: how long it took, in seconds.
             settings: of the simulation.
         """
+        self._note_shortening(request)
         usage = {"input_tokens": tokens, "output_tokens": 0, "total_tokens": tokens}
         told = {"response_time_s": took_s, "model_name": request.name.written}
         request.answered(AIMessage(answer, usage_metadata=usage, response_metadata=told))
@@ -213,8 +214,7 @@ class Ledger:
         Raises:
             BudgetExhausted: the request would exceed a budget, and must not be made.
         """
-        if any(request.dropped) and not self._told_of_shortening:
-            self.shortened, self._told_of_shortening = request, True
+        self._note_shortening(request)
         made = self._lengths[request.module]
         given = prompt_tokens(request.sent)
         expected = round(made.output_tokens / made.requests) if made.requests else ANSWER_TOKENS
@@ -312,6 +312,10 @@ class Ledger:
                 self._failures.setdefault(key, {})[row.module] = row.failed
         elif key in self._failures:
             self._failures[key].pop(row.module, None)
+
+    def _note_shortening(self, request: Request) -> None:
+        if any(request.dropped) and not self._told_of_shortening:
+            self.shortened, self._told_of_shortening = request, True
 
     def _write(self, row: Row) -> None:
         self.note_failure(row)

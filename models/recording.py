@@ -12,7 +12,7 @@ import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, NamedTuple
 
 from langchain_core.messages import AIMessage, BaseMessage
 from pydantic import BaseModel, ConfigDict, Field, model_validator
@@ -209,6 +209,22 @@ class Request:
             dropped={"memories": self.dropped[0], "utterances": self.dropped[1]} if any(self.dropped) else None,
             part=self.part,
         )
+
+
+class Worked(NamedTuple):
+    """An answer that this machine worked out, and what it was worked out from.
+
+    Attributes:
+        text: the answer.
+        tokens: how many were read.
+        dropped: the memories and utterances left out, because they did not fit.
+        context: the most tokens that could be read; None if there is no limit.
+    """
+
+    text: str
+    tokens: int
+    dropped: tuple[int, int] = (0, 0)
+    context: int | None = None
 
 
 def asking_of(request: Request | Row) -> Asking:

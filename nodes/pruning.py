@@ -8,23 +8,24 @@ between machines.
 from __future__ import annotations
 
 import asyncio
-import json
 import math
 import random
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Final
+from typing import Annotated, Any, Final
 
 from langchain_core.messages import AIMessage, BaseMessage
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from persimchat.memory.embedding_texts import embed
 from persimchat.memory.retrieval import cosines
 from persimchat.models.asking import speak
 from persimchat.models.attention.scoring import Scorer, scorer_of
 from persimchat.models.exchange import Exchange
-from persimchat.models.fitted import fit
+from persimchat.models.fitted import Fitted, fit
 from persimchat.models.ledger import NotRecorded
 from persimchat.models.naming import ModelName, parse_model_name
+from persimchat.models.recording import Worked
 from persimchat.models.registry import model_name, ready_model
 from persimchat.nodes.context import question
 from persimchat.prompts.blocks import Block, avoid, estimated_tokens
@@ -32,7 +33,7 @@ from persimchat.prompts.fitting import Dropped, Question
 from persimchat.prompts.spans import Unit, spans, together, units_of, without
 from persimchat.state.errors import ModelError
 from persimchat.state.mind import Step
-from persimchat.state.pruning import TEXT, Pruned, PrunedItem, rounded, select
+from persimchat.state.pruning import TEXT, Pruned, PrunedItem, Score, rounded, select
 from persimchat.state.repetition import words
 from persimchat.state.settings import Settings
 
@@ -132,7 +133,23 @@ async def _first_responses(prompt: Prompt, mind: Step, settings: Settings) -> li
         spoken = await speak(prompt.template, **asked, part=f"raw:{k}", quietly=True, **prompt.filled(mind))
         return spoken.text
 
-    return list(await asyncio.gather(*(response(k) for k in range(settings.pruning.asks_first))))
+    # All come to their ends, so that none is asked twice at a time, and a replay finds the same answers.
+    asked = (response(k) for k in range(settings.pruning.asks_first))
+    found = await asyncio.gather(*asked, return_exceptions=True)
+    for answer in found:
+        if isinstance(answer, BaseException):
+            raise answer
+    return [answer for answer in found if isinstance(answer, str)]
+
+
+class _Told(BaseModel):
+    """The answer of a scoring, as it is recorded: scores, and how much was left out before, because it did not fit."""
+
+    model_config = ConfigDict(extra="ignore", strict=True)
+
+    scores: list[Score]
+    memories: Annotated[int, Field(ge=0, exclude_if=lambda value: not value)] = 0
+    utterances: Annotated[int, Field(ge=0, exclude_if=lambda value: not value)] = 0
 
 
 @dataclass(frozen=True)
@@ -142,6 +159,7 @@ class _Scores:
     values: list[float]
     dropped: Dropped = Dropped()
     tokens: int = 0
+    context: int | None = None
 
 
 async def _scored(
@@ -153,23 +171,29 @@ async def _scored(
     by = f"attention:{pruning.scorer}" if pruning.method == "attention" else pruning.method
     exchange = Exchange(settings, name, MODULE, turn, ModelName(by, "offline", by), part="score")
 
-    async def work() -> tuple[str, int]:
+    async def work() -> Worked:
         found = await _scores(asked, prompt, mind, settings, responses, fits=True)
-        told = {"scores": found.values} | {key: number for key, number in found.dropped._asdict().items() if number}
-        return json.dumps(told), found.tokens
+        told = _Told(scores=found.values, memories=found.dropped.memories, utterances=found.dropped.utterances)
+        return Worked(told.model_dump_json(), found.tokens, found.dropped, found.context)
 
     on = replace(asked, messages=[*asked.messages, *(AIMessage(text) for text in responses)])
-    answer = json.loads(await exchange.work_out(on, work, takes_time=pruning.method == "attention"))
-    dropped = Dropped(answer.get("memories", 0), answer.get("utterances", 0))
-    fitting = replace(prompt, blocks=tuple(asked.lacking(dropped).values["blocks"][: len(prompt.blocks)]))
-    scores = [float(score) for score in answer["scores"]]
-    if len(scores) != len(units_of(fitting.blocks)):
+    answer = await exchange.work_out(on, work, takes_time=pruning.method == "attention")
+    where = f"agent {name}, module {MODULE}, turn {turn}"
+    try:
+        told = _Told.model_validate_json(answer)
+    except ValidationError as error:
         raise NotRecorded(
-            f"the run's record has {len(scores)} scores of a prompt that now has other pieces of information",
-            where=f"agent {name}, module {MODULE}, turn {turn}",
+            "the run's record has no scores where they should be", where=where, remedy="Hold the run anew."
+        ) from error
+    dropped = Dropped(told.memories, told.utterances)
+    fitting = replace(prompt, blocks=tuple(asked.lacking(dropped).values["blocks"][: len(prompt.blocks)]))
+    if len(told.scores) != len(units_of(fitting.blocks)):
+        raise NotRecorded(
+            f"the run's record has {len(told.scores)} scores of a prompt that now has other pieces of information",
+            where=where,
             remedy="Replay it with the version that held it, or hold it anew.",
         )
-    return fitting, scores
+    return fitting, told.scores
 
 
 async def _scores(
@@ -191,20 +215,22 @@ async def _scores(
         responses: words that look at the pieces of information; empty for the end of the prompt.
         fits: whether the prompt is first fitted to the context of the speaker's model.
     """
-    pruning, dropped, scorer, size = settings.pruning, Dropped(), None, None
+    pruning, dropped, scorer, context = settings.pruning, Dropped(), None, None
     if fits:
-        dropped = await _dropped_for_model(asked, mind, settings)
+        fitted = await _fitted(asked, mind, settings)
+        dropped, context = fitted.dropped, fitted.context
     if pruning.method == "attention":
         scorer = await asyncio.to_thread(scorer_of, pruning.scorer)
         size = _counted(scorer, responses)
         _, own = await asyncio.to_thread(lambda: asked.shortened_to(scorer.context, size=size))
         dropped = Dropped(*map(max, dropped, own))
+        context = min(scorer.context, context or scorer.context)
     fitting = asked.lacking(dropped)
     blocks = fitting.values["blocks"][: len(prompt.blocks)]
     units = units_of(blocks)
     texts = [unit.text for unit in units]
     if not units:
-        return _Scores([], dropped)
+        return _Scores([], dropped, context=context)
     lengths = [estimated_tokens(text) for text in texts]
     if scorer is not None:
         system, user = (str(message.text) for message in fitting.messages)
@@ -221,7 +247,7 @@ async def _scores(
                 turn=mind["situation"]["turn"],
                 remedy=error.remedy,
             ) from error
-        return _Scores([rounded(score) for score in read.values], dropped, read.tokens)
+        return _Scores([rounded(score) for score in read.values], dropped, read.tokens, context)
     if pruning.method == "embedding":
         nearness = await _nearness(texts, mind, settings, responses)
         values = [length * near for length, near in zip(lengths, nearness, strict=True)]
@@ -230,20 +256,25 @@ async def _scores(
     else:
         drawn = random.Random(f"{settings.seed}:{mind['name']}:{mind['situation']['turn']}")
         values = [drawn.random() for _ in units]
-    return _Scores([rounded(value) for value in values], dropped)
+    return _Scores([rounded(value) for value in values], dropped, context=context)
 
 
-async def _dropped_for_model(asked: Question, mind: Step, settings: Settings) -> Dropped:
-    """What the context of the speaker's model has no room for."""
+async def _fitted(asked: Question, mind: Step, settings: Settings) -> Fitted:
+    """The prompt as far as it fits the context of the speaker's model."""
     turn = mind["situation"]["turn"]
     exchange = Exchange.on_behalf(settings, mind["name"], _SPEAKING, turn)
     client = await ready_model(exchange.name.written, settings.of_module(_SPEAKING))
-    return (await fit(exchange, client, asked)).dropped
+    return await fit(exchange, client, asked)
 
 
 def _counted(scorer: Scorer, responses: Sequence[str]) -> Callable[[list[BaseMessage]], int]:
-    longest = max(responses, key=len, default="")
-    return lambda messages: scorer.count(str(messages[0].text), str(messages[1].text), longest)
+    """How many tokens a prompt and the longest response have for a scorer."""
+
+    def count(messages: list[BaseMessage]) -> int:
+        system, user = str(messages[0].text), str(messages[1].text)
+        return max(scorer.count(system, user, response) for response in responses or ("",))
+
+    return count
 
 
 async def _nearness(texts: Sequence[str], mind: Step, settings: Settings, responses: Sequence[str]) -> list[float]:

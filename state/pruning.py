@@ -146,6 +146,8 @@ def select(
 ) -> list[int]:
     """Which pieces of information go, in order of removal (algorithm 1 of the paper).
 
+    A piece without a score goes only if everything goes: it adds nothing to the share.
+
     With `skip`, the listing of the paper, a piece that would pass the share is skipped and smaller ones are tried, so
     the share removed never exceeds λ, and a greater λ may remove fewer and other pieces. With `reach`, as the paper's
     text has it, pieces go from the top until their sum reaches the share.
@@ -170,6 +172,8 @@ def select(
     target, slack = strength * total, SLACK * total
     gone, taken = 0.0, []
     for unit in ranked:
+        if scores[unit] <= 0:
+            continue
         if fill == "reach" or gone + scores[unit] <= target + slack:
             gone += scores[unit]
             taken.append(unit)
@@ -178,6 +182,8 @@ def select(
     return taken
 
 
+Score = Annotated[float, Field(ge=0, le=1e9, allow_inf_nan=False)]
+"""How much the answer leans on a piece of information."""
 _Count = Annotated[int, Field(ge=0)]
 _Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
 
@@ -192,9 +198,7 @@ class PrunedItem(BaseModel):
     id: str = Field(description="of a memory: its id; else its kind and its number among those of its kind")
     text: str = Field(description="the first 80 characters")
     words: _Count
-    score: Annotated[float, Field(ge=0, allow_inf_nan=False)] | None = Field(
-        default=None, description="six digits; null if its whole block was to go (remove)"
-    )
+    score: Score | None = Field(default=None, description="six digits; null if its whole block was to go (remove)")
     removed: bool
 
 
@@ -216,7 +220,7 @@ class Pruned(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="ignore", populate_by_name=True, serialize_by_alias=True)
 
-    turn: _Count = Field(description="number of the utterance")
+    turn: Annotated[int, Field(ge=0, le=10_000_000)] = Field(description="number of the utterance")
     strength: _Share = Field(alias="lambda", description="λ, 0 to 1")
     method: str
     scorer: str = Field(default="", description="for attention: whose attention was read")

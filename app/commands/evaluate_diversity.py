@@ -65,13 +65,18 @@ def diversity(
             "--group",
             metavar="N",
             min=2,
-            help="Measure N runs at a time, by seed, and compare the first setting also with itself.",
+            help="Measure N runs at a time, by seed. The reference, also beside itself, then has other seeds.",
         ),
     ] = None,
     runs: RunsIn = OUT,
     out: Annotated[
         Path | None,
-        typer.Option("--out", metavar="DIR", help="Also write the values there, as diversity.csv.", show_default=False),
+        typer.Option(
+            "--out",
+            metavar="DIR",
+            help="Also write diversity.csv and diversity_settings.csv there.",
+            show_default=False,
+        ),
     ] = None,
     as_json: JsonObject = False,
 ) -> None:
@@ -98,7 +103,7 @@ def diversity(
     found = asyncio.run(measured())
     if group is not None and all(one.value is None for one in found.values):
         raise InputError("no setting has a whole group", where="--group", remedy="Give more runs, or a smaller group.")
-    written = None
+    written: list[Path] = []
     if out is not None:
         from persimchat.evaluation.tables import write_diversity
 
@@ -111,8 +116,8 @@ def diversity(
     from persimchat.app.views.run_tables import Look
 
     print_all(shown(chosen, found, Look(terminal=on_terminal(), unicode=is_unicode())))
-    if written is not None:
-        say(str(written))
+    for path in written:
+        say(str(path))
 
 
 def _data(chosen: Chosen, found: Diversity) -> dict[str, Any]:

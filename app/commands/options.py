@@ -95,7 +95,7 @@ Assignments = Annotated[
     typer.Option(
         "--set",
         metavar="KEY=VALUE",
-        help="Any other setting; may be repeated. For example --set utterance_words=40.",
+        help="Any other setting; may be repeated. For example --set utterance_words=40 --set pruning.lambda=0.6.",
         rich_help_panel=SETTINGS,
     ),
 ]

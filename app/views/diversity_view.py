@@ -10,7 +10,8 @@ from rich.text import Text
 
 from persimchat.app.views.run_tables import Look, table
 from persimchat.evaluation.diversity.cases import Chosen
-from persimchat.evaluation.diversity.measuring import CASE, GAIN, MEASURES, POSITION, UNEQUAL, Diversity
+from persimchat.evaluation.diversity.dialogues import apart_in_words
+from persimchat.evaluation.diversity.measuring import CASE, GAIN, MEASURES, NO_OTHERS, POSITION, UNEQUAL, Diversity
 from persimchat.evaluation.diversity.ngrams import ORDERS
 from persimchat.evaluation.statistics.intervals import Estimate
 from persimchat.experiments.report_diversity import BESIDE, CHECKED, CUT, ITSELF, LEFT_OUT, SIDE_BY_SIDE
@@ -123,12 +124,14 @@ def _between(one: Estimate) -> str:
 def _notes(chosen: Chosen, found: Diversity) -> Iterator[str]:
     if chosen.left_out:
         yield f"Left out: {', '.join(f'{run} ({why})' for run, why in chosen.left_out.items())}."
-    if chosen.apart:
-        yield f"Utterances that do not count: {', '.join(f'{n} {why}' for why, n in chosen.apart.items())}."
+    yield from apart_in_words(chosen.apart)
     yield from found.notes
     missing = dict.fromkeys(
         f"{one.case}, {one.setting}: {one.measure} is missing ({one.missing})."
         for one in found.values
-        if one.value is None and one.unit == CASE and one.missing != UNEQUAL and one.measure in MEASURES
+        if one.value is None
+        and one.unit == CASE
+        and one.missing not in (UNEQUAL, NO_OTHERS)
+        and one.measure in MEASURES
     )
     yield from missing

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
@@ -16,13 +16,16 @@ from typing import Any, Final
 from persimchat.evaluation.diversity.dialogues import Dialogue, dialogue_of, why_left_out
 from persimchat.runs.folder.manifest import Manifest
 from persimchat.runs.folder.reading import read_run
+from persimchat.runs.reports.words import count
 from persimchat.state.errors import InputError
-from persimchat.state.pruning import Pruning
+from persimchat.state.pruning import REMOVABLE, Pruning
 from persimchat.state.settings import ABOUT, Settings
 
 SEED: Final = "seed"
 ALIKE: Final = "as given"
 """The setting of runs that differ in nothing but case and seed."""
+NO_BLOCK: Final = "nothing"
+"""The blocks that always go whole, where none does."""
 _PRUNING: Final = "pruning"
 _NOT_THE_CASE: Final = ("settings",)
 """Fields of a recorded scenario that are no part of the set-up by themselves."""
@@ -38,11 +41,13 @@ class Setting:
     Attributes:
         label: how it is called in tables.
         pruned: whether pruning leaves anything out.
+        checked: whether wordings are checked against what was left out.
         others: the other settings that are compared, as JSON in one form.
     """
 
     label: str
     pruned: bool
+    checked: bool
     others: str
 
 
@@ -51,7 +56,7 @@ class Cases:
     """Dialogues by case and setting.
 
     Attributes:
-        settings: in order of appearance.
+        settings: the first one is the reference of those without one of their own.
         sets: by case, then by setting; a case may lack settings.
         notes: what was done so that settings can be compared, a sentence each.
     """
@@ -91,13 +96,11 @@ def flat_settings(manifest: Manifest) -> dict[str, Any]:
     for name, about in ABOUT.items():
         if about.shapes and name not in (SEED, _PRUNING):
             value, default = given.get(name, usual.get(name)), usual.get(name)
-            if isinstance(value, Mapping) and isinstance(default, Mapping):
-                found |= {f"{name}.{key}": item for key, item in value.items()}
+            if isinstance(value, Mapping) and isinstance(default, Mapping) and default:
+                found |= {f"{name}.{key}": item for key, item in {**default, **value}.items()}
             else:
                 found[name] = value
-    pruning = _pruning_of(manifest)
-    shown = pruning.model_dump(mode="json", by_alias=True) if pruning.active else {"lambda": 0.0}
-    return found | {f"{_PRUNING}.{key}": value for key, value in shown.items()}
+    return found | {f"{_PRUNING}.{key}": value for key, value in _that_count(_pruning_of(manifest)).items()}
 
 
 def setting_of(label: str, manifest: Manifest, names: Iterable[str]) -> Setting:
@@ -110,15 +113,25 @@ def setting_of(label: str, manifest: Manifest, names: Iterable[str]) -> Setting:
     """
     values = flat_settings(manifest)
     others = {name: values.get(name) for name in names if not name.startswith(f"{_PRUNING}.")}
-    return Setting(label, _pruning_of(manifest).active, _canonical(others))
+    pruning = _pruning_of(manifest)
+    return Setting(label, pruning.active, bool(pruning.checks), _canonical(others))
 
 
 def _pruning_of(manifest: Manifest) -> Pruning:
     return Pruning.model_validate(manifest.settings.model_dump(mode="json").get(_PRUNING) or {})
 
 
+def _that_count(pruning: Pruning) -> dict[str, Any]:
+    """The settings of pruning that change anything: without λ no piece is scored, and without both nothing goes."""
+    given = pruning.model_dump(mode="json", by_alias=True)
+    given["remove"] = "".join(letter for letter in REMOVABLE if letter in pruning.remove) or NO_BLOCK
+    if pruning.strength > 0:
+        return given
+    return {name: given[name] for name in ("lambda", "remove", *["revision"] * pruning.active)}
+
+
 def differing(runs: Iterable[tuple[str, Mapping[str, Any]]]) -> list[str]:
-    """The names whose values differ between runs of one scenario, in order of the first run.
+    """The names whose values differ between runs of one scenario, in order of the first run that has them.
 
     Args:
         runs: a scenario, and values by name.
@@ -141,11 +154,43 @@ def cases_of(runs: Sequence[tuple[Dialogue, Manifest]]) -> Cases:
     titles = _titles(scenarios, [manifest for _, manifest in runs])
     settings: dict[str, Setting] = {}
     sets: dict[str, dict[str, list[Dialogue]]] = {}
-    for (dialogue, manifest), scenario, own in zip(runs, scenarios, values, strict=True):
+    every = sorted(
+        zip(scenarios, values, runs, strict=True), key=lambda one: (_place(one[1], one[2][1], names), one[2][0].key)
+    )
+    for scenario, own, (dialogue, manifest) in every:
         label = ", ".join(f"{name}={_plain(own[name])}" for name in names if name in own) or ALIKE
         settings.setdefault(label, setting_of(label, manifest, names))
         sets.setdefault(titles[scenario], {}).setdefault(label, []).append(dialogue)
-    return Cases(list(settings.values()), sets)
+    sets = {title: sets[title] for title in sorted(sets)}
+    return Cases(list(settings.values()), sets, tuple(_dependent(sets, [manifest for _, manifest in runs])))
+
+
+def _place(values: Mapping[str, Any], manifest: Manifest, names: Sequence[str]) -> tuple[bool, list[tuple[int, Any]]]:
+    """Where a run's setting stands: without pruning first, then by the values that are compared."""
+
+    def placed(value: Any) -> tuple[int, Any]:
+        if value is None:
+            return 0, ""
+        return (1, value) if isinstance(value, int | float) else (2, _canonical(value))
+
+    return _pruning_of(manifest).active, [placed(values.get(name)) for name in names]
+
+
+def _dependent(sets: Mapping[str, Sets], manifests: Sequence[Manifest]) -> Iterator[str]:
+    """What a reader must know of runs that are no independent dialogues."""
+    twice = []
+    for case, by_setting in sets.items():
+        for label, each in by_setting.items():
+            numbers = Counter(one.seed for one in each if one.seed is not None)
+            seeds = ", ".join(str(seed) for seed, number in numbers.items() if number > 1)
+            twice += [f"{case}, {label}: {seeds}"] if seeds else []
+    if twice:
+        yield f"Seeds that are there more than once; such runs may be one dialogue, but count each: {'; '.join(twice)}."
+    known, branches = {one.run for one in manifests}, [(one.run, one.branch.of) for one in manifests if one.branch]
+    origins = Counter(of for _, of in branches)
+    tied = sorted(f"{run} (of {of})" for run, of in branches if of in known or origins[of] > 1)
+    if tied:
+        yield f"Branches that share turns with another run, but count as dialogues of their own: {', '.join(tied)}."
 
 
 @dataclass(frozen=True)
@@ -218,7 +263,7 @@ def balanced(cases: Cases) -> Cases:
                 kept = {name: [one for one in each if one.seed in shared] for name, each in by_setting.items()}
                 gone = sum(map(len, seeds)) - sum(map(len, kept.values()))
                 sets[case] = kept
-                notes.append(f"{case}: {gone} dialogues are left out, because another setting lacks their seeds.")
+                notes.append(f"{case}: left out {count(gone, 'dialogue')}, because another setting lacks the seed.")
             else:
                 numbers = ", ".join(f"{name} {len(each)}" for name, each in by_setting.items())
                 notes.append(
@@ -230,7 +275,8 @@ def balanced(cases: Cases) -> Cases:
 
 def _titles(scenarios: Sequence[str], manifests: Sequence[Manifest]) -> dict[str, str]:
     """What each scenario is called: its topic, with a number where several have the same."""
-    topics = {key: manifest.scenario.topic for key, manifest in zip(scenarios, manifests, strict=True)}
+    by_key = dict(zip(scenarios, manifests, strict=True))
+    topics = {key: by_key[key].scenario.topic for key in sorted(by_key)}
     found: dict[str, str] = {}
     for key, topic in topics.items():
         same = [other for other, its in topics.items() if its == topic]

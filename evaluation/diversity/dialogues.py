@@ -30,11 +30,6 @@ class LeftOut:
     words: int
     removed: int
 
-    @property
-    def share(self) -> float | None:
-        """The share that went, 0–1; None if nothing might have gone."""
-        return self.removed / self.words if self.words else None
-
 
 @dataclass(frozen=True)
 class Dialogue:
@@ -62,6 +57,11 @@ class Dialogue:
     def key(self) -> tuple[bool, int, str]:
         """By which the dialogues of a case are sorted: their seeds, then their runs."""
         return self.seed is None, self.seed or 0, self.run
+
+    @property
+    def draw(self) -> int | str:
+        """What is random in it: its seed, or its run where that is not known."""
+        return self.run if self.seed is None else self.seed
 
 
 def why_left_out(record: Record) -> str:
@@ -94,6 +94,12 @@ def dialogue_of(record: Record, name: str | None = None) -> Dialogue:
         said=_scores(pruned, lambda checks: next((one for one in checks if one.taken), None)),
         first=_scores(pruned, lambda checks: checks[0]),
     )
+
+
+def apart_in_words(apart: Mapping[str, int]) -> list[str]:
+    """What a reader is told of utterances that do not count: one sentence, or none."""
+    named = ", ".join(f"{why} {number:,}" for why, number in sorted(apart.items()))
+    return [f"Utterances that do not count: {named}."] if named else []
 
 
 def _apart(record: Record, said: Uttered) -> str | None:

@@ -5,26 +5,30 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from itertools import islice
 from statistics import fmean
 from typing import Final, TypeVar
 
 import numpy as np
 
 from persimchat.evaluation.diversity import ngrams
-from persimchat.evaluation.diversity.cases import Cases, balanced
+from persimchat.evaluation.diversity.cases import Cases, Setting, balanced
 from persimchat.evaluation.diversity.dialogues import Dialogue
 from persimchat.evaluation.diversity.ngrams import ORDERS, TOKENS, Vocabulary, dist, exclusive
 from persimchat.evaluation.diversity.vectors import Vectors, embedded, embedding_in_words, max_similarity, sim
 from persimchat.evaluation.statistics.intervals import Estimate, bootstrap_mean
+from persimchat.runs.reports.words import count
 from persimchat.state.settings import Settings
 
 T = TypeVar("T")
+_Group = Sequence[Dialogue]
 
 RESAMPLES: Final = 1000
 """How many samples of cases an interval rests on."""
 NOTHING: Final = "nothing to compare"
 UNEQUAL: Final = "unequal numbers of dialogues"
 NO_GRAM: Final = "no n-gram"
+NO_OTHERS: Final = "no group of the reference has other seeds"
 CASE, POSITION = "case", "position"
 GAIN: Final = "dist_3_gain"
 
@@ -42,7 +46,8 @@ MEASURES: Final[Mapping[str, str]] = {
     **{f"exclusive_{n}": f"share of different {n}-grams that the reference has not, 0–1" for n in ORDERS},
 }
 """The measures, in order of tables, each with what it says."""
-RELATIVE: Final = frozenset({"words_left_out", GAIN, "max_sim", *(f"exclusive_{n}" for n in ORDERS)})
+_BESIDE: Final = ("max_sim", *(f"exclusive_{n}" for n in ORDERS))
+RELATIVE: Final = frozenset({"words_left_out", GAIN, *_BESIDE})
 """Measures that compare with the reference already, or count against none of it: their differences are not taken."""
 
 
@@ -55,7 +60,8 @@ class Options:
         tokens: words, or whitespace to compare with other implementations.
         positions: whether the utterances at each position are measured, too.
         group: dialogues that are measured together, in order of seeds; all of a case if None. With more than one group,
-            values are means over groups, and the reference is also compared with itself, from other seeds.
+            values are means over groups, and each group is compared with one of the reference from other seeds, those
+            of the reference too.
     """
 
     embedding: str
@@ -175,7 +181,8 @@ async def measure(cases: Cases, options: Options, settings: Settings) -> Diversi
     unembedded = int(np.count_nonzero(~rows.any(axis=1)))
     notes = [*even.notes, *work.notes]
     if unembedded:
-        notes.append(f"{unembedded} dialogues have no words that {options.embedding} can compare: left out of sim.")
+        left_out = count(unembedded, "dialogue")
+        notes.append(f"Left out of sim: {left_out} without words that {options.embedding} can compare.")
     return Diversity(even, options, values, list(_means(even, values)), notes)
 
 
@@ -192,11 +199,9 @@ class _Work:
         self._cases, self._options, self._vectors, self._at = cases, options, vectors, at
         self._vocabulary, self._divide = Vocabulary(), TOKENS[options.tokens]
         self._numbers: dict[int, list[ngrams.Numbers]] = {}
-        every = [each for by_setting in cases.sets.values() for each in by_setting.values()]
         self._pruned = any(one.pruned for one in cases.settings)
-        self._checked = any(one.first for each in every for one in each)
         self._sizes: set[tuple[int, int]] = set()
-        self._ungrouped = 0
+        self._ungrouped, self._alike = 0, False
 
     @property
     def notes(self) -> list[str]:
@@ -209,7 +214,10 @@ class _Work:
                 "number, and exclusive n-grams become fewer."
             )
         if self._ungrouped:
-            found.append(f"{self._ungrouped} dialogues fill no group of {self._options.group}: they are left out.")
+            left_out = count(self._ungrouped, "dialogue")
+            found.append(f"Left out: {left_out} beyond whole groups of {self._options.group}.")
+        if self._alike:
+            found.append(f"max_sim and exclusive n-grams are missing where {NO_OTHERS}: they need two groups of seeds.")
         return found
 
     def values(self, case: str) -> Iterator[Value]:
@@ -225,7 +233,7 @@ class _Work:
             if not own:
                 yield replace(blank, measure="sim", missing=f"fewer than {self._options.group} dialogues")
                 continue
-            found = list(self._alone(blank, own, equal=equal, shortest=shortest, pruned=setting.pruned))
+            found = list(self._alone(blank, own, setting, equal=equal, shortest=shortest))
             dist_3[setting.label] = next(one.value for one in found if one.measure == "dist_3" and one.unit == CASE)
             yield from found
         for setting in (one for one in self._cases.settings if groups.get(one.label)):
@@ -233,12 +241,11 @@ class _Work:
             reference = self._cases.reference(setting.label)
             if self._cases.is_gain(setting.label):
                 yield _gain(blank, dist_3[setting.label], dist_3.get(reference or ""))
-            if reference is not None:
-                pairs = list(zip(groups.get(reference, []), groups[setting.label], strict=False))
-                yield from self._beside(blank, pairs)
-            elif len(groups[setting.label]) > 1:
-                first, *others = groups[setting.label]
-                yield from self._beside(blank, [(first, other) for other in others])
+            own, others = groups[setting.label], groups.get(reference or setting.label, [])
+            if self._options.group is not None:
+                yield from self._beside(blank, list(_from_other_seeds(others, own)), NO_OTHERS)
+            elif reference is not None:
+                yield from self._beside(blank, list(zip(others, own, strict=False)), NOTHING)
 
     def _groups(self, dialogues: Sequence[Dialogue]) -> list[list[Dialogue]]:
         ordered, size = sorted(dialogues, key=lambda one: one.key), self._options.group
@@ -257,7 +264,7 @@ class _Work:
         return np.stack([self._vectors[id(one)] for one in group])
 
     def _alone(
-        self, blank: Value, groups: Sequence[Sequence[Dialogue]], *, equal: bool, shortest: int, pruned: bool
+        self, blank: Value, groups: Sequence[Sequence[Dialogue]], setting: Setting, *, equal: bool, shortest: int
     ) -> Iterator[Value]:
         """The values of a setting by itself."""
         said = [[self._words(one) for one in group] for group in groups]
@@ -271,8 +278,8 @@ class _Work:
         ends = [ngrams.ends_double(dialogue) for group in said for dialogue in group]
         yield replace(blank, measure="repeated_end", value=fmean(ends))
         if self._pruned:
-            yield _left_out(blank, every, pruned=pruned)
-        if self._checked:
+            yield _left_out(blank, every, pruned=setting.pruned)
+        if setting.checked:
             for name, scores in (
                 ("inconsistency", [score for one in every for score in one.said]),
                 ("inconsistency_first", [score for one in every for score in one.first]),
@@ -296,13 +303,30 @@ class _Work:
             for n in ORDERS:
                 yield _dist(here, f"dist_{n}", said, n, None, equal=equal)
 
-    def _beside(self, blank: Value, pairs: Sequence[tuple[Sequence[Dialogue], Sequence[Dialogue]]]) -> Iterator[Value]:
+    def _beside(self, blank: Value, pairs: Sequence[tuple[_Group, _Group]], missing: str) -> Iterator[Value]:
         """The values of a setting beside the reference: means over pairs of groups, the reference's first."""
+        if not pairs:
+            self._alike |= missing == NO_OTHERS
+            yield from (replace(blank, measure=name, missing=missing) for name in _BESIDE)
+            return
         self._sizes |= {(len(a), len(b)) for a, b in pairs}
         yield _over(blank, "max_sim", pairs, lambda p: max_similarity(self._matrix(p[0]), self._matrix(p[1])), NOTHING)
         words = [([self._words(one) for one in a], [self._words(one) for one in b]) for a, b in pairs]
         for n in ORDERS:
             yield _over(blank, f"exclusive_{n}", words, partial(_exclusive, n), NO_GRAM)
+
+
+def _from_other_seeds(reference: Sequence[_Group], own: Sequence[_Group]) -> Iterator[tuple[_Group, _Group]]:
+    """Each group with the next one of the reference that shares no seed with it.
+
+    With equal seeds, a setting would be nearer to the reference than the reference's groups are to each other.
+    """
+    for place, group in enumerate(own):
+        draws, after = {one.draw for one in group}, (place + 1) % (len(reference) or 1)
+        others = (
+            one for one in (*reference[after:], *reference[:after]) if draws.isdisjoint(each.draw for each in one)
+        )
+        yield from ((other, group) for other in islice(others, 1))
 
 
 def _exclusive(n: int, pair: tuple[Sequence[ngrams.Dialogue], Sequence[ngrams.Dialogue]]) -> float | None:

@@ -220,7 +220,7 @@ def left_out(means: Lacking) -> str:
 def dominant(pruned: Pruned) -> tuple[PrunedItem, float] | None:
     """The piece that holds (nearly) all of the scores, and its share; None if no piece does.
 
-    A piece whose share is greater than λ never goes, so λ then has little to choose from.
+    With `fill=skip`, a piece whose share is greater than λ goes only at λ = 1, so λ has little to choose from.
     """
     scored = [(item, item.score) for item in pruned.items if item.score is not None]
     total = fsum(score for _, score in scored)

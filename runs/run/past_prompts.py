@@ -21,6 +21,7 @@ from persimchat.nodes.natural_language import prompt_of
 from persimchat.nodes.pruning import Prompt, foreseen
 from persimchat.runs.events import Uttered
 from persimchat.runs.folder.checkpoints import opened as checkpoints_in
+from persimchat.runs.folder.manifest import Manifest
 from persimchat.runs.folder.reading import Record
 from persimchat.runs.run.at_turn import copied, refuse_shared_past
 from persimchat.runs.run.going_on import check_memories, manifest_of, settings_of
@@ -76,7 +77,7 @@ async def past_prompts(record: Record, turns: Iterable[int]) -> list[PastPrompt]
         )
     rows = {row.turn: row for row in record.utterances}
     for turn in wanted:
-        _refuse_other_words(rows.get(turn), turn, max(rows, default=0), manifest.run)
+        _refuse_other_words(rows.get(turn), turn, max(rows, default=0), manifest)
     if not wanted:
         return []
     check_memories(manifest, folder)
@@ -128,12 +129,13 @@ async def foreseen_from(past: PastPrompt, pruning: Pruning) -> Pruned:
     return await foreseen(past.prompt, past.mind, settings)
 
 
-def _refuse_other_words(row: Uttered | None, turn: int, last: int, run: str) -> None:
+def _refuse_other_words(row: Uttered | None, turn: int, last: int, manifest: Manifest) -> None:
+    run = manifest.run
     if row is None:
         raise InputError(
             f"there is no utterance {turn}", where=f"run {run}", remedy=f"Choose one from 1 to {last}." if last else ""
         )
-    if row.edited_by is not None:
+    if row.edited_by is not None or row.speaker in manifest.people:
         raise InputError(
             f"no model worded utterance {turn}", where=f"run {run}", remedy="Choose one in a participant's own words."
         )

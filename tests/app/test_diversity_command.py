@@ -24,7 +24,7 @@ def dialogue(name: str, *texts: str, seed: int = 0, strength: float = 0, topic: 
     ]
     settings: dict[str, Any] = {"max_messages": 4, "pattern": "need_to_talk", "model": "offline"}
     if strength:
-        settings["pruning"] = {"lambda": strength, "method": "length"}
+        settings["pruning"] = {"lambda": strength, "method": "length", "revision": about.pop("revision", "off")}
     minds = about.pop("minds", [])
     settings |= about.pop("settings", {})
     scenario = {**SCENARIO, "topic": topic}
@@ -43,11 +43,12 @@ def two_settings(topic: str = "Tea?") -> list[str]:
         ]
         return [mind(1, EVA, pruned={**pruned, "turn": 1, "items": [], **({"checks": checks} if checks else {})})]
 
+    less: dict[str, Any] = {"strength": 0.6, "revision": "again", "topic": topic}
     return [
         dialogue(f"{tag}-full-0", "a b a b", seed=0, topic=topic),
         dialogue(f"{tag}-full-1", "a b c", seed=1, topic=topic),
-        dialogue(f"{tag}-less-0", "a b d", seed=0, strength=0.6, topic=topic, minds=minds([(8, 8, 8), (2, 3, 4)])),
-        dialogue(f"{tag}-less-1", "c c", seed=1, strength=0.6, topic=topic, minds=minds([(1, 1, 1)])),
+        dialogue(f"{tag}-less-0", "a b d", seed=0, minds=minds([(8, 8, 8), (2, 3, 4)]), **less),
+        dialogue(f"{tag}-less-1", "c c", seed=1, minds=minds([(1, 1, 1)]), **less),
     ]
 
 
@@ -73,7 +74,7 @@ def test_settings_of_one_case_stand_side_by_side(command: Run) -> None:
     assert (values[FULL, "words_left_out"], values[LESS, "words_left_out"]) == (0.0, 0.25)
     assert values[LESS, "inconsistency"] == pytest.approx((3 + 1) / 2), "what was said"
     assert values[LESS, "inconsistency_first"] == pytest.approx((8 + 1) / 2)
-    assert values[FULL, "inconsistency"] is None
+    assert (FULL, "inconsistency") not in values, "nothing is checked without revision"
     assert (values[FULL, "words"], values[LESS, "words"]) == (3.5, 2.5)
     assert (FULL, "exclusive_1") not in values, "the reference is compared with itself only in groups"
 
@@ -87,7 +88,13 @@ def test_what_is_printed(command: Run) -> None:
         rows = {(row["setting"], row["measure"]): row for row in csv.DictReader(file)}
     assert float(rows[FULL, "dist_2"]["value"]) == 0.6
     assert rows[FULL, "dist_2"]["runs"] == '["Tea-full-0", "Tea-full-1"]'
-    assert rows[FULL, "inconsistency"]["missing"] == "nothing was checked"
+    assert "inconsistency is missing" not in done.out
+    assert done.out.rstrip().endswith("diversity_settings.csv")
+    with (Path("res") / "diversity_settings.csv").open(encoding="utf-8", newline="") as file:
+        means = {(row["setting"], row["measure"]): row for row in csv.DictReader(file)}
+    less = means[LESS, "dist_1"]
+    assert (float(less["mean"]), less["cases"], less["reference"], less["low"]) == (0.8, "1", FULL, "")
+    assert float(less["difference"]) == pytest.approx(4 / 5 - 3 / 7)
 
 
 def test_two_cases_have_intervals_and_paired_differences(command: Run) -> None:
@@ -118,9 +125,58 @@ def test_groups_compare_the_reference_with_itself(command: Run) -> None:
     done = command("evaluate", "diversity", *runs, "--json", "--group", "2")
     values, notes = found(done), json.loads(done.out)["notes"]
     assert values["as given", "dist_1"] == pytest.approx((3 / 4 + 1) / 2)
-    assert values["as given", "exclusive_1"] == pytest.approx(2 / 4)
-    assert any("1 dialogues fill no group of 2" in note for note in notes)
+    assert values["as given", "exclusive_1"] == pytest.approx((1 / 3 + 2 / 4) / 2), "c is new, then d and e"
+    assert "Left out: 1 dialogue beyond whole groups of 2." in notes
     assert "smaller group" in command("evaluate", "diversity", *runs, "--group", "9").error
+
+
+def test_groups_of_other_seeds_are_compared(command: Run) -> None:
+    """A setting that changes nothing is as near to the reference as the reference to itself."""
+    said = ["a b", "a c", "a b", "d e"]
+    runs = [dialogue(f"full-{seed}", text, seed=seed) for seed, text in enumerate(said)]
+    runs += [dialogue(f"less-{seed}", text, seed=seed, strength=0.6) for seed, text in enumerate(said)]
+    values = found(command("evaluate", "diversity", *runs, "--json", "--group", "2"))
+    for measure in ("max_sim", "exclusive_1", "exclusive_2"):
+        assert values[FULL, measure] == values[LESS, measure] != 0
+    done = command("evaluate", "diversity", *runs, "--json", "--group", "4")
+    assert found(done)[LESS, "max_sim"] is None
+    assert any("they need two groups of seeds" in note for note in json.loads(done.out)["notes"])
+    assert "max_sim is missing" not in command("evaluate", "diversity", *runs, "--group", "4").out
+
+
+def test_settings_stand_in_order_of_their_values(command: Run) -> None:
+    runs = [
+        dialogue(f"{topic}{strength}-{seed}", "a b", seed=seed, strength=strength, topic=topic)
+        for topic, strengths in (("Tea", (0.9, 0.15)), ("Milk", (0.6, 0)))
+        for strength in strengths
+        for seed in (1, 0)
+    ]
+    data = json.loads(command("evaluate", "diversity", *runs, "--json").out)
+    assert [*data["cases"]] == ["Milk", "Tea"]
+    assert data["cases"]["Tea"] == {
+        "pruning.lambda=0.15": ["Tea0.15-0", "Tea0.15-1"],
+        "pruning.lambda=0.9": ["Tea0.9-0", "Tea0.9-1"],
+    }
+    order = [one["setting"] for one in data["settings"] if one["measure"] == "sim"]
+    assert order == [f"pruning.lambda={strength}" for strength in ("0", "0.15", "0.6", "0.9")]
+    other = command("evaluate", "diversity", *reversed(runs), "--json")
+    assert json.loads(other.out) == data, "the order of folders changes nothing"
+
+
+def test_dependent_runs_are_named(command: Run) -> None:
+    of = {"of": "one", "turn": 1, "why": "branch", "changed": {}}
+    runs = [
+        dialogue("one", "tea", seed=4),
+        dialogue("two", "tea", seed=4),
+        dialogue("three", "milk", seed=5, branch=of),
+        dialogue("four", "milk", seed=6, branch={**of, "of": "gone"}),
+    ]
+    notes = json.loads(command("evaluate", "diversity", *runs, "--json").out)["notes"]
+    assert len(notes) == 2
+    assert notes[0].endswith("Tea?, as given: 4.")
+    assert notes[1].endswith(": three (of one).")
+    siblings = [runs[1], runs[3], dialogue("five", "milk", seed=7, branch={**of, "of": "gone"})]
+    assert ": five (of gone), four (of gone)." in command("evaluate", "diversity", *siblings).out.replace("\n", " ")
 
 
 def test_words_of_others_do_not_count_and_are_counted(command: Run) -> None:
@@ -135,7 +191,7 @@ def test_words_of_others_do_not_count_and_are_counted(command: Run) -> None:
     data = json.loads(command("evaluate", "diversity", *runs, "--json").out)
     assert data["left_out"]["utterances"] == {"whispers": 1, "words of the moderator": 2, "words of people": 1}
     assert found(command("evaluate", "diversity", *runs, "--json"))["as given", "dist_1"] == 0.5
-    assert "1 whispers" in command("evaluate", "diversity", *runs).out
+    assert "whispers 1, words of people 1, words of the moderator 2" in command("evaluate", "diversity", *runs).out
 
 
 def test_runs_that_failed_are_left_out_by_name(command: Run) -> None:
@@ -157,8 +213,7 @@ def test_unequal_numbers(command: Run) -> None:
     less = [dialogue(f"less-{seed}", f"milk {seed}", seed=seed, strength=0.6) for seed in (0, 1)]
     done = command("evaluate", "diversity", *full, *less, "--json")
     assert any(
-        "1 dialogues are left out, because another setting lacks their seeds" in n
-        for n in json.loads(done.out)["notes"]
+        "left out 1 dialogue, because another setting lacks the seed" in n for n in json.loads(done.out)["notes"]
     )
     assert found(done)[FULL, "dist_1"] == pytest.approx(3 / 4)
     other = dialogue("less-9", "milk 9", seed=9, strength=0.6)
@@ -174,7 +229,7 @@ def test_unequal_numbers(command: Run) -> None:
 def test_texts_without_embedding_are_counted(command: Run) -> None:
     runs = [dialogue("one", "tea"), dialogue("two", "tea"), dialogue("three", " ")]
     done = command("evaluate", "diversity", *runs, "--json", "--embedding", "lexical")
-    assert any("1 dialogues have no words that lexical can compare" in note for note in json.loads(done.out)["notes"])
+    assert "Left out of sim: 1 dialogue without words that lexical can compare." in json.loads(done.out)["notes"]
     assert found(done)["as given", "sim"] == pytest.approx(1.0)
 
 
@@ -186,6 +241,30 @@ def test_other_settings_are_compared_too(command: Run) -> None:
     ]
     data = json.loads(command("evaluate", "diversity", *runs, "--json").out)
     assert [*data["cases"]["Tea?"]] == ["model_temperature=0.8", "model_temperature=1"]
+
+
+@pytest.mark.parametrize(
+    ("given", "usual", "other"),
+    [
+        ({"pruning": {"remove": "mb"}}, "pruning.remove=nothing", "pruning.remove=bm"),
+        ({"agent_models": {EVA: "other"}}, "agent_models={}", f'agent_models={{"{EVA}": "other"}}'),
+    ],
+)
+def test_a_setting_that_only_some_runs_give_is_compared(
+    command: Run, given: dict[str, Any], usual: str, other: str
+) -> None:
+    runs = [dialogue(f"full-{seed}", "a b a b", seed=seed) for seed in (0, 1)]
+    runs += [dialogue(f"less-{seed}", "c", "d", seed=seed, settings=given) for seed in (0, 1)]
+    done = command("evaluate", "diversity", *runs, "--json")
+    assert json.loads(done.out)["cases"] == {"Tea?": {usual: ["full-0", "full-1"], other: ["less-0", "less-1"]}}
+    assert found(done)[usual, "dist_1"] == 2 / 8
+    assert ((other, "dist_3_gain") in found(done)) == ("pruning" in given)
+
+
+def test_what_changes_nothing_is_not_compared(command: Run) -> None:
+    methods = {"one": {"remove": "bm", "method": "length"}, "two": {"remove": "mb", "method": "random"}}
+    runs = [dialogue(name, "tea", settings={"pruning": pruning}) for name, pruning in methods.items()]
+    assert [*json.loads(command("evaluate", "diversity", *runs, "--json").out)["cases"]["Tea?"]] == ["as given"]
 
 
 def test_texts_are_data(command: Run) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -130,8 +131,19 @@ def test_what_is_not_complete_does_not_count(make: Make, tmp_path: Path):
     values = {(row["setting"], row["measure"]): row for row in results.rows("diversity")}
     assert values["Full", "dist_1"]["missing"] == "unequal numbers of dialogues"
     report = (results.folder / "report.html").read_text(encoding="utf-8")
-    assert "1 conversations are not complete: they do not count." in report
+    assert "Not complete, so they do not count: 1 conversation." in report
     assert "dist-N is not given" in report
+
+
+def test_utterances_that_do_not_count_are_counted(make: Make, tmp_path: Path):
+    experiment = make(grid={"seed": [0, 1]}, measures=MEASURED)
+    results = told(experiment, tmp_path, lambda _: ["tea"])
+    for transcript in results.folder.glob("runs/*/transcript.jsonl"):
+        with transcript.open("a", encoding="utf-8") as file:
+            file.write(json.dumps(utterance(2, "Moderator", "go on")) + "\n")
+    report_on(experiment, Place(results.folder))
+    report = (results.folder / "report.html").read_text(encoding="utf-8")
+    assert "Utterances that do not count: words of the moderator 2." in report
 
 
 def test_nothing_is_held_yet(make: Make, tmp_path: Path):
@@ -146,7 +158,7 @@ def test_positions_and_groups(make: Make, tmp_path: Path):
     said = ["a b", "a c", "a b", "d e"]
     results = told(make(grid=grid, measures=measured), tmp_path, lambda each: [said[each.settings.seed or 0], "well"])
     values = {(row["measure"], row["who"]): row["value"] for row in results.rows("diversity")}
-    assert values["exclusive_1", None] == pytest.approx(2 / 5), "with itself, from other seeds: d and e are new"
+    assert values["exclusive_1", None] == pytest.approx((1 / 4 + 2 / 5) / 2), "with itself: c is new, then d and e"
     assert values["dist_1", "1"] == pytest.approx((3 / 4 + 1) / 2)
     assert values["dist_1", "2"] == 0.5
     report = (results.folder / "report.html").read_text(encoding="utf-8")

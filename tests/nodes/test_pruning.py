@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from typing import Any
 
 import pytest
+from langchain_core.messages import AIMessage
 from loopback.scripted import prompt_of, task_of
-from nodes.conftest import StartGroup, mind_of
+from nodes.conftest import CALL, StartGroup, mind_of
 
+from persimchat.models.asking import Spoken
 from persimchat.models.attention.scoring import Scores
+from persimchat.models.ledger import NotRecorded
 from persimchat.nodes import pruning
 from persimchat.nodes.natural_language import prompt_of as whole_prompt
 from persimchat.prompts.spans import units_of
-from persimchat.state.errors import PromptTooLong
+from persimchat.state.errors import ModelError, PromptTooLong
 from persimchat.state.settings import Settings
 
 
@@ -172,3 +176,43 @@ async def test_an_error_of_the_scorer_names_who_asked(monkeypatch: pytest.Monkey
     ) as raised:
         await pruning.pruned(await whole_prompt(mind, chosen), mind, chosen)
     assert raised.value.agent == "李雷"
+
+
+async def test_first_responses_come_to_their_ends_before_one_that_fails_ends_the_attempt(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    ended = []
+
+    async def speak(*_: Any, part: str, **__: Any) -> Any:
+        if part == "raw:0":
+            raise ModelError("gone", model="m")
+        await asyncio.sleep(0.01)
+        ended.append(part)
+        return Spoken("Well.", AIMessage("Well."), 0.0, CALL)
+
+    monkeypatch.setattr(pruning, "speak", speak)
+    mind, chosen = speaker(), settings(query="response", responses=3)
+    with pytest.raises(ModelError, match="gone"):
+        await pruning.pruned(await whole_prompt(mind, chosen), mind, chosen)
+    assert ended == ["raw:1", "raw:2"]
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "x",
+        "[1]",
+        '{"scores": ["x"]}',
+        '{"scores": [NaN]}',
+        '{"scores": [1.7e308]}',
+        '{"scores": [], "memories": "many"}',
+    ],
+)
+async def test_scores_of_a_damaged_record_are_refused(monkeypatch: pytest.MonkeyPatch, answer: str) -> None:
+    async def work_out(*_: Any, **__: Any) -> str:
+        return answer
+
+    monkeypatch.setattr(pruning.Exchange, "work_out", work_out)
+    mind, chosen = speaker(), settings(method="length")
+    with pytest.raises(NotRecorded, match="has no scores where they should be"):
+        await pruning.pruned(await whole_prompt(mind, chosen), mind, chosen)

@@ -9,13 +9,14 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pydantic import ValidationError
 
 from persimchat.state.configuration import load_settings, parse_assignment
 from persimchat.state.errors import InputError
 from persimchat.state.pruning import Pruned, Pruning, rounded, select
 from persimchat.state.settings import Settings
 
-SCORES = st.lists(st.floats(0, 100).map(rounded), max_size=40)
+SCORES = st.lists(st.just(0.0) | st.floats(1e-6, 100).map(rounded), max_size=40)
 LAMBDA = st.floats(0, 1)
 
 
@@ -36,6 +37,8 @@ LAMBDA = st.floats(0, 1)
         ([], 0.5, []),
         ([0, 0], 0.5, []),
         ([0, 0], 1, [0, 1]),
+        ([5, 0, 1, 0], 0.2, [2]),  # what has no score goes only with everything
+        ([5, 0, 1, 0], 1, [0, 2, 1, 3]),
     ],
 )
 def test_algorithm_1_by_hand(scores: list[float], strength: float, gone: list[int]) -> None:
@@ -87,6 +90,16 @@ def test_the_other_orders_go_from_the_least_and_by_a_draw(scores: list[float], s
     assert [scores[unit] for unit in least] == sorted(scores[unit] for unit in least)
     drawn = select(scores, strength, order="random", seed=seed)
     assert drawn == select(scores, strength, order="random", seed=seed)
+
+
+@pytest.mark.parametrize("hostile", [{"turn": 10**15}, {"items": [{"score": 1.7e308}]}, {"items": [{"score": -1}]}])
+def test_a_record_with_figures_that_cannot_be_is_damaged(hostile: dict[str, Any]) -> None:
+    item = {"block": "b", "kind": "trait", "id": "trait:1", "text": "calm", "words": 1, "score": 1, "removed": True}
+    whole = {"turn": 1, "lambda": 0.5, "method": "length", "units": 1, "removed": 1, "words": 1, "words_removed": 1}
+    items = [{**item, **given} for given in hostile.get("items", [{}])]
+    assert Pruned.model_validate({**whole, "items": [item]})
+    with pytest.raises(ValidationError):
+        Pruned.model_validate({**whole, **hostile, "items": items})
 
 
 def test_scores_have_six_digits_and_are_not_negative() -> None:

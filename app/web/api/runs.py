@@ -37,6 +37,7 @@ from persimchat.runs.folder.reading import read_run
 from persimchat.runs.reports.export import export_runs
 from persimchat.runs.reports.report import report_html
 from persimchat.runs.reports.story_course import StoryCourse
+from persimchat.runs.run.going_on import settings_of
 from persimchat.runs.run.past_prompts import foreseen_at
 from persimchat.state.errors import InputError, MachineError
 from persimchat.state.pruning import Fill, Pruned, Pruning
@@ -164,10 +165,15 @@ def runs_router(web: WebContext) -> APIRouter:
         method: Annotated[Scored, Query(description="what scores the pieces of information")] = "attention",
         fill: Annotated[Fill, Query(description="what becomes of a piece that would pass the share")] = "skip",
     ) -> Pruned:
-        """What would be left out of the prompt of a past utterance; no model is asked, and nothing changes."""
+        """What would be left out of the prompt of a past utterance; no model is asked, and nothing changes.
+
+        Blocks that the run leaves out whole (`pruning.remove`) are left out here, too. For `attention`, the scorer is
+        always smollm2.
+        """
         check_run(web, run)
         record = await asyncio.to_thread(open_record, web.runs.folder(run))
-        wanted: Any = {"lambda": strength, "method": method, "fill": fill}
+        remove = settings_of(record.manifest, {}).pruning.remove
+        wanted: Any = {"lambda": strength, "method": method, "fill": fill, "remove": remove}
         settings = Pruning.model_validate(wanted)
         return await web.forecasts.one(lambda: foreseen_at(record, turn, settings))
 
