@@ -33,13 +33,16 @@ _OF_MEANINGS: Final = ("sim", "max_sim")
 _DECODING: Final = ("model_temperature", "model_top_p")
 _LENGTH: Final = "max_messages"
 _STRENGTH: Final = "pruning.lambda"
-_READS: Final = {"pruning.query": ("attention", "embedding"), "pruning.responses": ("attention", "embedding")}
-"""Settings that only some methods heed."""
+_HEEDED: Final[Mapping[str, Mapping[str, tuple[str, ...]]]] = {
+    "pruning.query": {"pruning.method": ("attention", "embedding")},
+    "pruning.responses": {"pruning.method": ("attention", "embedding"), "pruning.query": ("response",)},
+}
+"""Settings that are heeded only with these values of others."""
 
-Values = Mapping[tuple[Levels, str], "Cases"]
-"""Values by levels and measure."""
 Cases = Mapping[str, float | None]
 """A measure's value by case."""
+Values = Mapping[tuple[Levels, str], Cases]
+"""Values by levels and measure."""
 
 
 @dataclass(frozen=True)
@@ -167,9 +170,7 @@ def _held_with(cells: Iterable[Cell], name: str) -> list[Plain]:
 def _groups(found: Tables, paper: FigurePaper) -> list[_Group]:
     names = list(paper.settings)
     # A value that no row has, such as a temperature of one's own, says nothing if it is the same in all groups.
-    known = {
-        name: {paper.settings[name], *(one[name] for one in _alternatives(paper) if name in one)} for name in names
-    }
+    known = {name: _published(paper, name) for name in names}
     axes = _axes(found)
     by_levels: dict[Levels, list[Cell]] = {}
     for cell in spread(found.locked.cells):
@@ -198,10 +199,10 @@ def _changes(told: Mapping[Levels, Mapping[str, Plain]], place: int) -> bool:
     return any(one != each[0] for each in by_rest.values() for one in each)
 
 
-def _alternatives(paper: FigurePaper) -> Iterator[Mapping[str, Plain]]:
-    for table in paper.tables:
-        for row in table.rows:
-            yield from row.settings
+def _published(paper: FigurePaper, name: str) -> set[Plain]:
+    """The values of a setting with which there is a row."""
+    alternatives = (one for table in paper.tables for row in table.rows for one in row.settings)
+    return {paper.settings[name], *(one[name] for one in alternatives if name in one)}
 
 
 def _is_full(settings: Mapping[str, Plain], paper: FigurePaper) -> bool:
@@ -298,21 +299,16 @@ def _differed(rows: Sequence[_Row], paper: FigurePaper, embedding: str, more: Se
     scored = [cell for group in groups if 0 < float(group.settings[_STRENGTH]) < 1 for cell in group.cells]
     models = ", ".join(dict.fromkeys(str(cell.settings.get("model")) for cell in cells))
     here = [*paper.differs, f"models here: {models}", f"embedding here: {embedding}", *more]
-    here += _others(_DECODING, cells, {name: {paper.settings[name], *_told(paper, name)} for name in _DECODING})
+    here += _unlike(_DECODING, cells, {name: _published(paper, name) for name in _DECODING})
     for name, value in paper.others.items():
         of = scored if name.startswith("pruning.") else cells
-        if name in _READS:
-            of = [cell for cell in of if _held_with([cell], "pruning.method")[0] in _READS[name]]
-        here += _others([name], of, {name: {value}})
-    return f"What differed from {paper.source}: {'; '.join([*here, *_others([_LENGTH], cells, {})])}."
+        for other, heeding in _HEEDED.get(name, {}).items():
+            of = [cell for cell in of if _held_with([cell], other)[0] in heeding]
+        here += _unlike([name], of, {name: {value}})
+    return f"What differed from {paper.source}: {'; '.join([*here, *_unlike([_LENGTH], cells, {})])}."
 
 
-def _told(paper: FigurePaper, name: str) -> list[Plain]:
-    """The values of a setting in the paper's rows."""
-    return [one[name] for one in _alternatives(paper) if name in one]
-
-
-def _others(names: Iterable[str], cells: Sequence[Cell], known: Mapping[str, set[Plain]]) -> Iterator[str]:
+def _unlike(names: Iterable[str], cells: Sequence[Cell], known: Mapping[str, set[Plain]]) -> Iterator[str]:
     """The settings of cells that are not the paper's, with their values."""
     for name in names:
         if other := [value for value in _held_with(cells, name) if value not in known.get(name, ())]:

@@ -195,6 +195,12 @@ def test_settings_that_differ_are_named():
     )
 
 
+def test_responses_are_not_named_where_none_is_asked_for():
+    settings = {"off": {}, "on": {"pruning": {**PRUNING, "responses": 1, "lambda": 0.6}}}
+    (figure,) = variants(settings, {"dist_3": [0.4, 0.5]})
+    assert "here pruning.query: prompt; here max_messages" in figure.notes[1]
+
+
 def test_settings_as_in_the_paper_are_not_named():
     """Nor how pieces are scored, where none is."""
     base = {"model_temperature": 0.8, "model_top_p": 0.9, "cognition": "fixed"}
