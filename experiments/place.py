@@ -32,6 +32,7 @@ from persimchat.runs.folder.reading import read_manifest
 from persimchat.runs.folder.run_folder import MANIFEST, now, write_whole
 from persimchat.state.document import Document
 from persimchat.state.errors import InputError
+from persimchat.state.pruning import Pruning
 from persimchat.state.settings import MODES
 from persimchat.state.validation_errors import input_error
 
@@ -49,6 +50,7 @@ _PATIENCE_S: Final = 0.5
 
 Status = Literal["planned", "begun", "done", "budget", "failed", "held"]
 _OLD: Final = ".replaced"
+_PRUNING: Final = "pruning"
 
 
 class LockFile(BaseModel):
@@ -326,6 +328,9 @@ def _has_asked(folder: Path) -> bool:
 def stale(cell: Cell, manifest: Manifest, prompts: str) -> str:
     """Why a run is not what the cell would be if it were held now; empty where it is.
 
+    As in the cell's id, settings that shape nothing do not count: what a baseline does not heed, and how to prune where
+    nothing is left out.
+
     Args:
         cell: as the file says.
         manifest: of its run.
@@ -336,6 +341,8 @@ def stale(cell: Cell, manifest: Manifest, prompts: str) -> str:
     held = manifest.settings.model_dump(mode="json")
     wanted = {**defaults(manifest.settings.mode), **cell.settings}
     without = UNHEEDED.get(manifest.settings.baseline or "", frozenset())
+    if not any(Pruning.model_validate(one.get(_PRUNING) or {}).active for one in (held, wanted)):
+        without |= {_PRUNING}
     other = [name for name in SHAPING if name in held and held[name] != wanted.get(name) and name not in without]
     return f"the default of {other[0]} has changed" if other else ""
 

@@ -29,7 +29,7 @@ def diversity_shown(found: Tables) -> dict[str, Any]:
         return {}
     measured = found.diversity.found
     tables = list(_tables(measured)) if measured.values else []
-    tables += published_shown(found, found.diversity.values_by_levels())
+    tables += published_shown(found, found.diversity.values_by_levels(), measured.options.embedding)
     return {"tables": tables, "embedding": measured.embedding, "notes": measured.notes}
 
 

@@ -25,12 +25,14 @@ class Figure(_Part):
         name: the model, or what was changed.
         of: whom it is about; empty where it is about nobody.
         settings: those that stand for it here, one alternative each; none where it cannot be set.
+        comparable: whether they do to a prompt here what was done there.
         values: in the order of the table's measures.
     """
 
     name: Name
     of: str = ""
     settings: tuple[dict[str, Plain], ...] = ()
+    comparable: bool = True
     values: tuple[float, ...]
 
 
@@ -82,13 +84,17 @@ class Direction(_Part):
         table: the picture or section.
         about: what is changed.
         setting: its dotted name here.
+        within: further settings without which nothing can be compared, by dotted names.
         measures: as they are called here, each with the sign of its change.
+        before: those that change within a conversation, each with the measure from which it does.
     """
 
     table: Name
     about: Name
     setting: Name
+    within: dict[str, Plain] = {}
     measures: dict[Name, Literal[-1, 1]]
+    before: dict[Name, Name] = {}
 
 
 class FigurePaper(_Part):
@@ -98,6 +104,7 @@ class FigurePaper(_Part):
         paper: its file's name.
         source: who published it, and where.
         settings: what all rows share that do not say otherwise, by dotted names.
+        others: further settings as the paper has them, by dotted names; another value is a difference to be told.
         differs: what differs from every measure here.
         directions: what is published without numbers.
         tables: its tables.
@@ -106,6 +113,7 @@ class FigurePaper(_Part):
     paper: Name
     source: Name
     settings: dict[str, Plain] = {}
+    others: dict[str, Plain] = {}
     differs: tuple[Name, ...]
     directions: tuple[Direction, ...] = ()
     tables: tuple[FigureTable, ...]

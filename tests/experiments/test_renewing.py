@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from run_folders import write_run
 
 from persimchat.app.cli import main
 from persimchat.experiments import Experiment, run_experiment
@@ -61,6 +62,20 @@ def test_what_a_baseline_does_not_heed_makes_nothing_stale(make: Make, tmp_path:
     grid = {"method": ["single_agent"], "memory_tokens": [444]}
     results = run_experiment(make(grid=grid), tmp_path)
     assert [row["stale"] for row in results.rows("cells")] == [None]
+
+
+def test_how_to_prune_makes_nothing_stale_where_nothing_is_left_out(make: Make, tmp_path: Path):
+    """The id of a cell without pruning leaves the group out, though its run.json has it."""
+    wanted = make(
+        base={"topic": "Tea?", "settings": {"pruning": {"method": "embedding"}}}, grid={"pruning.lambda": [0.0, 0.6]}
+    )
+    for each in plan(wanted).cells:
+        folder = write_run(tmp_path, run=each.cell.id, settings=each.settings.model_dump(mode="json", by_alias=True))
+        held = read_manifest(folder)
+        assert not stale(each.cell, held, held.prompt_hash)
+        other = {**each.cell.settings, "pruning": {"method": "length", "lambda": 0.9}}
+        told = stale(each.cell.model_copy(update={"settings": other}), held, held.prompt_hash)
+        assert told == "the default of pruning has changed"
 
 
 @pytest.mark.proof
