@@ -167,7 +167,7 @@ async def refused(source: Path, turn: int, words: str, **more: Any) -> str:
     assert words in message
     assert "\n" not in message
     assert "\x1b" not in message
-    assert len(message) < 900
+    assert len(message) < 1000
     assert set(source.parent.iterdir()) == there, "a folder was left behind"
     assert contents(source) == before
     return message

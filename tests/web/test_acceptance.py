@@ -88,6 +88,7 @@ async def test_every_setting_that_a_branch_offers_can_be_another(web: WebContext
     await live.ended()
     others = {"pattern": "round_robin", "selection": "softmax", "speech_register": "formal", "closing": "off"}
     others |= {"human_turns": "hand", "model_temperature": 0.5, "cognition": "lean"}
+    others |= {"model_top_p": 0.5, "pruning": {"lambda": 0.5, "method": "length"}}
     for name in changeable():
         held_now = getattr(Settings(), name)
         value = others.get(name, not held_now if isinstance(held_now, bool) else 3)

@@ -20,6 +20,7 @@ from persimchat.state.settings import Settings
 
 WORKSHOP = Path(__file__).parents[2] / "examples" / "stories" / "workshop.yaml"
 ALL = ["full", "compact", "lean", "strategist"]
+OF_CONVERSATIONS = [*ALL[:3], "fixed"]
 
 
 def workshop() -> Draft:
@@ -82,7 +83,7 @@ async def test_the_form_offers_them(user: User, web: WebContext) -> None:
     await user.should_see(marker="setting-mode")
     (field,) = user.find(marker="setting-cognition").elements
     assert isinstance(field, ui.select)
-    assert list(field.options) == ALL[:3]
+    assert list(field.options) == OF_CONVERSATIONS
     user.find(marker="story-small").click()
     await user.should_see("Main characters: 3, others: 1. A round has 3 stages. At the end there is a vote.")
     assert (list(field.options), field.value) == (ALL, "strategist")
@@ -97,7 +98,7 @@ async def test_the_form_offers_them(user: User, web: WebContext) -> None:
     user.find("Cancel").click()
     user.find(marker="story-leave").click()
     await user.should_see(marker="setting-pattern")
-    assert (list(field.options), field.value) == (ALL[:3], "full")
+    assert (list(field.options), field.value) == (OF_CONVERSATIONS, "full")
 
 
 @pytest.mark.proof
@@ -107,5 +108,5 @@ async def test_the_form_of_a_workshop(user: User, web: WebContext) -> None:
     await user.should_see("6 participants. A round has 3 stages. There is no vote.")
     (field,) = user.find(marker="setting-cognition").elements
     assert isinstance(field, ui.select)
-    assert (list(field.options), field.value) == (ALL[:3], "full")
+    assert (list(field.options), field.value) == (OF_CONVERSATIONS, "full")
     await user.should_not_see("Main characters: 0")
