@@ -108,5 +108,5 @@ async def test_the_form_of_a_workshop(user: User, web: WebContext) -> None:
     await user.should_see("6 participants. A round has 3 stages. There is no vote.")
     (field,) = user.find(marker="setting-cognition").elements
     assert isinstance(field, ui.select)
-    assert (list(field.options), field.value) == (OF_CONVERSATIONS, "full")
+    assert (list(field.options), field.value) == (ALL[:3], "full")
     await user.should_not_see("Main characters: 0")
