@@ -49,7 +49,7 @@ real-experiment: $(SETUP) ## the same model in an experiment, as speaker and as 
 real-story: $(SETUP) ## the same model in a story that its budget stops, and that is resumed: 18 calls
 	$(BIN)/pytest -m real -n 0 -rs -s tests/real/test_story.py
 
-real-pruning: $(SETUP) ## the same model as a scorer of prompts, and speaking with everything and with nothing: 24 calls
+real-pruning: $(SETUP) ## the same model as a scorer of prompts, and speaking with everything and with nothing: at most 24 calls
 	$(BIN)/pytest -m real -n 0 -rs -s tests/real/test_scorer.py tests/real/test_pruning.py
 
 real-pruning-torch: $(SETUP) ## a model under PyTorch as scorer of prompts, beside numpy's; PyTorch is installed first if it is missing
