@@ -21,7 +21,7 @@ from persimchat.experiments.plan import Cell, defaults
 from persimchat.experiments.report_table import Shown, Value
 from persimchat.experiments.tables import Tables
 from persimchat.memory.embeddings import LEXICAL
-from persimchat.state.pruning import REMOVABLE, Pruning
+from persimchat.state.pruning import Pruning, letters_of
 from persimchat.state.settings import MODES
 
 PAPER: Final = "pruning"
@@ -147,7 +147,7 @@ def studied(cell: Cell, names: Sequence[str]) -> dict[str, Plain]:
     for name in names:
         value = _at(cell.settings, name)
         if isinstance(value, list):
-            value = "".join(letter for letter in REMOVABLE if letter in value)
+            value = letters_of(value)
         if value is not None:
             found[name] = value
     return found

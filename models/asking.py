@@ -5,7 +5,8 @@ LangGraph's nodes call them; requests keep the callbacks, tags and metadata of t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import asyncio
+from collections.abc import Callable, Coroutine, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Generic, Literal, TypeVar
 
@@ -250,6 +251,21 @@ def uselessness(detail: str) -> Literal["unparseable", "refused"] | None:
     if detail.startswith((FILTERED, *(f"{_TWICE}: {problem}" for problem in REFUSALS))):
         return "refused"
     return "unparseable" if detail.startswith(_TWICE) else None
+
+
+async def all_asked(questions: Iterable[Coroutine[Any, Any, Value]]) -> list[Value]:
+    """The answers to questions that are put at the same time, in their order; raises the first error.
+
+    All come to their ends before an error is raised, so that none is asked twice at a time, and the requests of a run
+    and of its replay are the same.
+    """
+    found = await asyncio.gather(*questions, return_exceptions=True)
+    answers: list[Value] = []
+    for answer in found:
+        if isinstance(answer, BaseException):
+            raise answer
+        answers.append(answer)
+    return answers
 
 
 async def speak(

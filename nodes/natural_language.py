@@ -156,7 +156,8 @@ async def _said(prompt: Prompt, mind: Step, settings: Settings, message_id: str)
         return _Said(first, spoken, spoken.response_time_s, wording.corrections, avoided, settings.seed)
     asked = ASKED_AGAIN_FOR_REPETITION if wording.text else ASKED_AGAIN_FOR_OTHERS_WORDS
     corrections = (*wording.corrections, asked)
-    second = await _spoken_again(prompt, mind, settings, spoken, wording)
+    avoided_now = [*avoided, *wording.repeated]
+    second = await _spoken_again(prompt, mind, settings, spoken, wording, avoided_now)
     if second is None:
         return _Said(first, spoken, spoken.response_time_s, corrections, avoided, settings.seed)
     other = await checked(second.text, mind, settings)
@@ -166,7 +167,7 @@ async def _said(prompt: Prompt, mind: Step, settings: Settings, message_id: str)
         second,
         spoken.response_time_s + second.response_time_s,
         (*corrections, *other.corrections),
-        [*avoided, *wording.repeated],
+        avoided_now,
         settings.seed + 1,
     )
 
@@ -234,7 +235,7 @@ async def prompt_of(mind: Step, settings: Settings, template: Template = "uttera
         **more,
     }
     ids = {number: memory.id for number, memory in enumerate(shown, start=1)}
-    return Prompt(template, tuple(ordered), settings.prompt_order, values, ids)
+    return Prompt(template, tuple(ordered), values, ids)
 
 
 async def _spoken(
@@ -245,7 +246,7 @@ async def _spoken(
 
 
 async def _spoken_again(
-    prompt: Prompt, mind: Step, settings: Settings, first: Spoken, wording: Wording
+    prompt: Prompt, mind: Step, settings: Settings, first: Spoken, wording: Wording, avoided: Sequence[str]
 ) -> Spoken | None:
     """The second answer; None if there can be none: the first one, although it repeats, is better than an error.
 
@@ -257,7 +258,6 @@ async def _spoken_again(
     if not wording.text:
         return await _spoken(prompt, mind, settings, message_id, spoke_for_others=True)
     try:
-        avoided = [*mind.get("avoid", ()), *wording.repeated]
         return await _spoken(prompt, mind, settings, message_id, avoided=avoided)
     except ModelError as error:
         if is_transient(error):

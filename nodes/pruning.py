@@ -7,7 +7,6 @@ between machines.
 
 from __future__ import annotations
 
-import asyncio
 import math
 import random
 from collections.abc import Callable, Mapping, Sequence
@@ -19,7 +18,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from persimchat.memory.embedding_texts import embed
 from persimchat.memory.retrieval import cosines
-from persimchat.models.asking import speak
+from persimchat.models.asking import all_asked, speak
 from persimchat.models.attention.scoring import Scorer, reading, scorer_of
 from persimchat.models.exchange import Exchange
 from persimchat.models.fitted import Fitted, fit
@@ -49,8 +48,7 @@ class Prompt:
 
     Attributes:
         template: the template's name.
-        blocks: the blocks, in their order in the prompt.
-        letters: their letters (`prompt_order`), in the same order.
+        blocks: the blocks, in the order of the setting `prompt_order`.
         values: the template's other values.
         memory_ids: the ids of the memories by their numbers in the prompt.
         left_out: the pieces of information that pruning left out of it, in their blocks.
@@ -58,7 +56,6 @@ class Prompt:
 
     template: str
     blocks: tuple[Block, ...]
-    letters: str
     values: Mapping[str, Any] = field(default_factory=dict)
     memory_ids: Mapping[int, str] = field(default_factory=dict)
     left_out: tuple[Block, ...] = ()
@@ -115,12 +112,12 @@ async def foreseen(prompt: Prompt, mind: Step, settings: Settings) -> Pruned:
     return record.model_copy(update={"query": "prompt"})
 
 
-def _without_whole_blocks(prompt: Prompt, settings: Settings) -> tuple[Prompt, list[tuple[Unit, None]]]:
+def _without_whole_blocks(prompt: Prompt, settings: Settings) -> tuple[Prompt, list[Unit]]:
     """The prompt without the blocks that always go, and their pieces."""
-    places = {prompt.letters.index(letter) for letter in settings.pruning.remove}
+    places = {settings.prompt_order.index(letter) for letter in settings.pruning.remove}
     gone = [unit for unit in units_of(prompt.blocks, prompt.memory_ids) if unit.block in places]
     left = without(prompt.blocks, {(unit.block, unit.item) for unit in gone})
-    return replace(prompt, blocks=tuple(left)), [(unit, None) for unit in gone]
+    return replace(prompt, blocks=tuple(left)), gone
 
 
 async def _first_responses(prompt: Prompt, mind: Step, settings: Settings) -> list[str]:
@@ -133,13 +130,7 @@ async def _first_responses(prompt: Prompt, mind: Step, settings: Settings) -> li
         spoken = await speak(prompt.template, **asked, part=f"raw:{k}", quietly=True, **prompt.filled(mind))
         return spoken.text
 
-    # All come to their ends, so that none is asked twice at a time, and a replay finds the same answers.
-    asked = (response(k) for k in range(settings.pruning.asks_first))
-    found = await asyncio.gather(*asked, return_exceptions=True)
-    for answer in found:
-        if isinstance(answer, BaseException):
-            raise answer
-    return [answer for answer in found if isinstance(answer, str)]
+    return await all_asked(response(k) for k in range(settings.pruning.asks_first))
 
 
 class _Told(BaseModel):
@@ -289,7 +280,7 @@ async def _nearness(texts: Sequence[str], mind: Step, settings: Settings, respon
 
 def _result(
     prompt: Prompt,
-    gone: Sequence[tuple[Unit, None]],
+    gone: Sequence[Unit],
     scores: Sequence[float],
     mind: Step,
     settings: Settings,
@@ -310,7 +301,7 @@ def _result(
     chosen = set(select(scores, pruning.strength, fill=pruning.fill)) if scores else set()
     left = without(prompt.blocks, {(units[n].block, units[n].item) for n in chosen})
     scored = [(unit, scores[n] if scores else None, n in chosen) for n, unit in enumerate(units)]
-    rows = [*scored, *((unit, None, True) for unit, _ in gone)]
+    rows = [*scored, *((unit, None, True) for unit in gone)]
     items = [_item(unit, score, removed) for unit, score, removed in sorted(rows, key=lambda row: row[0].block)]
     total = math.fsum(scores)
     record = Pruned(
@@ -327,7 +318,7 @@ def _result(
         share=round(math.fsum(scores[n] for n in chosen) / total, 6) if total > 0 else None,
         items=items,
     )
-    lacking = together([*(units[n] for n in chosen), *(unit for unit, _ in gone)])
+    lacking = together([*(units[n] for n in chosen), *gone])
     return replace(prompt, blocks=tuple(left), left_out=tuple(lacking)), record
 
 

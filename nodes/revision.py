@@ -7,13 +7,12 @@ if there is none, the one that contradicts least.
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 from typing import Final
 
-from persimchat.models.asking import Spoken, judgement
+from persimchat.models.asking import Spoken, all_asked, judgement
 from persimchat.models.exchange import Exchange
 from persimchat.models.failures import TransientModelError
 from persimchat.nodes.wording_check import Wording
@@ -152,12 +151,7 @@ async def _checked(
         _asked(question, mind, settings, part=f"check:{number}.{n}", seed=settings.seed + number * checks + n)
         for n in range(checks)
     )
-    # All come to their ends, so that the requests of a run and of its replay are the same.
-    found = await asyncio.gather(*asked, return_exceptions=True)
-    for answer in found:
-        if isinstance(answer, BaseException):
-            raise answer
-    usable = [answer for answer in found if isinstance(answer, Inconsistency)]
+    usable = [answer for answer in await all_asked(asked) if answer is not None]
     return [answer.score for answer in usable], usable[-1].comment if usable else ""
 
 

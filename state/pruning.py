@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Annotated, Any, Final, Literal
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
@@ -129,6 +129,12 @@ class Pruning(BaseModel):
     def reads_responses(self) -> bool:
         """Whether the method compares pieces of information with words; the others need none."""
         return self.method in ("attention", "embedding")
+
+
+def letters_of(blocks: Iterable[str]) -> str:
+    """The blocks that are removed whole as letters in one order, so that equal ones are written alike."""
+    removed = set(blocks)
+    return "".join(letter for letter in REMOVABLE if letter in removed)
 
 
 def rounded(score: float) -> float:

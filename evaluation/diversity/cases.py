@@ -18,7 +18,7 @@ from persimchat.runs.folder.manifest import Manifest
 from persimchat.runs.folder.reading import read_run
 from persimchat.runs.reports.words import count
 from persimchat.state.errors import InputError
-from persimchat.state.pruning import REMOVABLE, Pruning
+from persimchat.state.pruning import Pruning, letters_of
 from persimchat.state.settings import ABOUT, Settings
 
 SEED: Final = "seed"
@@ -124,7 +124,7 @@ def _pruning_of(manifest: Manifest) -> Pruning:
 def _that_count(pruning: Pruning) -> dict[str, Any]:
     """The settings of pruning that change anything: without λ no piece is scored, and without both nothing goes."""
     given = pruning.model_dump(mode="json", by_alias=True)
-    given["remove"] = "".join(letter for letter in REMOVABLE if letter in pruning.remove) or NO_BLOCK
+    given["remove"] = letters_of(pruning.remove) or NO_BLOCK
     if pruning.strength > 0:
         return given
     return {name: given[name] for name in ("lambda", "remove", *["revision"] * pruning.active)}

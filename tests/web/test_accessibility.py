@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import pytest
@@ -35,6 +36,20 @@ class Eyes:
         self.url = url
         self._axe = axe
         self.wait = WebDriverWait(browser, WAIT_S, ignored_exceptions=[StaleElementReferenceException])
+
+    @contextmanager
+    def held_still(self) -> Iterator[None]:
+        """Without movement; after it, the window has its own width again (`be_wide`)."""
+        self.browser.execute_cdp_cmd("Emulation.setEmulatedMedia", STILL)
+        try:
+            yield
+        finally:
+            self.browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+
+    def be_wide(self, width: int) -> None:
+        """Give the window a width, of a phone below 700."""
+        size = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width < 700}
+        self.browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
 
     def open(self, address: str, ready: str) -> None:
         """Open a page, and wait until it listens and shows something of this selector."""

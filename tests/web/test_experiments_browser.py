@@ -16,7 +16,7 @@ from selenium.webdriver.common.keys import Keys
 from small_experiment import SMALL
 from web.conftest import Server
 from web.npm import axe_core
-from web.test_accessibility import STILL, Eyes
+from web.test_accessibility import Eyes
 from web.test_keyboard import Keyboard
 from web.test_past_browser import Page
 
@@ -109,19 +109,15 @@ def test_nothing_serious_at_any_width(
 ):
     assert driver.wait(120) == 0
     eyes = Eyes(browser, server.url, axe_core(pytestconfig))
-    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", STILL)
     found = []
-    try:
+    with eyes.held_still():
         for width in WIDTHS:
-            size = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width < 700}
-            browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+            eyes.be_wide(width)
             eyes.open("/experiments", ".run-card .meter")
             found += eyes.look(f"list, {width}")
             eyes.open("/experiments/town", ".cells tbody tr")
             found += eyes.look(f"experiment, {width}")
             assert browser.execute_script(WIDE) is False, width
-    finally:
-        browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
     assert not found, "\n".join(found)
 
 

@@ -13,7 +13,7 @@ from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from web.conftest import Server
 from web.npm import axe_core
-from web.test_accessibility import STILL, Eyes
+from web.test_accessibility import Eyes
 from web.test_experiments_browser import WIDE
 from web.test_past_browser import Page
 from web.test_story_browser import faults
@@ -61,20 +61,14 @@ def run(server: Server) -> str:
     return simulate("Tea or coffee?", 3, settings=settings, out=server.folder / "conversations").run
 
 
-def at_width(browser: webdriver.Chrome, width: int) -> None:
-    size = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width < 700}
-    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
-
-
 def test_the_panel_in_light_dark_and_narrow(
     server: Server, browser: webdriver.Chrome, made_up: str, pytestconfig: pytest.Config
 ) -> None:
     eyes = Eyes(browser, server.url, axe_core(pytestconfig))
-    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", STILL)
     found = []
-    try:
+    with eyes.held_still():
         for width in WIDTHS:
-            at_width(browser, width)
+            eyes.be_wide(width)
             eyes.open(f"/run/{made_up}", ".said .who")
             eyes.press(".said .who")
             eyes.until(".left-blocks")
@@ -84,19 +78,16 @@ def test_the_panel_in_light_dark_and_narrow(
             assert "<img src=x onerror=alert(2)>" in struck[0][0]  # as text
             assert "spoke without these 2 of 5 pieces of information." in browser.page_source
             assert browser.execute_script(WIDE) is False, width
-    finally:
-        browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
     assert not found, "\n".join(found)
     assert faults(browser) == []
 
 
 def test_what_would_go(server: Server, browser: webdriver.Chrome, run: str, pytestconfig: pytest.Config) -> None:
     eyes, page = Eyes(browser, server.url, axe_core(pytestconfig)), Page(browser)
-    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", STILL)
     found = []
-    try:
+    with eyes.held_still():
         for width in WIDTHS:
-            at_width(browser, width)
+            eyes.be_wide(width)
             eyes.open(f"/run/{run}?turn=2", ".said .who")
             browser.execute_script("[...document.querySelectorAll('.said .who')].pop().click()")
             eyes.until(".left-blocks")
@@ -106,19 +97,16 @@ def test_what_would_go(server: Server, browser: webdriver.Chrome, run: str, pyte
             assert browser.execute_script(STRUCK) == lacked * 2  # the same λ and method leave out the same
             found += eyes.look(f"what would go, {width}")
             assert browser.execute_script(WIDE) is False, width
-    finally:
-        browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
     assert not found, "\n".join(found)
     assert faults(browser) == []
 
 
 def test_the_slider_with_the_keyboard(server: Server, browser: webdriver.Chrome, pytestconfig: pytest.Config) -> None:
     eyes, page = Eyes(browser, server.url, axe_core(pytestconfig)), Page(browser)
-    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", STILL)
     found = []
-    try:
+    with eyes.held_still():
         for width in WIDTHS:
-            at_width(browser, width)
+            eyes.be_wide(width)
             eyes.open("/", ".setup textarea")
             browser.execute_script(OPEN, "Speaking, ending, analysis")
             page.reading("Nothing is left out. No further calls.")
@@ -132,7 +120,5 @@ def test_the_slider_with_the_keyboard(server: Server, browser: webdriver.Chrome,
             )
             found += eyes.look(f"slider, {width}")
             assert browser.execute_script(WIDE) is False, width
-    finally:
-        browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
     assert not found, "\n".join(found)
     assert faults(browser) == []

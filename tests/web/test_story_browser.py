@@ -15,7 +15,7 @@ from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from web.conftest import Server
 from web.npm import axe_core
-from web.test_accessibility import STILL, Eyes
+from web.test_accessibility import Eyes
 from web.test_experiments_browser import WIDE, WIDTHS
 from web.test_keyboard import Keyboard
 from web.test_past_browser import Page
@@ -98,12 +98,10 @@ def test_nothing_serious_at_any_width(
     server: Server, browser: webdriver.Chrome, run: str, pytestconfig: pytest.Config
 ) -> None:
     eyes = Eyes(browser, server.url, axe_core(pytestconfig))
-    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", STILL)
     found = []
-    try:
+    with eyes.held_still():
         for width in WIDTHS:
-            size = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width < 700}
-            browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+            eyes.be_wide(width)
             eyes.open(f"/run/{run}", ".the-end")
             found += eyes.look(f"story, {width}")
             if width < 1100:
@@ -113,8 +111,6 @@ def test_nothing_serious_at_any_width(
                 click(eyes, part)
                 found += eyes.look(f"{part}, {width}")
             assert browser.execute_script(WIDE) is False, width
-    finally:
-        browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
     assert not found, "\n".join(found)
     assert faults(browser) == []
 

@@ -14,7 +14,7 @@ from persimchat.app.web.setup.form import Form
 from persimchat.app.web.widgets import FIELD, explained, named, whole_number
 from persimchat.app.web.words import number, t
 from persimchat.state.errors import PerSimChatError
-from persimchat.state.pruning import REMOVABLE, Fill, Method, Query
+from persimchat.state.pruning import REMOVABLE, Fill, Method, Query, letters_of
 
 NAME: Final = "pruning"
 STEP: Final = 0.05
@@ -218,4 +218,4 @@ def _maps(value: Any) -> bool:
 
 
 def _letters(value: Any) -> list[str]:
-    return [letter for letter in REMOVABLE if letter in (value or ())]
+    return list(letters_of(value or ()))
