@@ -38,6 +38,8 @@ _MUCH_FREE: Final = 0.03
 """Share of a database's pages."""
 _PREFIX: Final = "persimchat-"
 _FIELDS: Final = ("kind", "theme", "keywords", "importance", "emotion", "turn", "depth", "evidence")
+_OF_COMPANIONS: Final = ("circumstance", "heard_by")
+"""Fields that follow in a companion's memories."""
 _SYNC: Final = 10
 """The number of memories that Chroma keeps a second time, in its log, until it writes them to the index."""
 
@@ -276,14 +278,16 @@ class MemoryStore:
 def _kept(memory: Memory) -> str:
     """A memory as a JSON list without its id, which is beside it: Chroma keeps each text twice, once in an index."""
     found = memory.model_dump()
-    return json.dumps([found[name] for name in _FIELDS], ensure_ascii=False, separators=(",", ":"))
+    own = [found.get(name) for name in _OF_COMPANIONS] if any(name in found for name in _OF_COMPANIONS) else []
+    return json.dumps([*(found[name] for name in _FIELDS), *own], ensure_ascii=False, separators=(",", ":"))
 
 
 def _whole(memory: str, kept: str) -> Memory:
     """A memory from its stored JSON; earlier versions stored its id too."""
     try:
         value = json.loads(kept)
-        found = dict(zip(_FIELDS, value, strict=True)) if isinstance(value, list) else value
+        names = _FIELDS if len(value) == len(_FIELDS) else (*_FIELDS, *_OF_COMPANIONS)
+        found = dict(zip(names, value, strict=True)) if isinstance(value, list) else value
     except ValueError:
         return Memory.model_validate_json(kept)  # says what is wrong
     return Memory.model_validate({"id": memory, **found} if isinstance(found, dict) else found)

@@ -15,7 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 from typing_extensions import TypedDict
 
 from persimchat.state.errors import InputError
-from persimchat.state.names import name_as_written
+from persimchat.state.normalise import name_as_written
 from persimchat.state.plain_text import clean
 
 LONGEST_PERSON: Final = 80

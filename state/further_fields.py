@@ -6,6 +6,7 @@ from typing import Annotated
 
 from pydantic import Field
 
+from persimchat.state.companion_settings import CompanionSettings
 from persimchat.state.setting import About
 from persimchat.state.setting_fields import IN_ROUNDS, PROMPT_ORDER, Baseline, MainFields
 from persimchat.state.setting_values import Module, Prices, RetrievalWeights, Temperature
@@ -143,4 +144,10 @@ class SettingFields(MainFields):
         default="run",
         description="where LangGraph keeps checkpoints, from which a run can be resumed: run (the run's folder; "
         "without one, nowhere), memory (this process only), or postgresql://…",
+    )
+    companion: Annotated[CompanionSettings, About(group="advanced")] = Field(
+        default=CompanionSettings(),
+        exclude_if=lambda value: value == CompanionSettings(),
+        description="how a companion, one agent in a talk with one person, keeps its talks and its memory "
+        "(docs/companion.md)",
     )

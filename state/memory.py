@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Sequence
 from typing import Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -12,11 +13,25 @@ from persimchat.state.emotion import EmotionalState, Level
 from persimchat.state.persona import Persona
 
 MemoryKind = Literal[
-    "profile", "topic", "social_goals", "perception", "reflection", "plan", "summary", "review", "event"
+    "profile", "topic", "social_goals", "perception", "reflection", "plan", "summary", "review", "event", "talk", "fact"
 ]
 
 PINNED: Final[frozenset[str]] = frozenset({"profile", "topic", "social_goals"})
 """Kinds that are never pruned from long-term memory (specification, step 2)."""
+
+
+class Circumstance(BaseModel):
+    """When, where and from whom a companion has a memory."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    at: str = Field(description="ISO time")
+    person: str = Field(default="", description="id of the person it was with")
+    talk: str = Field(default="", description="id of the talk")
+    exchange: str = Field(default="", description="id of the exchange")
+    place: str = Field(default="", description="address")
+    quote: str = Field(default="", max_length=200, description="the person's own words")
+    subject: str = Field(default="", max_length=80, description="what a fact is about")
 
 
 class Memory(BaseModel):
@@ -37,6 +52,14 @@ class Memory(BaseModel):
     turn: int = Field(ge=0, description="number of utterances so far when it was made")
     depth: int = Field(default=0, ge=0, description="0 for a leaf; else 1 + the greatest depth in its evidence")
     evidence: list[str] = Field(default_factory=list, description="ids of the memories that support a reflection")
+    circumstance: Circumstance | None = Field(
+        default=None, exclude_if=lambda value: value is None, description="of a companion's memory; None: no companion"
+    )
+    heard_by: list[str] | None = Field(
+        default=None,
+        exclude_if=lambda value: value is None,
+        description="ids of the persons with whom it may be recalled; None: all",
+    )
 
     @property
     def text(self) -> str:
@@ -66,6 +89,8 @@ def new_memory(
     *,
     evidence: list[Memory] | None = None,
     index: int = 0,
+    circumstance: Circumstance | None = None,
+    heard_by: Sequence[str] | None = None,
 ) -> Memory:
     """Make a memory with its id and depth.
 
@@ -79,12 +104,16 @@ def new_memory(
         emotion: the agent's emotional state now, order `EMOTIONS`.
         evidence: the memories that support a reflection.
         index: distinguishes memories of one module and turn with the same words (the five insights of a reflection).
+        circumstance: of a companion's memory.
+        heard_by: with whom it may be recalled besides, of those who may hear of all its evidence; None: all of these.
     """
     support = evidence or []
     depth = 1 + max((m.depth for m in support), default=0) if kind == "reflection" else 0
     content = json.dumps([theme, keywords, index], ensure_ascii=False)
     return Memory(
         id=memory_id(agent, turn, kind, content),
+        circumstance=circumstance,
+        heard_by=_hearers([heard_by, *(memory.heard_by for memory in support)]),
         kind=kind,
         theme=theme,
         keywords=keywords,
@@ -94,6 +123,12 @@ def new_memory(
         depth=depth,
         evidence=[m.id for m in support],
     )
+
+
+def _hearers(each: Sequence[Sequence[str] | None]) -> list[str] | None:
+    """Those who may hear of all of several memories; None: everybody."""
+    named = [set(hearers) for hearers in each if hearers is not None]
+    return sorted(set.intersection(*named)) if named else None
 
 
 def given_memories(persona: Persona) -> list[Memory]:

@@ -12,6 +12,7 @@ from typing import Annotated, Any, Final, Literal, NotRequired, cast
 
 from typing_extensions import TypedDict
 
+from persimchat.state.companion import CompanionMind, CompanionSituation
 from persimchat.state.listening import Listening
 from persimchat.state.outcomes import Judged, Outcome, Weak
 from persimchat.state.person_answer import StoryQuestion
@@ -70,6 +71,8 @@ class Situation(TypedDict):
     """Whether the end is near, so that it is time to take leave."""
     story: NotRequired[StorySituation]
     """In a story: the story as this character sees it."""
+    companion: NotRequired[CompanionSituation]
+    """Of a companion: the talk as the agent sees it."""
 
 
 class Recalled(TypedDict):
@@ -126,8 +129,9 @@ class Mind(TypedDict, total=False):
     """Everything that one agent carries from turn to turn."""
 
     name: str
-    role: Literal["judge"]
-    """"judge" for the persona judge, which hears and thinks but never speaks; missing for participants."""
+    role: Literal["judge", "companion"]
+    """"judge" for the persona judge, which hears and thinks but never speaks; "companion" for an agent in a talk with
+    one person; missing for participants."""
     persona: dict[str, Any]
     goals: list[str]
     emotion: dict[str, int]
@@ -177,6 +181,8 @@ class Mind(TypedDict, total=False):
     """What the prompt of its last utterance lacked (state/pruning.py, `Pruned`), if something may be left out."""
     story: StoryMind
     """In a story: beliefs, closeness, support, and what it has in mind."""
+    companion: CompanionMind
+    """Of a companion: its clock, its day, and who may hear of its memories."""
 
 
 class Step(Mind, total=False):
@@ -204,6 +210,8 @@ class Step(Mind, total=False):
     """In a story: what a ballot asks for, "guess" or "vote"."""
     question: StoryQuestion
     """In a story, for a person: what their character knows, and what may be answered."""
+    trust_change: dict[str, Any] | None
+    """Of a companion: how the words change its trust (companion_judgement.TrustChange); None if that is not known."""
     outcomes: Annotated[list[Judged], operator.add]
     """The outcomes of its own judgements, of all modules that were asked."""
 

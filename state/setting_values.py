@@ -52,6 +52,12 @@ Module = Literal[
     "summary",
     "review",
     "ballot",
+    "trust",
+    "events",
+    "reacting",
+    "day_plan",
+    "chunks",
+    "consolidation",
     "judge",
     "selector",
     "analysis",
@@ -65,7 +71,7 @@ Module = Literal[
 "pruning" asks for first responses, by which it is decided what is left out of an utterance's prompt; "revision" whether
 an utterance contradicts what was left out.
 "hearing", "appraisal" and "reaction" ask for several judgements in one answer (the setting `cognition`). "stocktaking"
-to "ballot" are modules of a mind in a story. The last seven
+to "ballot" are modules of a mind in a story, "trust" to "consolidation" those of a companion. The last seven
 are not part of an agent's mind: the judge of debates, the selector of speakers, the analysis of utterances, the
 answers of the debate baselines, the script that the single_agent baseline writes, the evaluation of conversations
 that are over, and the polls of their participants.
@@ -76,6 +82,9 @@ MODULES: Final[tuple[Module, ...]] = get_args(Module)
 
 OF_STORIES: Final[tuple[Module, ...]] = ("stocktaking", "choice", "summary", "review", "ballot")
 """The modules of a mind in a story."""
+
+OF_COMPANIONS: Final[tuple[Module, ...]] = ("trust", "events", "reacting", "day_plan", "chunks", "consolidation")
+"""The modules of a companion."""
 
 OF_PRUNING: Final[tuple[Module, ...]] = ("pruning", "revision")
 """The modules that ask only if something may be left out of prompts."""

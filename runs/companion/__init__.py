@@ -1,0 +1,1 @@
+"""A companion's world: its folder, its sessions, their events."""
