@@ -67,7 +67,9 @@ class Fact(BaseModel):
     importance: int = Field(ge=0, le=10)
     at: str = Field(description="when it was said, ISO time")
     talk: str = Field(description="id of the talk")
-    replaced_by: str = Field(default="", description="id of the fact that replaces it; empty: it is in force")
+    replaced_by: str = Field(
+        default="", description="id of the fact that replaces it, or dropped; empty: it is in force"
+    )
     replaced_at: str = ""
     pinned: bool = False
     edited_by: str = Field(default="", description="who wrote it in place of the agent; empty: nobody")
