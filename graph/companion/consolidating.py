@@ -64,7 +64,7 @@ async def look_back(state: CompanionState, settings: Settings) -> dict[str, Any]
                     exchange="", at=talk.last, tick=tick,
                 )  # fmt: skip
                 mind = await _thought(mind, step, settings, long=talk.exchanges >= LONG_TALK)
-                done.append({"talk": talk.id, "summary": tie.summary, "trust": tie.trust, "facts": found.facts})
+                done.append({"talk": talk.id, "summary": found.summary, "trust": tie.trust, "facts": found.facts})
             await records.keep(agent.name, mind=mind, tie=tie)
     removed = [RemoveMessage(id=one) for one in gone(state.get("messages", []), tie)] if tie else []
     return {"consolidated": done, **({"messages": removed} if removed else {})}
@@ -98,7 +98,9 @@ async def _kept(mind: Mind, found: Consolidated, settings: Settings) -> Mind:
 def build_thinking_back(*, reflects: bool) -> MindGraph:
     """Wonder → recall → reflect → remember → save; without reflection, the memories are saved only."""
     builder = mind_builder(wonder, recall_for, reflect, remember_thoughts, save_memories)
-    modules = ["wonder", "recall_for", "reflect", "remember_thoughts", "save_memories"] if reflects else ["save_memories"]
+    modules = (
+        ["wonder", "recall_for", "reflect", "remember_thoughts", "save_memories"] if reflects else ["save_memories"]
+    )
     for before, after in zip([START, *modules], [*modules, END], strict=True):
         builder.add_edge(before, after)
     return builder.compile(False, name="thinking_back")
@@ -119,4 +121,3 @@ async def _thought(mind: Mind, step: Step, settings: Settings, *, long: bool) ->
     if reflects:
         changed["companion"] = {**changed["companion"], "since_reflection": 0}
     return changed
-
