@@ -316,7 +316,7 @@ def exchange_id(thread: str, number: int) -> str:
 
     Args:
         thread: of the pair.
-        number: of the thread's exchanges, from 1.
+        number: of the line in the thread's transcript that begins it, from 1.
     """
     return _hash("exchange", thread, str(number))
 

@@ -114,7 +114,7 @@ async def _thought(mind: Mind, step: Step, settings: Settings, *, long: bool) ->
     """The mind after a look back; a model that fails leaves no insights, and nothing is lost."""
     reflects = long or mind["companion"].get("since_reflection", 0) >= settings.companion.reflection_trigger
     try:
-        after = await (_THINKING_BACK if reflects else _SAVING).ainvoke(step, context=settings)
+        after = await (_THINKING_BACK if reflects else _SAVING).ainvoke(step, context=settings, durability="exit")
     except ModelError:
         return mind
     changed = returned(mind, step, after, settings.ltm_capacity)
