@@ -64,7 +64,7 @@ async def look_back(state: CompanionState, settings: Settings) -> dict[str, Any]
                     exchange="", at=talk.last, tick=tick,
                 )  # fmt: skip
                 mind = await _thought(mind, step, settings, long=talk.exchanges >= LONG_TALK)
-                done.append({"talk": talk.id, "summary": tie.summary, "trust": tie.trust, "facts": found.facts})
+                done.append({"talk": talk.id, "summary": found.summary, "trust": tie.trust, "facts": found.facts})
             await records.keep(agent.name, mind=mind, tie=tie)
     removed = [RemoveMessage(id=one) for one in gone(state.get("messages", []), tie)] if tie else []
     return {"consolidated": done, **({"messages": removed} if removed else {})}
