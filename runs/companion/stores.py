@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
-from collections.abc import AsyncIterator, Awaitable, Iterable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Sequence
 from contextlib import asynccontextmanager, closing
 from pathlib import Path
 from typing import Any, Final, TypeVar
@@ -16,7 +16,6 @@ import aiosqlite
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import ChannelVersions, Checkpoint, CheckpointMetadata
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
-from langgraph.store.base import BaseStore
 from langgraph.store.sqlite.aio import AsyncSqliteStore
 
 from persimchat.models.redaction import short
@@ -27,8 +26,6 @@ MINDS: Final = "mind.sqlite"
 """The file in the folder of a world."""
 _WAIT_S: Final = 10
 """Seconds to wait for the other connection's writing."""
-_PAGE: Final = 500
-"""Items read at once."""
 
 Result = TypeVar("Result")
 
@@ -67,11 +64,6 @@ class ThreadSaver(AsyncSqliteSaver):
     ) -> None:
         """Keep the writes of a task before its step is over."""
         await _whole(super().aput_writes(config, writes, task_id, task_path))
-
-    async def threads(self) -> list[str]:
-        """The ids of all threads."""
-        async with self.lock, self.conn.execute("SELECT DISTINCT thread_id FROM checkpoints") as rows:
-            return [str(thread) async for (thread,) in rows]
 
     async def _delete_others(self, thread: str, newest: str) -> None:
         async with self.lock:
@@ -139,11 +131,3 @@ def _check(path: Path) -> None:
     with closing(sqlite3.connect(path, timeout=_WAIT_S)) as connection:
         connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
 
-
-async def items(store: BaseStore, namespace: Iterable[str]) -> AsyncIterator[tuple[tuple[str, ...], str, dict[str, Any]]]:
-    """All items below a namespace: namespace, key and value."""
-    offset, prefix = 0, tuple(namespace)
-    while page := await store.asearch(prefix, limit=_PAGE, offset=offset):
-        for item in page:
-            yield item.namespace, item.key, item.value
-        offset += len(page)

@@ -7,10 +7,8 @@ run one after the other.
 from __future__ import annotations
 
 import asyncio
-from collections import defaultdict
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -18,14 +16,15 @@ from typing import TYPE_CHECKING, Any, Final
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.store.sqlite.aio import AsyncSqliteStore
 
-from persimchat.graph.companion import companion_graph
+from persimchat.graph.companion.companion import companion_graph
+from persimchat.graph.companion.records import Records
 from persimchat.memory.recollection import discard
 from persimchat.memory.store import held_store
 from persimchat.personas.names import full_name
 from persimchat.runs.companion.budget import DayLedger, beside, made_on
 from persimchat.runs.companion.exchanges import ExchangesFile
-from persimchat.runs.companion.reembedding import check_embedding, finish_swap, reembed
-from persimchat.runs.companion.stores import ThreadSaver, items, opened_stores
+from persimchat.runs.companion.reembedding import MEMORIES, finish_swap, reembed, refusal
+from persimchat.runs.companion.stores import ThreadSaver, opened_stores
 from persimchat.runs.companion.worldfile import (
     WorldFile,
     check_place_settings,
@@ -51,25 +50,8 @@ from persimchat.state.settings import Settings
 if TYPE_CHECKING:
     from persimchat.runs.companion.session import Companion
 
-MEMORIES: Final = "memory"
-"""The folder of memories in the folder of a world."""
 _STEP_S: Final = 30
 """Seconds that a clock of steps moves at every occurrence."""
-PEOPLE: Final = 10_000
-"""The most people in a world."""
-
-
-@dataclass(frozen=True)
-class KnownPerson:
-    """Somebody who has talked with an agent of the world.
-
-    Attributes:
-        id: the person's, which stays when the name changes.
-        name: as it was first written.
-    """
-
-    id: str
-    name: str
 
 
 class World:
@@ -83,7 +65,8 @@ class World:
         ledger: of all its requests.
         graph: the companion's graph.
         saver: the checkpoints of its threads.
-        store: its minds, ties, people and place.
+        store: LangGraph's, with its minds, ties, people and place.
+        records: reads and writes these.
         said: its exchanges that are over.
     """
 
@@ -101,10 +84,10 @@ class World:
         self.folder, self.name, self.place, self.settings = folder, file.world, place, settings
         self.ledger, self.said = ledger, said
         self.saver, self.store = stores
+        self.records = Records(self.name, self.store)
         self.graph: CompiledStateGraph[Any, Any, Any, Any] = companion_graph(self.saver, self.store)
         self._file = file
         self._companions: dict[tuple[str, str], Companion] = {}
-        self._digesting: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
 
     @property
     def agents(self) -> list[str]:
@@ -137,30 +120,26 @@ class World:
         from persimchat.runs.companion.session import Companion
 
         known = await self.person(person)
-        pair = self.agent_named(agent), known.id
+        pair = self.agent_named(agent), known["id"]
         if pair not in self._companions:
             made = Companion(self, pair[0], known, introduced=introduced)
             await made.load()
             self._companions.setdefault(pair, made)
         return self._companions[pair]
 
-    async def person(self, name: str) -> KnownPerson:
-        """The person of a name: the one known, or a new one.
+    async def person(self, name: str) -> dict[str, str]:
+        """`id` and `name` of a person: the one known, or a new one, who is written down at the first words.
 
         Raises:
             InputError: the name is empty or too long.
         """
         shown = person_name(name)
         found = await self.store.aget((self.name, "people"), person_key(shown))
-        return KnownPerson(found.value["id"], found.value["name"]) if found else KnownPerson(new_person_id(shown), shown)
+        return dict(found.value) if found else {"id": new_person_id(shown), "name": shown}
 
-    async def people(self) -> list[KnownPerson]:
-        """All who have talked with an agent, by name."""
-        found = [
-            KnownPerson(value["id"], value["name"])
-            async for _, _, value in items(self.store, (self.name, "people"))
-        ]
-        return sorted(found, key=lambda one: one.name.casefold())
+    async def people(self) -> list[dict[str, str]]:
+        """All who have talked with an agent, `id` and `name`, by name."""
+        return await self.records.people()
 
     async def tie(self, agent: str, person: str) -> Tie | None:
         """What an agent knows of a person; None if they have never talked.
@@ -170,19 +149,11 @@ class World:
             person: the person's name, or id.
         """
         who = self.agent_named(agent)
-        found = await self.store.aget((self.name, "ties", who), person)
-        if found is None:
-            found = await self.store.aget((self.name, "ties", who), (await self.person(person)).id)
-        return Tie.model_validate(found.value) if found else None
+        return await self.records.tie(who, person) or await self.records.tie(who, (await self.person(person))["id"])
 
     async def mind(self, agent: str) -> Mind | None:
         """The mind of an agent; None before its first talk."""
-        found = await self.store.aget((self.name, "minds"), self.agent_named(agent))
-        return found.value if found else None  # type: ignore[return-value]
-
-    def digesting(self, agent: str) -> asyncio.Lock:
-        """The lock under which an agent's mind is changed."""
-        return self._digesting[agent]
+        return await self.records.mind(self.agent_named(agent))
 
     # The clock
 
@@ -234,7 +205,7 @@ class World:
         check_place_settings(place)
         await asyncio.to_thread(write_place, self.folder, place)
         self.place = place
-        await self.store.aput((self.name, "place"), "place", place.model_dump(mode="json", by_alias=True))
+        await self.records.keep_place(place)
 
     # Beginning and end
 
@@ -253,13 +224,12 @@ class World:
         await asyncio.gather(*(companion.stop() for companion in self._companions.values()))
 
     async def _unfinished(self) -> list[Companion]:
-        names = {one.id: one.name for one in await self.people()}
+        names = {one["id"]: one["name"] for one in await self.people()}
         found = []
-        async for namespace, person, value in items(self.store, (self.name, "ties")):
-            tie, agent = Tie.model_validate(value), namespace[-1]
-            if agent not in self.agents or person not in names:
+        for agent, tie in [(agent, tie) for agent in self.agents for tie in await self.records.ties(agent)]:
+            if tie.person not in names:
                 continue
-            companion = await self.companion(agent, names[person])
+            companion = await self.companion(agent, names[tie.person])
             if companion.pending or tie.over or (tie.talk is not None and self.silent(tie)):
                 found.append(companion)
         return found
@@ -325,7 +295,8 @@ async def _opened(
     used = used.model_copy(update={"store": str(folder / MEMORIES), "companion": own})
     stores = await stack.enter_async_context(opened_stores(folder))
     if file.embedding != used.embedding:
-        check_embedding(file, used, reembedding, folder)
+        if not reembedding:
+            raise refusal(file, used.embedding, folder)
         file = await reembed(folder, file, used)
     file = opened_with(file.model_copy(update={"swapping": False}), used)
     await asyncio.to_thread(write_world, folder, file)
@@ -337,10 +308,10 @@ async def _opened(
     stack.callback(said.close)
     made = await asyncio.to_thread(made_on, folder, datetime.now().date().isoformat())
     ledger = DayLedger(sink, made, f"world {folder}")
-    known = await stores[1].aget((file.world, "place"), "place")
-    if known is None:
-        await stores[1].aput((file.world, "place"), "place", place.model_dump(mode="json", by_alias=True))
-    return World(folder, file, place, used, ledger=ledger, stores=stores, said=said)
+    world = World(folder, file, place, used, ledger=ledger, stores=stores, said=said)
+    if await world.records.place() is None:
+        await world.records.keep_place(place)
+    return world
 
 
 def _make_room(folder: Path, place: Place | None) -> None:
