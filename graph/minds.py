@@ -10,6 +10,7 @@ from typing import Any, Final, Literal
 
 from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
+from langgraph.types import Checkpointer
 
 from persimchat.graph.node import TRANSIENT, current_settings, module_node, route
 from persimchat.nodes.action import choose_action
@@ -30,6 +31,7 @@ from persimchat.nodes.remembering import (
     remember_utterance,
 )
 from persimchat.nodes.saving import save_memories
+from persimchat.nodes.trust import judge_trust
 from persimchat.state.mind import Step
 from persimchat.state.settings import Settings
 
@@ -49,8 +51,8 @@ def mind_builder(*modules: Any) -> StateGraph[Any, Any, Any, Any]:
 
 
 def _own(mind: Step) -> list[str]:
-    """The names of these appraisals; empty for a judge, who has no need to talk and no openness."""
-    return [] if mind.get("role") == "judge" else [module.__name__ for module in _OWN]
+    """The names of these appraisals; empty for a judge and a companion, who have none."""
+    return [] if "role" in mind else [module.__name__ for module in _OWN]
 
 
 def build_awakening() -> MindGraph:
@@ -87,7 +89,7 @@ def after_settling(mind: Step) -> Literal["feel", "appraise_at_once", "__end__"]
             return "appraise_at_once"
 
 
-def build_hearing() -> MindGraph:
+def build_hearing(checkpointer: Checkpointer = None) -> MindGraph:
     """One utterance, in as many answers as the setting `cognition` allows.
 
     - full: perceive ‖ wonder → remember → need to talk ‖ openness ‖ action ‖ feel ‖ save.
@@ -95,9 +97,13 @@ def build_hearing() -> MindGraph:
     - lean: recall by the words heard → react_at_once → remember → save.
     - fixed: nothing.
 
-    Memory filtering runs in parallel with the first step. A judge has neither need to talk nor openness.
+    A companion judges trust in place of need to talk, openness and action, and recalls by the words heard. Memory
+    filtering runs in parallel with the first step. A judge has neither need to talk nor openness.
+
+    Args:
+        checkpointer: False if it leaves nothing in the checkpoints of the graph around it.
     """
-    every = (choose_action, feel)
+    every = (choose_action, feel, judge_trust)
     first = (perceive, wonder, hear_at_once, recall_by_words, filter_memory)
     builder = mind_builder(
         *first, remember_utterance, *_OWN, *every, appraise_at_once, react_at_once, remember_percept, save_memories
@@ -108,13 +114,15 @@ def build_hearing() -> MindGraph:
     def hears(mind: Step) -> list[str]:
         if current_settings().cognition == "fixed":
             return [END]
-        return [*begin[current_settings().cognition], "filter_memory"]
+        first = ["perceive"] if mind.get("role") == "companion" else begin["full"]
+        return [*(begin | {"full": first})[current_settings().cognition], "filter_memory"]
 
     def has_filtered(mind: Step) -> str:
         return "react_at_once" if current_settings().cognition == "lean" else "remember_utterance"
 
     def has_remembered(mind: Step) -> list[str]:
-        full = [*_own(mind), *(module.__name__ for module in every)]
+        companion = mind.get("role") == "companion"
+        full = ["feel", "judge_trust"] if companion else [*_own(mind), "choose_action", "feel"]
         return [*(full if current_settings().cognition == "full" else ["appraise_at_once"]), "save_memories"]
 
     builder.add_conditional_edges(START, route(hears), [*(module.__name__ for module in first), END])
@@ -127,7 +135,7 @@ def build_hearing() -> MindGraph:
     builder.add_edge("remember_percept", "save_memories")
     for name in (*appraisals, "save_memories"):
         builder.add_edge(name, END)
-    return builder.compile(name="hearing")
+    return builder.compile(checkpointer, name="hearing")
 
 
 def chosen_thought(mind: Step) -> Thought:

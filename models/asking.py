@@ -279,6 +279,7 @@ async def speak(
     message_id: str | None = None,
     part: str = "",
     quietly: bool = False,
+    begun: Callable[[], None] | None = None,
     **values: Any,
 ) -> Spoken:
     """Put a template's question to the model of an agent's module, and get its words, which stream as they come.
@@ -290,12 +291,13 @@ async def speak(
         template: the prompt template's name.
         settings: of the simulation.
         agent: the speaker.
-        module: the cognitive module, "natural_language" or "pruning".
+        module: the cognitive module, "natural_language", "pruning", or another with words.
         turn: utterances so far.
         message_id: the id of the message and its tokens, so that a run is repeatable; a second message has the same id
             with "-again" added. If None, LangChain makes an id.
         part: what distinguishes the exchange from others of the same turn, agent and module.
         quietly: whether the words do not stream.
+        begun: called at the first piece of an answer.
         **values: what the template needs.
 
     Raises:
@@ -313,7 +315,9 @@ async def speak(
     cut = False
     unfinished: tuple[AIMessage, str, float] | None = None
     for id_, more in ((message_id, {}), (again, other)):
-        message, seconds = await exchange.stream(question, message_id=id_, more_room=cut, quietly=quietly, **more)
+        message, seconds = await exchange.stream(
+            question, message_id=id_, more_room=cut, quietly=quietly, begun=begun, **more
+        )
         text = answer_text(message)
         problem = stop_problem(message) or (None if text else "the answer was empty")
         if problem is None:

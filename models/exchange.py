@@ -140,6 +140,7 @@ class Exchange:
         message_id: str | None = None,
         more_room: bool = False,
         quietly: bool = False,
+        begun: Callable[[], None] | None = None,
         **more: Any,
     ) -> tuple[AIMessage, float]:
         """Ask for free text, and stream it to LangGraph's listeners.
@@ -149,6 +150,7 @@ class Exchange:
             message_id: the id of the message and its tokens; if None, LangChain makes one.
             more_room: whether the answer was cut before, so that it may have half again as many tokens.
             quietly: whether listeners are told nothing.
+            begun: called at the first piece of the answer.
             **more: further fields of the request, for example `seed`.
 
         Returns:
@@ -177,6 +179,8 @@ class Exchange:
                 async with self._request(ledger, question.messages, fitted, tried) as request:
                     try:
                         async for chunk in model.astream(fitted.messages, config, **arguments):
+                            if begun is not None and not chunks:
+                                begun()
                             chunks.append(chunk)
                     except BaseException:
                         if chunks:  # the tokens before the cut are counted

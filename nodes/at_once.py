@@ -17,6 +17,7 @@ from persimchat.nodes.focal_points import asked
 from persimchat.nodes.need_to_talk import needed
 from persimchat.nodes.openness import opened
 from persimchat.nodes.perception import perceived
+from persimchat.nodes.trust import trusted
 from persimchat.state.mind import Step
 from persimchat.state.outcomes import judged
 from persimchat.state.settings import Module, Settings
@@ -28,6 +29,7 @@ _TAKEN_IN: Final[dict[str, Callable[[Step, Any], Step]]] = {
     "need_to_talk": needed,
     "action": chosen,
     "openness": opened,
+    "trust": trusted,
 }
 AT_ONCE: Final = ("hearing", "appraisal", "reaction")
 """The modules whose answers have several parts."""
@@ -51,12 +53,12 @@ async def appraise_at_once(mind: Step, settings: Settings) -> Step:
 
 
 async def react_at_once(mind: Step, settings: Settings) -> Step:
-    """Lean cognition: percept, emotion, need to talk, action, openness."""
+    """Lean cognition: percept, emotion, need to talk, action, openness; of a companion percept, emotion, trust."""
     return await _judged(mind, settings, "reaction")
 
 
 def parts_of(module: str, mind: Step, settings: Settings) -> tuple[str, ...]:
-    """The judgements that one answer has; a judge has no need to talk and no openness.
+    """The judgements that one answer has; a judge has no need to talk and no openness, a companion neither.
 
     Args:
         module: "hearing", "appraisal" or "reaction".
@@ -65,6 +67,8 @@ def parts_of(module: str, mind: Step, settings: Settings) -> tuple[str, ...]:
     """
     if module == "hearing":
         return _HEARD
+    if mind.get("role") == "companion":
+        return ("perception", "emotion", "trust")
     speaks = mind["name"] in mind["situation"]["present"]
     made = {
         "perception": module == "reaction",

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from persimchat.memory.recollection import memories_of
-from persimchat.prompts import blocks, story_blocks
+from persimchat.prompts import blocks, companion_blocks, story_blocks
 from persimchat.prompts.blocks import Block
+from persimchat.state.emotion import dominant
 from persimchat.state.memory import PINNED, Memory
 from persimchat.state.mind import Mind, Step
 from persimchat.state.persona import Persona
@@ -61,6 +62,19 @@ def common_blocks(mind: Step, shown: Sequence[Memory] = (), *, knowledge: bool =
         "heard": blocks.heard(heard, name, situation["present"]) if heard else Block("heard", ()),
         "closing": situation["closing"],
     }
+    companion = situation.get("companion")
+    if companion is not None:
+        return common | {
+            "relationships": companion_blocks.bond(situation, companion),
+            "scene": companion_blocks.place(situation, companion),
+            "environment": companion_blocks.place(situation, companion),
+            "memories": companion_blocks.memories(shown, companion),
+            "short_term_memory": companion_blocks.short_term_memory(mind.get("stm"), companion),
+            "progress": companion_blocks.now(companion, dominant(mind["emotion"])),
+            "facts": companion_blocks.facts(companion),
+            "events": companion_blocks.events(companion),
+            "pair": True,
+        }
     story = situation.get("story")
     if story is None or "heard" not in story:
         return common

@@ -6,12 +6,14 @@ No model is asked. Short-term memory holds one memory: a new one pushes the old 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from persimchat.memory.consolidation import admit
 from persimchat.memory.recollection import recall, remember
 from persimchat.state.emotion import EMOTIONS
-from persimchat.state.memory import Memory, new_memory
+from persimchat.state.memory import Circumstance, Memory, new_memory
 from persimchat.state.mind import Step
+from persimchat.state.plain_text import shortened
 from persimchat.state.settings import Settings
 
 
@@ -51,7 +53,7 @@ async def remember_thoughts(mind: Step, settings: Settings) -> Step:
 async def remember_utterance(mind: Step, settings: Settings) -> Step:
     """Put the percept into short-term memory, then recall from long-term memory with the focal points."""
     update = await remember_percept(mind, settings)
-    return {**update, **await _recalled({**mind, **update}, settings)}
+    return {**update, **await recall_for({**mind, **update}, settings)}
 
 
 async def remember_percept(mind: Step, settings: Settings) -> Step:
@@ -70,16 +72,32 @@ def _percept(mind: Step) -> Memory:
     assert percept is not None  # it was made before
     turn, emotion = mind["situation"]["turn"], [mind["emotion"][e] for e in EMOTIONS]
     theme, keywords, importance = percept["theme"], percept["keywords"], percept["importance"]
-    return new_memory(name, turn, "perception", theme, keywords, importance, emotion)
+    return new_memory(name, turn, "perception", theme, keywords, importance, emotion, **_heard_from(mind))
+
+
+def _heard_from(mind: Step) -> dict[str, Any]:
+    """Of a companion's memory: when, where and from whom it is, and who may hear of it."""
+    companion = mind["situation"].get("companion")
+    if companion is None:
+        return {}
+    about = Circumstance(
+        at=companion["at"],
+        person=companion["person"],
+        talk=companion["talk"],
+        exchange=companion["exchange"],
+        place=companion["place"],
+        quote=shortened(mind["heard"]["text"], 200),
+    )
+    return {"circumstance": about, "heard_by": None if companion["share"] else [companion["person"]]}
 
 
 async def recall_by_words(mind: Step, settings: Settings) -> Step:
     """Recall with the words just heard in place of the focal points (lean cognition)."""
     words: Step = {"focal_points": [mind["heard"]["text"]]}
-    return {**words, **await _recalled({**mind, **words}, settings)}
+    return {**words, **await recall_for({**mind, **words}, settings)}
 
 
-async def _recalled(mind: Step, settings: Settings) -> Step:
+async def recall_for(mind: Step, settings: Settings) -> Step:
     """The memories that the focal points recall, and their new last access."""
     situation = mind["situation"]
     recalled = await recall(

@@ -67,7 +67,9 @@ class Fact(BaseModel):
     importance: int = Field(ge=0, le=10)
     at: str = Field(description="when it was said, ISO time")
     talk: str = Field(description="id of the talk")
-    replaced_by: str = Field(default="", description="id of the fact that replaces it; empty: it is in force")
+    replaced_by: str = Field(
+        default="", description="id of the fact that replaces it, or dropped; empty: it is in force"
+    )
     replaced_at: str = ""
     pinned: bool = False
     edited_by: str = Field(default="", description="who wrote it in place of the agent; empty: nobody")
@@ -152,6 +154,10 @@ class Occurrence(TypedDict):
     """Whether the client says that agent and person know each other by name."""
     seed: NotRequired[int]
     """Added to the seed: another answer to the same words."""
+    closing: NotRequired[bool]
+    """Whether the agent takes leave in its answer; `attend` decides it."""
+    happened: NotRequired[list[str]]
+    """What the agent answers in place of words, a sentence each; `react` decides it."""
     shown: NotRequired[list[dict[str, str]]]
     """Earlier lines (`speaker`, `text`) that a client shows and nobody remembers."""
     instructions: NotRequired[str]
@@ -193,6 +199,8 @@ class CompanionMind(TypedDict, total=False):
     """When the clock last moved, ISO time."""
     private: dict[str, list[str]]
     """Who may hear of a memory alive, ids of persons by id of memory; a memory that is missing is everybody's."""
+    label: Label
+    """The emotion in one word."""
     digested: list[str]
     """Ids of the last exchanges digested."""
     since_reflection: int
@@ -224,6 +232,8 @@ class CompanionSituation(TypedDict):
     """Whether what this person tells may be recalled with others."""
     at: str
     """ISO time."""
+    begun: str
+    """When the talk began, ISO time."""
     exchange: str
     """Id of the exchange."""
     talk: str
@@ -251,10 +261,6 @@ class CompanionSituation(TypedDict):
     """What a client says of the scene."""
     candour: bool
     """Whether the agent, asked in earnest, says that it is simulated."""
-    when: dict[str, str]
-    """When each memory shown was made, in words ("3 days ago"), by its id."""
-    source: dict[str, str]
-    """Who told what a memory says ("Petr"), by its id; missing: the agent itself was there."""
 
 
 def person_key(name: str) -> str:
@@ -308,9 +314,19 @@ def exchange_id(thread: str, number: int) -> str:
 
     Args:
         thread: of the pair.
-        number: of the thread's exchanges, from 1.
+        number: of the line in the thread's transcript that begins it, from 1.
     """
     return _hash("exchange", thread, str(number))
+
+
+def talk_id(thread: str, number: int) -> str:
+    """The id of a talk.
+
+    Args:
+        thread: of the pair.
+        number: of the pair's talks, from 1.
+    """
+    return _hash("talk", thread, str(number))
 
 
 def _hash(*parts: str) -> str:

@@ -1,4 +1,4 @@
-"""The answers of a companion's modules: trust, events, reactions, the day plan, consolidation.
+"""The answers of a companion's modules: events, reactions, the day plan, consolidation.
 
 As in state/judgement.py, models read docstrings and descriptions as part of the JSON schema.
 """
@@ -9,22 +9,13 @@ from typing import Annotated, Literal
 
 from pydantic import Field, StringConstraints
 
-from persimchat.state.companion import About, Cause
+from persimchat.state.companion import About
 from persimchat.state.emotion import Level
 from persimchat.state.judgement import Judgement, Keyword, Reason, Sentence, cut_to
 
 _Quote = Annotated[str, StringConstraints(strip_whitespace=True, max_length=200), cut_to(200)]
 _Subject = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=80), cut_to(80)]
 _Clock = Annotated[str, StringConstraints(strip_whitespace=True, pattern=r"^([01]?\d|2[0-3]):[0-5]\d$")]
-
-
-class TrustChange(Judgement):
-    """How the words just heard change an agent's trust in the person who said them."""
-
-    reasoning: Reason = Field(description="one sentence: what in the words changes trust, or that nothing does")
-    cause: Cause = Field(description="the strongest reason for a change, or none")
-    change: Annotated[int, Field(ge=-3, le=1)] = Field(description="-3 much less trust to 1 a little more; 0 unchanged")
-    wants_to_end: bool = Field(description="whether this person now wants to end the talk")
 
 
 class RatedEvent(Judgement):

@@ -13,6 +13,7 @@ from typing import Annotated, Any, Final, Literal
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints, create_model
 
+from persimchat.state.companion import Cause
 from persimchat.state.emotion import EmotionalState, Level
 from persimchat.state.plain_text import shortened
 
@@ -162,6 +163,15 @@ class Inconsistency(Judgement):
     score: Annotated[int, Field(ge=1, le=10)] = Field(description="1 no contradiction to 10 clearly contradicts")
 
 
+class TrustChange(Judgement):
+    """How the words just heard change an agent's trust in the person who said them."""
+
+    reasoning: Reason = Field(description="one sentence: what in the words changes trust, or that nothing does")
+    cause: Cause = Field(description="the strongest reason for a change, or none")
+    change: Annotated[int, Field(ge=-3, le=1)] = Field(description="-3 much less trust to 1 a little more; 0 unchanged")
+    wants_to_end: bool = Field(description="whether this person now wants to end the talk")
+
+
 PARTS: Final[dict[str, type[Judgement]]] = {
     "perception": Percept,
     "focal_points": FocalPoints,
@@ -169,6 +179,7 @@ PARTS: Final[dict[str, type[Judgement]]] = {
     "need_to_talk": NeedToTalk,
     "action": Action,
     "openness": Openness,
+    "trust": TrustChange,
 }
 """Schemas of the judgements that follow an utterance, by module, in the order that a combined answer has."""
 

@@ -109,7 +109,8 @@ def new_memory(
     """
     support = evidence or []
     depth = 1 + max((m.depth for m in support), default=0) if kind == "reflection" else 0
-    content = json.dumps([theme, keywords, index], ensure_ascii=False)
+    own = [circumstance.exchange or circumstance.talk] if circumstance else []
+    content = json.dumps([theme, keywords, index, *own], ensure_ascii=False)
     return Memory(
         id=memory_id(agent, turn, kind, content),
         circumstance=circumstance,

@@ -1,0 +1,1 @@
+"""The companion: one person talks with one agent who remembers."""

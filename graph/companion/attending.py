@@ -1,0 +1,189 @@
+"""Attending: takes what comes in, asks no model (design, 2.1).
+
+It opens talks and closes them: after leave-taking, after silence, at the client's word.
+"""
+
+from __future__ import annotations
+
+import re
+from datetime import datetime
+from typing import Any, Final
+
+from langchain_core.messages import RemoveMessage
+from langgraph.config import get_config
+
+from persimchat.graph.companion.lines import about, line, line_id, new_words
+from persimchat.graph.companion.records import Records, agent_of, lock_of, new_mind, new_tie
+from persimchat.graph.companion.taking_back import taken_back
+from persimchat.personas.scenario import default_participants
+from persimchat.state.companion import Occurrence, Talk, Tie, exchange_id, talk_id
+from persimchat.state.companion_state import CompanionState
+from persimchat.state.errors import InputError
+from persimchat.state.leaving import is_goodbye
+from persimchat.state.normalise import folded
+from persimchat.state.place import Place, place_of
+from persimchat.state.plain_text import clean
+from persimchat.state.settings import Settings
+from persimchat.state.trust import walks_off
+
+LONGEST_MESSAGE: Final = 8_000
+
+
+async def attend(state: CompanionState, settings: Settings) -> dict[str, Any]:
+    """Take what comes in: open or close the talk, put the person's words into the transcript.
+
+    Raises:
+        InputError: agent, person or words are invalid; nothing is remembered then.
+    """
+    records = Records(settings.companion.world)
+    given = occurrence_of(state)
+    at = _time(given)
+    text = words_of(given) if given["kind"] == "message" else ""
+    place = await place_in(records)
+    agent = agent_of(place, settings.companion.agent)
+    person, name = await records.person(settings.companion.person)
+    async with lock_of(records.world, agent.name):
+        mind = await records.mind(agent.name)
+        tie = await records.tie(agent.name, person)
+        before = tie
+        fresh = mind is None
+        mind = mind or await new_mind(place, agent, settings, at)
+        tie = tie or new_tie(place, agent, person, name, at)
+        tie = _without_silence(state, tie, settings, at)
+        update: dict[str, Any] = {
+            "answer": None,
+            "digested": [],
+            "consolidated": [],
+            "acted": None,
+            "speaks": False,
+            "pending": state.get("pending", []),
+        }
+        match given["kind"]:
+            case "message":
+                tie, more = _heard(state, given, tie, settings, text, at)
+                update |= more
+            case "end":
+                tie = ended(tie)
+            case "retract":
+                mind, tie, more = taken_back(state, mind, tie)
+                update |= more
+                fresh = True
+            case _:
+                pass
+        await records.keep(agent.name, mind=mind if fresh else None, tie=tie if tie != before else None)
+    return {**update, "occurrence": {**update.get("occurrence", given), "at": at}}
+
+
+async def place_in(records: Records) -> Place:
+    """The world's place; for a world without one, the first persona that comes with the program, and nothing else."""
+    found = await records.place()
+    if found is None:
+        found = place_of(default_participants()[0])
+        await records.keep_place(found)
+    return found
+
+
+def occurrence_of(state: CompanionState) -> Occurrence:
+    """What comes in: a new human message at the end of the transcript, else the occurrence.
+
+    Raises:
+        InputError: there is neither.
+    """
+    words = new_words(state.get("messages", []))
+    given = state.get("occurrence")
+    if words is not None:
+        return Occurrence(kind="message", text=str(words.text))
+    if not given or given.get("kind") not in ("message", "events", "time", "end", "retract"):
+        raise InputError(
+            "nothing has come in",
+            where="the graph's input",
+            remedy='Give a human message in "messages", or an occurrence: {"kind": "message", "text": …}.',
+        )
+    return given
+
+
+def _time(given: Occurrence) -> str:
+    """When it came in, ISO local time.
+
+    Raises:
+        InputError: it is no time.
+    """
+    told = given.get("at") or datetime.now().isoformat(timespec="seconds")
+    try:
+        return datetime.fromisoformat(told).replace(tzinfo=None).isoformat(timespec="seconds")
+    except (TypeError, ValueError) as error:
+        raise InputError(
+            f"{told!r} is no time", where="field at", remedy="Write it as 2025-03-03T11:40:00, or leave it out."
+        ) from error
+
+
+def words_of(given: Occurrence) -> str:
+    """A person's words, cleaned.
+
+    Raises:
+        InputError: there are none, or too many.
+    """
+    found = given.get("text", "")
+    text = clean(found).strip() if isinstance(found, str) else ""
+    if not text:
+        raise InputError("the message is empty", where="text", remedy="Say something.")
+    if len(text) > LONGEST_MESSAGE:
+        raise InputError(
+            f"the message has {len(text)} characters", where="text", remedy=f"Say it in {LONGEST_MESSAGE} at most."
+        )
+    return text
+
+
+def _without_silence(state: CompanionState, tie: Tie, settings: Settings, at: str) -> Tie:
+    """The tie without an open talk that is over: the agent has taken leave, or nobody has spoken for long."""
+    if tie.talk is None:
+        return tie
+    left = any(one["talk"] == tie.talk.id and one["end"] for one in state.get("pending", []))
+    silent = datetime.fromisoformat(at) - datetime.fromisoformat(tie.talk.last)
+    return ended(tie) if left or silent.total_seconds() >= 60 * settings.companion.silence_minutes else tie
+
+
+def ended(tie: Tie) -> Tie:
+    """The tie with its open talk over; a talk in which nothing was said is forgotten."""
+    if tie.talk is None:
+        return tie
+    return tie.model_copy(update={"talk": None, "over": [*tie.over, tie.talk]})
+
+
+def _heard(
+    state: CompanionState, given: Occurrence, tie: Tie, settings: Settings, text: str, at: str
+) -> tuple[Tie, dict[str, Any]]:
+    """The tie and the channels with the person's words."""
+    thread = str(get_config().get("configurable", {}).get("thread_id") or settings.companion.world)
+    id_ = given.get("id") or exchange_id(thread, state.get("lines", 0) + 1)
+    messages = state.get("messages", [])
+    if any(str(message.id) == line_id(id_, own=True) for message in messages):  # answered before
+        return tie, {}
+    talk = tie.talk or Talk(
+        id=talk_id(thread, tie.talks + len(tie.over) + 1),
+        number=tie.talks + len(tie.over) + 1,
+        begun=at,
+        last=at,
+        trust=tie.trust,
+    )
+    closing = is_goodbye(text) or talk.closing or walks_off(tie)
+    closing = closing or talk.exchanges + len(state.get("pending", [])) + 1 >= settings.companion.talk_exchanges
+    knows = tie.talks > 0 or given.get("introduced", settings.companion.introduced) or _says_name(text, tie.name)
+    talk = talk.model_copy(update={"last": at})
+    again = next((about(message)["n"] for message in messages if message.id == line_id(id_, own=False)), None)
+    n = int(again) if again is not None else state.get("lines", 0) + 1
+    said = line(text, own=False, exchange=id_, talk=talk.id, at=at, n=n)
+    raw = new_words(messages)
+    return tie.model_copy(update={"talk": talk, "introduced": tie.introduced or bool(knows)}), {
+        "messages": [*([RemoveMessage(id=str(raw.id))] if raw is not None else []), said],
+        "occurrence": {**given, "id": id_, "text": text, "closing": closing},
+        "lines": max(n, state.get("lines", 0)),
+        "speaks": True,
+    }
+
+
+def _says_name(text: str, name: str) -> bool:
+    """Whether words tell a name: in full, or its first part as one word."""
+    words, own = (re.findall(r"[^\W_]+", folded(one)) for one in (text, name))
+    whole = any(words[at : at + len(own)] == own for at in range(len(words)))
+    return bool(own) and (whole or own[0] in words)

@@ -1,0 +1,123 @@
+"""Consolidating: what is kept of talks that are over, and what the agent makes of it (design, 1.5)."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from langchain_core.messages import AIMessage, RemoveMessage
+from langgraph.graph import END, START
+
+from persimchat.graph.companion.attending import place_in
+from persimchat.graph.companion.lines import about, gone, of_talk
+from persimchat.graph.companion.records import Records, agent_of, lock_of
+from persimchat.graph.companion.situation import step_of
+from persimchat.graph.minds import MindGraph, mind_builder
+from persimchat.memory.consolidation import admit
+from persimchat.memory.recollection import remember
+from persimchat.nodes.companion_view import known_hearers, returned
+from persimchat.nodes.consolidating import Consolidated, consolidate
+from persimchat.nodes.focal_points import wonder
+from persimchat.nodes.reflection import reflect
+from persimchat.nodes.remembering import recall_for, remember_thoughts
+from persimchat.nodes.saving import save_memories
+from persimchat.state.companion_state import CompanionState
+from persimchat.state.errors import ModelError
+from persimchat.state.facts import Line
+from persimchat.state.mind import Mind, Step
+from persimchat.state.settings import Settings
+
+LONG_TALK: Final = 6
+"""Exchanges of a talk after which the agent reflects."""
+
+
+async def look_back(state: CompanionState, settings: Settings) -> dict[str, Any]:
+    """Keep what matters of the talks that are over; a talk whose model fails stays for the next time.
+
+    Afterwards the agent reflects, if the talk was long or enough has happened since it last did.
+    """
+    records = Records(settings.companion.world)
+    place = await place_in(records)
+    agent = agent_of(place, settings.companion.agent)
+    person, _ = await records.person(settings.companion.person)
+    done: list[dict[str, Any]] = []
+    async with lock_of(records.world, agent.name):
+        tie, mind = await records.tie(agent.name, person), await records.mind(agent.name)
+        for talk in list(tie.over if tie else ()):
+            assert tie is not None and mind is not None
+            lines = [
+                Line(own=isinstance(message, AIMessage), text=str(message.text), at=str(about(message)["at"]))
+                for message in of_talk(state.get("messages", []), talk.id)
+            ]
+            where = mind["companion"].get("at", "") or place.home(agent)
+            tick = mind["companion"].get("tick", 0)
+            try:
+                found = await consolidate(
+                    mind, tie, talk, lines, settings, tick=tick, place=where, shared=place.share_between_people
+                )
+            except ModelError as error:
+                done.append({"talk": talk.id, "failed": str(error)})
+                break
+            mind, tie = await _kept(mind, found, settings), found.tie
+            if found.memories:
+                step = step_of(
+                    place, agent, mind, tie, talk, of_talk(state["messages"], talk.id), settings,
+                    exchange="", at=talk.last, tick=tick,
+                )  # fmt: skip
+                mind = await _thought(mind, step, settings, long=talk.exchanges >= LONG_TALK)
+                done.append({"talk": talk.id, "summary": tie.summary, "trust": tie.trust, "facts": found.facts})
+            await records.keep(agent.name, mind=mind, tie=tie)
+    removed = [RemoveMessage(id=one) for one in gone(state.get("messages", []), tie)] if tie else []
+    return {"consolidated": done, **({"messages": removed} if removed else {})}
+
+
+async def _kept(mind: Mind, found: Consolidated, settings: Settings) -> Mind:
+    """The mind with the memories of a talk, and without those of facts that are no longer in force."""
+    alive = {memory: turn for memory, turn in mind["alive"].items() if memory not in found.gone}
+    pinned = [memory for memory in mind["pinned"] if memory in alive]
+    pinned = list(dict.fromkeys([*pinned, *(memory.id for memory in found.memories if memory.kind == "fact")]))
+    tick = mind["companion"].get("tick", 0)
+    await remember(settings, settings.companion.world, mind["name"], found.memories)
+    for memory in found.memories:
+        alive, _ = admit(alive, memory.id, tick, settings.ltm_capacity, pinned)
+    whole = [memory.model_dump() for memory in found.memories]
+    private = known_hearers(mind["companion"].get("private", {}), whole, alive)
+    return {
+        **mind,
+        "alive": alive,
+        "pinned": pinned,
+        "unsaved": [*mind.get("unsaved", []), *whole],
+        "companion": {
+            **mind["companion"],
+            "private": private,
+            "since_reflection": mind["companion"].get("since_reflection", 0)
+            + sum(memory.importance for memory in found.memories),
+        },
+    }
+
+
+def build_thinking_back(*, reflects: bool) -> MindGraph:
+    """Wonder → recall → reflect → remember → save; without reflection, the memories are saved only."""
+    builder = mind_builder(wonder, recall_for, reflect, remember_thoughts, save_memories)
+    modules = (
+        ["wonder", "recall_for", "reflect", "remember_thoughts", "save_memories"] if reflects else ["save_memories"]
+    )
+    for before, after in zip([START, *modules], [*modules, END], strict=True):
+        builder.add_edge(before, after)
+    return builder.compile(False, name="thinking_back")
+
+
+_THINKING_BACK: Final = build_thinking_back(reflects=True)
+_SAVING: Final = build_thinking_back(reflects=False)
+
+
+async def _thought(mind: Mind, step: Step, settings: Settings, *, long: bool) -> Mind:
+    """The mind after a look back; a model that fails leaves no insights, and nothing is lost."""
+    reflects = long or mind["companion"].get("since_reflection", 0) >= settings.companion.reflection_trigger
+    try:
+        after = await (_THINKING_BACK if reflects else _SAVING).ainvoke(step, context=settings, durability="exit")
+    except ModelError:
+        return mind
+    changed = returned(mind, step, after, settings.ltm_capacity)
+    if reflects:
+        changed["companion"] = {**changed["companion"], "since_reflection": 0}
+    return changed

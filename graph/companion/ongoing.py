@@ -1,0 +1,67 @@
+"""Judgements that begin before their step, with the first word of the answer (design, 3.3).
+
+A cancelled step does not cancel them: the next step that needs one takes it, or asks itself if there is none.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Coroutine
+from contextlib import suppress
+from typing import Any, Final
+
+from persimchat.models.limits import PerLoop
+
+_MOST: Final = 256
+"""The most judgements that wait for their step; then the oldest are dropped."""
+_BEGUN: PerLoop[dict[str, tuple[int, asyncio.Task[Any]]]] = PerLoop()
+
+
+def _begun() -> dict[str, tuple[int, asyncio.Task[Any]]]:
+    return _BEGUN.get("companion", dict)
+
+
+def begin(key: str, version: int, work: Coroutine[Any, Any, Any]) -> None:
+    """Begin work for a later step.
+
+    Args:
+        key: what it is about: world, agent and exchange.
+        version: of the mind on which it rests.
+        work: the judgements.
+    """
+    waiting = _begun()
+    task = asyncio.get_running_loop().create_task(work)
+    task.add_done_callback(_seen)
+    waiting[key] = (version, task)
+    while len(waiting) > _MOST:
+        _, old = waiting.pop(next(iter(waiting)))
+        old.cancel()
+
+
+async def taken(key: str, version: int) -> Any:
+    """The result of work that was begun for this key on this version of the mind; None if there is none.
+
+    A step that is cancelled while it waits leaves the work where it is.
+
+    Raises:
+        PerSimChatError: the work failed.
+    """
+    found = _begun().get(key)
+    if found is None:
+        return None
+    rests_on, task = found
+    if rests_on != version:
+        _begun().pop(key, None)
+        task.cancel()
+        return None
+    try:
+        return await asyncio.shield(task)
+    finally:
+        if task.done():
+            _begun().pop(key, None)
+
+
+def _seen(task: asyncio.Task[Any]) -> None:
+    """Look at an error that nobody may ask for, so that asyncio does not report it."""
+    with suppress(asyncio.CancelledError):
+        task.exception()

@@ -1,0 +1,201 @@
+"""What a companion keeps in LangGraph's store: places, people, minds and ties.
+
+Namespaces: (world, "place"), (world, "people"), (world, "minds"), (world, "ties", agent). One write changes mind and
+tie together, so that none is ever ahead of the other.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from typing import Any, Final
+
+from langgraph.config import get_store
+from langgraph.store.base import BaseStore, Item, PutOp
+
+from persimchat.memory.recollection import remember
+from persimchat.models.limits import PerLoop
+from persimchat.state.companion import CompanionMind, Tie, new_person_id, person_key, person_name
+from persimchat.state.emotion import EmotionalState
+from persimchat.state.errors import InputError, suggestion
+from persimchat.state.memory import given_memories, new_memory
+from persimchat.state.mind import Mind
+from persimchat.state.names import matching
+from persimchat.state.place import Agent, Place
+from persimchat.state.settings import Settings
+from persimchat.state.trust import start_of
+
+PLACE: Final = "place"
+_MOST_IMPORTANT: Final = 10
+_LOCKS: PerLoop[asyncio.Lock] = PerLoop()
+
+
+def lock_of(world: str, agent: str) -> asyncio.Lock:
+    """Who changes an agent's mind holds this lock: digests of one agent come one after the other."""
+    return _LOCKS.get(("companion", world, agent), asyncio.Lock)
+
+
+class Records:
+    """The records of one world.
+
+    Args:
+        world: its id.
+        store: LangGraph's store; None: that of the running graph.
+    """
+
+    def __init__(self, world: str, store: BaseStore | None = None) -> None:
+        self.world = world
+        self._store = store if store is not None else _around()
+
+    async def place(self) -> Place | None:
+        """The world's place; None if it has none yet."""
+        item = await self._store.aget((self.world, PLACE), PLACE)
+        return Place.model_validate(item.value) if item else None
+
+    async def keep_place(self, place: Place) -> None:
+        """Write the world's place."""
+        await self._store.aput((self.world, PLACE), PLACE, place.model_dump(mode="json"), index=False)
+
+    async def person(self, name: str) -> tuple[str, str]:
+        """Id and name of a person; a new one is written down.
+
+        Raises:
+            InputError: the name is empty or too long.
+        """
+        key = person_key(name)
+        item = await self._store.aget((self.world, "people"), key)
+        if item is None:
+            found = {"id": new_person_id(name), "name": person_name(name)}
+            await self._store.aput((self.world, "people"), key, found, index=False)
+            return found["id"], found["name"]
+        return item.value["id"], item.value["name"]
+
+    async def people(self) -> list[dict[str, str]]:
+        """All persons, `id` and `name`, by name."""
+        found: list[dict[str, str]] = [dict(item.value) for item in await self._every((self.world, "people"))]
+        return sorted(found, key=lambda one: one["name"].casefold())
+
+    async def mind(self, agent: str) -> Mind | None:
+        """An agent's mind; None if it has none yet."""
+        item = await self._store.aget((self.world, "minds"), agent)
+        return None if item is None else _mind(item.value)
+
+    async def tie(self, agent: str, person: str) -> Tie | None:
+        """What an agent knows of a person.
+
+        Args:
+            agent: its full name.
+            person: id of the person.
+        """
+        item = await self._store.aget((self.world, "ties", agent), person)
+        return None if item is None else Tie.model_validate(item.value)
+
+    async def ties(self, agent: str) -> list[Tie]:
+        """What an agent knows of everybody, by name."""
+        found = [Tie.model_validate(item.value) for item in await self._every((self.world, "ties", agent))]
+        return sorted(found, key=lambda tie: tie.name.casefold())
+
+    async def keep(self, agent: str, *, mind: Mind | None = None, tie: Tie | None = None) -> None:
+        """Write mind and tie, both or none."""
+        ops = []
+        if mind is not None:
+            own: CompanionMind = {**mind["companion"], "version": mind["companion"].get("version", 0) + 1}
+            ops.append(PutOp((self.world, "minds"), agent, {**mind, "companion": own}, index=False))
+        if tie is not None:
+            ops.append(PutOp((self.world, "ties", agent), tie.person, tie.model_dump(mode="json"), index=False))
+        await self._store.abatch(ops)
+
+    async def _every(self, namespace: tuple[str, ...]) -> list[Item]:
+        found: list[Item] = []
+        while page := await self._store.asearch(namespace, limit=1000, offset=len(found)):
+            found += page
+        return found
+
+
+def _around() -> BaseStore:
+    try:
+        return get_store()
+    except (RuntimeError, KeyError):
+        found = None
+    if found is None:
+        raise InputError(
+            "a companion keeps its mind in LangGraph's store, and this graph has none",
+            where="graph companion",
+            remedy="Compile it with companion_graph(checkpointer, store), or run it on LangGraph's server.",
+        )
+    return found
+
+
+def agent_of(place: Place, name: str) -> Agent:
+    """The agent of this name; the first one if the name is empty.
+
+    Raises:
+        InputError: there is none, or several.
+    """
+    names = [agent.name for agent in place.agents]
+    found = matching(name, names) if name else names[:1]
+    if len(found) != 1:
+        several = f"{name!r} may be {' or '.join(found)}" if found else f"there is no agent {name!r}"
+        raise InputError(several, where="agent", remedy=suggestion(name, names))
+    return place.agent(found[0])
+
+
+async def new_mind(place: Place, agent: Agent, settings: Settings, at: str) -> Mind:
+    """An agent's mind before its first talk: profile, goals and given memories in long-term memory."""
+    persona, calm = agent.persona, EmotionalState().vector()
+    texts = [*persona.characteristics.values(), *persona.traits]
+    first = [
+        new_memory(agent.name, 0, "profile", f"{persona.name}: {persona.description}", texts, _MOST_IMPORTANT, calm)
+    ]
+    if persona.social_goals:
+        goals = "; ".join(persona.social_goals)
+        first.append(new_memory(agent.name, 0, "social_goals", goals, [], _MOST_IMPORTANT, calm))
+    every = [*first, *given_memories(persona)]
+    await remember(settings, settings.companion.world, agent.name, every)
+    return {
+        "name": agent.name,
+        "persona": {key: value for key, value in persona.model_dump().items() if key != "memories"},
+        "goals": list(persona.social_goals),
+        "emotion": agent.first_emotion().model_dump(),
+        "stm": None,
+        "alive": {memory.id: 0 for memory in every},
+        "pinned": [memory.id for memory in first],
+        "unsaved": [memory.model_dump() for memory in every],
+        "insights": [],
+        "utterances": 0,
+        "companion": {
+            "tick": 0,
+            "version": 0,
+            "last": at,
+            "private": {},
+            "digested": [],
+            "since_reflection": 0,
+            "at": place.home(agent),
+            "seen": [],
+            "day": "",
+            "plan": [],
+        },
+    }
+
+
+def new_tie(place: Place, agent: Agent, person: str, name: str, at: str) -> Tie:
+    """What an agent knows of a person whom it meets for the first time, or has known before the world began."""
+    known = next((one for one in place.people if person_key(one.name) == person_key(name)), None)
+    trust = agent.trust if agent.trust is not None else start_of("unknown")
+    if known is None:
+        return Tie(person=person, name=name, trust=trust, first_met=at)
+    own = known.relationship
+    start = start_of(own.type) if agent.trust is None or start_of(own.type) != start_of("unknown") else trust
+    return Tie(
+        person=person,
+        name=name,
+        introduced=known.introduced,
+        trust=start,
+        type=own.type,
+        note=own.note,
+        first_met=at,
+    )
+
+
+def _mind(value: Mapping[str, Any]) -> Mind:
+    return dict(value)  # type: ignore[return-value]

@@ -1,0 +1,100 @@
+"""Conversing: a companion words its answer, one streamed request (design, 3.1 and 3.2)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from persimchat.models.asking import Spoken, speak
+from persimchat.nodes.context import common_blocks, question, shown_memories
+from persimchat.nodes.remembering import recall_for
+from persimchat.prompts import companion_blocks
+from persimchat.state.companion import CompanionSituation, Label
+from persimchat.state.mind import Step
+from persimchat.state.settings import Settings
+from persimchat.state.speech import own_words
+from persimchat.state.trust import words_at
+
+_ORDER = (
+    "basic_information",
+    "place",
+    "relationships",
+    "facts",
+    "last_utterances",
+    "memories",
+    "now",
+    "events",
+    "heard",
+)
+"""The order of the blocks: what stays the same comes first, so that a server's cache keeps it."""
+
+
+def recalling(settings: Settings) -> Settings:
+    """The settings with which a companion recalls: with `paper_retrieval` by the paper's three components alone."""
+    if not settings.companion.paper_retrieval:
+        return settings
+    return settings.model_copy(update={"emotional_retrieval": False, "stm_retrieval": False})
+
+
+def cues(mind: Step, companion: CompanionSituation) -> list[str]:
+    """What directs recall: the person, how the agent stands to them, and the words or events."""
+    relationships = mind["situation"]["relationships"]
+    note = relationships[0]["note"] if relationships else ""
+    words = mind["heard"]["text"] if mind.get("heard") else ""
+    found = [companion["shown"] if companion["introduced"] else "", note, words, *companion["happened"]]
+    return [cue for cue in found if cue]
+
+
+async def with_recall(mind: Step, settings: Settings) -> Step:
+    """The mind with what the talk calls to mind; no model is asked."""
+    companion = mind["situation"]["companion"]
+    asked: Step = {**mind, "focal_points": cues(mind, companion)}
+    return {**asked, **await recall_for(asked, recalling(settings))}
+
+
+async def answer(
+    mind: Step,
+    settings: Settings,
+    *,
+    label: Label,
+    message_id: str,
+    closing: bool = False,
+    hostile_end: bool = False,
+    begun: Callable[[], None] | None = None,
+) -> tuple[str, Spoken]:
+    """The agent's words, which stream as the model gives them, and what the model said.
+
+    Args:
+        mind: with what was recalled (`with_recall`), and with the talk as its situation.
+        settings: of the companion.
+        label: the agent's emotion in one word.
+        message_id: under which the words stream.
+        closing: whether the agent takes leave.
+        hostile_end: whether it walks off.
+        begun: called at the first piece of the answer.
+
+    Raises:
+        ModelError: the request failed, or there were no words.
+    """
+    situation, name = mind["situation"], mind["name"]
+    companion = situation["companion"]
+    shown = await shown_memories(mind, settings)
+    known = {fact["id"] for fact in companion["facts"]}  # a fact shown as such need not be shown as a memory, too
+    common = common_blocks(mind, [memory for memory in shown if memory.id not in known], knowledge=True)
+    common |= {"place": common["scene"], "now": companion_blocks.now(companion, label)}
+    spoken = await speak(
+        "companion",
+        **question(mind, settings, "natural_language"),
+        message_id=message_id,
+        part=companion["exchange"],
+        begun=begun,
+        blocks=[common[tag] for tag in _ORDER],
+        name=name,
+        closing=closing,
+        hostile_end=hostile_end,
+        unasked=not mind.get("heard"),
+        words=words_at(companion["trust"], settings.utterance_words),
+        register=settings.speech_register,
+        candour=companion["candour"],
+    )
+    own = own_words(spoken.text, name, situation["present"], companion["shown"]).text
+    return own or spoken.text, spoken
