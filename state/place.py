@@ -10,9 +10,12 @@ from typing import Annotated, Any, Final, Literal
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 from persimchat.state.companion import Happening
+from persimchat.state.companion_settings import CompanionSettings
 from persimchat.state.emotion import EmotionalState
 from persimchat.state.persona import Persona
 from persimchat.state.relationship import Relationship
+from persimchat.state.setting_values import Weight
+from persimchat.state.settings import Settings
 
 IDLE: Final = "idle"
 """An object's state, if none is given."""
@@ -50,6 +53,31 @@ class Acquainted(Model):
         return Relationship(from_=agent, to=person, type=self.type, note=self.note)
 
 
+class Recall(Model):
+    """How one agent recalls, where it differs from the settings."""
+
+    recency: Weight | None = Field(default=None, description="weight of recency")
+    relevance: Weight | None = Field(default=None, description="weight of relevance")
+    importance: Weight | None = Field(default=None, description="weight of importance")
+    recency_decay: Annotated[float, Field(gt=0, le=1)] | None = Field(
+        default=None, description="recency is this to the power of the ticks since a memory was last recalled"
+    )
+    reflection_trigger: Annotated[int, Field(ge=1, le=1_000_000)] | None = Field(
+        default=None, description="importance after which the agent reflects"
+    )
+
+    def settings(self, common: Settings) -> Settings:
+        """The settings of this agent."""
+        given = self.model_dump(exclude_none=True)
+        own: dict[str, Any] = {name: given.pop(name) for name in CompanionSettings.model_fields if name in given}
+        return common.model_copy(
+            update={
+                "weights": common.weights.model_copy(update=given),
+                "companion": common.companion.model_copy(update=own),
+            }
+        )
+
+
 class Agent(Model):
     """An agent of the place."""
 
@@ -61,6 +89,7 @@ class Agent(Model):
     emotion: dict[str, int] = Field(default_factory=dict, description="levels at the beginning")
     trust: int | None = Field(default=None, ge=0, le=10, description="trust in strangers at the beginning")
     confides: list[Confidence] = Field(default_factory=list, max_length=100)
+    recall: Recall = Field(default=Recall(), exclude_if=lambda value: value == Recall())
 
     @property
     def name(self) -> str:
