@@ -97,7 +97,8 @@ def build_hearing(checkpointer: Checkpointer = None) -> MindGraph:
     - lean: recall by the words heard → react_at_once → remember → save.
     - fixed: nothing.
 
-    A companion judges trust in place of need to talk, openness and action, and recalls by the words heard. Memory filtering runs in parallel with the first step. A judge has neither need to talk nor openness.
+    A companion judges trust in place of need to talk, openness and action, and recalls by the words heard. Memory
+    filtering runs in parallel with the first step. A judge has neither need to talk nor openness.
 
     Args:
         checkpointer: False if it leaves nothing in the checkpoints of the graph around it.

@@ -315,7 +315,9 @@ async def speak(
     cut = False
     unfinished: tuple[AIMessage, str, float] | None = None
     for id_, more in ((message_id, {}), (again, other)):
-        message, seconds = await exchange.stream(question, message_id=id_, more_room=cut, quietly=quietly, begun=begun, **more)
+        message, seconds = await exchange.stream(
+            question, message_id=id_, more_room=cut, quietly=quietly, begun=begun, **more
+        )
         text = answer_text(message)
         problem = stop_problem(message) or (None if text else "the answer was empty")
         if problem is None:

@@ -58,9 +58,7 @@ def returned(mind: Mind, seen: Mind, after: Mapping[str, Any], capacity: int) ->
         capacity: of long-term memory: then the memories used least recently go, whosever they are.
     """
     whole = settled(mind, capacity) if mind.get("stm") and seen.get("stm") is None else mind
-    changed: dict[str, Any] = {
-        key: value for key, value in after.items() if key in STORED and key not in _OF_ITS_OWN
-    }
+    changed: dict[str, Any] = {key: value for key, value in after.items() if key in STORED and key not in _OF_ITS_OWN}
     now = after.get("alive", seen["alive"])
     kept = {memory: now.get(memory, turn) for memory, turn in whole["alive"].items()
             if memory in now or memory not in seen["alive"]}  # fmt: skip
@@ -96,7 +94,10 @@ def known_hearers(
         memories: full copies of memories that are new.
         alive: what is alive now.
     """
-    found = {**private, **{memory["id"]: memory["heard_by"] for memory in memories if memory.get("heard_by") is not None}}
+    found = {
+        **private,
+        **{memory["id"]: memory["heard_by"] for memory in memories if memory.get("heard_by") is not None},
+    }
     return {memory: hearers for memory, hearers in found.items() if memory in alive}
 
 

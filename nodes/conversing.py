@@ -14,7 +14,17 @@ from persimchat.state.settings import Settings
 from persimchat.state.speech import own_words
 from persimchat.state.trust import words_at
 
-_ORDER = ("basic_information", "place", "relationships", "facts", "last_utterances", "memories", "now", "events", "heard")
+_ORDER = (
+    "basic_information",
+    "place",
+    "relationships",
+    "facts",
+    "last_utterances",
+    "memories",
+    "now",
+    "events",
+    "heard",
+)
 """The order of the blocks: what stays the same comes first, so that a server's cache keeps it."""
 
 

@@ -37,7 +37,9 @@ def bond(situation: Situation, companion: CompanionSituation) -> Block:
 
     It stays the same in a talk, so that a server's cache keeps it: times are counted to the talk's beginning.
     """
-    own = situation["relationships"][0] if situation["relationships"] else {"type": "unknown", "side": "from", "note": ""}
+    own = (
+        situation["relationships"][0] if situation["relationships"] else {"type": "unknown", "side": "from", "note": ""}
+    )
     values = {
         "name": companion["shown"],
         "introduced": companion["introduced"],

@@ -58,6 +58,7 @@ TAGS: Final = (
     "record",
     "request",
     "others",
+    "known",
     "transcript",
     "place",
     "facts",

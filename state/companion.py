@@ -67,7 +67,9 @@ class Fact(BaseModel):
     importance: int = Field(ge=0, le=10)
     at: str = Field(description="when it was said, ISO time")
     talk: str = Field(description="id of the talk")
-    replaced_by: str = Field(default="", description="id of the fact that replaces it; empty: it is in force")
+    replaced_by: str = Field(
+        default="", description="id of the fact that replaces it, or dropped; empty: it is in force"
+    )
     replaced_at: str = ""
     pinned: bool = False
     edited_by: str = Field(default="", description="who wrote it in place of the agent; empty: nobody")
@@ -312,7 +314,7 @@ def exchange_id(thread: str, number: int) -> str:
 
     Args:
         thread: of the pair.
-        number: of the thread's exchanges, from 1.
+        number: of the line in the thread's transcript that begins it, from 1.
     """
     return _hash("exchange", thread, str(number))
 

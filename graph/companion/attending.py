@@ -5,6 +5,7 @@ It opens talks and closes them: after leave-taking, after silence, at the client
 
 from __future__ import annotations
 
+import re
 from datetime import datetime
 from typing import Any, Final
 
@@ -91,8 +92,7 @@ def occurrence_of(state: CompanionState) -> Occurrence:
     words = new_words(state.get("messages", []))
     given = state.get("occurrence")
     if words is not None:
-        same = given if given and given.get("text") == str(words.text) else None
-        return {**(same or Occurrence(kind="message")), "kind": "message", "text": str(words.text)}
+        return Occurrence(kind="message", text=str(words.text))
     if not given or given.get("kind") not in ("message", "events", "time", "end", "retract"):
         raise InputError(
             "nothing has come in",
@@ -155,7 +155,7 @@ def _heard(
 ) -> tuple[Tie, dict[str, Any]]:
     """The tie and the channels with the person's words."""
     thread = str(get_config().get("configurable", {}).get("thread_id") or settings.companion.world)
-    id_ = given.get("id") or exchange_id(thread, state.get("number", 0) + 1)
+    id_ = given.get("id") or exchange_id(thread, state.get("lines", 0) + 1)
     messages = state.get("messages", [])
     if any(str(message.id) == line_id(id_, own=True) for message in messages):  # answered before
         return tie, {}
@@ -184,5 +184,6 @@ def _heard(
 
 def _says_name(text: str, name: str) -> bool:
     """Whether words tell a name: in full, or its first part as one word."""
-    words, own = f" {folded(text)} ", folded(name)
-    return bool(own) and (f" {own} " in words or f" {own.split()[0]} " in words)
+    words, own = (re.findall(r"[^\W_]+", folded(one)) for one in (text, name))
+    whole = any(words[at : at + len(own)] == own for at in range(len(words)))
+    return bool(own) and (whole or own[0] in words)

@@ -98,7 +98,9 @@ async def _kept(mind: Mind, found: Consolidated, settings: Settings) -> Mind:
 def build_thinking_back(*, reflects: bool) -> MindGraph:
     """Wonder → recall → reflect → remember → save; without reflection, the memories are saved only."""
     builder = mind_builder(wonder, recall_for, reflect, remember_thoughts, save_memories)
-    modules = ["wonder", "recall_for", "reflect", "remember_thoughts", "save_memories"] if reflects else ["save_memories"]
+    modules = (
+        ["wonder", "recall_for", "reflect", "remember_thoughts", "save_memories"] if reflects else ["save_memories"]
+    )
     for before, after in zip([START, *modules], [*modules, END], strict=True):
         builder.add_edge(before, after)
     return builder.compile(False, name="thinking_back")
@@ -112,11 +114,10 @@ async def _thought(mind: Mind, step: Step, settings: Settings, *, long: bool) ->
     """The mind after a look back; a model that fails leaves no insights, and nothing is lost."""
     reflects = long or mind["companion"].get("since_reflection", 0) >= settings.companion.reflection_trigger
     try:
-        after = await (_THINKING_BACK if reflects else _SAVING).ainvoke(step, context=settings)
+        after = await (_THINKING_BACK if reflects else _SAVING).ainvoke(step, context=settings, durability="exit")
     except ModelError:
         return mind
     changed = returned(mind, step, after, settings.ltm_capacity)
     if reflects:
         changed["companion"] = {**changed["companion"], "since_reflection": 0}
     return changed
-

@@ -68,7 +68,7 @@ class Digestion:
     ) -> dict[str, Any]:
         """The view of the mind after it has heard the words; the mind itself stays as it is."""
         step = self.step(mind, tie, messages, exchange, tick)
-        return await _HEARING.ainvoke(step, context=recalling(self._settings))
+        return await _HEARING.ainvoke(step, context=recalling(self._settings), durability="exit")
 
     async def digested(
         self, mind: Mind, tie: Tie, messages: Sequence[AnyMessage], exchange: Exchange
@@ -138,9 +138,7 @@ def trusted(tie: Tie, talk: str, change: dict[str, Any] | None) -> Tie:
     own = talk_of(tie, talk)
     if own is None:
         return tie
-    judged = appraised(
-        tie.model_copy(update={"talk": own}), change["cause"], change["change"], change["wants_to_end"]
-    )
+    judged = appraised(tie.model_copy(update={"talk": own}), change["cause"], change["change"], change["wants_to_end"])
     if tie.talk is not None and tie.talk.id == talk:
         return judged
     return tie.model_copy(update={"trust": judged.trust})

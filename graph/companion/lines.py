@@ -94,7 +94,5 @@ def gone(messages: Sequence[AnyMessage], tie: Tie) -> list[str]:
     """Ids of the lines that a thread need not keep: neither among the last ones, nor of a talk to be consolidated."""
     open_talks = {talk.id for talk in (*tie.over, *([tie.talk] if tie.talk else []))}
     return [
-        str(message.id)
-        for message in messages[:-LINES]
-        if about(message) and about(message)["talk"] not in open_talks
+        str(message.id) for message in messages[:-LINES] if about(message) and about(message)["talk"] not in open_talks
     ]

@@ -200,4 +200,3 @@ def new_tie(place: Place, agent: Agent, person: str, name: str, at: str) -> Tie:
 
 def _mind(value: Mapping[str, Any]) -> Mind:
     return dict(value)  # type: ignore[return-value]
-

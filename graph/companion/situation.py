@@ -115,5 +115,5 @@ def step_of(
         "closing": talk.closing,
         "companion": companion,
     }
-    heard = {"heard": recent[-1]} if recent else {}
+    heard = {"heard": recent[-1], "focal_points": [recent[-1]["text"]]} if recent else {}
     return in_step(view(mind, tie.person, settings.ltm_capacity), situation=situation, **heard)

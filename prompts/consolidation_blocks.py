@@ -1,0 +1,56 @@
+"""The blocks of the prompt in which a companion looks back on a talk: what it knew, and what was said."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from persimchat.prompts.blocks import LONGEST_UTTERANCE, Block, Item
+from persimchat.state.companion import Fact, Tie
+from persimchat.state.facts import Line
+from persimchat.state.plain_text import shortened
+
+
+def known(facts: Sequence[Fact]) -> Block:
+    """What the agent knows of the person: one item per fact, numbered from 1."""
+    return Block(
+        "known",
+        tuple(
+            Item(
+                "fact",
+                {"number": number, "about": fact.about, "subject": fact.subject, "statement": fact.statement},
+                prunable=False,
+            )
+            for number, fact in enumerate(facts, start=1)
+        ),
+    )
+
+
+def transcript(lines: Sequence[Line], agent: str, person: str) -> Block:
+    """A talk word by word, oldest line first.
+
+    Args:
+        lines: of the talk.
+        agent: the agent's name.
+        person: the person, as the agent knows them.
+    """
+    return Block(
+        "transcript",
+        tuple(
+            Item(
+                "utterance",
+                {
+                    "speaker": agent if line.own else person,
+                    "text": shortened(line.text, LONGEST_UTTERANCE),
+                    "whispered": (),
+                },
+                prunable=False,
+            )
+            for line in lines
+        ),
+    )
+
+
+def tie(known_of: Tie, person: str) -> Block:
+    """How the agent stands to the person, before the talk."""
+    values = {"to": person, "type": known_of.type, "side": known_of.side, "note": known_of.note}
+    return Block("relationships", (Item("relationship", values, prunable=False),))
