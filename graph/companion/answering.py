@@ -14,7 +14,7 @@ from persimchat.graph.companion.lines import line, line_id
 from persimchat.graph.companion.records import Records, agent_of
 from persimchat.graph.companion.situation import step_of
 from persimchat.nodes.conversing import answer as word_answer
-from persimchat.nodes.conversing import with_recall
+from persimchat.nodes.conversing import why, with_recall
 from persimchat.state.clock import moved
 from persimchat.state.companion import Exchange
 from persimchat.state.companion_state import CompanionState
@@ -79,8 +79,10 @@ async def answer(state: CompanionState, settings: Settings) -> dict[str, Any]:
     if happened:
         new["events"] = list(happened)
     own_settings = settings.model_copy(update={"seed": settings.seed + occurrence.get("seed", 0)})
+    step = await with_recall(step, settings)
+    get_stream_writer()({"why": await why(step, settings)})
     words, _ = await word_answer(
-        await with_recall(step, settings),
+        step,
         own_settings,
         label=label,
         message_id=line_id(id_, own=True),
