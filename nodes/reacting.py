@@ -88,7 +88,7 @@ async def react(mind: Step, settings: Settings, event: Event, *, in_talk: bool) 
 
 
 def _possible(reaction: Reaction | None, *, in_talk: bool) -> Reaction | None:
-    """The reaction as it can be: a talk can only be interrupted, and where there is none, an interruption is a comment."""
+    """The reaction as it can be: a talk can only be interrupted; without one, an interruption is a comment."""
     if reaction is None or reaction.react == "none" or (in_talk and reaction.react != "interrupt"):
         return None
     return reaction if in_talk or reaction.react != "interrupt" else reaction.model_copy(update={"react": "comment"})
