@@ -12,6 +12,7 @@ from persimchat.graph.companion.attending import place_in
 from persimchat.graph.companion.digesting import Digestion, key_of
 from persimchat.graph.companion.lines import line, line_id
 from persimchat.graph.companion.records import Records, agent_of
+from persimchat.graph.companion.scene import without_words
 from persimchat.graph.companion.situation import step_of
 from persimchat.nodes.conversing import answer as word_answer
 from persimchat.nodes.conversing import why, with_recall
@@ -20,7 +21,6 @@ from persimchat.state.companion import Exchange
 from persimchat.state.companion_state import CompanionState
 from persimchat.state.day import activity_at
 from persimchat.state.expression import label_of
-from persimchat.state.mind import Step
 from persimchat.state.settings import Settings
 from persimchat.state.trust import walks_off
 
@@ -99,11 +99,6 @@ async def answer(state: CompanionState, settings: Settings) -> dict[str, Any]:
         "number": state.get("number", 0) + 1,
         "answer": new,
     }
-
-
-def without_words(step: Step) -> Step:
-    """The mind with nothing heard: nobody has spoken to it."""
-    return {key: value for key, value in step.items() if key != "heard"}  # type: ignore[return-value]
 
 
 def _overlaps(settings: Settings) -> bool:
