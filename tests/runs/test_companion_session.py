@@ -97,6 +97,7 @@ async def test_a_message_does_not_wait_for_the_digest(tmp_path: Path, monkeypatc
     monkeypatch.setattr(Digestion, "judged", slow)
     async with oda(tmp_path / "w") as companion:
         reading = asyncio.create_task(heard(companion.say("One.", id="1")))
+        await asyncio.sleep(0)
         for number in ("2", "3"):
             async for event in companion.say(f"Number {number}.", id=number):
                 if isinstance(event, Answered):
