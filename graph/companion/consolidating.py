@@ -38,6 +38,7 @@ async def look_back(state: CompanionState, settings: Settings) -> dict[str, Any]
     records = Records(settings.companion.world)
     place = await place_in(records)
     agent = agent_of(place, settings.companion.agent)
+    settings = agent.recall.settings(settings)
     person, _ = await records.person(settings.companion.person)
     done: list[dict[str, Any]] = []
     async with lock_of(records.world, agent.name):
