@@ -129,7 +129,9 @@ class ExchangesFile:
             for place in places:
                 file.seek(place)
                 row = json.loads(file.readline())
-                found.append(cast(Exchange, {key: value for key, value in row.items() if key not in ("agent", "person")}))
+                found.append(
+                    cast(Exchange, {key: value for key, value in row.items() if key not in ("agent", "person")})
+                )
         return found
 
 

@@ -24,10 +24,10 @@ from persimchat.personas.names import full_name
 from persimchat.runs.companion.budget import DayLedger, beside, made_on
 from persimchat.runs.companion.exchanges import ExchangesFile
 from persimchat.runs.companion.reembedding import MEMORIES, finish_swap, reembed, refusal
+from persimchat.runs.companion.served import served_at
 from persimchat.runs.companion.stores import ThreadSaver, opened_stores
 from persimchat.runs.companion.worldfile import (
     WorldFile,
-    check_place_settings,
     companion_settings,
     is_world,
     local_time,
@@ -202,7 +202,6 @@ class World:
         Raises:
             MachineError: it cannot be kept.
         """
-        check_place_settings(place)
         await asyncio.to_thread(write_place, self.folder, place)
         self.place = place
         await self.records.keep_place(place)
@@ -288,7 +287,12 @@ async def _opened(
     stack: AsyncExitStack, folder: Path, place: Place | None, settings: Settings | None, reembedding: bool
 ) -> World:
     await asyncio.to_thread(_make_room, folder, place)
-    await asyncio.to_thread(stack.enter_context, held(folder, "world"))
+    try:
+        await asyncio.to_thread(stack.enter_context, held(folder, "world"))
+    except InputError as error:
+        if address := served_at(folder):
+            raise InputError(error.what, where=error.where, remedy=f"Talk there: {address}") from error
+        raise
     file, place, used = await asyncio.to_thread(_known, folder, place, settings)
     await asyncio.to_thread(finish_swap, folder, file)
     own = used.companion.model_copy(update={"world": file.world})
@@ -344,7 +348,6 @@ def _known(folder: Path, place: Place | None, settings: Settings | None) -> tupl
         kept = read_place(folder)
         return file, kept, settings or companion_settings(kept, file.settings)
     assert place is not None
-    check_place_settings(place)
     used = settings or companion_settings(place)
     write_place(folder, place)
     file = new_file(folder, used, local_time(datetime.now()))
