@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import typer
 
@@ -109,7 +110,7 @@ def folder_and_place(place: str, world: Path | None) -> tuple[Path, Place | None
     return world, None if is_world(world) else found
 
 
-def settings_for(folder: Path, place: Place | None, file: Path | None, arguments: dict[str, object]) -> Settings:
+def settings_for(folder: Path, place: Place | None, file: Path | None, arguments: Mapping[str, Any]) -> Settings:
     """The settings of a world: as it was last opened, with what is given now.
 
     Raises:
@@ -119,7 +120,7 @@ def settings_for(folder: Path, place: Place | None, file: Path | None, arguments
 
     if place is not None:
         return companion_settings(place, file=file, **arguments)
-    return companion_settings(read_place(folder), read_world(folder).settings, file, **arguments)
+    return companion_settings(read_place(folder), read_world(folder).settings, file=file, **arguments)
 
 
 def _types() -> bool:

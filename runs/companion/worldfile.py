@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 from collections.abc import Mapping
 from datetime import datetime
@@ -49,7 +48,6 @@ class WorldFile(BaseModel):
     versions: dict[str, str] = {}
     time: str = Field(default="", description="of a game's clock or one of steps, ISO")
     ahead_s: float = Field(default=0.0, description="of a wall clock: seconds ahead of the machine's")
-    swapping: bool = Field(default=False, description="whether memory.new takes the place of memory")
 
 
 def new_file(folder: Path, settings: Settings, now: str) -> WorldFile:
@@ -177,6 +175,6 @@ def _replace(path: Path, text: str) -> None:
     beside = path.with_name(path.name + ".new")
     try:
         beside.write_text(text, encoding="utf-8")
-        os.replace(beside, path)
+        beside.replace(path)
     except OSError as error:
         raise MachineError.caused_by(error, "cannot be written", str(path)) from error
