@@ -24,6 +24,7 @@ from persimchat.personas.names import full_name
 from persimchat.runs.companion.budget import DayLedger, beside, made_on
 from persimchat.runs.companion.exchanges import ExchangesFile
 from persimchat.runs.companion.reembedding import MEMORIES, finish_swap, reembed, refusal
+from persimchat.runs.companion.renewing import settle
 from persimchat.runs.companion.stores import ThreadSaver, opened_stores
 from persimchat.runs.companion.worldfile import (
     WorldFile,
@@ -289,6 +290,7 @@ async def _opened(
 ) -> World:
     await asyncio.to_thread(_make_room, folder, place)
     await asyncio.to_thread(stack.enter_context, held(folder, "world"))
+    await asyncio.to_thread(settle, folder)
     file, place, used = await asyncio.to_thread(_known, folder, place, settings)
     await asyncio.to_thread(finish_swap, folder, file)
     own = used.companion.model_copy(update={"world": file.world})
