@@ -24,6 +24,7 @@ from persimchat.personas.names import full_name
 from persimchat.runs.companion.budget import DayLedger, beside, made_on
 from persimchat.runs.companion.exchanges import ExchangesFile
 from persimchat.runs.companion.reembedding import MEMORIES, finish_swap, reembed, refusal
+from persimchat.runs.companion.served import held_world
 from persimchat.runs.companion.stores import ThreadSaver, opened_stores
 from persimchat.runs.companion.worldfile import (
     WorldFile,
@@ -39,7 +40,6 @@ from persimchat.runs.companion.worldfile import (
     write_world,
 )
 from persimchat.runs.folder.calls import CallsFile
-from persimchat.runs.folder.lock import held
 from persimchat.state.clock import time_in
 from persimchat.state.companion import Tie, new_person_id, person_key, person_name
 from persimchat.state.errors import InputError, MachineError
@@ -288,7 +288,7 @@ async def _opened(
     stack: AsyncExitStack, folder: Path, place: Place | None, settings: Settings | None, reembedding: bool
 ) -> World:
     await asyncio.to_thread(_make_room, folder, place)
-    await asyncio.to_thread(stack.enter_context, held(folder, "world"))
+    await asyncio.to_thread(stack.enter_context, held_world(folder))
     file, place, used = await asyncio.to_thread(_known, folder, place, settings)
     await asyncio.to_thread(finish_swap, folder, file)
     own = used.companion.model_copy(update={"world": file.world})
