@@ -3,41 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
-from persimchat.runs.folder.lock import held
-from persimchat.state.errors import InputError
 from persimchat.state.plain_text import one_line
 
 SERVED: Final = "served.txt"
 """The file with the address; it is there while the world is served, and after a server was killed."""
 _LONGEST: Final = 300
-
-
-@contextmanager
-def held_world(folder: Path) -> Iterator[None]:
-    """Hold the lock of a world while the body runs.
-
-    Args:
-        folder: the world's.
-
-    Raises:
-        InputError: somebody else holds it; the error says where the world is served, if it is.
-    """
-    with ExitStack() as stack:
-        try:
-            stack.enter_context(held(folder, "world"))
-        except InputError as error:
-            if not (address := served_at(folder)):
-                raise
-            raise InputError(
-                f"the world is served at {address}", where=str(folder), remedy="Talk there, or stop that server."
-            ) from error
-        with suppress(OSError):  # of a server that was killed
-            (folder / SERVED).unlink(missing_ok=True)
-        yield
 
 
 @contextmanager
