@@ -299,9 +299,14 @@ def person_name(name: str) -> str:
     return shown
 
 
-def new_person_id(name: str) -> str:
-    """The id of a person who is new in a world, 16 hexadecimal digits; a renamed person keeps theirs."""
-    return _hash("person", person_key(name))
+def new_person_id(name: str, number: int = 0) -> str:
+    """The id of a person who is new in a world, 16 hexadecimal digits; a renamed person keeps theirs.
+
+    Args:
+        name: the person's.
+        number: of those who had this name before and now have another.
+    """
+    return _hash("person", person_key(name), *([str(number)] if number else []))
 
 
 def thread_id(world: str, agent: str, person: str) -> str:

@@ -122,6 +122,16 @@ class World:
             self._companions.setdefault(pair, made)
         return self._companions[pair]
 
+    async def let_go(self, person: str) -> None:
+        """Settle and forget the sessions of a person, because the name is about to change.
+
+        Args:
+            person: id of the person.
+        """
+        for pair in [pair for pair in self._companions if pair[1] == person]:
+            await self._companions[pair].settled()
+            self._companions.pop(pair, None)
+
     async def person(self, name: str) -> dict[str, str]:
         """`id` and `name` of a person: the one known, or a new one, who is written down at the first words.
 
