@@ -18,7 +18,7 @@ from persimchat.models.limits import PerLoop
 from persimchat.state.companion import CompanionMind, Tie, new_person_id, person_key, person_name
 from persimchat.state.emotion import EmotionalState
 from persimchat.state.errors import InputError, suggestion
-from persimchat.state.memory import given_memories, new_memory
+from persimchat.state.memory import Memory, given_memories, new_memory
 from persimchat.state.mind import Mind
 from persimchat.state.names import matching
 from persimchat.state.place import Agent, Place
@@ -148,13 +148,17 @@ def agent_of(place: Place, name: str) -> Agent:
     return place.agent(found[0])
 
 
+def profile_of(agent: Agent) -> Memory:
+    """The memory that holds who the agent is."""
+    persona, calm = agent.persona, EmotionalState().vector()
+    texts = [*persona.characteristics.values(), *persona.traits]
+    return new_memory(agent.name, 0, "profile", f"{persona.name}: {persona.description}", texts, _MOST_IMPORTANT, calm)
+
+
 async def new_mind(place: Place, agent: Agent, settings: Settings, at: str) -> Mind:
     """An agent's mind before its first talk: profile, goals and given memories in long-term memory."""
     persona, calm = agent.persona, EmotionalState().vector()
-    texts = [*persona.characteristics.values(), *persona.traits]
-    first = [
-        new_memory(agent.name, 0, "profile", f"{persona.name}: {persona.description}", texts, _MOST_IMPORTANT, calm)
-    ]
+    first = [profile_of(agent)]
     if persona.social_goals:
         goals = "; ".join(persona.social_goals)
         first.append(new_memory(agent.name, 0, "social_goals", goals, [], _MOST_IMPORTANT, calm))
