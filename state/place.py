@@ -13,6 +13,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 
 from persimchat.state.clock import time_in
 from persimchat.state.companion import Happening, person_name
+from persimchat.state.companion_settings import CompanionSettings
 from persimchat.state.document import Location
 from persimchat.state.emotion import EmotionalState
 from persimchat.state.errors import InputError, suggestion
@@ -20,6 +21,8 @@ from persimchat.state.normalise import name_as_written, visible_form
 from persimchat.state.persona import Persona
 from persimchat.state.plain_text import quoted
 from persimchat.state.relationship import known_type
+from persimchat.state.setting_values import Weight
+from persimchat.state.settings import Settings
 
 IDLE: Final = "idle"
 """An object's state, if none is given."""
@@ -94,6 +97,31 @@ class Acquainted(Model):
     note: Annotated[str, StringConstraints(strip_whitespace=True, max_length=500)] = ""
 
 
+class Recall(Model):
+    """How one agent recalls, where it differs from the settings."""
+
+    recency: Weight | None = Field(default=None, description="weight of recency")
+    relevance: Weight | None = Field(default=None, description="weight of relevance")
+    importance: Weight | None = Field(default=None, description="weight of importance")
+    recency_decay: Annotated[float, Field(gt=0, le=1)] | None = Field(
+        default=None, description="recency is this to the power of the ticks since a memory was last recalled"
+    )
+    reflection_trigger: Annotated[int, Field(ge=1, le=1_000_000)] | None = Field(
+        default=None, description="importance after which the agent reflects"
+    )
+
+    def settings(self, common: Settings) -> Settings:
+        """The settings of this agent."""
+        given = self.model_dump(exclude_none=True)
+        own: dict[str, Any] = {name: given.pop(name) for name in CompanionSettings.model_fields if name in given}
+        return common.model_copy(
+            update={
+                "weights": common.weights.model_copy(update=given),
+                "companion": common.companion.model_copy(update=own),
+            }
+        )
+
+
 class Agent(Model):
     """An agent of the place."""
 
@@ -105,6 +133,7 @@ class Agent(Model):
     emotion: EmotionalState = Field(default=EmotionalState(), description="levels at the beginning, emotion: 0–10")
     trust: int | None = Field(default=None, ge=0, le=10, description="trust in strangers at the beginning")
     confides: list[Confidence] = Field(default_factory=list, max_length=100)
+    recall: Recall = Field(default=Recall(), exclude_if=lambda value: value == Recall())
 
     @property
     def name(self) -> str:

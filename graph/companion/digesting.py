@@ -101,6 +101,7 @@ async def digest(state: CompanionState, settings: Settings) -> dict[str, Any]:
     records = Records(settings.companion.world)
     place = await place_in(records)
     agent = agent_of(place, settings.companion.agent)
+    settings = agent.recall.settings(settings)
     person, _ = await records.person(settings.companion.person)
     digestion, left, done = Digestion(place, agent, settings), list(state.get("pending", [])), list[Exchange]()
     undo = state.get("undo")
@@ -158,7 +159,7 @@ def with_talk(tie: Tie, exchange: Exchange) -> Tie:
         talk = talk.model_copy(update={"exchanges": talk.exchanges + 1})
         if exchange["end"]:
             over, talk = [*over, talk], None
-    return tie.model_copy(update={"talk": talk, "over": over})
+    return tie.model_copy(update={"talk": talk, "over": over, "talked": exchange["turn"]})
 
 
 def _noted(mind: Mind, exchange: Exchange, tick: int, *, importance: int = 0) -> Mind:
