@@ -21,11 +21,13 @@ from persimchat.graph.companion.records import Records
 from persimchat.memory.recollection import discard
 from persimchat.memory.store import held_store
 from persimchat.personas.names import full_name
+from persimchat.personas.place_file import load_place
 from persimchat.runs.companion.budget import DayLedger, beside, made_on
 from persimchat.runs.companion.exchanges import ExchangesFile
 from persimchat.runs.companion.reembedding import MEMORIES, finish_swap, reembed, refusal
 from persimchat.runs.companion.stores import ThreadSaver, opened_stores
 from persimchat.runs.companion.worldfile import (
+    PLACE,
     WorldFile,
     check_place_settings,
     companion_settings,
@@ -33,7 +35,6 @@ from persimchat.runs.companion.worldfile import (
     local_time,
     new_file,
     opened_with,
-    read_place,
     read_world,
     write_place,
     write_world,
@@ -200,6 +201,7 @@ class World:
         """Replace the place: another agent, or other facts on one.
 
         Raises:
+            InputError: no place file can hold it.
             MachineError: it cannot be kept.
         """
         check_place_settings(place)
@@ -341,7 +343,7 @@ def _known(folder: Path, place: Place | None, settings: Settings | None) -> tupl
     """world.json, the place and the settings of a world; of a new one, they are written."""
     if is_world(folder):
         file = read_world(folder)
-        kept = read_place(folder)
+        kept = load_place(folder / PLACE)
         return file, kept, settings or companion_settings(kept, file.settings)
     assert place is not None
     check_place_settings(place)

@@ -10,14 +10,14 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, Final
 
-import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from persimchat.personas.place_file import place_text
 from persimchat.prompts import prompt_hash
 from persimchat.runs.folder.jsonl import checked, parsed, unreadable
 from persimchat.runs.folder.manifest import public, versions
 from persimchat.state.configuration import load_settings
-from persimchat.state.document import Document, read_document
+from persimchat.state.document import Document
 from persimchat.state.errors import InputError, MachineError
 from persimchat.state.place import Place
 from persimchat.state.settings import Settings
@@ -117,27 +117,14 @@ def write_world(folder: Path, file: WorldFile) -> None:
     _replace(folder / WORLD, text)
 
 
-def read_place(folder: Path) -> Place:
-    """The place of a world. Blocks.
-
-    Raises:
-        InputError: the file is missing or wrong.
-    """
-    document = read_document(folder / PLACE)
-    try:
-        return Place.model_validate(document.data)
-    except ValidationError as error:
-        raise input_error(error, Place, document) from None
-
-
 def write_place(folder: Path, place: Place) -> None:
     """Write the place of a world, with its personas written out. Blocks.
 
     Raises:
+        InputError: no place file can hold it.
         MachineError: it cannot be written.
     """
-    data = place.model_dump(mode="json", by_alias=True)
-    _replace(folder / PLACE, yaml.safe_dump(data, allow_unicode=True, sort_keys=False))
+    _replace(folder / PLACE, place_text(place))
 
 
 def companion_settings(

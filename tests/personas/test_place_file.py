@@ -17,7 +17,7 @@ from persimchat.personas.catalogue import shipped
 from persimchat.personas.place_file import MAX_BYTES, SETTINGS, load_place, place_for, place_from_text, place_text
 from persimchat.state.emotion import EmotionalState
 from persimchat.state.errors import InputError
-from persimchat.state.place import IDLE, Place
+from persimchat.state.place import IDLE, Acquainted, Agent, Clock, Confidence, Other, Person, Place, Planned, Recall
 from persimchat.state.settings import Settings
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples" / "companion"
@@ -108,6 +108,14 @@ def test_what_a_command_is_given_may_be_a_persona(tmp_path: Path, refused: Refus
     refused(lambda: place_for(str(tmp_path / "none.yaml")), "none.yaml")
     path.write_text("name: Oda\ndescription: Rows.\nhuman: true\n", encoding="utf-8")
     refused(lambda: place_for(str(path)), "is a person")
+
+
+def test_the_document_names_every_field() -> None:
+    section = (EXAMPLES.parents[1] / "docs/companion.md").read_text(encoding="utf-8").split("\n## ")
+    told = next(part for part in section if part.startswith("The place file"))
+    parts = (Place, Agent, Recall, Person, Acquainted, Other, Planned, Clock, Confidence)
+    fields = {name for part in parts for name in part.model_fields}
+    assert {name for name in fields if f"`{name}`" not in told and f".{name}`" not in told} == set()
 
 
 MANY = {f"arena {n}": {f"object {m}": "idle" for m in range(6)} for n in range(201)}
