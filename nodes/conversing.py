@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from typing import Any
 from typing import Any, Final
 
 from persimchat.memory.recollection import memories_of
@@ -85,6 +86,7 @@ async def answer(
     closing: bool = False,
     hostile_end: bool = False,
     begun: Callable[[], None] | None = None,
+    sampling: Mapping[str, Any] | None = None,
 ) -> tuple[str, Spoken]:
     """The agent's words, which stream as the model gives them, and what the model said.
 
@@ -96,6 +98,7 @@ async def answer(
         closing: whether the agent takes leave.
         hostile_end: whether it walks off.
         begun: called at the first piece of the answer.
+        sampling: `seed` and `temperature` of this answer, in place of the settings'.
 
     Raises:
         ModelError: the request failed, or there were no words.
@@ -112,6 +115,7 @@ async def answer(
         message_id=message_id,
         part=companion["exchange"],
         begun=begun,
+        sampling=sampling,
         blocks=[common[tag] for tag in _ORDER],
         name=name,
         closing=closing,
