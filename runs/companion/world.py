@@ -20,11 +20,13 @@ from persimchat.graph.companion.companion import companion_graph
 from persimchat.graph.companion.records import Records
 from persimchat.memory.recollection import discard
 from persimchat.memory.store import held_store
+from persimchat.nodes.day_planning import is_behind
 from persimchat.personas.names import full_name
 from persimchat.runs.companion.budget import DayLedger, beside, made_on
 from persimchat.runs.companion.exchanges import ExchangesFile
 from persimchat.runs.companion.reembedding import MEMORIES, finish_swap, reembed, refusal
 from persimchat.runs.companion.stores import ThreadSaver, opened_stores
+from persimchat.runs.companion.surroundings import Surroundings
 from persimchat.runs.companion.worldfile import (
     WorldFile,
     check_place_settings,
@@ -68,6 +70,7 @@ class World:
         store: LangGraph's, with its minds, ties, people and place.
         records: reads and writes these.
         said: its exchanges that are over.
+        surroundings: planned events, and the states of its objects.
     """
 
     def __init__(
@@ -87,6 +90,7 @@ class World:
         self.records = Records(self.name, self.store)
         self.graph: CompiledStateGraph[Any, Any, Any, Any] = companion_graph(self.saver, self.store)
         self._file = file
+        self.surroundings = Surroundings(self.name, self.store, self.now())
         self._companions: dict[tuple[str, str], Companion] = {}
 
     @property
@@ -195,6 +199,15 @@ class World:
         if self.place.clock.mode == "steps":
             self.advance(_STEP_S)
         return self.now()
+
+    async def has_moved_on(self, agent: str) -> bool:
+        """Whether a day has begun that an agent has not planned, or an entry of its day that it has not divided.
+
+        Args:
+            agent: its full name.
+        """
+        mind = await self.records.mind(agent)
+        return mind is not None and is_behind(mind["companion"], self.place, self.place.agent(agent), self.now())
 
     async def change_place(self, place: Place) -> None:
         """Replace the place: another agent, or other facts on one.
