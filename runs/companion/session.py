@@ -22,7 +22,7 @@ from persimchat.runs.companion.budget import talking_with
 from persimchat.runs.companion.course import Course, Words, acted, answered, talk_over
 from persimchat.runs.companion.events import Event
 from persimchat.state.companion import Exchange, Happening, Occurrence, Tie, thread_id
-from persimchat.state.errors import InputError, PerSimChatError
+from persimchat.state.errors import DayBudgetExhausted, InputError, ModelError, PerSimChatError
 
 if TYPE_CHECKING:
     from persimchat.runs.companion.world import World
@@ -85,15 +85,18 @@ class Companion:
         own = world.settings.companion.model_copy(update={"agent": agent, "person": self.person})
         self._settings = world.settings.model_copy(update={"companion": own})
         self.thread = thread_id(world.name, agent, self.person_id)
-        self._config: RunnableConfig = {
-            "configurable": {"thread_id": self.thread, LEDGER: world.ledger},
-            "run_name": "companion",
-            "metadata": {"world": world.name, "agent": agent},
-        }
         self._order = asyncio.Lock()
         self._run: _Run | None = None
         self._courses: dict[str, Course] = {}
         self._behind: asyncio.Task[None] | None = None
+
+    @property
+    def _config(self) -> RunnableConfig:
+        return {
+            "configurable": {"thread_id": self.thread, LEDGER: self.world.ledger},
+            "run_name": "companion",
+            "metadata": {"world": self.world.name, "agent": self.agent},
+        }
 
     async def load(self) -> None:
         """Read what an earlier process left: exchanges not digested, and one that is not in the transcript yet."""
@@ -111,6 +114,7 @@ class Companion:
         id: str = "",
         talk: str = "",
         seed: int = 0,
+        temperature: float | None = None,
         shown: Sequence[Mapping[str, str]] = (),
         instructions: str = "",
     ) -> AsyncIterator[Event]:
@@ -124,6 +128,7 @@ class Companion:
             id: of the exchange; what was answered under this id is answered in the same way again.
             talk: the client's name for its talk.
             seed: added to the seed, for another answer to the same words.
+            temperature: of the model that words the answer; None: the settings'.
             shown: earlier lines (`speaker`: agent or person, `text`) that the client shows; nobody remembers them.
             instructions: what the client says of the scene; data, never obeyed.
 
@@ -138,6 +143,8 @@ class Companion:
             given["id"] = _checked_id(id)
         extra = {"talk": talk, "seed": seed, "shown": [dict(one) for one in shown], "instructions": instructions}
         given |= cast(Occurrence, {name: value for name, value in extra.items() if value})
+        if temperature is not None:
+            given["temperature"] = temperature
         if self.introduced is not None:
             given["introduced"] = self.introduced
         course = self._known(given.get("id", ""))
@@ -241,6 +248,15 @@ class Companion:
         """What the agent knows of the person; None before their first words."""
         return await self.world.tie(self.agent, self.person_id)
 
+    async def forget(self) -> None:
+        """Delete all that the agent holds of the person. This session is over then; `World.companion` begins another.
+
+        Raises:
+            InputError: the agent knows nothing of the person.
+        """
+        await self.world.forget(self.person, self.agent)
+        self.pending, self.why = [], {}
+
     # Runs
 
     async def _after_all(self, given: Occurrence) -> AsyncIterator[Event]:
@@ -312,10 +328,14 @@ class Companion:
         except asyncio.CancelledError:
             stopped = True
             raise
+        except (DayBudgetExhausted, ModelError) as error:
+            # Behind the answer, only its digest waits: it is tried again with the next message.
+            run.course.close(error if run.answer is None else None)
+        except PerSimChatError as error:
+            run.course.close(error)
         except Exception as error:
             run.course.close(error)
-            if not isinstance(error, PerSimChatError):
-                raise
+            raise
         finally:
             if not stopped or run.answer is None:
                 run.course.close()

@@ -131,5 +131,7 @@ def _phone_bar() -> None:
                 "() => { const d = document.querySelector('.duo'); "
                 f"d.className = d.className.replace(/shows-\\w+/, 'shows-{key}') }}"
             )
-            button = ui.button(t(name), icon=icon).props("flat stack no-caps color=grey-7 size=sm").classes("flex-1 min-w-0")
+            button = (
+                ui.button(t(name), icon=icon).props("flat stack no-caps color=grey-7 size=sm").classes("flex-1 min-w-0")
+            )
             button.on("click", js_handler=show)

@@ -75,7 +75,10 @@ class Remembered:
                     ui.label(t("companion.last_met", when=moment(tie.last_met))).classes("text-xs muted")
 
     def _fact(self, fact: Fact) -> None:
-        with ui.element("li").classes("fact" if fact.in_force else "fact replaced"), ui.column().classes("w-full gap-0"):
+        with (
+            ui.element("li").classes("fact" if fact.in_force else "fact replaced"),
+            ui.column().classes("w-full gap-0"),
+        ):
             with ui.row().classes("w-full items-start gap-1 no-wrap"):
                 words = ui.label(clean(fact.statement)).classes("text-sm words grow min-w-0")
                 if not fact.in_force:
