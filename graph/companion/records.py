@@ -30,6 +30,14 @@ _MOST_IMPORTANT: Final = 10
 _LOCKS: PerLoop[asyncio.Lock] = PerLoop()
 
 
+def ties_of(world: str, agent: str) -> tuple[str, str, str]:
+    """The namespace of an agent's ties.
+
+    LangGraph takes no full stop in a namespace: a one dot leader stands for it, which no keyboard has.
+    """
+    return world, "ties", agent.replace(".", "\u2024")
+
+
 def lock_of(world: str, agent: str) -> asyncio.Lock:
     """Who changes an agent's mind holds this lock: digests of one agent come one after the other."""
     return _LOCKS.get(("companion", world, agent), asyncio.Lock)
@@ -87,12 +95,12 @@ class Records:
             agent: its full name.
             person: id of the person.
         """
-        item = await self._store.aget((self.world, "ties", agent), person)
+        item = await self._store.aget(ties_of(self.world, agent), person)
         return None if item is None else Tie.model_validate(item.value)
 
     async def ties(self, agent: str) -> list[Tie]:
         """What an agent knows of everybody, by name."""
-        found = [Tie.model_validate(item.value) for item in await self._every((self.world, "ties", agent))]
+        found = [Tie.model_validate(item.value) for item in await self._every(ties_of(self.world, agent))]
         return sorted(found, key=lambda tie: tie.name.casefold())
 
     async def keep(self, agent: str, *, mind: Mind | None = None, tie: Tie | None = None) -> None:
@@ -102,7 +110,7 @@ class Records:
             own: CompanionMind = {**mind["companion"], "version": mind["companion"].get("version", 0) + 1}
             ops.append(PutOp((self.world, "minds"), agent, {**mind, "companion": own}, index=False))
         if tie is not None:
-            ops.append(PutOp((self.world, "ties", agent), tie.person, tie.model_dump(mode="json"), index=False))
+            ops.append(PutOp(ties_of(self.world, agent), tie.person, tie.model_dump(mode="json"), index=False))
         await self._store.abatch(ops)
 
     async def _every(self, namespace: tuple[str, ...]) -> list[Item]:

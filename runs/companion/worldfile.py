@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from persimchat.graph.companion.companion import COMPANION
 from persimchat.personas.place_file import load_place, place_text
 from persimchat.prompts import prompt_hash
 from persimchat.runs.folder.jsonl import checked, parsed, unreadable
@@ -25,8 +26,6 @@ WORLD, PLACE = "world.json", "place.yaml"
 FORMAT: Final = 1
 """Version of a world's files."""
 
-DEFAULTS: Final[Mapping[str, Any]] = {"cognition": "lean", "ltm_capacity": 2_000}
-"""Settings of a companion where they differ from a conversation's."""
 _WITHOUT_DIGEST: Final = ("fixed", "strategist")
 _OF_FOLDERS: Final = frozenset({"store", "checkpoints"})
 """Settings that say nothing here: a world keeps everything in its folder."""
@@ -150,9 +149,10 @@ def companion_settings(
     Raises:
         InputError: a setting is invalid.
     """
-    given = {**DEFAULTS, **place.settings, **(kept or {})}
+    given = {**COMPANION, **place.settings, **(kept or {})}
     for name in ("companion", "weights"):
-        parts = [part for source in (place.settings, kept or {}) if isinstance(part := source.get(name), Mapping)]
+        sources = (COMPANION, place.settings, kept or {})
+        parts = [part for source in sources if isinstance(part := source.get(name), Mapping)]
         if parts:
             given[name] = {key: value for part in parts for key, value in part.items()}
     made = load_settings(file, scenario=given, **arguments)
