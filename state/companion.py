@@ -156,6 +156,8 @@ class Occurrence(TypedDict):
     """The client's name for its talk, at most 64 characters; missing: the open one."""
     events: NotRequired[list[dict[str, Any]]]
     """`Happening` as mappings."""
+    unasked: NotRequired[bool]
+    """Whether the agent may speak because of events; missing: it may."""
     introduced: NotRequired[bool]
     """Whether the client says that agent and person know each other by name."""
     seed: NotRequired[int]
