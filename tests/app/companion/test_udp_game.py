@@ -10,12 +10,14 @@ from typing import Any
 
 import pytest
 from conftest import ROOT
+from documents import BLOCKS
 from udp_games import UdpGame
 
 from persimchat.app.companion_udp.server import serve_udp
 from persimchat.memory.retrieval import retrieve
 from persimchat.runs.companion.world import World, opened_world
 from persimchat.state.companion import Tie
+from persimchat.state.game_messages import MESSAGES, GameMessage, Scratch, read_message
 
 HUT = {"world": "Lake", "sector": "Ferry stage", "arena": "ticket hut"}
 STALL = {"world": "Lake", "sector": "Ferry stage", "arena": "tea stall"}
@@ -57,6 +59,18 @@ async def tie(world: World, person: str, agent: str = "Oda") -> Tie:
     found = await world.tie(agent, person)
     assert found is not None
     return found
+
+
+def test_the_messages_of_the_documents_are_messages() -> None:
+    shown = [
+        json.loads(block.text) for block in BLOCKS if (block.document, block.language) == ("docs/companion.md", "json")
+    ]
+    sent = [message for message in shown if message.get("type") in MESSAGES]
+    assert sent
+    assert all(isinstance(read_message(message), GameMessage) for message in sent)
+    page = (ROOT / "docs" / "companion.md").read_text(encoding="utf-8")
+    assert [kind for kind, model in MESSAGES.items() if f"| `{kind}` |" not in page or model.RESPONSE not in page] == []
+    assert [field for field in Scratch.model_fields if f"`{field}`" not in page] == []
 
 
 async def test_every_message_is_answered_in_both_spellings(playing: Any) -> None:
