@@ -133,7 +133,7 @@ async def rename_person(world: World, old: str, new: str) -> str:
         raise InputError(f"nobody is called {old!r} here", where="old_name", remedy=remedy)
     taken = next((one for one in people if person_key(one["name"]) == becomes and one["id"] != known["id"]), None)
     records = world.records
-    ties = {agent: await records.tie(agent, known["id"]) for agent in world.agents}
+    agents = [agent for agent in world.agents if await records.tie(agent, known["id"]) is not None]
     if taken is not None:
         for agent in world.agents:
             tie = await records.tie(agent, taken["id"])
@@ -143,19 +143,20 @@ async def rename_person(world: World, old: str, new: str) -> str:
                     where="name",
                     remedy="Choose another name; two persons are never made one.",
                 )
-        await world.let_go(taken["id"])
         for agent in world.agents:
             await world.store.adelete((world.name, "ties", agent), taken["id"])
-    await world.let_go(known["id"])
+    for agent in agents:
+        await (await world.companion(agent, old)).settled()
     namespace = (world.name, "people")
     await world.store.aput(namespace, becomes, {"id": known["id"], "name": shown}, index=False)
     if was != becomes:
         # Whoever has the old name next is somebody else, and must not get the id of the one who had it.
         other = _free_id(old, {one["id"] for one in people})
         await world.store.aput(namespace, was, {"id": other, "name": known["name"]}, index=False)
-    for agent, tie in ties.items():
-        if tie is not None:
-            async with lock_of(world.name, agent):
+    for agent in agents:
+        async with lock_of(world.name, agent):
+            tie = await records.tie(agent, known["id"])
+            if tie is not None:
                 await records.keep(agent, tie=tie.model_copy(update={"name": shown}))
     if any(person_key(one.name) == was for one in world.place.people):
         await _change(world, lambda place: _with_name(place, was, shown))
