@@ -74,6 +74,16 @@ class Surroundings:
             if once:
                 await self._store.aput(self._space, _FIRED, {"keys": [*fired, *once]}, index=False)
 
+    def is_due(self, place: Place, agent: str, now: str) -> bool:
+        """Whether a planned event is due, or waits for an agent.
+
+        Args:
+            place: of the world.
+            agent: its full name.
+            now: ISO time.
+        """
+        return bool(self._waiting.get(agent) or due(place.events, self._since, now))
+
     def taken(self, agent: str) -> list[Happening]:
         """What has happened around an agent since it last perceived anything; it does not wait any longer."""
         return self._waiting.pop(agent, [])

@@ -67,6 +67,15 @@ async def test_planned_events_happen_when_their_time_passes(tmp_path: Path, mode
         assert [one["object"] for one in await seen(companion)] == ["smoking", "A horn sounds."]
 
 
+async def test_planned_events_happen_behind_an_answer(tmp_path: Path, model: Scripted) -> None:
+    async with oda(tmp_path / "w") as companion:
+        await heard(companion.say("Hello."))
+        companion.world.set_time("2025-03-03 11:52")
+        await heard(companion.say("Hello again."))
+        await companion.settled()
+        assert [one["object"] for one in await seen(companion)] == ["smoking"]
+
+
 async def test_what_a_closed_world_missed_does_not_happen(tmp_path: Path, model: Scripted) -> None:
     async with oda(tmp_path / "w") as companion:
         companion.world.set_time("2025-03-03 12:30")
