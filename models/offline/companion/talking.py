@@ -30,6 +30,10 @@ _GREETING: Final = re.compile(
 )
 _GREETED: Final = 6
 """Words of a message that is nothing but a greeting, at most."""
+_OF_THEMSELVES: Final = re.compile(
+    r"\b(?:what|when|who|which|where|how (?:old|many|much|long|often))\b.{0,60}\b(?:(?:did|was|am|have) i|my)\b",
+    re.IGNORECASE,
+)
 _LONG_AGO: Final = re.compile(r"\b(?:days?|weeks?|months?|years?)\b")
 _SHY: Final = ("curt", "guarded")
 _ASKED_AT_LEAST: Final = 12
@@ -210,8 +214,9 @@ def _small_talk(talk: Talk) -> list[str]:
     """A few words, and something from the agent's own life."""
     if talk.shy:
         return [talk.pick("short")]
-    first = talk.pick("unsure" if talk.heard.rstrip().endswith("?") else "hears")
-    return [first, _life(talk), talk.pick("asks_back") if talk.known.manner in ("warm", "open") else ""]
+    if "?" in talk.heard:
+        return [talk.pick("untold_plain" if _OF_THEMSELVES.search(talk.heard) else "unsure")]
+    return [talk.pick("hears"), _life(talk), talk.pick("asks_back") if talk.known.manner in ("warm", "open") else ""]
 
 
 def _life(talk: Talk) -> str:
