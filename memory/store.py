@@ -24,7 +24,7 @@ from chromadb.errors import ChromaError, NotFoundError
 from numpy.typing import NDArray
 from pydantic import ValidationError
 
-from persimchat.memory.chroma_client import EPHEMERAL, connect, resolved
+from persimchat.memory.chroma_client import EPHEMERAL, blank_spare, connect, resolved
 from persimchat.memory.retrieval import Vectors
 from persimchat.models.redaction import short
 from persimchat.state.errors import InputError, MachineError
@@ -146,6 +146,15 @@ class MemoryStore:
         """Names of the agents of a simulation that have memories here, sorted."""
         with self._failures():
             return sorted(str((c.metadata or {})["agent"]) for c in self._of(simulation))
+
+    def ids(self, simulation: str, agent: str) -> list[str]:
+        """The ids of all memories of an agent that are kept here, alive or not, sorted."""
+        with self._failures(agent):
+            try:
+                found = self._client.get_collection(collection_name(simulation, agent), embedding_function=None)
+            except NotFoundError:
+                return []
+            return sorted(found.get(include=[])["ids"])
 
     def count(self, simulation: str, agent: str) -> int:
         """How many memories of an agent are kept here, alive or not."""
@@ -294,10 +303,11 @@ def _whole(memory: str, kept: str) -> Memory:
 
 
 def _tidy(location: str) -> None:
-    """Free the space that Chroma's log has left in a folder's database, if it is a large share; else do nothing."""
+    """Blank what Chroma's indexes have not used; free the space that its log has left, if it is a large share."""
     path = Path(location) / "chroma.sqlite3"
     if location == EPHEMERAL or "://" in location or not path.is_file():
         return
+    blank_spare(path.parent)
     with suppress(sqlite3.Error), closing(sqlite3.connect(path, timeout=0, isolation_level=None)) as database:
         (free,), (pages,) = (database.execute(f"PRAGMA {what}").fetchone() for what in ("freelist_count", "page_count"))
         if free > _MUCH_FREE * pages:

@@ -6,9 +6,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from persimchat.app.web.board import Board
+from persimchat.app.web.companion.pairs import Pairs
 from persimchat.app.web.forecasts import Forecasts
 from persimchat.app.web.live_runs import LiveRun, LiveRuns
 from persimchat.app.web.results import Experiments
+from persimchat.runs.companion.world import World
 
 
 @dataclass(frozen=True)
@@ -20,12 +22,16 @@ class WebContext:
         library: the folder of the user's own personas (`personas/`) and scenarios (`scenarios/`).
         experiments: those of the folder of results.
         forecasts: what prompts would lack, worked out for everybody who asks.
+        world: the companion's world that this server has opened; None if it has opened none.
+        pairs: the talks of that world which pages show.
     """
 
     runs: LiveRuns
     library: Path
     experiments: Experiments
     forecasts: Forecasts = field(default_factory=Forecasts)
+    world: World | None = None
+    pairs: Pairs = field(default_factory=Pairs)
 
 
 class Viewing:

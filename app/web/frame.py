@@ -66,6 +66,7 @@ class Frame:
                 icon_button("history", t("common.runs"), lambda: ui.navigate.to("/runs"))
                 icon_button("groups", t("common.personas"), lambda: ui.navigate.to("/personas"))
                 icon_button("science", t("common.experiments"), lambda: ui.navigate.to("/experiments"))
+                icon_button("face", t("common.companion"), lambda: ui.navigate.to("/companion"))
                 with icon_button("translate", t("common.language")), ui.menu():
                     for code, name in LANGUAGES.items():
                         ui.menu_item(name, lambda code=code: _speak(code))

@@ -13,6 +13,7 @@ from persimchat.app.web.board import Board
 from persimchat.app.web.chat.chat_panel import chat_panel
 from persimchat.app.web.chat.composer import composer
 from persimchat.app.web.chat.status import run_status
+from persimchat.app.web.companion.page import companion_page
 from persimchat.app.web.context import Viewing, WebContext
 from persimchat.app.web.experiments.experiment_page import experiment_page
 from persimchat.app.web.experiments.experiments_page import experiments_page
@@ -215,6 +216,10 @@ def register(web: WebContext) -> None:
             _nothing(str(error))
             return
         experiment_page(web, name)
+
+    @ui.page("/companion")
+    async def _companion(agent: str = "", person: str = "") -> None:
+        await companion_page(web, agent, person)
 
     @app.exception_handler(404)
     async def _missing(request: Request, _: Exception) -> Response:

@@ -12,15 +12,15 @@ from persimchat.graph.companion.attending import place_in
 from persimchat.graph.companion.digesting import Digestion, key_of
 from persimchat.graph.companion.lines import line, line_id
 from persimchat.graph.companion.records import Records, agent_of
+from persimchat.graph.companion.scene import without_words
 from persimchat.graph.companion.situation import step_of
 from persimchat.nodes.conversing import answer as word_answer
-from persimchat.nodes.conversing import with_recall
+from persimchat.nodes.conversing import why, with_recall
 from persimchat.state.clock import moved
-from persimchat.state.companion import Exchange
+from persimchat.state.companion import Exchange, Occurrence
 from persimchat.state.companion_state import CompanionState
 from persimchat.state.day import activity_at
 from persimchat.state.expression import label_of
-from persimchat.state.mind import Step
 from persimchat.state.settings import Settings
 from persimchat.state.trust import walks_off
 
@@ -34,6 +34,7 @@ async def answer(state: CompanionState, settings: Settings) -> dict[str, Any]:
     records = Records(settings.companion.world)
     place = await place_in(records)
     agent = agent_of(place, settings.companion.agent)
+    settings = agent.recall.settings(settings)
     person, _ = await records.person(settings.companion.person)
     mind, tie = await records.mind(agent.name), await records.tie(agent.name, person)
     occurrence = state["occurrence"]
@@ -77,15 +78,17 @@ async def answer(state: CompanionState, settings: Settings) -> dict[str, Any]:
     }
     if happened:
         new["events"] = list(happened)
-    own_settings = settings.model_copy(update={"seed": settings.seed + occurrence.get("seed", 0)})
+    step = await with_recall(step, settings)
+    get_stream_writer()({"why": await why(step, settings)})
     words, _ = await word_answer(
-        await with_recall(step, settings),
-        own_settings,
+        step,
+        settings,
         label=label,
         message_id=line_id(id_, own=True),
         closing=closing,
         hostile_end=hostile_end,
         begun=begin_digest,
+        sampling=_sampling(occurrence, settings),
     )
     new["utterance"] = words
     n = state.get("lines", 0) + 1
@@ -98,9 +101,14 @@ async def answer(state: CompanionState, settings: Settings) -> dict[str, Any]:
     }
 
 
-def without_words(step: Step) -> Step:
-    """The mind with nothing heard: nobody has spoken to it."""
-    return {key: value for key, value in step.items() if key != "heard"}  # type: ignore[return-value]
+def _sampling(occurrence: Occurrence, settings: Settings) -> dict[str, Any]:
+    """How this answer is drawn, where it is not as the settings say. A client for each seed would pile up."""
+    found: dict[str, Any] = {}
+    if "seed" in occurrence:
+        found["seed"] = settings.seed + occurrence["seed"]
+    if "temperature" in occurrence:
+        found["temperature"] = occurrence["temperature"]
+    return found
 
 
 def _overlaps(settings: Settings) -> bool:

@@ -11,6 +11,7 @@ from persimchat.graph.companion.attending import place_in
 from persimchat.graph.companion.lines import about, gone, of_talk
 from persimchat.graph.companion.records import Records, agent_of, lock_of
 from persimchat.graph.companion.situation import step_of
+from persimchat.graph.langgraph_compat import UNCHECKPOINTED
 from persimchat.graph.minds import MindGraph, mind_builder
 from persimchat.memory.consolidation import admit
 from persimchat.memory.recollection import remember
@@ -38,6 +39,7 @@ async def look_back(state: CompanionState, settings: Settings) -> dict[str, Any]
     records = Records(settings.companion.world)
     place = await place_in(records)
     agent = agent_of(place, settings.companion.agent)
+    settings = agent.recall.settings(settings)
     person, _ = await records.person(settings.companion.person)
     done: list[dict[str, Any]] = []
     async with lock_of(records.world, agent.name):
@@ -64,7 +66,7 @@ async def look_back(state: CompanionState, settings: Settings) -> dict[str, Any]
                     exchange="", at=talk.last, tick=tick,
                 )  # fmt: skip
                 mind = await _thought(mind, step, settings, long=talk.exchanges >= LONG_TALK)
-                done.append({"talk": talk.id, "summary": tie.summary, "trust": tie.trust, "facts": found.facts})
+                done.append({"talk": talk.id, "summary": found.summary, "trust": tie.trust, "facts": found.facts})
             await records.keep(agent.name, mind=mind, tie=tie)
     removed = [RemoveMessage(id=one) for one in gone(state.get("messages", []), tie)] if tie else []
     return {"consolidated": done, **({"messages": removed} if removed else {})}
@@ -114,7 +116,7 @@ async def _thought(mind: Mind, step: Step, settings: Settings, *, long: bool) ->
     """The mind after a look back; a model that fails leaves no insights, and nothing is lost."""
     reflects = long or mind["companion"].get("since_reflection", 0) >= settings.companion.reflection_trigger
     try:
-        after = await (_THINKING_BACK if reflects else _SAVING).ainvoke(step, context=settings, durability="exit")
+        after = await (_THINKING_BACK if reflects else _SAVING).ainvoke(step, UNCHECKPOINTED, context=settings)
     except ModelError:
         return mind
     changed = returned(mind, step, after, settings.ltm_capacity)

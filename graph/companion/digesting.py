@@ -16,6 +16,7 @@ from persimchat.graph.companion.lines import line_id
 from persimchat.graph.companion.records import Records, agent_of, lock_of
 from persimchat.graph.companion.situation import step_of
 from persimchat.graph.companion.taking_back import undo_of
+from persimchat.graph.langgraph_compat import UNCHECKPOINTED
 from persimchat.graph.minds import build_hearing
 from persimchat.nodes.companion_view import returned
 from persimchat.nodes.conversing import recalling
@@ -68,7 +69,7 @@ class Digestion:
     ) -> dict[str, Any]:
         """The view of the mind after it has heard the words; the mind itself stays as it is."""
         step = self.step(mind, tie, messages, exchange, tick)
-        return await _HEARING.ainvoke(step, context=recalling(self._settings), durability="exit")
+        return await _HEARING.ainvoke(step, UNCHECKPOINTED, context=recalling(self._settings))
 
     async def digested(
         self, mind: Mind, tie: Tie, messages: Sequence[AnyMessage], exchange: Exchange
@@ -101,6 +102,7 @@ async def digest(state: CompanionState, settings: Settings) -> dict[str, Any]:
     records = Records(settings.companion.world)
     place = await place_in(records)
     agent = agent_of(place, settings.companion.agent)
+    settings = agent.recall.settings(settings)
     person, _ = await records.person(settings.companion.person)
     digestion, left, done = Digestion(place, agent, settings), list(state.get("pending", [])), list[Exchange]()
     undo = state.get("undo")
@@ -158,7 +160,7 @@ def with_talk(tie: Tie, exchange: Exchange) -> Tie:
         talk = talk.model_copy(update={"exchanges": talk.exchanges + 1})
         if exchange["end"]:
             over, talk = [*over, talk], None
-    return tie.model_copy(update={"talk": talk, "over": over})
+    return tie.model_copy(update={"talk": talk, "over": over, "talked": exchange["turn"]})
 
 
 def _noted(mind: Mind, exchange: Exchange, tick: int, *, importance: int = 0) -> Mind:

@@ -1,0 +1,167 @@
+"""The talks that the page shows. They belong to the server: without a tab, an answer is finished and digested, too."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+
+from persimchat.app.web.companion.care import needs_care
+from persimchat.runs.companion.events import Answered, Event, Speaking, TalkOver, Token
+from persimchat.runs.companion.session import Companion
+from persimchat.runs.companion.world import World
+from persimchat.state.companion import CompanionMind, Exchange, Happening, Label, Tie, person_key
+from persimchat.state.errors import PerSimChatError
+from persimchat.state.expression import label_of
+
+
+class Pair:
+    """One agent and one person, as every page of the two shows them.
+
+    Args:
+        companion: the session of the two.
+
+    Attributes:
+        exchanges: in order, without those that were taken back.
+        tie: what the agent knows of the person; None if they have never talked.
+        mind: what the agent's mind carries as a companion.
+        said: the person's words that are being answered; empty if none are.
+        words: the agent's words so far.
+        emotion: the agent's, in one word.
+        trust: 0–10.
+        answering: whether an answer is under way.
+        ending: whether the talk is being ended.
+        care: whether words of the person were of self-harm or violence, and nobody has closed the notice.
+        over: how the last talk ended; None while one is open.
+        problem: why the last request failed; empty if it did not.
+        revision: changes with everything above.
+    """
+
+    def __init__(self, companion: Companion) -> None:
+        self.companion = companion
+        self.exchanges: Sequence[Exchange] = ()
+        self.tie: Tie | None = None
+        self.mind: CompanionMind = {}
+        self.said = ""
+        self.words = ""
+        self.emotion: Label = "neutral"
+        self.trust = 5
+        self.answering = False
+        self.ending = False
+        self.care = False
+        self.over: TalkOver | None = None
+        self.problem = ""
+        self.revision = 0
+        self._reading = asyncio.Lock()
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    async def load(self) -> None:
+        """Read what has been said, and what the agent knows."""
+        companion, world = self.companion, self.companion.world
+        async with self._reading:
+            said = await companion.exchanges()
+            self.tie = await world.tie(companion.agent, companion.person)
+            mind = await world.mind(companion.agent) or {}
+        self.exchanges = [one for one in said if not one.get("retracted")]
+        self.mind = mind.get("companion", {})
+        if self.exchanges:
+            self.emotion = self.exchanges[-1]["emotion"]
+        else:
+            self.emotion = label_of(mind.get("emotion", {}), "neutral", world.settings.companion.emotion_floor)
+        if self.tie is not None:
+            self.trust = self.tie.trust
+        self.revision += 1
+
+    def say(self, text: str) -> None:
+        """Say something to the agent; nothing happens while it is answering."""
+        words = text.strip()
+        if words and not self.answering:
+            self.said, self.over = words, None
+            self.care = self.care or needs_care(words)
+            self._begin(self.companion.say(words))
+
+    def happen(self, sentence: str) -> None:
+        """Let something happen, which the agent perceives; nothing happens while it is answering."""
+        what = sentence.strip()
+        if what and not self.answering:
+            event = Happening(subject="event", predicate="is", object=what[:200], description=what[:500])
+            self._begin(self.companion.happen([event]))
+
+    def end(self) -> None:
+        """End the open talk; nothing happens while the agent is answering."""
+        if not self.answering:
+            self.ending = True
+            self._begin(self.companion.end())
+
+    def close_care(self) -> None:
+        """Close the notice of where help is."""
+        self.care = False
+        self.revision += 1
+
+    def _begin(self, events: AsyncIterator[Event]) -> None:
+        self.answering, self.words, self.problem = True, "", ""
+        self.revision += 1
+        task = asyncio.get_running_loop().create_task(self._follow(events))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _follow(self, events: AsyncIterator[Event]) -> None:
+        """Show what the agent does, to the end of its digest; the next words may come before that."""
+        answered = False
+        try:
+            async for event in events:
+                if isinstance(event, Answered) and not answered:
+                    answered = True
+                    await self._settle()
+                elif isinstance(event, Speaking) and not answered:
+                    self.emotion, self.trust, self.words = event.emotion, event.trust, ""
+                elif isinstance(event, Token) and not answered:
+                    self.words += event.text
+                elif isinstance(event, TalkOver):
+                    self.over = event
+                self.revision += 1
+        except PerSimChatError as error:
+            self.problem = str(error)
+        finally:
+            if not answered:
+                await self._settle()
+        await self.load()
+
+    async def _settle(self) -> None:
+        """The answer stands among the exchanges; the next words may come."""
+        try:
+            await self.load()
+        finally:
+            self.said = self.words = ""
+            self.answering = self.ending = False
+            self.revision += 1
+
+
+class Pairs:
+    """The pairs of the world that is open, each once."""
+
+    def __init__(self) -> None:
+        self._pairs: dict[tuple[str, str], Pair] = {}
+
+    async def of(self, world: World, agent: str, person: str) -> Pair:
+        """The pair of an agent and a person.
+
+        Args:
+            world: the world that is open.
+            agent: its name, or what stands for it.
+            person: the person's name.
+
+        Raises:
+            InputError: there is no such agent, or the person's name is invalid.
+        """
+        key = (world.agent_named(agent), person_key(person))
+        if key not in self._pairs:
+            pair = Pair(await world.companion(*(key[0], person)))
+            await pair.load()
+            self._pairs.setdefault(key, pair)
+        return self._pairs[key]
+
+    async def reload(self) -> None:
+        """Read every pair again, after something was forgotten."""
+        for pair in self._pairs.values():
+            pair.over = None
+            await pair.load()
