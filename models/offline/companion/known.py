@@ -16,7 +16,7 @@ _KINDS: Final = frozenset({"bond", "now", "place_where", "companion_memory"})
 """Items that only prompts of companions have."""
 _VALUES: Final = (
     "closing", "hostile_end", "unasked", "candour", "types", "activity", "minutes", "lifestyle", "appointments",
-    "promises",
+    "promises", "may",
 )  # fmt: skip
 _STATE: Final = re.compile(r"(?P<name>.+?)(?::| is| are) (?P<state>.+)")
 _HERE: Final = re.compile(r"Also here: (?P<name>[^,]+?)(?:, (?P<does>.+?))?\.?")

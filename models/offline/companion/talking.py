@@ -11,7 +11,7 @@ from typing import Final
 from persimchat.models.offline.companion.asked import Asked, Told, answers_to, asked_in, spoken_of, told_by
 from persimchat.models.offline.companion.blocks_asked import from_blocks, from_place
 from persimchat.models.offline.companion.claims import Claim, claims_in, is_of_kin
-from persimchat.models.offline.companion.happening import focus_of, in_short
+from persimchat.models.offline.companion.happening import focus_of
 from persimchat.models.offline.companion.keeping import FILE
 from persimchat.models.offline.companion.known import Known
 from persimchat.models.offline.companion.nouns import is_beast
@@ -134,7 +134,7 @@ def _happens(talk: Talk) -> list[str]:
     """Words about an event, if nobody has spoken."""
     if not talk.known.ticked("unasked") or not talk.known.events:
         return []
-    event = in_short(focus_of(talk.known))
+    event = focus_of(talk.known).rstrip(".!?")
     return [talk.pick("happens", event=event)]
 
 

@@ -139,9 +139,9 @@ def test_leave_is_taken_and_hostile_words_get_a_cool_line() -> None:
 
 
 def test_an_event_in_place_of_words_names_object_and_state() -> None:
-    events = ["bench is idle", "Lake:Ferry stage:ticket hut:stove is smoking badly"]
+    events = ["bench is idle", "stove is smoking badly"]
     said = words("", events=events, unasked=True)
-    assert "stove is smoking badly" in said.casefold() and "Lake" not in said
+    assert "stove is smoking badly" in said.casefold() and "bench" not in said
 
 
 def test_at_little_trust_it_is_short_and_never_longer_than_asked() -> None:
