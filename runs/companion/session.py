@@ -114,7 +114,7 @@ class Companion:
         Raises:
             ModelError: a model failed.
         """
-        news = await self.world.surroundings.noted(events)
+        news = await self.world.surroundings.noted(self.agent, events)
         if news:
             async for event in self._after_all(self._events(news)):
                 yield event
