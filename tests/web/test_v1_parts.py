@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
 from starlette.datastructures import Headers
@@ -60,6 +60,7 @@ def exchange(number: int, said: str, utterance: str) -> Exchange:
 TWO = [exchange(1, "Hello.", "Good morning."), exchange(2, "Is it late?", "Late? It is early.")]
 
 
+@settings(max_examples=60)
 @given(st.fixed_dictionaries({"model": st.text(max_size=8) | JSON, "messages": MESSAGES | JSON}), st.data())
 def test_any_body_is_read_or_refused_in_a_line(body: dict[str, object], data: st.DataObject):
     names = ["stream", "stop", "seed", "n", "temperature", "max_tokens", "tool_choice", "response_format", "modalities"]
