@@ -18,7 +18,7 @@ from persimchat.app.web.v1.history import Window, compare, digest, unasked
 from persimchat.app.web.v1.people import BURST, Doorkeeper, Pace, talk_of
 from persimchat.app.web.v1.problems import NoKey, TooFast
 from persimchat.app.web.v1.tasks import is_task
-from persimchat.runs.companion.keys import KEYS, Keys, add_key, remove_keys
+from persimchat.runs.companion.keys import KEYS, Keys, add_key, remove_keys, rename_keys
 from persimchat.runs.companion.served import noted, served_at
 from persimchat.state.companion import Exchange
 from persimchat.state.errors import InputError
@@ -213,6 +213,10 @@ def test_keys_are_kept_as_hashes(tmp_path: Path):
     found = keys.find(petr)
     assert found is not None and (found.person, found.relay) == ("Petr", False)
     assert keys.find("") is keys.find("psc-guess") is None
+    rename_keys(tmp_path, "PETR", "Peter")
+    named = keys.find(petr)
+    assert named is not None and named.person == "Peter"
+    rename_keys(tmp_path, "Peter", "Petr")
     assert (remove_keys(tmp_path, "petr "), remove_keys(tmp_path, "Petr")) == (1, 0)
     assert keys.find(petr) is None and keys.find(shop) is not None
 
