@@ -198,11 +198,13 @@ class World:
         return self.now()
 
     async def has_moved_on(self, agent: str) -> bool:
-        """Whether a day has begun that an agent has not planned, or an entry of its day that it has not divided.
+        """Whether time brings an agent something: a planned event, a day to plan, an entry of its day that begins.
 
         Args:
             agent: its full name.
         """
+        if self.surroundings.is_due(self.place, agent, self.now()):
+            return True
         mind = await self.records.mind(agent)
         return mind is not None and is_behind(mind["companion"], self.place, self.place.agent(agent), self.now())
 
