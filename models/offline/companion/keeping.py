@@ -28,12 +28,14 @@ from persimchat.models.offline.leaving import took_leave
 from persimchat.models.offline.lexicon import deck
 from persimchat.models.offline.prompt import MemoryLine, Prompt
 from persimchat.models.offline.randomness import permutation
-from persimchat.models.offline.words import content_words, listed, short_name, without_markup
+from persimchat.models.offline.words import content_words, count, listed, short_name, without_markup
 
 FILE: Final = "companion/companion"
 """The file of phrases."""
 _TELLING: Final = 2
 """How much more important words are that tell a fact."""
+_GREETING: Final = 2
+"""Words of a line that is too short to talk of anything."""
 _MOST_FACTS: Final = 20
 _BY_TRUST: Final = ((2, "annoyed"), (5, "acquaintance"), (8, "friend"), (10, "close_friend"))
 _MOVES: Final = frozenset({"unknown", "known_by_name", "acquaintance", "friend", "close_friend", "annoyed"})
@@ -196,7 +198,8 @@ def _summary(prompt: Prompt, known: Known, subjects: Sequence[str], tones: Seque
 
 def _small_talk(known: Known) -> list[str]:
     """Words of the person that tell no fact."""
-    plain = [line.text for line in known.said if not claims_in(line.text) and not tone_of(line.text)]
+    told = [line.text for line in known.said if count(line.text) > _GREETING]
+    plain = [text for text in told if not claims_in(text) and not tone_of(text) and not took_leave(text)]
     return content_words(without_markup(" ".join(plain)), 5) if plain else []
 
 
