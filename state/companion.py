@@ -71,6 +71,7 @@ class Fact(BaseModel):
     importance: int = Field(ge=0, le=10)
     at: str = Field(description="when it was said, ISO time")
     talk: str = Field(description="id of the talk")
+    exchange: str = Field(default="", description="id of the exchange; empty for a statement that a person has written")
     replaced_by: str = Field(
         default="", description="id of the fact that replaces it, or dropped; empty: it is in force"
     )
