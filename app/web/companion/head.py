@@ -33,7 +33,11 @@ class Head:
                     ui.label(t("companion.trust")).classes("text-xs muted")
                     self._trust = ui.label().classes("text-sm font-semibold tabular-nums whitespace-nowrap")
                 self._trust.mark("trust")
-                with ui.element("div").props("role=meter aria-valuemin=0 aria-valuemax=10").classes("flex w-full") as self._meter:
+                with (
+                    ui.element("div")
+                    .props("role=meter aria-valuemin=0 aria-valuemax=10")
+                    .classes("flex w-full") as self._meter
+                ):
                     named(self._meter, t("companion.trust"))
                     self._bar = bar(0, "var(--ring)")
 

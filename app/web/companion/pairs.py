@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
+from typing import Final
 
 from persimchat.app.web.companion.care import needs_care
 from persimchat.runs.companion.events import Answered, Event, Speaking, TalkOver, Token
+from persimchat.runs.companion.forgetting import Forgotten, forget
 from persimchat.runs.companion.session import Companion
 from persimchat.runs.companion.world import World
 from persimchat.state.companion import CompanionMind, Exchange, Happening, Label, Tie, person_key
 from persimchat.state.errors import PerSimChatError
 from persimchat.state.expression import label_of
+
+LOADED: Final = 1_000
+"""The most exchanges of a pair that pages show, the last ones."""
 
 
 class Pair:
@@ -33,6 +38,7 @@ class Pair:
         care: whether words of the person were of self-harm or violence, and nobody has closed the notice.
         over: how the last talk ended; None while one is open.
         problem: why the last request failed; empty if it did not.
+        gone: whether the agent has forgotten the person.
         revision: changes with everything above.
     """
 
@@ -50,6 +56,7 @@ class Pair:
         self.care = False
         self.over: TalkOver | None = None
         self.problem = ""
+        self.gone = False
         self.revision = 0
         self._reading = asyncio.Lock()
         self._tasks: set[asyncio.Task[None]] = set()
@@ -58,7 +65,7 @@ class Pair:
         """Read what has been said, and what the agent knows."""
         companion, world = self.companion, self.companion.world
         async with self._reading:
-            said = await companion.exchanges()
+            said = await companion.exchanges(LOADED)
             self.tie = await world.tie(companion.agent, companion.person)
             mind = await world.mind(companion.agent) or {}
         self.exchanges = [one for one in said if not one.get("retracted")]
@@ -92,9 +99,21 @@ class Pair:
             self.ending = True
             self._begin(self.companion.end())
 
+    async def pass_time(self) -> None:
+        """Let the agent notice that time has passed, between answers: a silence, an event that was planned."""
+        if self.tie is not None and not self.answering and not self.gone:
+            await self.companion.pass_time()
+            await self.load()
+
     def close_care(self) -> None:
         """Close the notice of where help is."""
         self.care = False
+        self.revision += 1
+
+    def leave(self) -> None:
+        """Keep nothing of what was said: the agent has forgotten the person."""
+        self.exchanges, self.tie, self.over, self.gone = (), None, None, True
+        self.said = self.words = self.problem = ""
         self.revision += 1
 
     def _begin(self, events: AsyncIterator[Event]) -> None:
@@ -155,13 +174,21 @@ class Pairs:
         """
         key = (world.agent_named(agent), person_key(person))
         if key not in self._pairs:
-            pair = Pair(await world.companion(*(key[0], person)))
+            pair = Pair(await world.companion(key[0], person))
             await pair.load()
             self._pairs.setdefault(key, pair)
         return self._pairs[key]
 
-    async def reload(self) -> None:
-        """Read every pair again, after something was forgotten."""
-        for pair in self._pairs.values():
-            pair.over = None
-            await pair.load()
+    async def forget(self, world: World, agent: str, person: str) -> Forgotten:
+        """Have an agent forget a person; pages of the two say so.
+
+        Args:
+            world: the world that is open.
+            agent: its name.
+            person: the person's name.
+        """
+        forgotten = await forget(world, agent, person)
+        pair = self._pairs.pop((agent, person_key(person)), None)
+        if pair is not None:
+            pair.leave()
+        return forgotten

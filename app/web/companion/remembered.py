@@ -25,10 +25,12 @@ class Remembered:
     Args:
         pair: whose facts they are.
         outside: an element that outlives the lines; it owns the dialogs.
+        forget: has the agent forget the person.
     """
 
-    def __init__(self, pair: Pair, outside: ui.element) -> None:
+    def __init__(self, pair: Pair, outside: ui.element, forget: Callable[[], Awaitable[None]]) -> None:
         self._pair = pair
+        self._forget = forget
         self._outside = outside
         self._drawn: Tie | None = None
         self._person = one_line(pair.companion.person)
@@ -61,7 +63,8 @@ class Remembered:
             for fact in reversed(current):
                 self._fact(fact)
         if old:
-            with self._old, ui.expansion(t("companion.replaced", n=len(old))).props("dense").classes("bare w-full"):
+            with self._old, ui.expansion(t("companion.replaced", n=len(old))) as fold:
+                fold.props("dense").classes("bare w-full")
                 with ui.element("ul").classes("plain w-full flex flex-col gap-2 pt-1"):
                     for fact in reversed(old):
                         self._fact(fact)
@@ -75,7 +78,10 @@ class Remembered:
                     ui.label(t("companion.last_met", when=moment(tie.last_met))).classes("text-xs muted")
 
     def _fact(self, fact: Fact) -> None:
-        with ui.element("li").classes("fact" if fact.in_force else "fact replaced"), ui.column().classes("w-full gap-0"):
+        with (
+            ui.element("li").classes("fact" if fact.in_force else "fact replaced"),
+            ui.column().classes("w-full gap-0"),
+        ):
             with ui.row().classes("w-full items-start gap-1 no-wrap"):
                 words = ui.label(clean(fact.statement)).classes("text-sm words grow min-w-0")
                 if not fact.in_force:
@@ -168,10 +174,6 @@ class Remembered:
             return person_key(str(typed or "")) == person_key(self._pair.companion.person)
         except PerSimChatError:
             return False
-
-    async def _forget(self) -> None:
-        await self._pair.forget()
-        ui.notify(t("companion.forgotten", agent=self._agent), type="positive")
 
 
 def _act(icon: str, name: str, what: str, on_click: Callable[[], Awaitable[None]]) -> ui.button:

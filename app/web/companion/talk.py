@@ -152,7 +152,10 @@ class Composer:
     def __init__(self, pair: Pair) -> None:
         self._pair = pair
         agent = one_line(pair.companion.agent)
-        with ui.column().classes("composer bar w-full gap-2 px-4 py-3"), ui.column().classes("w-full max-w-3xl mx-auto"):
+        with (
+            ui.column().classes("composer bar w-full gap-2 px-4 py-3"),
+            ui.column().classes("w-full max-w-3xl mx-auto"),
+        ):
             self._problem = ui.label().classes("text-sm text-negative words w-full").props("role=alert")
             self._care()
             with ui.row().classes("w-full items-end gap-2 no-wrap"):
@@ -180,7 +183,9 @@ class Composer:
             ui.icon("support", size="20px").props("aria-hidden=true")
             with ui.column().classes("gap-1 grow min-w-0").props("role=status"):
                 ui.label(t("companion.care")).classes("text-sm break-words")
-                ui.link("findahelpline.com", _HELP, new_tab=True).classes("text-sm text-inherit underline self-start").props("rel='noopener noreferrer'")
+                ui.link(_HELP.partition("://")[2], _HELP, new_tab=True).classes(
+                    "text-sm text-inherit underline self-start"
+                ).props("rel='noopener noreferrer'")
             icon_button("close", t("common.close"), self._pair.close_care)
         self._care_row.mark("care")
 
