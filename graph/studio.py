@@ -11,6 +11,7 @@ from typing import Any, Final
 from langgraph.graph.state import CompiledStateGraph
 
 from persimchat.graph.baselines import graph_for
+from persimchat.graph.companion.companion import COMPANION, studio_graph
 from persimchat.graph.context import PRESET, context_of
 from persimchat.state.settings import Settings
 
@@ -20,6 +21,7 @@ PRESETS: Final[dict[str, dict[str, Any]]] = {
     "discussion": {"mode": "discussion"},
     "debate": {"mode": "debate"},
     "story": {"mode": "story"},
+    "companion": COMPANION,
     "single_agent": {"mode": "discussion", "baseline": "single_agent"},
     "group_chat": {"mode": "discussion", "baseline": "group_chat"},
     "mad": {"mode": "debate", "baseline": "mad"},
@@ -36,13 +38,15 @@ def named(name: str) -> Graph:
         name: one of `PRESETS`.
     """
     preset = PRESETS[name]
-    graph = graph_for(Settings(**preset)).with_config(configurable={PRESET: preset})
+    made = studio_graph() if name == "companion" else graph_for(Settings(**preset))
+    graph = made.with_config(configurable={PRESET: preset})
     return graph.copy({"name": name, "context_schema": context_of(name, preset)})
 
 
 discussion = named("discussion")
 debate = named("debate")
 story = named("story")
+companion = named("companion")
 single_agent = named("single_agent")
 group_chat = named("group_chat")
 mad = named("mad")

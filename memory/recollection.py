@@ -109,6 +109,7 @@ async def recall(
         stm=stm_vector if settings.stm_retrieval else None,
         emotion=[emotion[name] for name in EMOTIONS] if settings.emotional_retrieval else None,
         turn=turn,
+        decay=settings.companion.recency_decay,
     )
     candidates = mirror.candidates(alive)
     needed = {*alive, *(whole["id"] for whole in unsaved), *([stm_memory.id] if stm_memory else [])}

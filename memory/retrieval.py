@@ -20,7 +20,7 @@ from persimchat.state.mind import Recalled
 from persimchat.state.settings import RetrievalWeights
 
 RECENCY_DECAY: Final = 0.995
-"""Recency is this to the power of the number of turns since a memory was last recalled."""
+"""Recency is this to the power of the number of turns since a memory was last recalled; companions may have another."""
 RECALLED_PER_FOCAL_POINT: Final = 30
 
 COMPONENTS: Final = ("recency", "importance", "relevance", "emotional", "stm_relevance")
@@ -60,12 +60,14 @@ class Cue:
         stm: embedding of the memory in short-term memory, shape (d,); None if there is none or it is switched off.
         emotion: emotional state now, shape (6,); None if emotional retrieval is switched off.
         turn: number of utterances so far.
+        decay: recency is this to the power of the turns since the last access.
     """
 
     focal_points: Vectors
     stm: Vectors | None
     emotion: Sequence[float] | None
     turn: int
+    decay: float = RECENCY_DECAY
 
 
 def cosines(queries: NDArray[np.floating], vectors: NDArray[np.floating]) -> Floats:
@@ -91,11 +93,11 @@ def cosines(queries: NDArray[np.floating], vectors: NDArray[np.floating]) -> Flo
     return np.clip(result.round(_DECIMALS), -1.0, 1.0)
 
 
-def recency(last_access: NDArray[np.int64], turn: int) -> Floats:
-    """0.995 to the power of the turns since the last access, shape (n,), each above 0 and at most 1."""
+def recency(last_access: NDArray[np.int64], turn: int, decay: float = RECENCY_DECAY) -> Floats:
+    """The decay to the power of the turns since the last access, shape (n,), each 0 to 1."""
     ages, where = np.unique(turn - last_access, return_inverse=True)
     # One power per distinct age: equal ages must give equal numbers, to the last bit.
-    powers: Floats = np.power(RECENCY_DECAY, ages.astype(np.float64))[where]
+    powers: Floats = np.power(decay, ages.astype(np.float64))[where]
     return powers
 
 
@@ -113,7 +115,7 @@ def components(candidates: Candidates, cue: Cue, weights: RetrievalWeights) -> d
     queries = cue.focal_points if cue.stm is None else np.vstack([cue.focal_points, cue.stm])
     near = cosines(queries, candidates.vectors)
     raw = {
-        "recency": recency(candidates.last_access, cue.turn),
+        "recency": recency(candidates.last_access, cue.turn, cue.decay),
         "importance": candidates.importance,
         "relevance": near[:f],
     }

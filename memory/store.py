@@ -147,6 +147,15 @@ class MemoryStore:
         with self._failures():
             return sorted(str((c.metadata or {})["agent"]) for c in self._of(simulation))
 
+    def ids(self, simulation: str, agent: str) -> list[str]:
+        """The ids of all memories of an agent that are kept here, alive or not, sorted."""
+        with self._failures(agent):
+            try:
+                found = self._client.get_collection(collection_name(simulation, agent), embedding_function=None)
+            except NotFoundError:
+                return []
+            return sorted(found.get(include=[])["ids"])
+
     def count(self, simulation: str, agent: str) -> int:
         """How many memories of an agent are kept here, alive or not."""
         with self._failures(agent):

@@ -19,7 +19,7 @@ from persimchat.nodes.context import persona_of
 from persimchat.nodes.perception import as_heard
 from persimchat.prompts import consolidation_blocks as blocks
 from persimchat.prompts.blocks import basic_information
-from persimchat.state.companion import Talk, Tie
+from persimchat.state.companion import STRANGER, Talk, Tie
 from persimchat.state.companion_judgement import TalkDigest
 from persimchat.state.emotion import EMOTIONS
 from persimchat.state.errors import PromptTooLong
@@ -36,8 +36,6 @@ _LETTERS: Final = 40_000
 """Characters in one question, about 10,000 tokens."""
 _SUMMARIES, _PROMISES, _KEYWORDS = 3, 10, 8
 """How many summaries of talks, promises and keywords are kept."""
-STRANGER: Final = "the stranger"
-"""Who a person is until introduced."""
 
 
 @dataclass(frozen=True)
@@ -48,6 +46,7 @@ class Consolidated:
         tie: without the talk, with its summary and its facts.
         memories: new ones: the talk, then the facts in force.
         gone: ids of facts that are no longer in force; their memories are not recalled any more.
+        summary: of the talk; empty if nothing was said in it.
         facts: the statements that are new.
         calls: what was asked, for accounting.
     """
@@ -55,6 +54,7 @@ class Consolidated:
     tie: Tie
     memories: list[Memory] = field(default_factory=list)
     gone: list[str] = field(default_factory=list)
+    summary: str = ""
     facts: list[str] = field(default_factory=list)
     calls: list[Call] = field(default_factory=list)
 
@@ -99,7 +99,7 @@ async def consolidate(
         number += 1
         shown = result.tie.in_force
         try:
-            found, call = await _asked(mind, result.tie, part, settings, tick, _name_of(talk, number))
+            found, call = await _asked(mind, result.tie, talk, part, settings, tick, number)
         except PromptTooLong:
             if len(part) > 1:
                 middle = len(part) // 2
@@ -154,13 +154,8 @@ def _parts(lines: Sequence[Line]) -> Iterator[list[Line]]:
         yield part
 
 
-def _name_of(talk: Talk, number: int) -> str:
-    """What distinguishes the question from others of the same tick."""
-    return talk.id if number == 1 else f"{talk.id}:{number}"
-
-
 async def _asked(
-    mind: Mind, tie: Tie, part: Sequence[Line], settings: Settings, tick: int, name: str
+    mind: Mind, tie: Tie, talk: Talk, part: Sequence[Line], settings: Settings, tick: int, number: int
 ) -> tuple[TalkDigest | None, Call]:
     person = _shown(tie)
     answer = await appraise(
@@ -170,10 +165,10 @@ async def _asked(
         agent=mind["name"],
         module="consolidation",
         turn=tick,
-        part=name,
+        part=talk.id if number == 1 else f"{talk.id}:{number}",
         basic_information=basic_information(persona_of(mind)),
         relationships=blocks.tie(tie, person),
-        known=blocks.known(tie.in_force),
+        known=blocks.known(tie.in_force, person, talk.last),
         transcript=blocks.transcript(part, mind["name"], person),
         me=mind["name"],
         person=person,
@@ -251,4 +246,4 @@ def _closed(result: Consolidated, talk: Talk, told: Sequence[TalkDigest], origin
         "summary": "\n".join([*tie.summary.splitlines(), *([summary] if summary else [])][-_SUMMARIES:]),
     }
     facts = [memory.theme for memory in memories if memory.kind == "fact"]
-    return replace(result, tie=tie.model_copy(update=over), memories=memories, facts=facts)
+    return replace(result, tie=tie.model_copy(update=over), memories=memories, summary=summary, facts=facts)

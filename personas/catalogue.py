@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from persimchat.personas.files import is_path, load_persona
+from persimchat.personas.fragments import file_within
 from persimchat.personas.names import nearest
 from persimchat.state.errors import InputError
 from persimchat.state.names import matching
@@ -62,7 +63,7 @@ def find_persona(name_or_path: str, base: Path | None = None, *, where: str = ""
     wanted = name_or_path.strip()
     if is_path(wanted):
         path = (base or Path()) / wanted
-        if where and not path.is_file():
+        if where and file_within(wanted, base or Path(), None) is None:
             raise InputError(f"there is no persona file {str(path)!r}", where=where, remedy="Check the path.")
         return load_persona(path)
     by_name = {persona.name: persona for persona in shipped()}

@@ -24,26 +24,28 @@ def is_path(name_or_path: str) -> bool:
     return wanted.lower().endswith(SUFFIXES) or "/" in wanted or "\\" in wanted
 
 
-def load_persona(path: Path | str) -> Persona:
+def load_persona(path: Path | str, *, within: Path | None = None) -> Persona:
     """Read one persona.
 
     Args:
         path: a YAML or JSON file with the fields of `Persona`, and optionally `include`, a list of fragments.
+        within: the folder below which files of fragments must lie; anywhere where it is None.
 
     Raises:
         InputError: the file, or a fragment that it includes, is invalid.
     """
     path = Path(path)
-    return persona_in(read_document(path), (), path.parent)
+    return persona_in(read_document(path), (), path.parent, within)
 
 
-def persona_in(document: Document, at: Location, base: Path) -> Persona:
+def persona_in(document: Document, at: Location, base: Path, within: Path | None = None) -> Persona:
     """The persona that a part of a document describes.
 
     Args:
         document: the file, or the data given in code.
         at: the place of the persona's mapping; () for the whole document.
         base: the folder from which paths of fragments count.
+        within: the folder below which files of fragments must lie; anywhere where it is None.
 
     Raises:
         InputError: the data are not a valid persona.
@@ -54,7 +56,7 @@ def persona_in(document: Document, at: Location, base: Path) -> Persona:
     if not isinstance(data, Mapping):
         raise InputError("a persona is a mapping", where=document.where(at), remedy="Write lines 'field: value'.")
     refuse_unknown(document, at, data, [*valid_fields(Persona), "include"])
-    merged = merged_with_fragments(document, at, data, base)
+    merged = merged_with_fragments(document, at, data, base, within)
     try:
         return Persona.model_validate(merged)
     except ValidationError as error:

@@ -38,7 +38,9 @@ class Fragment(BaseModel):
     memories: Memories = Field(default_factory=list, description="what these people remember")
 
 
-def merged_with_fragments(document: Document, at: Location, data: Mapping[str, Any], base: Path) -> dict[str, Any]:
+def merged_with_fragments(
+    document: Document, at: Location, data: Mapping[str, Any], base: Path, within: Path | None = None
+) -> dict[str, Any]:
     """A persona's data with those of the fragments that it includes, `include` itself left out.
 
     Args:
@@ -46,15 +48,21 @@ def merged_with_fragments(document: Document, at: Location, data: Mapping[str, A
         at: where in the document.
         data: the persona's own data; they override the fragments'.
         base: the folder from which paths of fragments count.
+        within: the folder below which files of fragments must lie; anywhere where it is None.
 
     Raises:
         InputError: a fragment is missing, invalid, or includes itself.
     """
-    return _merged(document, at, data, base, ())
+    return _merged(document, at, data, base, within, ())
 
 
 def _merged(
-    document: Document, at: Location, data: Mapping[str, Any], base: Path, chain: tuple[Path, ...]
+    document: Document,
+    at: Location,
+    data: Mapping[str, Any],
+    base: Path,
+    within: Path | None,
+    chain: tuple[Path, ...],
 ) -> dict[str, Any]:
     merged = {key: value for key, value in data.items() if key != "include"}
     included = data.get("include") or []
@@ -63,33 +71,49 @@ def _merged(
     if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
         raise InputError("include is not a list of names", where=place, remedy="Write include: [name, other-name].")
     for name in names:
-        path = _path(name, base, place)
+        path = _path(name, base, within, place)
         if path in chain:
             loop = " → ".join(p.name for p in (*chain[chain.index(path) :], path))
             raise InputError(f"fragments include each other in a circle: {loop}", where=place, remedy="Break it.")
-        merged = _joined(merged, _fragment(path, (*chain, path)))
+        merged = _joined(merged, _fragment(path, within, (*chain, path)))
     return merged
 
 
-def _fragment(path: Path, chain: tuple[Path, ...]) -> dict[str, Any]:
+def _fragment(path: Path, within: Path | None, chain: tuple[Path, ...]) -> dict[str, Any]:
     document = read_document(path)
     try:
         fragment = Fragment.model_validate(document.data)
     except ValidationError as error:
         raise input_error(error, Fragment, document) from None
     given = fragment.model_dump(exclude_unset=True)
-    return _merged(document, (), given, path.parent, chain)
+    return _merged(document, (), given, path.parent, within, chain)
 
 
-def _path(name: str, base: Path, place: str) -> Path:
+def file_within(name: str, base: Path, within: Path | None) -> Path | None:
+    """The file that a relative path means; None if there is none, or if it does not lie below a folder.
+
+    Args:
+        name: the path.
+        base: the folder from which it counts.
+        within: the folder below which the file must lie, links followed; anywhere where it is None.
+    """
+    try:
+        path = (base / name).resolve()
+        outside = within is not None and not path.is_relative_to(within.resolve())
+        return None if outside or not path.is_file() else path
+    except (OSError, ValueError, RuntimeError):  # a name too long, a null character, links in a circle
+        return None
+
+
+def _path(name: str, base: Path, within: Path | None, place: str) -> Path:
     """The file of a fragment: a shipped one by its name, else a path from the including file's folder."""
     shipped = {p.stem: p for p in sorted(SHIPPED_FRAGMENTS.glob("*.yaml"))}
     key = name.strip().replace("-", "_")
     if key in shipped:
         return shipped[key].resolve()
-    path = base / name
-    if path.is_file():
-        return path.resolve()
+    path = file_within(name, base, within)
+    if path is not None:
+        return path
     raise InputError(f"there is no fragment {name!r}", where=place, remedy=suggestion(key, shipped))
 
 

@@ -5,19 +5,27 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from persimchat.prompts.blocks import LONGEST_UTTERANCE, Block, Item
+from persimchat.state.clock import ago
 from persimchat.state.companion import Fact, Tie
 from persimchat.state.facts import Line
 from persimchat.state.plain_text import shortened
 
 
-def known(facts: Sequence[Fact]) -> Block:
-    """What the agent knows of the person: one item per fact, numbered from 1."""
+def known(facts: Sequence[Fact], person: str, at: str) -> Block:
+    """What the agent knows of the person before the talk: one item per fact, numbered from 1.
+
+    Args:
+        facts: in force, in order of arrival.
+        person: the person, as the agent knows them.
+        at: now, ISO time.
+    """
     return Block(
         "known",
         tuple(
             Item(
                 "fact",
-                {"number": number, "about": fact.about, "subject": fact.subject, "statement": fact.statement},
+                {key: getattr(fact, key) for key in ("about", "subject", "statement", "quote")}
+                | {"number": number, "when": ago(fact.at, at), "source": person},
                 prunable=False,
             )
             for number, fact in enumerate(facts, start=1)

@@ -20,6 +20,8 @@ from persimchat.state.plain_text import clean
 
 LONGEST_PERSON: Final = 80
 """The most characters of a person's name."""
+STRANGER: Final = "the stranger"
+"""Stands for the name of a person who has not been introduced."""
 DIGESTED: Final = 64
 """How many exchanges a mind remembers as digested, so that none is digested twice."""
 LINES: Final = 48

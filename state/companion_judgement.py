@@ -5,9 +5,10 @@ As in state/judgement.py, models read docstrings and descriptions as part of the
 
 from __future__ import annotations
 
+import re
 from typing import Annotated, Literal
 
-from pydantic import Field, StringConstraints
+from pydantic import AfterValidator, Field, StringConstraints
 
 from persimchat.state.companion import About
 from persimchat.state.emotion import Level
@@ -15,7 +16,15 @@ from persimchat.state.judgement import Judgement, Keyword, Reason, Sentence, cut
 
 _Quote = Annotated[str, StringConstraints(strip_whitespace=True, max_length=200), cut_to(200)]
 _Subject = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=80), cut_to(80)]
-_Clock = Annotated[str, StringConstraints(strip_whitespace=True, pattern=r"^([01]?\d|2[0-3]):[0-5]\d$")]
+
+
+def _a_time(value: str) -> str:
+    if not re.fullmatch(r"([01]?\d|2[0-3]):[0-5]\d", value):
+        raise ValueError(f"{value!r} is no time of day; write it as 07:30")
+    return value
+
+
+_Clock = Annotated[str, StringConstraints(strip_whitespace=True, max_length=5), AfterValidator(_a_time)]
 
 
 class RatedEvent(Judgement):
@@ -64,7 +73,7 @@ class DayPlan(Judgement):
 class Chunk(Judgement):
     """A part of an entry of the day plan."""
 
-    minutes: Annotated[int, Field(ge=15, le=960, multiple_of=15)] = Field(description="15, 30, 45, …")
+    minutes: Annotated[int, Field(ge=15, le=960)] = Field(description="15, 30, 45, …")
     activity: Sentence = Field(description="what the persona does, a few words")
 
 

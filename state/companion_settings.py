@@ -54,6 +54,13 @@ class CompanionSettings(BaseModel):
         description="whether the judgements of the person's words begin with the first word of the answer (on), or "
         "after its last one (off); auto: on, unless only one request may run at a time",
     )
+    recency_decay: Annotated[float, _Number] = Field(
+        default=0.995,
+        gt=0,
+        le=1,
+        allow_inf_nan=False,
+        description="recency is this to the power of the ticks since a memory was last recalled",
+    )
     paper_retrieval: bool = Field(
         default=False, description="recall by recency, importance and relevance alone, as in the paper"
     )

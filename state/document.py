@@ -84,17 +84,34 @@ def parse_value(text: str) -> Any:
         raise ValueError(error.what) from None
 
 
-def read_document(path: Path) -> Document:
+def read_document(path: Path, most: int = MAX_BYTES) -> Document:
     """Read a YAML or JSON file (JSON if its name ends in .json) that holds one mapping.
+
+    Args:
+        path: the file.
+        most: the most bytes that it may have.
 
     Raises:
         InputError: the file cannot be read, is too large, not UTF-8, not well-formed, empty, or not a mapping; the
             error names file, line and column.
     """
-    text, source = read_text(path), str(path)
+    return document_in(read_text(path, most), str(path), json=path.suffix.lower() == ".json")
+
+
+def document_in(text: str, source: str, *, json: bool = False) -> Document:
+    """The document that a text of YAML or JSON holds.
+
+    Args:
+        text: with one mapping.
+        source: how errors name it.
+        json: whether it is JSON.
+
+    Raises:
+        InputError: the text is not well-formed, empty, or not a mapping.
+    """
     if not text.strip():
         raise InputError("the file is empty", where=source, remedy="Write at least one line 'field: value'.")
-    data, lines = _parse_json(text, source) if path.suffix.lower() == ".json" else _parse_yaml(text, source)
+    data, lines = _parse_json(text, source) if json else _parse_yaml(text, source)
     if data is None:
         raise InputError("the file holds nothing", where=source, remedy="Write at least one line 'field: value'.")
     if not isinstance(data, dict):
@@ -130,13 +147,17 @@ def read_bytes(path: Path, most: int) -> bytes:
     return raw
 
 
-def read_text(path: Path) -> str:
-    """The text of a file of at most `MAX_BYTES` in UTF-8.
+def read_text(path: Path, most: int = MAX_BYTES) -> str:
+    """The text of a file in UTF-8.
+
+    Args:
+        path: the file.
+        most: the most bytes that it may have.
 
     Raises:
         InputError: the file does not exist, is not a file, is too large, cannot be read, or is not UTF-8.
     """
-    raw = read_bytes(path, MAX_BYTES)
+    raw = read_bytes(path, most)
     try:
         return raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:

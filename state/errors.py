@@ -165,6 +165,26 @@ class BudgetExhausted(PerSimChatError):
         super().__init__(f"The budget of {_figure(limit)} {unit} is used up: {_figure(spent)} were {rest}.")
 
 
+class DayBudgetExhausted(PerSimChatError):
+    """A world's requests of one day are used up, so the next one was not made.
+
+    Args:
+        limit: requests that the setting `companion.calls_a_day` allows.
+        until: when the day ends, ISO local time.
+        where: the world.
+    """
+
+    exit_code = 3
+
+    def __init__(self, limit: int, until: str, *, where: str = "") -> None:
+        self.limit, self.until = limit, until
+        super().__init__(
+            f"the {limit:,} requests to models that this world may make in a day are used up until {until}",
+            where=where,
+            remedy="Wait until then, or allow more with --set companion.calls_a_day=N.",
+        )
+
+
 def _figure(value: float) -> str:
     """A number as text: whole numbers without decimals, others to six digits."""
     return f"{int(value):,}" if value == int(value) else f"{value:,.6g}"

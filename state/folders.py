@@ -9,3 +9,5 @@ CONVERSATIONS: Final = Path("conversations")
 """Runs."""
 RESULTS: Final = Path("results")
 """Experiments, each in a folder of its own."""
+WORLDS: Final = Path("worlds")
+"""Worlds of companions, each in a folder of its own."""

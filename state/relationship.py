@@ -43,6 +43,19 @@ ONE_SIDED: Final = frozenset({"admirer", "annoyed", "betrayed"})
 """Types that describe the feelings of one side; two participants may have one in each direction."""
 
 
+def known_type(value: object) -> str:
+    """A validator that returns a relationship type in its own spelling: "mentor_mentee" for "Mentee, mentor".
+
+    Raises:
+        ValueError: there is no such type; the nearest is suggested.
+    """
+    words = re.findall(r"[^\W_]+", str(value).casefold())
+    key = next((known for known in RELATIONSHIP_TYPES if sorted(known.split("_")) == sorted(words)), "_".join(words))
+    if key not in RELATIONSHIP_TYPES:
+        raise ValueError(f"unknown relationship type {value!r}. {suggestion(key, RELATIONSHIP_TYPES)}")
+    return key
+
+
 class Relationship(BaseModel):
     """How two participants stand to each other.
 
@@ -59,13 +72,7 @@ class Relationship(BaseModel):
     @field_validator("type", mode="before")
     @classmethod
     def _known(cls, value: object) -> object:
-        words = re.findall(r"[^\W_]+", str(value).casefold())
-        key = next(
-            (known for known in RELATIONSHIP_TYPES if sorted(known.split("_")) == sorted(words)), "_".join(words)
-        )
-        if key not in RELATIONSHIP_TYPES:
-            raise ValueError(f"unknown relationship type {value!r}. {suggestion(key, RELATIONSHIP_TYPES)}")
-        return key
+        return known_type(value)
 
     def seen_by(self, name: str) -> dict[str, str] | None:
         """The relationship from the view of `name` (`to`, `type`, `side`, `note`), or None if it is between others."""

@@ -34,6 +34,7 @@ async def answer(state: CompanionState, settings: Settings) -> dict[str, Any]:
     records = Records(settings.companion.world)
     place = await place_in(records)
     agent = agent_of(place, settings.companion.agent)
+    settings = agent.recall.settings(settings)
     person, _ = await records.person(settings.companion.person)
     mind, tie = await records.mind(agent.name), await records.tie(agent.name, person)
     occurrence = state["occurrence"]

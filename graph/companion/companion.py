@@ -5,7 +5,7 @@ The words to a message are two supersteps deep and one request. This module is w
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
@@ -20,6 +20,9 @@ from persimchat.graph.companion.digesting import digest
 from persimchat.graph.context import Context
 from persimchat.graph.node import TRANSIENT, module_node, route
 from persimchat.state.companion_state import CompanionInput, CompanionOutput, CompanionState
+
+COMPANION: Final[dict[str, Any]] = {"cognition": "lean", "ltm_capacity": 2_000}
+"""The settings of companions that differ from those of conversations."""
 
 
 def companion_graph(

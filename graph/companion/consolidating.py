@@ -38,6 +38,7 @@ async def look_back(state: CompanionState, settings: Settings) -> dict[str, Any]
     records = Records(settings.companion.world)
     place = await place_in(records)
     agent = agent_of(place, settings.companion.agent)
+    settings = agent.recall.settings(settings)
     person, _ = await records.person(settings.companion.person)
     done: list[dict[str, Any]] = []
     async with lock_of(records.world, agent.name):
@@ -64,7 +65,7 @@ async def look_back(state: CompanionState, settings: Settings) -> dict[str, Any]
                     exchange="", at=talk.last, tick=tick,
                 )  # fmt: skip
                 mind = await _thought(mind, step, settings, long=talk.exchanges >= LONG_TALK)
-                done.append({"talk": talk.id, "summary": tie.summary, "trust": tie.trust, "facts": found.facts})
+                done.append({"talk": talk.id, "summary": found.summary, "trust": tie.trust, "facts": found.facts})
             await records.keep(agent.name, mind=mind, tie=tie)
     removed = [RemoveMessage(id=one) for one in gone(state.get("messages", []), tie)] if tie else []
     return {"consolidated": done, **({"messages": removed} if removed else {})}

@@ -101,6 +101,7 @@ async def digest(state: CompanionState, settings: Settings) -> dict[str, Any]:
     records = Records(settings.companion.world)
     place = await place_in(records)
     agent = agent_of(place, settings.companion.agent)
+    settings = agent.recall.settings(settings)
     person, _ = await records.person(settings.companion.person)
     digestion, left, done = Digestion(place, agent, settings), list(state.get("pending", [])), list[Exchange]()
     undo = state.get("undo")

@@ -156,7 +156,7 @@ async def new_mind(place: Place, agent: Agent, settings: Settings, at: str) -> M
         "name": agent.name,
         "persona": {key: value for key, value in persona.model_dump().items() if key != "memories"},
         "goals": list(persona.social_goals),
-        "emotion": agent.first_emotion().model_dump(),
+        "emotion": agent.emotion.model_dump(),
         "stm": None,
         "alive": {memory.id: 0 for memory in every},
         "pinned": [memory.id for memory in first],
@@ -192,6 +192,7 @@ def new_tie(place: Place, agent: Agent, person: str, name: str, at: str) -> Tie:
         introduced=known.introduced,
         trust=start,
         type=own.type,
+        side=own.side,
         note=own.note,
         first_met=at,
     )

@@ -10,13 +10,11 @@ from langchain_core.messages import AIMessage, AnyMessage, HumanMessage
 from persimchat.graph.companion.lines import shown, utterance
 from persimchat.nodes.companion_view import view
 from persimchat.prompts.companion_blocks import facts_within
-from persimchat.state.companion import CompanionSituation, Occurrence, Talk, Tie
+from persimchat.state.companion import STRANGER, CompanionSituation, Occurrence, Talk, Tie
 from persimchat.state.mind import Mind, Situation, Step, in_step
 from persimchat.state.place import Agent, Place
 from persimchat.state.settings import Settings
 
-STRANGER: Final = "the stranger"
-"""Stands for the name of a person who has not been introduced."""
 LONGEST_INSTRUCTIONS: Final = 4_000
 
 

@@ -13,19 +13,17 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
 
-import yaml
-
 from persimchat.state.errors import InputError
 from persimchat.state.normalise import without_marks
 from persimchat.state.persona import Persona
 from persimchat.state.plain_text import one_line
+from persimchat.state.yaml_text import Dumper, yaml_text
 
 NOT_REAL: Final = "Invented by a program: this is no real person, and no evidence of what real people are like."
 
 GENERATED: Final = Path("generated")
 """The default folder in which each group gets its own folder, relative to the working directory."""
 
-_WIDTH: Final = 120
 _LONGEST_SLUG: Final = 60
 _WHOLE: Final = re.compile(r"0|[1-9]\d{0,8}")
 
@@ -34,24 +32,12 @@ class _Folded(str):
     """Text that is written as a folded paragraph."""
 
 
-class _Dumper(yaml.SafeDumper):
-    """Indents lists under their key, as in handwritten YAML."""
-
-    def increase_indent(self, flow: bool = False, indentless: bool = False) -> None:
-        """Indent also the items of a list."""
-        super().increase_indent(flow, False)
+class _Dumper(Dumper):
+    """Writes also `_Folded`."""
 
 
 _Dumper.add_representer(
     _Folded, lambda dumper, text: dumper.represent_scalar("tag:yaml.org,2002:str", str(text), style=">")
-)
-
-
-# YAML 1.1 in Python takes 1e3 for text and our reader for a number, so it is quoted.
-_Dumper.add_implicit_resolver(
-    "tag:yaml.org,2002:float",
-    re.compile(r"^[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)[eE][-+]?[0-9]+$"),
-    list("-+.0123456789"),
 )
 
 
@@ -68,7 +54,7 @@ def persona_text(persona: Persona, notes: Sequence[str] = ()) -> str:
     if persona.characteristics:
         data["characteristics"] = {key: _number(value) for key, value in persona.characteristics.items()}
     head = "".join(f"# {one_line(note)}\n" for note in notes)
-    return head + yaml.dump(data, Dumper=_Dumper, allow_unicode=True, sort_keys=False, width=_WIDTH)
+    return head + yaml_text(data, _Dumper)
 
 
 def new_folder_name(about: str) -> Path:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from base64 import b64decode
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any, BinaryIO, Final
@@ -42,13 +42,14 @@ class CallsFile:
 
     Args:
         folder: the folder of the run.
+        beside: gives what a line of calls.jsonl says besides the request; readers of requests ignore it.
 
     Raises:
         MachineError: calls.jsonl cannot be written.
     """
 
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
+    def __init__(self, folder: Path, beside: Callable[[], Mapping[str, Any]] = dict) -> None:
+        self._folder, self._beside = folder, beside
         self._files: dict[str, BinaryIO] = {}
         self._closed = False
         self._mended = False
@@ -73,7 +74,7 @@ class CallsFile:
         Raises:
             MachineError: it cannot be written.
         """
-        self._line(CALLS, row.line())
+        self._line(CALLS, {**row.line(), **self._beside()})
 
     def embedding(self, text: str, vector: str) -> None:
         """Write one embedded text; the first one makes the file.

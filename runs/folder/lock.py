@@ -24,11 +24,12 @@ _PATIENCE_S: Final = 0.5
 
 
 @contextmanager
-def held(folder: Path) -> Iterator[None]:
+def held(folder: Path, what: str = "run") -> Iterator[None]:
     """Hold the lock of a run while the body runs.
 
     Args:
         folder: the run's.
+        what: what the folder holds, for errors.
 
     Raises:
         InputError: another process, or another task of this one, holds it; or the folder cannot be written.
@@ -37,10 +38,10 @@ def held(folder: Path) -> Iterator[None]:
     try:
         lock.acquire(timeout=_PATIENCE_S, poll_interval=0.02)
     except Timeout:
-        raise _busy(folder) from None
+        raise _busy(folder, what) from None
     except OSError as error:
         raise InputError(
-            f"the run cannot be locked: {error.strerror}", where=str(folder), remedy="Check the folder's permissions."
+            f"the {what} cannot be locked: {error.strerror}", where=str(folder), remedy="Check the folder's permissions."
         ) from error
     note = folder / PID
     try:
@@ -88,11 +89,13 @@ def _lock(folder: Path) -> FileLock:
     return FileLock(folder / LOCK, thread_local=False)
 
 
-def _busy(folder: Path) -> InputError:
+def _busy(folder: Path, what: str = "run") -> InputError:
     pid = _noted(folder)
     who = "another process" if pid is None else "this process" if pid == os.getpid() else f"process {pid}"
     return InputError(
-        f"the run is being worked on by {who}", where=str(folder), remedy="Wait until it has ended, or stop it there."
+        f"the {what} is being worked on by {who}",
+        where=str(folder),
+        remedy="Wait until it has ended, or stop it there.",
     )
 
 

@@ -223,4 +223,4 @@ def test_a_number_out_of_its_range_is_put_right_inside_a_part() -> None:
 def test_only_known_ways_are_taken() -> None:
     with pytest.raises(InputError, match="cognition"):
         persimchat.simulate("Tea?", participants=2, max_messages=1, cognition="fast")
-    assert set(PARTS) == {"perception", "focal_points", "emotion", "need_to_talk", "action", "openness"}
+    assert set(PARTS) == {"perception", "focal_points", "emotion", "need_to_talk", "action", "openness", "trust"}

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from rooms import ROOMS
 
-AREAS = ("shared", "minds", "insights", "personas", "setup", "chat", "story", "past", "experiments", "api")
+AREAS = ("shared", "minds", "insights", "personas", "setup", "chat", "story", "past", "experiments", "api", "v1")
 """The areas of the page. Modules beside them serve all areas and stand left of them, but for those that join them."""
 JOINING = ("pages", "serving")
 PARTS = {

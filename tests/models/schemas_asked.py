@@ -7,7 +7,7 @@ from pydantic import BaseModel
 from persimchat.nodes.selector import selection_schema
 from persimchat.personas.conversion.reading import ReadPeople
 from persimchat.personas.generation.generation import CHARACTERISTICS, answer_schema
-from persimchat.state import assessment, judgement, story_judgement
+from persimchat.state import assessment, companion_judgement, judgement, story_judgement
 from persimchat.state.answer_format import AnswerFormat
 from persimchat.state.answering import answering_schema
 from persimchat.state.decision import decision_schema
@@ -45,6 +45,12 @@ def asked() -> dict[str, type[BaseModel]]:
             judgement.Plan,
             judgement.Score,
             judgement.Inconsistency,
+            judgement.TrustChange,
+            companion_judgement.RatedEvents,
+            companion_judgement.Reaction,
+            companion_judgement.DayPlan,
+            companion_judgement.Chunks,
+            companion_judgement.TalkDigest,
             assessment.DimensionScore,
             assessment.ChangeScore,
             assessment.PairScores,

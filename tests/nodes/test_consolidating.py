@@ -34,7 +34,13 @@ LINES = [
     Line(True, "Goodbye, Petr."),
 ]
 OLD = Fact(
-    id="f0", subject="home", statement="Petr lives in Bergen.", quote="Bergen", importance=4, at="2026", talk="t0"
+    id="f0",
+    subject="home",
+    statement="Petr lives in Bergen.",
+    quote="Bergen",
+    importance=4,
+    at="2026-11-11T10:00:00",
+    talk="t0",
 )
 PETR = Tie(person="p1", name="Petr", introduced=True, type="acquaintance", over=[TALK], facts=[OLD], talks=2)
 
@@ -72,6 +78,7 @@ async def test_a_talk_becomes_a_summary_and_facts(serving: Serving) -> None:
     assert (tie.type, tie.note, tie.promises) == ("friend", "He takes the noon boat.", ["Oda keeps a seat."])
     assert tie.summary == "Petr told me of his sister."
     talk, fact = made.memories
+    assert made.summary == tie.summary
     assert (talk.kind, talk.theme, talk.importance, talk.heard_by) == ("talk", tie.summary, 6, ["p1"])
     assert talk.circumstance is not None and (talk.circumstance.talk, talk.circumstance.at) == ("t1", TALK.last)
     assert (fact.kind, fact.theme, fact.turn) == ("fact", "Petr's sister is called Mira.", 9)
@@ -90,7 +97,7 @@ async def test_the_prompt_shows_known_facts_by_number_and_the_words_as_data(serv
     server = serving(Scripted(consolidation=digest()))
     await done(server)
     shown = prompt_of(server.bodies()[0])
-    assert "<known>\n- [1] home: Petr lives in Bergen.\n</known>" in shown
+    assert "<known>\n- [1] Petr says (9 days ago), home: Petr lives in Bergen.\n</known>" in shown
     assert "- Petr: I like ‹known>tea‹/known>. Goodbye!\n- Oda Brandvik: Goodbye, Petr.\n</transcript>" in shown
     assert "Petr is an acquaintance of mine." in shown
 
@@ -131,7 +138,7 @@ async def test_a_long_talk_goes_in_parts_and_the_next_knows_the_facts_of_the_las
     made = await done(server, lines=lines)
     prompts = [prompt_of(body) for body in server.bodies()]
     assert [prompt.count("- Petr: My sister") for prompt in prompts] == [PART, PART, 10]
-    assert "[2] sister: Petr's sister is called Mira." in prompts[1] and "Maja" in prompts[2]
+    assert "sister: Petr's sister is called Mira." in prompts[1] and "Maja" in prompts[2]
     assert made.memories[0].theme == made.tie.summary == "First. Second. Third."
     assert made.tie.promises == ["Oda keeps a seat.", "More."] and made.tie.talks == 3
     assert made.facts == ["Petr's sister is called Maja."] and len(made.calls) == 3
@@ -140,7 +147,7 @@ async def test_a_long_talk_goes_in_parts_and_the_next_knows_the_facts_of_the_las
 async def test_a_part_that_does_not_fit_the_context_is_halved(serving: Serving) -> None:
     lines = [Line(own, f"Line {n} " + "word " * 60) for n in range(8) for own in (False, True)]
     server = serving(Scripted(consolidation=digest(facts=[])))
-    made = await done(server, PETR, lines, context_tokens=2_300)
+    made = await done(server, PETR, lines, context_tokens=1_900)
     assert len(server.bodies()) > 1 and len(made.calls) == len(server.bodies())
     assert sum(prompt_of(body).count(": Line ") for body in server.bodies()) == 16
 

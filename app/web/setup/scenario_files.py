@@ -9,8 +9,6 @@ from pathlib import Path
 from typing import Any, Final
 from urllib.parse import urlsplit
 
-import yaml
-
 from persimchat.app.web.setup.draft import Draft, Seat
 from persimchat.memory.chroma_client import EPHEMERAL, RUN
 from persimchat.models.redaction import redact
@@ -21,29 +19,9 @@ from persimchat.runs.folder.manifest import public
 from persimchat.state.document import MAX_BYTES, read_document
 from persimchat.state.errors import InputError
 from persimchat.state.normalise import without_marks
+from persimchat.state.yaml_text import yaml_text
 
-_WIDTH: Final = 120
 _LONGEST: Final = 60
-
-
-class _Dumper(yaml.SafeDumper):
-    """Indents lists under their key, as in handwritten YAML, and writes no anchors."""
-
-    def increase_indent(self, flow: bool = False, indentless: bool = False) -> None:
-        """Indent also the items of a list."""
-        super().increase_indent(flow, False)
-
-    def ignore_aliases(self, data: Any) -> bool:
-        """Write everything out."""
-        return True
-
-
-# YAML 1.1 in Python takes 1e3 for text and our reader for a number, so it is quoted.
-_Dumper.add_implicit_resolver(
-    "tag:yaml.org,2002:float",
-    re.compile(r"^[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)[eE][-+]?[0-9]+$"),
-    list("-+.0123456789"),
-)
 
 
 def scenario_text(draft: Draft) -> str:
@@ -59,7 +37,7 @@ def scenario_text(draft: Draft) -> str:
         "story": _story(draft),
     }
     kept = {key: value for key, value in data.items() if value or key in ("topic", "participants")}
-    return yaml.dump(kept, Dumper=_Dumper, allow_unicode=True, sort_keys=False, width=_WIDTH)
+    return yaml_text(kept)
 
 
 def file_name(name: str) -> str:

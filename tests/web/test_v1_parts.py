@@ -1,0 +1,276 @@
+"""The parts of `/v1` that need no world: who asks, what is new, where an answer is cut, what is refused."""
+
+from __future__ import annotations
+
+import stat
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import ValidationError
+from starlette.datastructures import Headers
+
+from persimchat.app.web.v1.bodies import ChatRequest, Message
+from persimchat.app.web.v1.cutting import Cut
+from persimchat.app.web.v1.history import Window, compare, digest
+from persimchat.app.web.v1.people import BURST, Doorkeeper, Pace, talk_of
+from persimchat.app.web.v1.problems import NoKey, TooFast
+from persimchat.app.web.v1.tasks import is_task
+from persimchat.runs.companion.keys import KEYS, Keys, add_key, remove_keys
+from persimchat.runs.companion.served import noted, served_at
+from persimchat.state.companion import Exchange
+from persimchat.state.errors import InputError
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=20),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=10), inner, max_size=4),
+    max_leaves=12,
+)
+ROLES = st.sampled_from(["system", "developer", "user", "assistant", "tool", "function"])
+PARTS = st.lists(st.fixed_dictionaries({"type": st.sampled_from(["text", "image_url"]), "text": st.text(max_size=30)}))
+MESSAGES = st.lists(
+    st.fixed_dictionaries({"role": ROLES, "content": st.text(max_size=50) | st.none() | PARTS | JSON}), max_size=6
+)
+
+
+def request(*said: str, **more: object) -> ChatRequest:
+    """A request whose messages are the person's and the agent's in turn, the person's last."""
+    roles = ["user", "assistant"] if len(said) % 2 else ["assistant", "user"]
+    messages = [{"role": roles[n % 2], "content": text} for n, text in enumerate(said)]
+    return ChatRequest.model_validate({"model": "oda", "messages": messages, **more})
+
+
+def exchange(number: int, said: str, utterance: str) -> Exchange:
+    return {
+        "id": f"e{number}",
+        "talk": "t",
+        "turn": number,
+        "at": "2026-03-02T10:00:00",
+        "said": said,
+        "utterance": utterance,
+        "emotion": "neutral",
+        "trust": 5,
+        "end": False,
+        "appraised": True,
+    }
+
+
+TWO = [exchange(1, "Hello.", "Good morning."), exchange(2, "Is it late?", "Late? It is early.")]
+
+
+@given(st.fixed_dictionaries({"model": st.text(max_size=8) | JSON, "messages": MESSAGES | JSON}), st.data())
+def test_any_body_is_read_or_refused_in_a_line(body: dict[str, object], data: st.DataObject):
+    names = ["stream", "stop", "seed", "n", "temperature", "max_tokens", "tool_choice", "response_format", "modalities"]
+    body = {**body, **data.draw(st.dictionaries(st.sampled_from(names), JSON, max_size=3))}
+    try:
+        asked = ChatRequest.model_validate(body)
+    except ValidationError:
+        return
+    try:
+        asked.check()
+        assert 1 <= len(asked.words()) <= 8_000
+        is_task(asked)
+    except InputError as error:
+        assert "\n" not in str(error) and error.remedy
+
+
+@pytest.mark.parametrize(
+    ("more", "param"),
+    [
+        ({"n": 2}, "n"),
+        ({"response_format": {"type": "json_object"}}, "response_format"),
+        ({"tool_choice": "required"}, "tool_choice"),
+        ({"tool_choice": {"type": "function", "function": {"name": "x"}}}, "tool_choice"),
+        ({"modalities": ["text", "audio"]}, "modalities"),
+        ({"messages": [{"role": "user", "content": [{"type": "image_url", "image_url": {}}]}]}, "messages.0.content"),
+    ],
+)
+def test_what_is_not_supported(more: dict[str, object], param: str, refused: Callable[..., str]):
+    refused(request("Hello.", **more).check, param)
+
+
+def test_tools_are_accepted_and_ignored():
+    request("Hello.", tools=[{"type": "function", "function": {"name": "x"}}], tool_choice="auto").check()
+
+
+def test_what_is_new(refused: Callable[..., str]):
+    assert request("Hello.", "Good morning.", " Is it\x07 late? ").words() == "Is it late?"
+    parts = [{"type": "text", "text": "one"}, {"type": "text", "text": "two"}]
+    assert request("x", messages=[{"role": "user", "content": parts}]).words() == "one\ntwo"
+    refused(request("x", messages=[{"role": "system", "content": "x"}]).words, "messages", "role user")
+    refused(request("   ").words, "messages.0.content", "empty")
+    refused(request("x" * 8_001).words, "8,001 characters")
+    continued = [{"role": "user", "content": "Hello."}, {"role": "assistant", "content": "Good"}]
+    refused(request("x", messages=continued).words, "the agent's own")
+    behind = [{"role": "user", "content": "Hello."}, {"role": "system", "content": "Stay in the scene."}]
+    asked = request("x", messages=behind)
+    assert (asked.words(), asked.instructions) == ("Hello.", "Stay in the scene.")
+
+
+@given(st.text(alphabet="abSTOP é", max_size=60), st.lists(st.integers(1, 7), max_size=20), st.integers(1, 12))
+def test_a_cut_does_not_depend_on_pieces(text: str, sizes: list[int], tokens: int):
+    whole, parts = Cut(["STOP", "ab a"], tokens), Cut(["STOP", "ab a"], tokens)
+    seen = whole.take(text) + whole.rest()
+    rest, given_ = text, ""
+    for size in sizes:
+        given_ += parts.take(rest[:size])
+        rest = rest[size:]
+    assert given_ + parts.take(rest) + parts.rest() == seen == parts.text
+    assert text.startswith(seen) and "STOP" not in seen and whole.reason == parts.reason
+    assert len(seen.encode()) <= tokens * 4
+
+
+def test_why_an_answer_ended():
+    assert (Cut(["b"]).take("abc"), Cut(tokens=1).take("abcdef")) == ("a", "abcd")
+    cut = Cut(tokens=1)
+    cut.take("abcdef")
+    assert (cut.reason, cut.over, cut.take("g"), cut.rest(), cut.tokens) == ("length", True, "", "", 1)
+    assert Cut().tokens == 0
+
+
+def words(*said: str) -> list[Message]:
+    return request(*said).said
+
+
+def compared(*said: str, window: Window | None = None, exchanges: list[Exchange] | None = None):
+    return compare(words(*said), exchanges or TWO, window or Window(), person="Petr", agent="Oda Brandvik")
+
+
+def test_words_that_go_on():
+    found = compared("Hello.", "Good morning.", "Is it late?", "Late?  It is early.", "I see.")
+    assert (found.again, found.shown) == (False, ())
+    assert not compared("Is it late?").again  # without an answer before it, the same words are said again
+    assert not compared("Hello.", "Good morning.", "Is it late?", "Late? It is early.", "Is it late?").again
+
+
+def test_another_answer_is_wanted():
+    found = compared("Hello.", "Good morning.", "Is it late?")
+    assert (found.again, found.same) == (True, True)
+    greeting = Window(before=digest(words("Welcome, stranger.", "Hello.")[:-1]), exchange="e1")
+    assert compared("Welcome, stranger.", "Hello.", exchanges=TWO[:1], window=greeting).again
+    assert not compared("Welcome, stranger.", "Hello.", exchanges=TWO[:1]).again
+
+
+def test_the_last_words_are_changed():
+    window = Window()
+    window.told("e2", "Late? It is", digest(words("Hello.", "Good morning.", "Is it late?")[:-1]), 0)
+    found = compared("Hello.", "Good morning.", "Is it early?", window=window)
+    assert (found.again, found.same) == (True, False)
+    assert not compared("Hello.", "Good morning.", "Is it early?").again  # it may be another window
+    examples = Window(before=digest(words("1+1?", "2", "2+2?")[:-1]), exchange="e2")
+    assert not compared("1+1?", "2", "3+3?", window=examples).again
+    assert not compared("Hello.", "Good morning.", "Is it late?", "Late? It is", "No.", window=window).again  # was cut
+
+
+def test_a_history_that_is_not_ours_is_shown():
+    found = compared("We met in Bergen.", "Did we?", "Hello.", "Good morning.", "Yes.")
+    assert found.shown == (
+        {"speaker": "Petr", "text": "We met in Bergen."},
+        {"speaker": "Oda Brandvik", "text": "Did we?"},
+    )
+    assert not found.again
+    long = compared(*[f"line {n}" for n in range(101)]).shown
+    assert [line["text"] for line in long] == [f"line {n}" for n in range(76, 100)]
+
+
+@pytest.mark.parametrize(
+    ("text", "task"),
+    [
+        ("### Task:\nGenerate a title.\n### Chat History:\n<chat_history>\nUSER: Hello\n</chat_history>", True),
+        ("Provide a concise, 5-word-or-less title for the conversation, using its same language.", True),
+        ("[Pause your roleplay. Summarize the most important facts and events in the story so far.", True),
+        ("My task is to write history.", False),
+        ("I have read <chat_history> somewhere. ### Task: none.", False),
+    ],
+)
+def test_background_tasks(text: str, task: bool):
+    assert is_task(request("Hello.", "Good morning.", text)) is task
+
+
+# --- who asks ---------------------------------------------------------------------------------------------------------
+
+
+def bearer(key: str, **more: str) -> Headers:
+    return Headers({"authorization": f"Bearer {key}", **{name.replace("_", "-"): text for name, text in more.items()}})
+
+
+def test_keys_are_kept_as_hashes(tmp_path: Path):
+    petr, shop = add_key(tmp_path, "Petr"), add_key(tmp_path, "Shop", relay=True)
+    path = tmp_path / KEYS
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    text = path.read_text(encoding="utf-8")
+    assert petr not in text and shop not in text and petr != shop
+    keys = Keys(tmp_path)
+    found = keys.find(petr)
+    assert found is not None and (found.person, found.relay) == ("Petr", False)
+    assert keys.find("") is keys.find("psc-guess") is None
+    assert (remove_keys(tmp_path, "petr "), remove_keys(tmp_path, "Petr")) == (1, 0)
+    assert keys.find(petr) is None and keys.find(shop) is not None
+
+
+@pytest.mark.parametrize("text", ["keys: 3", "- a", "keys: [{person: A, sha256: x}]", "a: [", "keys: [{}]", "\x00"])
+def test_a_damaged_file_of_keys(text: str, write: Callable[..., Path], refused: Callable[..., str]):
+    path = write(KEYS, text)
+    refused(lambda: Keys(path.parent).find("x"), KEYS, "persimchat companion key")
+
+
+def test_on_loopback_people_are_who_they_say(tmp_path: Path):
+    door = Doorkeeper(Keys(tmp_path), local=True, person="guest")
+
+    def who(headers: Headers, asked: ChatRequest | None = None) -> str:
+        return door.person_of(door.admitted(headers), headers, asked or request("Hello."))
+
+    assert who(Headers()) == who(bearer("any")) == "guest"
+    assert who(bearer("any", x_persimchat_person="Petr", x_openwebui_user_name="Eva")) == "Petr"
+    assert who(bearer("any", x_openwebui_user_name="Ji%C5%99%C3%AD%20Nov%C3%A1k")) == "Jiří Novák"
+    named = request("x", messages=[{"role": "user", "content": "Hello.", "name": "Eva"}], user="Ida")
+    assert who(bearer("any"), named) == "Eva"
+    assert who(bearer("any"), request("Hello.", user="Ida")) == "Ida"
+    assert who(Headers({"x-persimchat-person": "Jiří".encode().decode("latin-1")})) == "Jiří"
+    assert who(bearer(add_key(tmp_path, "Petr"), x_persimchat_person="Eva")) == "Petr"
+
+
+def test_elsewhere_a_key_is_a_person(tmp_path: Path):
+    door = Doorkeeper(Keys(tmp_path), local=False, person="guest")
+    petr, shop = add_key(tmp_path, "Petr"), add_key(tmp_path, "Shop", relay=True)
+    for headers in (Headers(), bearer("guess"), Headers({"authorization": petr}), bearer("")):
+        with pytest.raises(NoKey):
+            door.admitted(headers)
+    asked = request("Hello.", user="Ida")
+
+    def who(headers: Headers) -> str:
+        return door.person_of(door.admitted(headers), headers, asked)
+
+    assert who(bearer(petr, x_persimchat_person="Eva", x_openwebui_user_name="Eva")) == "Petr"
+    assert who(bearer(shop, x_openwebui_user_name="Eva")) == "Eva"
+    assert who(bearer(shop)) == "Shop"
+
+
+def test_which_talk():
+    assert talk_of(Headers()) == ""
+    assert talk_of(Headers({"x-persimchat-talk": "a", "x-openwebui-chat-id": "b"})) == "a"
+    assert talk_of(Headers({"x-openwebui-chat-id": "b"})) == "b"
+    assert len(talk_of(Headers({"x-persimchat-talk": "a" * 300}))) == 16
+
+
+def test_a_client_has_its_pace():
+    pace = Pace()
+    for _ in range(BURST):
+        pace.check("a", 0)
+    with pytest.raises(TooFast) as refused:
+        pace.check("a", 0.1)
+    assert refused.value.wait_s == 1
+    pace.check("b", 0.1)
+    pace.check("a", 0.3)
+    for peer in range(3_000):
+        pace.check(str(peer), 1)
+    assert len(pace._left) <= 1_000
+
+
+def test_where_a_world_is_served(tmp_path: Path):
+    assert served_at(tmp_path) == ""
+    with noted(tmp_path, "http://127.0.0.1:8080/"):
+        assert served_at(tmp_path) == "http://127.0.0.1:8080/"
+    assert served_at(tmp_path) == ""
