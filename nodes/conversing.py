@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any, Final
 
+from persimchat.memory.recollection import memories_of
 from persimchat.models.asking import Spoken, speak
 from persimchat.nodes.context import common_blocks, question, shown_memories
 from persimchat.nodes.remembering import recall_for
 from persimchat.prompts import companion_blocks
 from persimchat.state.companion import CompanionSituation, Label
+from persimchat.state.memory import PINNED
 from persimchat.state.mind import Step
 from persimchat.state.settings import Settings
 from persimchat.state.speech import own_words
 from persimchat.state.trust import words_at
 
-_ORDER = (
+_ORDER: Final = (
     "basic_information",
     "place",
     "relationships",
@@ -49,6 +52,23 @@ async def with_recall(mind: Step, settings: Settings) -> Step:
     companion = mind["situation"]["companion"]
     asked: Step = {**mind, "focal_points": cues(mind, companion)}
     return {**asked, **await recall_for(asked, recalling(settings))}
+
+
+async def why(mind: Step, settings: Settings) -> dict[str, Any]:
+    """What the answer rests on: the facts in its prompt, and what was recalled, best first, with its scores.
+
+    `shown` says of each memory whether it fits the prompt.
+    """
+    recalled, simulation = mind.get("recalled", []), mind["situation"]["simulation"]
+    found = await memories_of(settings, simulation, mind["name"], [one["id"] for one in recalled], mind["unsaved"])
+    shown = {memory.id for memory in await shown_memories(mind, settings)}
+    told = [
+        {**scores, "kind": memory.kind, "theme": memory.theme, "shown": memory.id in shown}
+        for scores, memory in zip(recalled, found, strict=True)
+        if memory.kind not in PINNED
+    ]
+    facts = [{key: fact[key] for key in ("id", "statement")} for fact in mind["situation"]["companion"]["facts"]]
+    return {"facts": facts, "recalled": told}
 
 
 async def answer(

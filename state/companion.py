@@ -117,6 +117,7 @@ class Tie(BaseModel):
     promises: list[str] = Field(default_factory=list)
     facts: list[Fact] = Field(default_factory=list, description="in order of arrival; replaced ones too")
     talk: Talk | None = Field(default=None, description="the open talk")
+    talked: int | None = Field(default=None, description="tick of the last exchange; None: there was none")
     over: list[Talk] = Field(default_factory=list, description="talks that are over and not consolidated yet")
 
     @property
@@ -218,8 +219,6 @@ class CompanionMind(TypedDict, total=False):
     """Wake-up and bedtime, HH:MM."""
     plan: list[dict[str, Any]]
     """The day plan's entries (state/day.py)."""
-    reacted: int
-    """The tick of the last reaction to an event."""
 
 
 class CompanionSituation(TypedDict):

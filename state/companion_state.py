@@ -48,6 +48,8 @@ class CompanionState(CompanionInput, total=False):
     """The exchanges that this run has digested."""
     consolidated: list[dict[str, Any]]
     """What this run has kept of talks that are over: `talk`, `summary`, `trust`, `facts`."""
+    perceived: list[dict[str, Any]]
+    """The events that are new in this run: `happening`, `sentence`, `importance`."""
     acted: dict[str, Any] | None
     """What the agent does unasked in this run: `kind`, `about`."""
     speaks: bool

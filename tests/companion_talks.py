@@ -77,6 +77,19 @@ class Scripted:
             case "consolidation":
                 return {"summary": "We talked.", "keywords": ["talk"], "importance": 5, "relationship": "acquaintance",
                         "note": "", "promises": [], "facts": []}  # fmt: skip
+            case "events":
+                (block,) = (one for one in values.values() if getattr(one, "tag", "") == "events")
+                return {"events": [{"number": item["number"], "importance": 6, "sentence": f"I see: {item['text']}"}
+                                   for item in block.items]}  # fmt: skip
+            case "reacting":
+                return {"reasoning": "So.", "react": values["may"][-1], "words_about": "What was seen."}
+            case "day_plan":
+                entry = {"start": "08:00", "minutes": 120, "activity": "sell tickets", "place": 1}
+                return {"wakes": "06:00", "sleeps": "22:00",
+                        "entries": [entry | {"start": f"{8 + 2 * n:02}:00"} for n in range(5)]}  # fmt: skip
+            case "chunks":
+                half = values["minutes"] // 2
+                return {"chunks": [{"minutes": half, "activity": f"{values['activity']}, part {n}"} for n in (1, 2)]}
             case "focal_points":
                 return {"questions": ["Who?", "What?", "Why?"]}
             case "reflection":

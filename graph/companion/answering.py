@@ -12,15 +12,15 @@ from persimchat.graph.companion.attending import place_in
 from persimchat.graph.companion.digesting import Digestion, key_of
 from persimchat.graph.companion.lines import line, line_id
 from persimchat.graph.companion.records import Records, agent_of
+from persimchat.graph.companion.scene import without_words
 from persimchat.graph.companion.situation import step_of
 from persimchat.nodes.conversing import answer as word_answer
-from persimchat.nodes.conversing import with_recall
+from persimchat.nodes.conversing import why, with_recall
 from persimchat.state.clock import moved
 from persimchat.state.companion import Exchange
 from persimchat.state.companion_state import CompanionState
 from persimchat.state.day import activity_at
 from persimchat.state.expression import label_of
-from persimchat.state.mind import Step
 from persimchat.state.settings import Settings
 from persimchat.state.trust import walks_off
 
@@ -79,8 +79,10 @@ async def answer(state: CompanionState, settings: Settings) -> dict[str, Any]:
     if happened:
         new["events"] = list(happened)
     own_settings = settings.model_copy(update={"seed": settings.seed + occurrence.get("seed", 0)})
+    step = await with_recall(step, settings)
+    get_stream_writer()({"why": await why(step, settings)})
     words, _ = await word_answer(
-        await with_recall(step, settings),
+        step,
         own_settings,
         label=label,
         message_id=line_id(id_, own=True),
@@ -97,11 +99,6 @@ async def answer(state: CompanionState, settings: Settings) -> dict[str, Any]:
         "number": state.get("number", 0) + 1,
         "answer": new,
     }
-
-
-def without_words(step: Step) -> Step:
-    """The mind with nothing heard: nobody has spoken to it."""
-    return {key: value for key, value in step.items() if key != "heard"}  # type: ignore[return-value]
 
 
 def _overlaps(settings: Settings) -> bool:

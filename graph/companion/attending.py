@@ -11,12 +11,13 @@ from typing import Any, Final
 
 from langchain_core.messages import RemoveMessage
 from langgraph.config import get_config
+from pydantic import ValidationError
 
 from persimchat.graph.companion.lines import about, line, line_id, new_words
 from persimchat.graph.companion.records import Records, agent_of, lock_of, new_mind, new_tie
 from persimchat.graph.companion.taking_back import taken_back
 from persimchat.personas.scenario import default_participants
-from persimchat.state.companion import Occurrence, Talk, Tie, exchange_id, talk_id
+from persimchat.state.companion import Happening, Occurrence, Talk, Tie, exchange_id, talk_id
 from persimchat.state.companion_state import CompanionState
 from persimchat.state.errors import InputError
 from persimchat.state.leaving import is_goodbye
@@ -39,6 +40,7 @@ async def attend(state: CompanionState, settings: Settings) -> dict[str, Any]:
     given = occurrence_of(state)
     at = _time(given)
     text = words_of(given) if given["kind"] == "message" else ""
+    happenings_of(given)
     place = await place_in(records)
     agent = agent_of(place, settings.companion.agent)
     person, name = await records.person(settings.companion.person)
@@ -54,6 +56,7 @@ async def attend(state: CompanionState, settings: Settings) -> dict[str, Any]:
             "answer": None,
             "digested": [],
             "consolidated": [],
+            "perceived": [],
             "acted": None,
             "speaks": False,
             "pending": state.get("pending", []),
@@ -62,14 +65,14 @@ async def attend(state: CompanionState, settings: Settings) -> dict[str, Any]:
             case "message":
                 tie, more = _heard(state, given, tie, settings, text, at)
                 update |= more
+            case "events" | "time":
+                update["occurrence"] = {**given, "id": given.get("id") or next_id(state, settings)}
             case "end":
                 tie = ended(tie)
             case "retract":
                 mind, tie, more = taken_back(state, mind, tie)
                 update |= more
                 fresh = True
-            case _:
-                pass
         await records.keep(agent.name, mind=mind if fresh else None, tie=tie if tie != before else None)
     return {**update, "occurrence": {**update.get("occurrence", given), "at": at}}
 
@@ -154,22 +157,14 @@ def _heard(
     state: CompanionState, given: Occurrence, tie: Tie, settings: Settings, text: str, at: str
 ) -> tuple[Tie, dict[str, Any]]:
     """The tie and the channels with the person's words."""
-    thread = str(get_config().get("configurable", {}).get("thread_id") or settings.companion.world)
-    id_ = given.get("id") or exchange_id(thread, state.get("lines", 0) + 1)
+    id_ = given.get("id") or next_id(state, settings)
     messages = state.get("messages", [])
     if any(str(message.id) == line_id(id_, own=True) for message in messages):  # answered before
         return tie, {}
-    talk = tie.talk or Talk(
-        id=talk_id(thread, tie.talks + len(tie.over) + 1),
-        number=tie.talks + len(tie.over) + 1,
-        begun=at,
-        last=at,
-        trust=tie.trust,
-    )
+    talk = open_talk(tie, settings, at)
     closing = is_goodbye(text) or talk.closing or walks_off(tie)
     closing = closing or talk.exchanges + len(state.get("pending", [])) + 1 >= settings.companion.talk_exchanges
     knows = tie.talks > 0 or given.get("introduced", settings.companion.introduced) or _says_name(text, tie.name)
-    talk = talk.model_copy(update={"last": at})
     again = next((about(message)["n"] for message in messages if message.id == line_id(id_, own=False)), None)
     n = int(again) if again is not None else state.get("lines", 0) + 1
     said = line(text, own=False, exchange=id_, talk=talk.id, at=at, n=n)
@@ -180,6 +175,43 @@ def _heard(
         "lines": max(n, state.get("lines", 0)),
         "speaks": True,
     }
+
+
+def next_id(state: CompanionState, settings: Settings) -> str:
+    """The id of the exchange that comes next in this thread, if its client gives none."""
+    return exchange_id(_thread(settings), state.get("lines", 0) + 1)
+
+
+def open_talk(tie: Tie, settings: Settings, at: str) -> Talk:
+    """The open talk, in which something is said now; a new one if there is none."""
+    if tie.talk is not None:
+        return tie.talk.model_copy(update={"last": at})
+    number = tie.talks + len(tie.over) + 1
+    return Talk(id=talk_id(_thread(settings), number), number=number, begun=at, last=at, trust=tie.trust)
+
+
+def _thread(settings: Settings) -> str:
+    return str(get_config().get("configurable", {}).get("thread_id") or settings.companion.world)
+
+
+def happenings_of(given: Occurrence) -> list[Happening]:
+    """The events that have come in.
+
+    Raises:
+        InputError: one of them is none.
+    """
+    found = []
+    for n, event in enumerate(given.get("events", []), start=1):
+        try:
+            found.append(Happening.model_validate(event))
+        except ValidationError as error:
+            first = error.errors(include_url=False)[0]
+            raise InputError(
+                first["msg"],
+                where=f"event {n}, field {'.'.join(map(str, first['loc'])) or 'events'}",
+                remedy="Give events as mappings with subject, predicate, object and description.",
+            ) from error
+    return found
 
 
 def _says_name(text: str, name: str) -> bool:

@@ -1,6 +1,7 @@
 """The companion's graph: attend ─▶ answer ─▶ digest ─▶ look_back, one run for each occurrence.
 
-The words to a message are two supersteps deep and one request. This module is wiring only.
+Events and time go by way of plan_day, rate_events and react, and are answered only if the agent wants to speak. The
+words to a message are two supersteps deep and one request. This module is wiring only.
 """
 
 from __future__ import annotations
@@ -17,6 +18,8 @@ from persimchat.graph.companion.answering import answer
 from persimchat.graph.companion.attending import attend
 from persimchat.graph.companion.consolidating import look_back
 from persimchat.graph.companion.digesting import digest
+from persimchat.graph.companion.perceiving import rate_events, react
+from persimchat.graph.companion.planning import plan_day
 from persimchat.graph.context import Context
 from persimchat.graph.node import TRANSIENT, module_node, route
 from persimchat.state.companion_state import CompanionInput, CompanionOutput, CompanionState
@@ -49,11 +52,17 @@ def _builder() -> StateGraph[Any, Any, Any, Any]:
         CompanionState, context_schema=Context, input_schema=CompanionInput, output_schema=CompanionOutput
     )
     builder.add_node("attend", module_node(attend))
+    builder.add_node("plan_day", module_node(plan_day))
+    builder.add_node("rate_events", module_node(rate_events))
+    builder.add_node("react", module_node(react))
     builder.add_node("answer", module_node(answer), retry_policy=TRANSIENT)
     builder.add_node("digest", module_node(digest))
     builder.add_node("look_back", module_node(look_back))
     builder.add_edge(START, "attend")
-    builder.add_conditional_edges("attend", route(has_attended), ["answer", "digest"])
+    builder.add_conditional_edges("attend", route(has_attended), ["answer", "plan_day", "digest"])
+    builder.add_conditional_edges("plan_day", route(has_planned), ["rate_events", "digest"])
+    builder.add_conditional_edges("rate_events", route(has_perceived), ["react", "digest"])
+    builder.add_conditional_edges("react", route(has_reacted), ["answer", "digest"])
     builder.add_edge("answer", "digest")
     builder.add_edge("digest", "look_back")
     builder.add_edge("look_back", END)
@@ -61,5 +70,24 @@ def _builder() -> StateGraph[Any, Any, Any, Any]:
 
 
 def has_attended(state: CompanionState) -> str:
-    """Route: somebody waits for words, or not."""
+    """Route: somebody waits for words; something happens, or time has passed; or neither."""
+    if state.get("speaks"):
+        return "answer"
+    given = state.get("occurrence")
+    return "plan_day" if given is not None and given["kind"] in ("events", "time") else "digest"
+
+
+def has_planned(state: CompanionState) -> str:
+    """Route: something happens, or time has only passed."""
+    given = state.get("occurrence")
+    return "rate_events" if given is not None and given.get("events") else "digest"
+
+
+def has_perceived(state: CompanionState) -> str:
+    """Route: something is new, or nothing is."""
+    return "react" if state.get("perceived") else "digest"
+
+
+def has_reacted(state: CompanionState) -> str:
+    """Route: the agent speaks unasked, or does not."""
     return "answer" if state.get("speaks") else "digest"

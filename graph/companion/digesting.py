@@ -159,7 +159,7 @@ def with_talk(tie: Tie, exchange: Exchange) -> Tie:
         talk = talk.model_copy(update={"exchanges": talk.exchanges + 1})
         if exchange["end"]:
             over, talk = [*over, talk], None
-    return tie.model_copy(update={"talk": talk, "over": over})
+    return tie.model_copy(update={"talk": talk, "over": over, "talked": exchange["turn"]})
 
 
 def _noted(mind: Mind, exchange: Exchange, tick: int, *, importance: int = 0) -> Mind:

@@ -68,14 +68,14 @@ class Companion:
 
     Attributes:
         pending: exchanges that are answered and not digested yet.
+        why: what the last answer of this session rests on: `facts` and `recalled`, the memories with their scores.
     """
 
-    def __init__(
-        self, world: World, agent: str, person: Mapping[str, str], *, introduced: bool | None = None
-    ) -> None:
+    def __init__(self, world: World, agent: str, person: Mapping[str, str], *, introduced: bool | None = None) -> None:
         self.world, self.agent, self.person, self.person_id = world, agent, person["name"], person["id"]
         self.introduced = introduced
         self.pending: list[Exchange] = []
+        self.why: Mapping[str, Any] = {}
         own = world.settings.companion.model_copy(update={"agent": agent, "person": self.person})
         self._settings = world.settings.model_copy(update={"companion": own})
         self.thread = thread_id(world.name, agent, self.person_id)
@@ -316,6 +316,8 @@ class Companion:
                 elif mode == "custom" and "speaking" in payload:
                     self._named(run.course, payload["speaking"]["id"])
                     run.course.tell(words.begins(payload["speaking"]))
+                elif mode == "custom" and "why" in payload:
+                    self.why = payload["why"]
                 elif mode == "updates":
                     for node, update in payload.items():
                         self._step(run, words, node, update or {})

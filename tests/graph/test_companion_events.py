@@ -1,0 +1,222 @@
+"""Events around a companion: rated, remembered, answered where trust and the hour allow."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from companion_talks import FERRY, Scripted, Talking
+
+from persimchat.state.errors import InputError, ModelError
+
+STOVE = {"subject": "Lake:Stage:hut:stove", "predicate": "is", "object": "smoking"}
+CAPTAIN = {"subject": "the captain", "predicate": "is", "object": "coming in", "person": True}
+PLANNED = {"day": "2025-03-03", "wakes": "06:00", "sleeps": "22:00", "plan": []}
+
+
+async def world(
+    patch: pytest.MonkeyPatch, scripted: Scripted | None = None, **settings: Any
+) -> tuple[Scripted, Talking]:
+    """A world whose agent has a day without entries, so that no plan is asked for."""
+    model = (scripted or Scripted()).install(patch)
+    made = Talking(**settings)
+    await made.come("end")
+    mind = await made.mind()
+    await made.records.keep("Oda Brandvik", mind={**mind, "companion": {**mind["companion"], **PLANNED}})  # type: ignore[typeddict-item]
+    return model, made
+
+
+def tasks(model: Scripted) -> list[str]:
+    return [task for task, _ in model.asked]
+
+
+async def test_a_new_event_is_rated_once_and_everybody_may_hear_of_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    model, ferry = await world(monkeypatch, Scripted(reacting=lambda _: {"reasoning": "So.", "react": "none"}))
+    found = await ferry.come("events", events=[STOVE, {"subject": "Lake:Stage:hut:bench"}])
+    assert tasks(model) == ["events", "reacting"]
+    assert "- [1] stove is smoking" in model.prompts("events")[0] and "bench" not in model.prompts("events")[0]
+    assert (found["acted"], found["answer"], found["messages"]) == (None, None, [])
+    mind = await ferry.mind()
+    assert mind["stm"] is not None
+    assert (mind["stm"]["kind"], mind["stm"]["theme"], mind["stm"]["importance"]) == (
+        "event",
+        "I see: stove is smoking",
+        6,
+    )
+    assert mind["stm"]["circumstance"] == {
+        "at": "2025-03-03T08:02:00", "person": "", "talk": "", "exchange": "", "place": "Lake, Stage, hut", "quote": "",
+        "subject": "stove",
+    }  # fmt: skip
+    assert mind["companion"]["tick"] == 1 and mind["companion"]["since_reflection"] == 6
+    assert mind["companion"]["private"] == {} and "heard_by" not in mind["stm"]
+    await ferry.come("events", "Eva", events=[STOVE])
+    assert tasks(model) == ["events", "reacting"], "it is not new"
+    assert (await ferry.mind())["companion"]["tick"] == 1
+
+
+async def test_a_given_importance_is_not_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    model, ferry = await world(monkeypatch)
+    await ferry.come("events", events=[{**STOVE, "importance": 2}])
+    assert tasks(model) == [], "and too little happens for a reaction at middling trust"
+    await ferry.come("events", events=[{**CAPTAIN, "importance": 3}, {**STOVE, "object": "cold"}])
+    assert tasks(model)[0] == "events" and "captain" not in model.prompts("events")[0]
+    mind = await ferry.mind()
+    themes = [memory["theme"] for memory in [*mind["unsaved"], mind["stm"]] if memory]
+    assert themes == ["I see: stove is cold"] and len(mind["alive"]) == 3
+
+
+@pytest.mark.parametrize("answer", ["nonsense", ModelError("broken", model="offline")])
+async def test_an_event_without_a_usable_rating_is_middling(monkeypatch: pytest.MonkeyPatch, answer: Any) -> None:
+    def events(_: Any) -> Any:
+        if isinstance(answer, ModelError):
+            raise answer
+        return answer
+
+    _, ferry = await world(monkeypatch, Scripted(events=events, reacting=events))
+    found = await ferry.come("events", events=[STOVE])
+    mind = await ferry.mind()
+    assert mind["stm"] is not None
+    assert (mind["stm"]["theme"], mind["stm"]["importance"], found["acted"]) == ("stove is smoking", 5, None)
+
+
+async def test_the_agent_begins_a_talk_because_of_an_event(monkeypatch: pytest.MonkeyPatch) -> None:
+    model, ferry = await world(monkeypatch)
+    found = await ferry.come("events", events=[STOVE, CAPTAIN])
+    assert tasks(model) == ["events", "reacting", "companion"]
+    assert (
+        "the captain is coming in" in model.prompts("reacting")[0]
+        and "stove" not in (model.prompts("reacting")[0].split("<events>")[1])
+    )
+    assert found["acted"] == {"kind": "start_talk", "about": "What was seen."}
+    assert [str(message.text) for message in found["messages"]] == ["Well, that is number 1."]
+    answer = found["answer"]
+    assert (answer["said"], answer["events"], answer["appraised"], answer["end"]) == (
+        "", ["I see: the captain is coming in"], True, False,
+    )  # fmt: skip
+    words = model.prompts("companion")[0]
+    assert "- [1] I see: the captain is coming in" in words and "Nobody has spoken to you" in words
+    tie = await ferry.tie()
+    assert tie.talk is not None and tie.talk.exchanges == 1 and tie.talked == answer["turn"]
+    assert (await ferry.say("Oh, hello."))["talk"] == answer["talk"]
+    assert "Nobody has spoken" not in model.prompts("companion")[1]
+
+
+@pytest.mark.parametrize(("react", "kind"), [("interrupt", "comment"), ("comment", "comment"), ("none", None)])
+async def test_where_nobody_talks_nothing_is_interrupted(
+    monkeypatch: pytest.MonkeyPatch, react: str, kind: str | None
+) -> None:
+    _, ferry = await world(monkeypatch, Scripted(reacting=lambda _: {"reasoning": "So.", "react": react}))
+    acted = (await ferry.come("events", events=[STOVE]))["acted"]
+    assert (acted and acted["kind"]) == kind
+
+
+async def test_a_talk_is_interrupted_by_what_matters_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    model, ferry = await world(monkeypatch)
+    await ferry.say("Hello.")
+    before = len(model.asked)
+    await ferry.come("events", events=[STOVE])
+    assert tasks(model)[before:] == ["events"]
+    found = await ferry.come("events", events=[{**STOVE, "object": "on fire", "importance": 8}])
+    assert tasks(model)[before + 1 :] == ["reacting", "companion"]
+    assert "one of none, interrupt" in model.prompts("reacting")[0]
+    assert found["acted"]["kind"] == "interrupt" and found["answer"]["talk"] == (await ferry.tie()).talk.id  # type: ignore[union-attr]
+
+
+async def test_who_does_not_trust_or_sleeps_or_has_just_talked_begins_no_talk(monkeypatch: pytest.MonkeyPatch) -> None:
+    model, ferry = await world(monkeypatch)
+    tie = await ferry.records.tie("Oda Brandvik", (await ferry.tie()).person)
+    assert tie is not None
+    fire = {**STOVE, "importance": 9}
+
+    async def reacts(n: int, **given: Any) -> bool:
+        before = len(model.asked)
+        at = given.pop("at", "2025-03-03T09:00:00")
+        await ferry.records.keep("Oda Brandvik", tie=tie.model_copy(update=given))
+        await ferry.come("events", events=[{**fire, "object": f"burning {n}"}], at=at)
+        return "reacting" in tasks(model)[before:]
+
+    assert not await reacts(1, trust=3)
+    assert not await reacts(2, at="2025-03-03T23:10:00")
+    assert not await reacts(3, at="2025-03-03T05:10:00")
+    assert not await reacts(4, talked=1)
+    assert await reacts(5)
+    assert await reacts(6, talked=-2000)
+
+
+async def test_a_person_who_is_not_introduced_is_not_named_in_events(monkeypatch: pytest.MonkeyPatch) -> None:
+    model, ferry = await world(monkeypatch)
+    await ferry.come("events", events=[{**CAPTAIN, "subject": "Petr", "description": "Petr comes in."}])
+    assert model.asked and not [text for _, text in model.asked if "Petr" in text]
+    assert "the stranger comes in" in model.prompts("events")[0]
+
+
+async def test_an_event_that_is_none_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    model, ferry = await world(monkeypatch)
+    with pytest.raises(InputError, match="event 2, field subject"):
+        await ferry.come("events", events=[STOVE, {"object": "open"}])
+    assert (await ferry.mind())["companion"]["seen"] == [] and not model.asked
+
+
+async def test_a_day_is_planned_once_and_never_before_an_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    ferry, model = Talking(), Scripted().install(monkeypatch)
+    await ferry.say("Hello.")
+    assert "day_plan" not in tasks(model)
+    await ferry.come("time")
+    assert tasks(model)[-2:] == ["day_plan", "chunks"]
+    assert "- [1] Stage/hut" in model.prompts("day_plan")[0]
+    own = (await ferry.mind())["companion"]
+    assert (own["day"], own["wakes"], own["sleeps"]) == ("2025-03-03", "06:00", "22:00")
+    assert [entry["start"] for entry in own["plan"]] == ["06:00", "08:00", "10:00", "12:00", "14:00", "16:00", "18:00"]
+    assert [chunk["minutes"] for chunk in own["plan"][1]["chunks"]] == [60, 60]
+    before = len(model.asked)
+    await ferry.come("time")
+    await ferry.come("events", events=[{**STOVE, "importance": 0}])
+    assert len(model.asked) == before
+    await ferry.come("time", at="2025-03-03T10:30:00")
+    assert tasks(model)[before:] == ["chunks", "consolidation"]
+    await ferry.say("What are you doing?", at="2025-03-03T11:10:00")
+    assert "- I am doing: sell tickets, part 2" in model.prompts("companion")[-1]
+    await ferry.come("time", at="2025-03-04T00:10:00")
+    assert (await ferry.mind())["companion"]["day"] == "2025-03-04"
+    assert "- Done yesterday: 08:00 sell tickets" in model.prompts("day_plan")[-1]
+
+
+async def test_without_a_usable_plan_the_day_is_by_habit(monkeypatch: pytest.MonkeyPatch) -> None:
+    agent = FERRY.agents[0].model_copy(
+        update={"lifestyle": "Up at half past five, in bed by ten.", "appointments": ["08:00 noon boat"]}
+    )
+    Scripted(day_plan=lambda _: "Well.", chunks=lambda _: "Well.").install(monkeypatch)
+    ferry = Talking(FERRY.model_copy(update={"agents": [agent]}))
+    await ferry.come("time")
+    own = (await ferry.mind())["companion"]
+    assert (own["wakes"], own["sleeps"]) == ("05:30", "22:00")
+    assert [(entry["start"], entry["activity"]) for entry in own["plan"]] == [
+        ("05:30", "free time"), ("08:00", "noon boat"), ("09:00", "free time"),
+    ]  # fmt: skip
+    assert own["plan"][1]["chunks"] == [{"minutes": 15, "activity": "noon boat"}] * 4
+
+
+async def test_others_do_not_hear_of_what_a_promise_puts_into_the_day(monkeypatch: pytest.MonkeyPatch) -> None:
+    def plan(_: Any) -> Any:
+        each = ["look for the zyxwq", "sell tickets", "walk about", "count tickets for the zyxwq", "sleep"]
+        entries = [
+            {"start": f"{8 + n:02}:00", "minutes": 60, "activity": what, "place": 1} for n, what in enumerate(each)
+        ]
+        return {"wakes": "06:00", "sleeps": "22:00", "entries": entries}
+
+    model, ferry = Scripted(day_plan=plan).install(monkeypatch), Talking()
+    await ferry.say("Hello.")
+    tie = await ferry.tie()
+    await ferry.records.keep("Oda Brandvik", tie=tie.model_copy(update={"promises": ["To look for the zyxwq."]}))
+    await ferry.come("time")
+    assert "- Promised: To look for the zyxwq." in model.prompts("day_plan")[0]
+    plan_ = (await ferry.mind())["companion"]["plan"]
+    assert [entry["activity"] for entry in plan_ if "heard_by" not in entry] == [
+        "free time",
+        "sell tickets",
+        "free time",
+    ]
+    await ferry.say("What are you doing?", "Eva", at="2025-03-03T08:30:00")
+    assert "- I am doing: busy" in model.prompts("companion")[-1]
+    await ferry.say("And you?", at="2025-03-03T08:31:00")
+    assert "- I am doing: look for the zyxwq" in model.prompts("companion")[-1]
