@@ -13,7 +13,6 @@ from persimchat.runs.companion.session import Companion
 from persimchat.runs.companion.world import World
 from persimchat.state.companion import CompanionMind, Exchange, Happening, Label, Tie, person_key
 from persimchat.state.errors import PerSimChatError
-from persimchat.state.expression import label_of
 
 LOADED: Final = 1_000
 """The most exchanges of a pair that pages show, the last ones."""
@@ -70,10 +69,7 @@ class Pair:
             mind = await world.mind(companion.agent) or {}
         self.exchanges = [one for one in said if not one.get("retracted")]
         self.mind = mind.get("companion", {})
-        if self.exchanges:
-            self.emotion = self.exchanges[-1]["emotion"]
-        else:
-            self.emotion = label_of(mind.get("emotion", {}), "neutral", world.settings.companion.emotion_floor)
+        self.emotion = self.mind.get("label", "neutral")
         if self.tie is not None:
             self.trust = self.tie.trust
         self.revision += 1
