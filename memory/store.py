@@ -164,6 +164,18 @@ class MemoryStore:
             except NotFoundError:
                 return 0
 
+    def everything(self) -> dict[tuple[str, str, str], list[Memory]]:
+        """All memories here, by simulation, agent and embedding."""
+        found: dict[tuple[str, str, str], list[Memory]] = {}
+        with self._failures():
+            for collection in self._of(None):
+                about = collection.metadata or {}
+                kept = collection.get(include=["metadatas"])
+                rows = zip(kept["ids"], kept["metadatas"] or [], strict=True)
+                key = str(about["simulation"]), str(about["agent"]), str(about["embedding"])
+                found[key] = [_whole(memory, str(row["memory"])) for memory, row in rows]
+        return found
+
     def forget(self, simulation: str) -> None:
         """Delete all memories of all agents of a simulation."""
         if self.location == EPHEMERAL and self._open is None:
@@ -209,10 +221,11 @@ class MemoryStore:
                 client, self._open = self._open, None
                 client.close()
 
-    def _of(self, simulation: str) -> Iterator[Collection]:
+    def _of(self, simulation: str | None) -> Iterator[Collection]:
+        """The collections of a simulation; None: of all."""
         offset = 0
         while page := self._client.list_collections(limit=_PAGE, offset=offset):
-            yield from (c for c in page if (c.metadata or {}).get("simulation") == simulation)
+            yield from (c for c in page if (own := (c.metadata or {}).get("simulation")) and simulation in (None, own))
             offset += len(page)
 
     def _opened(self, simulation: str, agent: str, embedding: str, *, create: bool) -> Collection:

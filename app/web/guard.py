@@ -38,12 +38,14 @@ class Guard:
         app: the guarded application.
         hosts: names by which the server may be called; empty for any, if a token is needed.
         token: the secret that a request must carry, as a cookie, `?token=` or `Authorization: Bearer`; None for none.
+        own_keys: the beginning of paths whose application asks for keys of its own, in place of the token.
     """
 
-    def __init__(self, app: ASGIApp, hosts: frozenset[str], token: str | None) -> None:
+    def __init__(self, app: ASGIApp, hosts: frozenset[str], token: str | None, own_keys: tuple[str, ...] = ()) -> None:
         self.app = app
         self.hosts = hosts
         self.token = token
+        self.own_keys = own_keys
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Let a request pass, or refuse it."""
@@ -56,7 +58,7 @@ class Guard:
             await _refuse(scope, receive, send, refused)
         elif scope["type"] == "http" and (status := _too_much(connection)):
             await _too_large(connection.url.path, status)(scope, receive, send)
-        elif self.token is not None and scope["type"] == "http" and "token" in connection.query_params:
+        elif self._token_of(connection) and scope["type"] == "http" and "token" in connection.query_params:
             await self._remembered(connection)(scope, receive, send)
         else:
             await self.app(scope, receive, _with_headers(send))
@@ -72,9 +74,14 @@ class Guard:
             return "This host name is not accepted: use the address that the server has printed."
         if origin is not None and page != host:
             return "Requests of other pages are refused."
-        if self.token is not None and not secrets.compare_digest(_given(connection).encode(), self.token.encode()):
+        token = self._token_of(connection)
+        if token is not None and not secrets.compare_digest(_given(connection).encode(), token.encode()):
             return "A token is needed: open the address that the server has printed, with ?token=…"
         return ""
+
+    def _token_of(self, connection: HTTPConnection) -> str | None:
+        """The secret that a request must carry; by its path as it is routed, which the header Host has no part in."""
+        return None if self.own_keys and connection.scope["path"].startswith(self.own_keys) else self.token
 
     def _remembered(self, connection: HTTPConnection) -> Response:
         """Keep the token in a cookie, out of the address, history and logs.
@@ -102,11 +109,14 @@ def _too_much(connection: HTTPConnection) -> int:
 
 
 def _too_large(path: str, status: int) -> Response:
-    """The answer that refuses a body; for the REST API in its form (app/web/api/problems.py)."""
+    """The answer that refuses a body; for the REST API and `/v1` in their forms (their problems.py)."""
     what = "the request does not state the size of its body" if status == 411 else "the body is too large"
     remedy = "Send its Content-Length." if status == 411 else f"Send at most {MOST_BYTES:,} bytes."
     if path.startswith("/api/"):
         return JSONResponse({"error": what, "where": "body", "remedy": remedy}, status_code=status)
+    if path.startswith("/v1/"):
+        told = {"message": f"{what} (body). {remedy}", "type": "invalid_request_error", "param": None, "code": None}
+        return JSONResponse({"error": told}, status_code=status)
     return PlainTextResponse(f"{what[0].upper()}{what[1:]}. {remedy}", status_code=status)
 
 

@@ -1,12 +1,14 @@
-"""The server: pages and REST API in one application behind the guard, and the address on which it listens."""
+"""The server: pages, REST API and companions in one application behind the guard, and where it listens."""
 
 from __future__ import annotations
 
+import asyncio
 import os
 import secrets
 import socket
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Awaitable, Callable
+from contextlib import AsyncExitStack, suppress
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 from urllib.parse import quote
@@ -21,22 +23,58 @@ from persimchat.app.web.guard import Guard
 from persimchat.app.web.live_runs import LiveRuns
 from persimchat.app.web.pages import register
 from persimchat.app.web.results import Experiments
+from persimchat.app.web.v1.app import Manner, v1_app
+from persimchat.runs.companion.served import noted
+from persimchat.runs.companion.world import World, opened_world
 from persimchat.runs.folder.run_folder import check_out
 from persimchat.state.errors import InputError
+from persimchat.state.place import Place
+from persimchat.state.settings import Settings
 
+_CLOSING_S: Final = 10
+"""Seconds that a world has for what is under way when the server ends; the next opening goes on with the rest."""
 LOOPBACK: Final = frozenset({"127.0.0.1", "::1", "localhost"})
 
 
-def web_app(web: WebContext, *, secret: str, hosts: frozenset[str] = LOOPBACK, token: str | None = None) -> FastAPI:
-    """The whole application: REST API and pages behind the guard.
+@dataclass(frozen=True)
+class ServedWorld:
+    """A companions' world to be served beside the pages.
+
+    Attributes:
+        folder: the world's.
+        place: for a new world.
+        settings: of its talks; None: those with which it was last opened.
+        manner: how clients of `/v1` are taken.
+    """
+
+    folder: Path
+    place: Place | None = None
+    settings: Settings | None = None
+    manner: Manner = Manner()
+
+
+def web_app(
+    web: WebContext,
+    *,
+    secret: str,
+    hosts: frozenset[str] = LOOPBACK,
+    token: str | None = None,
+    manner: Manner | None = None,
+    at_the_end: Callable[[], Awaitable[None]] | None = None,
+) -> FastAPI:
+    """The whole application: REST API, pages and, if there is a world, `/v1`, behind the guard.
 
     Args:
         web: the context of the pages.
         secret: signs the cookie by which a browser's choices (language, colours) are found again.
         hosts: host names that it accepts; empty for any.
-        token: the secret that a request must carry; None for none.
+        token: the secret that a request must carry; None for none. `/v1` asks for keys of its own instead.
+        manner: how clients of `/v1` are taken.
+        at_the_end: what else is to be closed when the application ends.
     """
-    api = api_app(web)
+    api = api_app(web, at_the_end)
+    if web.world is not None:
+        api.mount("/v1", v1_app(web.world, replace(manner or Manner(), local=token is None)))
     register(web)
     ui.run_with(
         api,
@@ -47,7 +85,7 @@ def web_app(web: WebContext, *, secret: str, hosts: frozenset[str] = LOOPBACK, t
         reconnect_timeout=5,
         show_welcome_message=False,
     )
-    api.add_middleware(Guard, hosts=hosts, token=token)
+    api.add_middleware(Guard, hosts=hosts, token=token, own_keys=() if web.world is None else ("/v1/",))
     return api
 
 
@@ -74,7 +112,9 @@ def secret_in(folder: Path) -> str:
     return made
 
 
-def host_pages(host: str, port: int, web: WebContext, say: Callable[[str], None]) -> None:
+def host_pages(
+    host: str, port: int, web: WebContext, say: Callable[[str], None], served: ServedWorld | None = None
+) -> None:
     """Serve the pages until the server is stopped.
 
     Args:
@@ -82,9 +122,10 @@ def host_pages(host: str, port: int, web: WebContext, say: Callable[[str], None]
         port: port to listen on, 0 for any that is free.
         web: the context of the pages.
         say: prints a line.
+        served: a world to open and serve beside; None for none.
 
     Raises:
-        InputError: the address cannot be used, or one of the folders cannot be written.
+        InputError: the address cannot be used, one of the folders cannot be written, or the world cannot be opened.
     """
     check_out(web.runs.out)
     try:
@@ -97,15 +138,51 @@ def host_pages(host: str, port: int, web: WebContext, say: Callable[[str], None]
         ) from error
     token = None if host in LOOPBACK else os.environ.get("PERSIMCHAT_TOKEN") or secrets.token_urlsafe(24)
     listening = _listen(host, port)
-    with listening:
-        shown = listening.getsockname()[1]
-        name = f"[{host}]" if ":" in host else host
-        app = web_app(web, secret=secret, hosts=LOOPBACK if token is None else frozenset(), token=token)
+    with listening, suppress(KeyboardInterrupt):  # uvicorn raises it again after the shutdown; this is the normal end
+        config = uvicorn.Config("", log_level="warning", timeout_graceful_shutdown=5)
+        with asyncio.Runner(loop_factory=config.get_loop_factory()) as runner:
+            runner.run(_host(config, listening, web, say, served, secret=secret, token=token, host=host))
+
+
+async def _host(
+    config: uvicorn.Config,
+    listening: socket.socket,
+    web: WebContext,
+    say: Callable[[str], None],
+    served: ServedWorld | None,
+    *,
+    secret: str,
+    token: str | None,
+    host: str,
+) -> None:
+    address = f"http://{f'[{host}]' if ':' in host else host}:{listening.getsockname()[1]}/"
+    async with AsyncExitStack() as opened:
+        if served is not None:
+            world = await opened.enter_async_context(opened_world(served.folder, served.place, served.settings))
+            opened.enter_context(noted(world.folder, address))
+            opened.push_async_callback(_left, world)
+            web = replace(web, world=world)
+        config.app = web_app(
+            web,
+            secret=secret,
+            hosts=LOOPBACK if token is None else frozenset(),
+            token=token,
+            manner=None if served is None else served.manner,
+            at_the_end=opened.aclose,  # before the signal that ends the process is raised again
+        )
         query = f"?token={quote(token, safe='')}" if token else ""
-        say(f"PerSimChat: http://{name}:{shown}/{query}   (Ctrl-C stops it)")
-        config = uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=5)
-        with suppress(KeyboardInterrupt):  # uvicorn raises it again after the shutdown; this is the normal end
-            _Server(config, web.runs).run(sockets=[listening])
+        say(f"PerSimChat: {address}{query}   (Ctrl-C stops it)")
+        if web.world is not None:
+            say(f"World {web.world.name}: {address}v1" + ("" if token is None else "   (asks for keys of its own)"))
+        await _Server(config, web.runs).serve(sockets=[listening])
+
+
+async def _left(world: World) -> None:
+    """Wait for what is under way in a world, but not for long."""
+    with suppress(TimeoutError):
+        async with asyncio.timeout(_CLOSING_S):
+            await world.settled()
+    await world.stop()
 
 
 class _Server(uvicorn.Server):

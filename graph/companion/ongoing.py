@@ -38,6 +38,11 @@ def begin(key: str, version: int, work: Coroutine[Any, Any, Any]) -> None:
         old.cancel()
 
 
+def is_begun(key: str) -> bool:
+    """Whether work has begun for this key, and nobody has taken its result."""
+    return key in _begun()
+
+
 async def taken(key: str, version: int) -> Any:
     """The result of work that was begun for this key on this version of the mind; None if there is none.
 

@@ -8,6 +8,8 @@ from typing import Any, Final
 from persimchat.models.offline import thinking
 from persimchat.models.offline.answering import answering, mad_judge, solving
 from persimchat.models.offline.appraisal import Appraisal, appraise, need_to_talk
+from persimchat.models.offline.companion.answers import IN_A_TALK_OF_TWO
+from persimchat.models.offline.companion.answers import TASKS as COMPANION_TASKS
 from persimchat.models.offline.consistency import inconsistency
 from persimchat.models.offline.feeling import feeling
 from persimchat.models.offline.gists import gist_of
@@ -154,7 +156,13 @@ def _openness(prompt: Prompt, seed: int) -> dict[str, Any]:
 
 def _parts(prompt: Prompt, seed: int) -> dict[str, Any]:
     """Several judgements in one answer: those that the task names, each as in an answer of its own."""
-    return {part: TASKS[part](prompt, seed) for part in prompt.parts}
+    return {part: answered(part, prompt, seed) for part in prompt.parts}
+
+
+def answered(task: str, prompt: Prompt, seed: int) -> dict[str, Any]:
+    """The answer to a judging task; a companion answers some in its own way."""
+    own = IN_A_TALK_OF_TWO.get(task) if prompt.companion is not None else None
+    return (own or TASKS[task])(prompt, seed)
 
 
 TASKS: Final[dict[str, Callable[[Prompt, int], dict[str, Any]]]] = {
@@ -181,6 +189,7 @@ TASKS: Final[dict[str, Callable[[Prompt, int], dict[str, Any]]]] = {
     "solving": solving,
     "persona_generation": persona_generation,
     **STORY_TASKS,
+    **COMPANION_TASKS,
 }
 """Every judging task by the name in its template."""
 

@@ -14,7 +14,8 @@ from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage
 from langchain_core.messages.ai import UsageMetadata
 from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, ChatResult
 
-from persimchat.models.offline.answers import OUTSIDE, TASKS
+from persimchat.models.offline.answers import OUTSIDE, TASKS, answered
+from persimchat.models.offline.companion.talking import companion_words
 from persimchat.models.offline.persona_facts import facts_of
 from persimchat.models.offline.prompt import MODEL_NAME, Prompt, Said
 from persimchat.models.offline.randomness import generator
@@ -150,6 +151,9 @@ class OfflineChatModel(BaseChatModel):
         if prompt.task == "story_utterance":
             prompt.need_section(prompt.name, "basic_information")
             return story_words(prompt, self.seed)
+        if prompt.task == "companion":
+            prompt.need_section(prompt.name, "basic_information")
+            return companion_words(prompt, self.seed)
         if prompt.task == "script":
             return script(prompt, self.seed)
         if prompt.task not in TASKS:
@@ -160,7 +164,7 @@ class OfflineChatModel(BaseChatModel):
             )
         if prompt.task not in OUTSIDE:
             prompt.need_section(prompt.name, "basic_information")
-        return json.dumps(TASKS[prompt.task](prompt, self.seed), ensure_ascii=False)
+        return json.dumps(answered(prompt.task, prompt, self.seed), ensure_ascii=False)
 
     def _metadata(self, messages: list[BaseMessage], text: str) -> tuple[UsageMetadata, dict[str, Any]]:
         read = "\n".join(str(m.text) for m in messages)

@@ -11,6 +11,7 @@ from persimchat.state.errors import ModelError
 from persimchat.state.intervention import MODERATOR
 
 if TYPE_CHECKING:
+    from persimchat.models.offline.companion.known import Known
     from persimchat.models.offline.story.told import Told
 
 MODEL_NAME: Final = "offline"
@@ -113,6 +114,7 @@ class Prompt:
         takes_leave: whether participants take leave at the end of a script.
         request: the person to invent; None for all other tasks.
         story: of the tasks of a story; None for all others.
+        companion: of a companion's prompts; None for all others.
     """
 
     task: str
@@ -161,6 +163,7 @@ class Prompt:
     takes_leave: bool = False
     request: Request | None = None
     story: Told | None = None
+    companion: Known | None = None
 
     def need_section(self, present: object, tag: str) -> None:
         """Refuse a prompt that lacks a section that its task needs.

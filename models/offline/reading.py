@@ -11,6 +11,7 @@ from typing import Any, Final
 from langchain_core.messages import BaseMessage
 
 from persimchat.models.offline.answer_form import AnswerForm
+from persimchat.models.offline.companion.known import is_companions, known_of
 from persimchat.models.offline.persona_making.request import request_of
 from persimchat.models.offline.prompt import Answered, Heard, Member, MemoryLine, Prompt, Relation, Said
 from persimchat.models.offline.story.told import OF_STORIES, told_of
@@ -67,18 +68,24 @@ def _prompt(source: Source, later: tuple[str, ...]) -> Prompt:
     name = _text(items, "name", "name")
     debate, progress = _first(items, "debate"), _first(items, "progress")
     leaving, heard, opposes = values.get("leaving"), _first(items, "heard"), values.get("opposes")
-    present = tuple(one_line(other) for other in _first(items, "present").get("others", ()))
+    known = known_of(source.blocks, values, name) if is_companions(task, source.blocks) else None
+    present = (
+        tuple(one_line(other) for other in _first(items, "present").get("others", ()))
+        if known is None
+        else (known.person,)
+    )
     return Prompt(
         task,
         **_person(items, present),
         need=_first(items, "need_to_talk").get("score"),
         openness=_first(items, "openness").get("score"),
         emotions={v["name"]: v["level"] for v in _every(items, "emotion")},
-        memories=tuple(_memory(v) for v in _every(items, "memory")),
-        stm=next((_memory(v) for v in _every(items, "stm")), None),
+        memories=tuple(_memory(v) for v in _every(items, "memory")) or _recalled(source.blocks, "memories"),
+        stm=next((_memory(v) for v in _every(items, "stm")), None)
+        or next(iter(_recalled(source.blocks, "short_term_memory")), None),
         leaving=_memory(dict(leaving.values)) if task == "memory_filtering" and leaving else None,
         similarity=round(values.get("similarity", 0.0), 2),
-        topic=neutralise(_first(items, "topic").get("text", "")).strip(),
+        topic=known.occasion if known else neutralise(_first(items, "topic").get("text", "")).strip(),
         present=present,
         turn=progress.get("turn", _first(items, "heard_so_far").get("count", 0)),
         limit=progress.get("limit", 0),
@@ -104,7 +111,8 @@ def _prompt(source: Source, later: tuple[str, ...]) -> Prompt:
         parts=tuple(values.get("parts", ())),
         length=values.get("count", 0),
         takes_leave=task == "script" and values["closing"],
-        story=told_of(items, values) if task in OF_STORIES or "place" in values else None,
+        story=told_of(items, values) if not known and (task in OF_STORIES or "place" in values) else None,
+        companion=known,
     )
 
 
@@ -173,7 +181,14 @@ def as_relation(v: Values) -> Relation:
 
 def _memory(v: Values) -> MemoryLine:
     keywords = tuple(keyword for k in v["keywords"] if (keyword := one_line(k)))
-    return MemoryLine(v.get("number", 0), v["kind"], v["turn"], v["importance"], one_line(v["theme"]), keywords)
+    turn, importance = v.get("turn", 0), v.get("importance", 5)
+    return MemoryLine(v.get("number", 0), v["kind"], turn, importance, one_line(v["theme"]), keywords)
+
+
+def _recalled(blocks: Iterable[Block], tag: str) -> tuple[MemoryLine, ...]:
+    """The memories of a companion in a block."""
+    items = [item for block in blocks if block.tag == tag for item in block.items]
+    return tuple(_memory(v) for v in _every(items, "companion_memory"))
 
 
 def _member(v: Values) -> Member:

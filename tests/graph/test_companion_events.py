@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
 import pytest
 from companion_talks import FERRY, Scripted, Talking
 
+from persimchat.nodes import day_planning
 from persimchat.state.errors import InputError, ModelError
 
 STOVE = {"subject": "Lake:Stage:hut:stove", "predicate": "is", "object": "smoking"}
@@ -220,3 +222,24 @@ async def test_others_do_not_hear_of_what_a_promise_puts_into_the_day(monkeypatc
     assert "- I am doing: busy" in model.prompts("companion")[-1]
     await ferry.say("And you?", at="2025-03-03T08:31:00")
     assert "- I am doing: look for the zyxwq" in model.prompts("companion")[-1]
+
+
+async def test_a_plan_under_way_goes_on_when_its_step_is_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
+    model, ferry = Scripted().install(monkeypatch), Talking()
+    asked, let = asyncio.Event(), asyncio.Event()
+    plan_day = day_planning.plan_day
+
+    async def slow(*given: Any) -> Any:
+        asked.set()
+        await let.wait()
+        return await plan_day(*given)
+
+    monkeypatch.setattr(day_planning, "plan_day", slow)
+    first = asyncio.create_task(ferry.come("time"))
+    await asked.wait()
+    first.cancel()
+    await asyncio.wait([first])
+    await ferry.say("Hello.")
+    let.set()
+    await ferry.come("time")
+    assert tasks(model).count("day_plan") == 1 and (await ferry.mind())["companion"]["day"] == "2025-03-03"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from typing import Final
 
@@ -24,13 +24,20 @@ from persimchat.models.registry import close_models
 _METHODS: Final = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE")
 
 
-def api_app(web: WebContext) -> FastAPI:
-    """The REST API alone; runs are stopped, and can be resumed, when the application ends."""
+def api_app(web: WebContext, at_the_end: Callable[[], Awaitable[None]] | None = None) -> FastAPI:
+    """The REST API alone; runs are stopped, and can be resumed, when the application ends.
+
+    Args:
+        web: the context of the pages.
+        at_the_end: what else is to be closed then, while models can still be asked.
+    """
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         yield
         await web.runs.close()
+        if at_the_end is not None:
+            await at_the_end()
         await close_models()
 
     api = FastAPI(

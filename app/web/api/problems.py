@@ -90,11 +90,11 @@ async def _invalid(_: Request, error: Exception) -> JSONResponse:
     first = max(error.errors(), key=lambda one: len(one["loc"]))  # the member of a union that came furthest
     what = str(first["msg"]).removeprefix("Value error, ").rstrip(".")
     return _answer(
-        422, Problem(error=what, where=place_in(first["loc"], error.body), remedy="See /api/openapi.json for its form.")
+        422, Problem(error=what, where=_place(first["loc"], error.body), remedy="See /api/openapi.json for its form.")
     )
 
 
-def place_in(location: tuple[str | int, ...], data: Any) -> str:
+def _place(location: tuple[str | int, ...], data: Any) -> str:
     """A location without the names of a union's members, which are not part of the request."""
     found = [str(part) for part in location[:1]]
     inside: Any = data

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any, Final
 
 from fastapi import FastAPI, Request
@@ -10,8 +10,14 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 
-from persimchat.app.web.api.problems import place_in
-from persimchat.state.errors import BudgetExhausted, InputError, MachineError, ModelError, PerSimChatError
+from persimchat.state.errors import (
+    BudgetExhausted,
+    DayBudgetExhausted,
+    InputError,
+    MachineError,
+    ModelError,
+    PerSimChatError,
+)
 
 _WRONG: Final = "invalid_request_error"
 
@@ -71,12 +77,12 @@ def told(error: Exception) -> tuple[int, dict[str, Any], dict[str, str]]:
         case TooFast():
             body = problem(str(error), "rate_limit_error", code="rate_limit_exceeded")
             return 429, body, {"retry-after": str(error.wait_s)}
+        case DayBudgetExhausted():
+            wait = datetime.fromisoformat(error.until) - datetime.now()
+            body = problem(str(error), "insufficient_quota", code="insufficient_quota")
+            return 429, body, {"retry-after": str(max(1, int(wait.total_seconds()) + 1))}
         case BudgetExhausted():
-            now = datetime.now()
-            ends = (now + timedelta(days=1)).replace(hour=0, minute=0, second=0, microsecond=0)
-            message = f"{error} The day's budget ends at {ends:%H:%M}."
-            body = problem(message, "insufficient_quota", code="insufficient_quota")
-            return 429, body, {"retry-after": str(int((ends - now).total_seconds()) + 1)}
+            return 429, problem(str(error), "insufficient_quota", code="insufficient_quota"), {}
         case InputError():
             return 400, problem(str(error), param=error.where or None), {}
         case ModelError() | MachineError():
@@ -108,9 +114,22 @@ def add_problems(api: FastAPI) -> None:
 async def _invalid(_: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, RequestValidationError)
     first = max(error.errors(), key=lambda one: len(one["loc"]))  # the member of a union that came furthest
-    param = place_in(first["loc"], error.body).removeprefix("body").removeprefix(".") or None
+    param = _field(first["loc"][1:], error.body, missing=first["type"] == "missing") or None
     what = str(first["msg"]).removeprefix("Value error, ").rstrip(".")
     return JSONResponse(problem(f"{what} ({param or 'body'}).", param=param), status_code=400)
+
+
+def _field(location: tuple[str | int, ...], body: Any, *, missing: bool) -> str:
+    """The field of a body that is wrong or missing, without the names of a union's members."""
+    found, inside = [], body
+    for place, part in enumerate(location, start=1):
+        listed = isinstance(inside, list) and isinstance(part, int) and part < len(inside)
+        if listed or (isinstance(inside, dict) and part in inside):
+            inside = inside[part]
+        elif not (missing and place == len(location)):
+            continue
+        found.append(str(part))
+    return ".".join(found)
 
 
 async def _refused(_: Request, error: Exception) -> JSONResponse:

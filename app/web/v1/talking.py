@@ -1,0 +1,155 @@
+"""From a request to the agent's answer: what is new is said in the pair's session, and the answer comes in pieces."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass, field
+from typing import Any, Final, cast
+
+from persimchat.app.web.v1.answers import Done
+from persimchat.app.web.v1.bodies import LONGEST_INSTRUCTIONS, ChatRequest, Message
+from persimchat.app.web.v1.cutting import Cut
+from persimchat.app.web.v1.history import COMPARED, Window, compare, digest
+from persimchat.prompts.blocks import estimated_tokens
+from persimchat.runs.companion.events import Answered, Event, Speaking, Token
+from persimchat.runs.companion.plain import plain_answer
+from persimchat.runs.companion.session import Companion
+from persimchat.runs.companion.world import World
+from persimchat.state.errors import ModelError
+from persimchat.state.plain_text import shortened
+
+_WINDOWS: Final = 1_000
+"""For so many pairs and talks the last answers are remembered."""
+
+
+@dataclass
+class _Pair:
+    """One agent and one person: their requests are answered one after another."""
+
+    turn: asyncio.Lock = field(default_factory=asyncio.Lock)
+
+
+class Talking:
+    """Lets clients talk with the agents of a world.
+
+    Args:
+        world: the world.
+        instructed: whether a client's system messages reach the agent, as data.
+    """
+
+    def __init__(self, world: World, *, instructed: bool) -> None:
+        self._world, self._instructed = world, instructed
+        self._pairs: dict[tuple[str, str], _Pair] = {}
+        self._windows: dict[tuple[str, str, str], Window] = {}
+
+    async def plain(self, request: ChatRequest, person: str) -> AsyncGenerator[str | Done, None]:
+        """The bare model's answer, which nobody remembers; comes as a whole.
+
+        Args:
+            request: what the client sends.
+            person: the name of the person for whom it asks.
+
+        Raises:
+            ModelError: the model failed.
+            BudgetExhausted: the world's budget of the day is used up.
+        """
+        said = [(message.role, message.words) for message in request.messages if message.words]
+        answer = await plain_answer(
+            self._world,
+            said,
+            person=(await self._world.person(person))["id"],
+            tokens=request.cut,
+            temperature=request.temperature,
+            seed=request.seed,
+        )
+        cut = Cut(request.stops, request.cut)
+        text = cut.take(answer) + cut.rest()
+        if text:
+            yield text
+        yield _done(cut, request, {})
+
+    async def words(
+        self, request: ChatRequest, *, agent: str, person: str, talk: str
+    ) -> AsyncGenerator[str | Done, None]:
+        """An agent's answer.
+
+        Args:
+            request: what the client sends.
+            agent: the agent's full name.
+            person: the person's name.
+            talk: the client's name for its talk; empty for the pair's open one.
+
+        Yields:
+            The words as they come, then the end.
+
+        Raises:
+            InputError: there is nothing new in the request.
+            ModelError: the model failed; the person's words are kept.
+            BudgetExhausted: the world's budget of the day is used up.
+        """
+        new = request.words()
+        companion = await self._world.companion(agent, person)
+        window = self._window(agent, companion.person_id, talk)
+        async with self._pairs.setdefault((agent, companion.person_id), _Pair()).turn:
+            shown, tries = await self._prepared(companion, request.said, window)
+            cut, spoken, answered = Cut(request.stops, request.cut), "", None
+            events = companion.say(
+                new,
+                talk=talk,
+                seed=(request.seed or 0) + tries,
+                shown=shown,
+                instructions=self._instructions(request),
+            )
+            async with aclosing(cast("AsyncGenerator[Event, None]", events)):
+                async for event in events:
+                    if isinstance(event, Token) and request.stream:
+                        spoken += event.text
+                        if text := cut.take(event.text):
+                            yield text
+                    elif isinstance(event, Speaking) and spoken:  # the first words were unusable; these are others
+                        spoken = ""
+                        if text := cut.take("\n\n"):
+                            yield text
+                    elif isinstance(event, Answered):
+                        answered = event
+                        break  # the judgements of what was said go on by themselves
+            if answered is None:
+                raise ModelError("the agent has not answered", agent=agent, model="", remedy="Try again.")
+            if answered.utterance.startswith(spoken):
+                text = cut.take(answered.utterance.removeprefix(spoken)) + cut.rest()
+            else:
+                text = cut.rest()
+            window.told(answered.id, cut.text, digest(request.said[:-1]), tries)
+        if text:
+            yield text
+        about = {"emotion": answered.emotion, "trust": answered.trust, "end": answered.end, "talk": answered.talk}
+        yield _done(cut, request, about)
+
+    async def _prepared(
+        self, companion: Companion, lines: Sequence[Message], window: Window
+    ) -> tuple[Sequence[Any], int]:
+        """Take the last exchange back if the client wants that; the lines to show, and how often it was tried."""
+        if len(lines) < 2:
+            return (), 0
+        exchanges = await companion.exchanges(COMPARED)
+        found = compare(lines, exchanges, window, person=companion.person, agent=companion.agent)
+        taken_back = found.again and await companion.retract()
+        return found.shown, window.tries + 1 if taken_back and found.same else 0
+
+    def _instructions(self, request: ChatRequest) -> str:
+        text = request.instructions if self._instructed else ""
+        return shortened(text, LONGEST_INSTRUCTIONS) if text else ""
+
+    def _window(self, agent: str, person: str, talk: str) -> Window:
+        window = self._windows.pop((agent, person, talk), None) or Window()
+        self._windows[agent, person, talk] = window
+        while len(self._windows) > _WINDOWS:
+            del self._windows[next(iter(self._windows))]
+        return window
+
+
+def _done(cut: Cut, request: ChatRequest, about: dict[str, Any]) -> Done:
+    given = sum(estimated_tokens(message.words) for message in request.messages)
+    return Done(cut.text, cut.reason, given, cut.tokens, about)

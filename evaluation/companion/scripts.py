@@ -1,0 +1,178 @@
+"""Scripted persons: talks with planted facts, and questions about them, made by seed.
+
+The form follows LoCoMo and LongMemEval (facts in filler, questions of several kinds, abstention); the words are ours.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final, Literal
+
+Kind = Literal["single", "two", "corrected", "when", "untold"]
+"""What a question asks for: one fact, two facts, one that was corrected, when it was told, one that never was."""
+KINDS: Final[tuple[Kind, ...]] = ("single", "two", "corrected", "when", "untold")
+
+EXCHANGES: Final = 10
+"""Exchanges of a talk, without its goodbye."""
+PLANTED: Final = 2
+"""Facts told in a talk."""
+
+_RELATIVES: Final = (
+    "sister", "brother", "aunt", "uncle", "cousin", "niece", "nephew", "grandmother", "grandfather", "daughter", "son",
+    "boss", "teacher", "dog", "cat", "horse", "parrot", "boat", "hamster", "doctor", "landlady", "dentist", "tortoise",
+)  # fmt: skip
+_FAVOURITES: Final = (
+    "colour", "season", "song", "drink", "tree", "river", "flower", "soup", "bird", "fruit", "dance", "month", "spice",
+    "cheese", "metal", "island", "vegetable", "fabric", "perfume", "planet", "mountain", "street", "bakery",
+)  # fmt: skip
+_UNTOLD: Final = ("violin", "canary", "goldfish", "motorbike", "sailing teacher", "godmother")
+_STARTS: Final = ("Mi", "Ka", "Lo", "Ru", "Ve", "Jo", "Ta", "Ne", "Bo", "Sa", "Pe", "Di", "Fa", "Gu", "He", "Wi")
+_ENDS: Final = ("ra", "lo", "nka", "ric", "bel", "dan", "mir", "tes", "vin", "zou", "gar", "lind", "pol", "sun")
+_FILLER: Final = (
+    "The weather has been odd this week.",
+    "I had to wait at the crossing for a long time.",
+    "There was a queue in front of the bakery again.",
+    "How was your morning?",
+    "I slept badly, the neighbours had a party.",
+    "They are painting the bridge, did you see?",
+    "It smells of rain.",
+    "What are you doing at the moment?",
+    "I nearly forgot my umbrella.",
+    "The bus was late, as always.",
+    "Somebody left a glove on the bench.",
+    "I could do with a coffee.",
+    "The lamps came on early today.",
+    "There are more gulls than people here.",
+    "I read the paper on the way, nothing in it.",
+    "Do you think it will clear up?",
+)
+
+
+@dataclass(frozen=True)
+class Planted:
+    """A fact that the person tells.
+
+    Attributes:
+        subject: what of: "sister", "favourite colour".
+        value: what the question asks for.
+        sentence: the words that tell it.
+        talk: the number of the talk in which it is told, from 1.
+        old: the value that it corrects; empty for a fact told for the first time.
+    """
+
+    subject: str
+    value: str
+    sentence: str
+    talk: int
+    old: str = ""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A question about what was told.
+
+    Attributes:
+        kind: of question.
+        text: its words.
+        wanted: what a right answer has, all of it.
+        unwanted: what it must not have: values that were corrected.
+        planted: the facts that it rests on.
+    """
+
+    kind: Kind
+    text: str
+    wanted: tuple[str, ...] = ()
+    unwanted: tuple[str, ...] = ()
+    planted: tuple[Planted, ...] = ()
+
+
+@dataclass(frozen=True)
+class Script:
+    """What one scripted person says.
+
+    Attributes:
+        talks: the messages of each talk, each with its goodbye.
+        planted: the facts told, in order; a corrected one comes twice.
+        questions: asked in a talk of their own afterwards.
+    """
+
+    talks: tuple[tuple[str, ...], ...]
+    planted: tuple[Planted, ...]
+    questions: tuple[Asked, ...]
+
+
+def make_script(talks: int, seed: int) -> Script:
+    """A person who holds some talks of `EXCHANGES` exchanges, with `PLANTED` facts in each, and then asks.
+
+    With two talks or more, every fifth fact, and one at least, is corrected in a later talk.
+
+    Args:
+        talks: how many, 1 to 20.
+        seed: equal seeds give equal words.
+    """
+    draw = random.Random(f"companion/{talks}/{seed}")
+    kinds = [(f"{one}", "called") for one in _RELATIVES] + [(f"favourite {one}", "is") for one in _FAVOURITES]
+    draw.shuffle(kinds)
+    names = [start + end for start in _STARTS for end in _ENDS]
+    draw.shuffle(names)
+    planted: list[Planted] = []
+    for number in range(talks * PLANTED):
+        subject, verb = kinds[number]
+        value = names.pop()
+        planted.append(Planted(subject, value, _sentence(subject, verb, value), 1 + number // PLANTED))
+    corrections: list[Planted] = []
+    if talks > 1:
+        able = [fact for fact in planted if fact.talk < talks]
+        for fact in draw.sample(able, max(1, len(able) // 5)):
+            verb = "is" if fact.subject.startswith("favourite") else "called"
+            value = names.pop()
+            words = _sentence(fact.subject, verb, value)
+            sentence = f"Actually, {words[0].lower()}{words[1:]}"
+            corrections.append(Planted(fact.subject, value, sentence, draw.randint(fact.talk + 1, talks), fact.value))
+    said = tuple(
+        _talk([fact for fact in (*planted, *corrections) if fact.talk == number], draw)
+        for number in range(1, talks + 1)
+    )
+    return Script(said, (*planted, *corrections), tuple(_questions(planted, corrections, draw)))
+
+
+def _sentence(subject: str, verb: str, value: str) -> str:
+    return f"My {subject} is called {value}." if verb == "called" else f"My {subject} is {value}."
+
+
+def _talk(facts: Sequence[Planted], draw: random.Random) -> tuple[str, ...]:
+    lines = draw.sample(_FILLER, EXCHANGES - len(facts))
+    for fact in facts:
+        lines.insert(draw.randint(0, len(lines)), fact.sentence)
+    return (*lines, "Goodbye!")
+
+
+def _questions(planted: Sequence[Planted], corrections: Sequence[Planted], draw: random.Random) -> list[Asked]:
+    changed = {fact.subject for fact in corrections}
+    steady = [fact for fact in planted if fact.subject not in changed]
+    found = [
+        Asked("single", _question(fact.subject), (fact.value,), planted=(fact,))
+        for fact in draw.sample(steady, min(4, len(steady)))
+    ]
+    if len(steady) >= 2:
+        two = draw.sample(steady, 2)
+        text = f"{_question(two[0].subject)} And {_lower(_question(two[1].subject))}"
+        found.append(Asked("two", text, tuple(fact.value for fact in two), planted=tuple(two)))
+    found += [
+        Asked("corrected", _question(fact.subject), (fact.value,), (fact.old,), (fact,)) for fact in corrections[:3]
+    ]
+    if steady:
+        fact = draw.choice(steady)
+        found.append(Asked("when", f"When did I tell you about my {fact.subject}?", planted=(fact,)))
+    untold = draw.sample(_UNTOLD, 2)
+    return [*found, *(Asked("untold", f"What is my {one} called?") for one in untold)]
+
+
+def _question(subject: str) -> str:
+    return f"What is my {subject}?" if subject.startswith("favourite") else f"What is my {subject} called?"
+
+
+def _lower(text: str) -> str:
+    return text[0].lower() + text[1:]

@@ -1,0 +1,213 @@
+"""What an agent keeps of a person's words: percept, questions, insights, and the digest of a talk that is over.
+
+Percepts and summaries name what somebody told of, never the value: that stands in facts alone, which a correction
+replaces. So nothing that was corrected stays in a prompt.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any, Final
+
+from persimchat.models.offline.companion.asked import asked_in, claim_of, spoken_of
+from persimchat.models.offline.companion.claims import (
+    PLURAL,
+    Claim,
+    claims_in,
+    in_force,
+    is_of_kin,
+    mentions,
+    replaced,
+    sentences,
+)
+from persimchat.models.offline.companion.known import Known
+from persimchat.models.offline.companion.tones import HOSTILE, TELLS, shared_word, tone_of
+from persimchat.models.offline.grammar import capitalised, filled
+from persimchat.models.offline.leaving import took_leave
+from persimchat.models.offline.lexicon import deck
+from persimchat.models.offline.prompt import MemoryLine, Prompt
+from persimchat.models.offline.randomness import permutation
+from persimchat.models.offline.words import content_words, listed, short_name, without_markup
+
+FILE: Final = "companion/companion"
+"""The file of phrases."""
+_TELLING: Final = 2
+"""How much more important words are that tell a fact."""
+_MOST_FACTS: Final = 20
+_BY_TRUST: Final = ((2, "annoyed"), (5, "acquaintance"), (8, "friend"), (10, "close_friend"))
+_MOVES: Final = frozenset({"unknown", "known_by_name", "acquaintance", "friend", "close_friend", "annoyed"})
+"""Types of relationship that a talk may change; others (kin, rivals) stay as they are."""
+_PROMISE: Final = re.compile(r"\bI(?:['’]ll| will)? promise\b|\bI['’]ll (?:keep|save|bring|show|ask|wait|look after)\b")
+_TONES: Final = {
+    "threat": "threatened {me}", "insult": "insulted {me}", "swearing": "swore at {me}", "apology": "apologised",
+    "thanks": "thanked {me}", "praise": "was kind to {me}", "presses": "asked for trust",
+}  # fmt: skip
+
+
+def _known(prompt: Prompt) -> Known:
+    assert prompt.companion is not None  # only a companion's prompts come here
+    return prompt.companion
+
+
+def _topics(text: str, known: Known) -> list[str]:
+    """What words tell of, as subjects: "sister", "home"."""
+    told = claims_in(text, [claim_of(fact, known.person) for fact in known.facts], spoken_of(known))
+    return list(dict.fromkeys(claim.subject for claim in told if claim.form != "told"))
+
+
+def perception(prompt: Prompt, seed: int) -> dict[str, Any]:
+    """`Percept`: what somebody told of, asked for, or how they were; without the values of facts."""
+    prompt.need_section(prompt.heard, "heard")
+    known, heard = _known(prompt), prompt.heard
+    assert heard is not None
+    who, me = short_name(heard.speaker), short_name(prompt.name)
+    told, tone = _topics(heard.words, known), tone_of(heard.words)
+    parts = [_TONES[tone].format(me=me)] if tone else []
+    if told:
+        parts.append(f"{TELLS} {listed([f'their {subject}' for subject in told[:3]])}")
+    asked = [asked.path[-1] for asked in asked_in(heard.words) if asked.path]
+    if "?" in heard.words:
+        parts.append(
+            f"asked {me} about {listed([f'their {noun}' for noun in asked])}" if asked else f"asked {me} something"
+        )
+    words = [] if told or asked else [w for w in content_words(without_markup(heard.words), 5) if w.casefold() != me]
+    if took_leave(heard.words):
+        parts.append("took leave")
+    if not parts:
+        parts.append(f"talked of {listed(words[:3])}" if words else "said a few words")
+    keywords = [*told, *asked, *shared_word(prompt, known)] or words or [who]
+    return {
+        "theme": f"{who} {listed(parts)}.",
+        "keywords": [keyword[:80] for keyword in keywords][:5],
+        "importance": min(10, 3 + _TELLING * bool(told) + 3 * (tone in HOSTILE) + bool(tone) + ("?" in heard.words)),
+    }
+
+
+def focal_points(prompt: Prompt, seed: int) -> dict[str, Any]:
+    """`FocalPoints`: about the person, what they speak of, and the agent itself."""
+    known = _known(prompt)
+    about = [subject for line in known.said[-6:] for subject in (*_topics(line.text, known), *_nouns(line.text))]
+    values = {
+        "who": short_name(known.person),
+        "me": short_name(prompt.name),
+        "what": about[-1] if about else "these talks",
+    }
+    asked = [filled(phrase, values) for phrase in deck(FILE, "questions")]
+    return {"questions": [question[:300] for question in asked]}
+
+
+def _nouns(text: str) -> list[str]:
+    return [path[-1] for path in mentions(text)]
+
+
+def reflection(prompt: Prompt, seed: int) -> dict[str, Any]:
+    """`Reflection`: five insights on the person and the talks, each with memories of the list as evidence."""
+    numbered = [memory for memory in prompt.memories if memory.number]
+    prompt.need_section(numbered, "memories")
+    known = _known(prompt)
+    ranked = sorted(numbered, key=lambda memory: (-memory.importance, memory.number))
+    phrases = deck(FILE, "insights")
+    order = permutation(len(phrases), "insights", seed, prompt.name, known.person, len(numbered))
+    insights = []
+    for place in range(5):
+        evidence = ranked[place % len(ranked) :][:3]
+        words = [keyword for memory in evidence for keyword in memory.keywords] or ["little things"]
+        values = {"who": short_name(known.person), "what": words[place % len(words)][:60]}
+        insights.append(
+            {
+                "theme": capitalised(filled(phrases[order[place]], values)),
+                "keywords": list(dict.fromkeys([values["what"], values["who"]])),
+                "evidence": [memory.number for memory in evidence],
+                "importance": _weight(evidence),
+            }
+        )
+    return {"insights": insights}
+
+
+def _weight(evidence: Sequence[MemoryLine]) -> int:
+    return max(0, min(10, round(sum(memory.importance for memory in evidence) / len(evidence)) + 1))
+
+
+def consolidation(prompt: Prompt, seed: int) -> dict[str, Any]:
+    """`TalkDigest`: facts by patterns, a summary of what was spoken of, and the relationship by trust."""
+    known = _known(prompt)
+    prompt.need_section(known.lines, "transcript")
+    told = _told(known)
+    kept = in_force(told)
+    facts = [_fact(claim, told, known) for claim in kept]
+    facts = sorted(facts, key=lambda fact: -fact["importance"])[:_MOST_FACTS] if len(facts) > _MOST_FACTS else facts
+    subjects = list(dict.fromkeys(claim.subject for claim in kept))
+    tones = [tone for line in known.said if (tone := tone_of(line.text))]
+    hostile = any(tone in HOSTILE for tone in tones)
+    return {
+        "summary": _summary(prompt, known, subjects, tones),
+        "keywords": [subject[:80] for subject in subjects[:8]] or _small_talk(known)[:5] or [short_name(known.person)],
+        "importance": min(10, 3 + min(3, len(subjects)) + 3 * hostile),
+        "relationship": _relationship(known, tones),
+        "note": f"tells of {listed(subjects[:4])}"[:200] if subjects else "",
+        "promises": [s[:300] for line in known.lines if line.own for s in sentences(line.text) if _PROMISE.search(s)][
+            :5
+        ],
+        "facts": facts,
+    }
+
+
+def _told(known: Known) -> list[Claim]:
+    """What the person tells in the talk, in order; corrections of known facts too."""
+    before = [claim_of(fact, known.person) for fact in known.facts]
+    mentioned = [claim.path for claim in before if claim.path]
+    told: list[Claim] = []
+    for line in known.lines:
+        if not line.own:
+            told += claims_in(line.text, [*before, *told], mentioned)
+        mentioned += mentions(line.text)
+    return told
+
+
+def _fact(claim: Claim, told: Sequence[Claim], known: Known) -> dict[str, Any]:
+    old = [fact.number for fact in known.facts if fact.number and replaced(claim_of(fact, known.person), claim)]
+    return {
+        "about": claim.about,
+        "subject": claim.subject,
+        "statement": claim.told(short_name(known.person))[:300],
+        "quote": claim.quote,
+        "importance": 7
+        if is_of_kin(claim) or claim.form in ("name", "allergy")
+        else 5
+        if claim.subject in PLURAL
+        else 6,
+        "replaces": old[:10],
+    }
+
+
+def _summary(prompt: Prompt, known: Known, subjects: Sequence[str], tones: Sequence[str]) -> str:
+    who, me = short_name(known.person), short_name(prompt.name)
+    of = [f"their {subject}" for subject in subjects[:4]] or _small_talk(known)[:3]
+    parts = (
+        [f"{who} told {me} of {listed(of)}"] if subjects else [f"{who} and {me} talked of {listed(of)}"] if of else []
+    )
+    tone = next((tone for tone in reversed(tones)), "")
+    if tone:
+        parts.append(f"{who} {_TONES[tone].format(me=me)}")
+    text = "; ".join(parts) or f"{who} and {me} exchanged a few words"
+    return f"{text}."[:300]
+
+
+def _small_talk(known: Known) -> list[str]:
+    """Words of the person that tell no fact."""
+    plain = [line.text for line in known.said if not claims_in(line.text) and not tone_of(line.text)]
+    return content_words(without_markup(" ".join(plain)), 5) if plain else []
+
+
+def _relationship(known: Known, tones: Sequence[str]) -> str:
+    """A type of relationship: by trust where the prompt shows it, else by the tone of the talk; kin stay kin."""
+    if known.type not in _MOVES:
+        return known.type
+    if known.trust is not None:
+        return next(name for most, name in _BY_TRUST if known.trust <= most)
+    if sum(tone in HOSTILE for tone in tones) > 1:
+        return "annoyed"
+    met = "acquaintance" if known.type in ("unknown", "known_by_name") else known.type
+    warm = sum(tone in ("thanks", "praise") for tone in tones)
+    return "friend" if met == "acquaintance" and warm > 1 else met

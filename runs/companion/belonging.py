@@ -1,0 +1,136 @@
+"""What of a world belongs to one person: memories with all that rests on them, and what a mind holds of them. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from persimchat.state.companion import person_key
+from persimchat.state.errors import InputError
+from persimchat.state.memory import PINNED, Memory
+from persimchat.state.normalise import folded
+
+_FLEETING: Final = ("percept", "focal_points", "recalled", "plan", "weak", "silent", "listening", "pruned")
+"""What a mind holds of its last steps, whomever they were with; the next step makes them anew."""
+
+
+@dataclass(frozen=True)
+class Person:
+    """Somebody who is to be forgotten.
+
+    Attributes:
+        id: of the person.
+        name: as it is written.
+    """
+
+    id: str
+    name: str
+
+    @property
+    def key(self) -> str:
+        """The form by which persons are told apart."""
+        return person_key(self.name)
+
+    def is_named_in(self, text: str) -> bool:
+        """Whether a text has the name as words of its own, regardless of case and accents."""
+        name = folded(self.name)
+        return bool(name) and re.search(rf"(?<!\w){re.escape(name)}(?!\w)", folded(text)) is not None
+
+    def is_in(self, value: Any) -> bool:
+        """Whether any text in a value of JSON has the name."""
+        return any(map(self.is_named_in, texts_in(value)))
+
+    def is_meant_by(self, value: Any) -> bool:
+        """Whether a value is this person's id or name, and nothing else."""
+        if not isinstance(value, str) or not value.strip():
+            return False
+        try:
+            return value == self.id or person_key(value) == self.key
+        except InputError:
+            return False
+
+
+def texts_in(value: Any) -> Iterable[str]:
+    """All texts in a value of JSON, keys of mappings too."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        for key, item in value.items():
+            yield str(key)
+            yield from texts_in(item)
+    elif isinstance(value, list | tuple):
+        for item in value:
+            yield from texts_in(item)
+
+
+def memories_of(person: Person, memories: Collection[Memory], besides: Collection[str] = ()) -> set[str]:
+    """Ids of the memories that belong to a person, with all that rest on them.
+
+    Args:
+        person: whose.
+        memories: all of an agent.
+        besides: ids that belong to the person, as the record says.
+    """
+    own = {memory.id for memory in memories if _is_of(person, memory)} | set(besides)
+    return with_what_rests_on(own, memories)
+
+
+def with_what_rests_on(gone: set[str], memories: Collection[Memory]) -> set[str]:
+    """The memories, and those with any of them in their evidence, and so on."""
+    found = set(gone)
+    while more := {memory.id for memory in memories if found.intersection(memory.evidence)} - found:
+        found |= more
+    return found
+
+
+def mentioning(person: Person, memories: Iterable[Memory], gone: Collection[str]) -> list[Memory]:
+    """The memories of other people's talks, and of none, that have the person's name.
+
+    What a persona is and wants comes from the place file, and is none of them.
+    """
+    return [
+        memory
+        for memory in memories
+        if memory.id not in gone and memory.kind not in PINNED and person.is_in(memory.model_dump(exclude={"id"}))
+    ]
+
+
+def without(mind: Mapping[str, Any], gone: Collection[str], person: Person) -> dict[str, Any]:
+    """A mind without memories of a person, and without plans with them.
+
+    Args:
+        mind: as the record keeps it.
+        gone: ids of the memories.
+        person: who is forgotten.
+    """
+    left = {key: value for key, value in mind.items() if key not in _FLEETING}
+    left["alive"] = {memory: turn for memory, turn in mind.get("alive", {}).items() if memory not in gone}
+    left["pinned"] = [memory for memory in mind.get("pinned", []) if memory not in gone]
+    left["unsaved"] = [memory for memory in mind.get("unsaved", []) if memory["id"] not in gone]
+    stm = mind.get("stm")
+    left["stm"] = None if stm and stm["id"] in gone else stm
+    left["insights"] = []
+    own = dict(mind.get("companion", {}))
+    if "private" in own:
+        own["private"] = {
+            memory: [one for one in hearers if one != person.id]
+            for memory, hearers in own["private"].items()
+            if memory not in gone
+        }
+    for key in ("plan", "seen"):
+        if key in own:
+            own[key] = [entry for entry in own[key] if not _is_with(person, entry)]
+    left["companion"] = own
+    return left
+
+
+def _is_of(person: Person, memory: Memory) -> bool:
+    told = memory.circumstance is not None and memory.circumstance.person == person.id
+    return told or memory.heard_by == [person.id]
+
+
+def _is_with(person: Person, entry: Mapping[str, Any]) -> bool:
+    """Whether an entry of a plan, or an event, is the person's or names them."""
+    return entry.get("heard_by") == [person.id] or person.is_in(entry)

@@ -1,0 +1,229 @@
+"""The session of a companion: events, order, and that no exchange is lost or twice there."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from companion_talks import FERRY, Scripted
+
+from persimchat.runs.companion.events import Answered, Event, Sentence, Speaking, TalkOver, Token
+from persimchat.runs.companion.session import Companion
+from persimchat.runs.companion.world import opened_world
+from persimchat.runs.companion.worldfile import companion_settings
+from persimchat.state.errors import InputError, ModelError
+
+
+@pytest.fixture
+def script(monkeypatch: pytest.MonkeyPatch) -> Scripted:
+    return Scripted().install(monkeypatch)
+
+
+@asynccontextmanager
+async def oda(folder: Path, person: str = "Petr") -> AsyncIterator[Companion]:
+    settings = companion_settings(FERRY, environment={}, **{"companion.overlap": "off"})
+    async with opened_world(folder, FERRY, settings) as world:
+        yield await world.companion("Oda", person)
+
+
+async def heard(events: AsyncIterator[Event]) -> list[Event]:
+    return [event async for event in events]
+
+
+def lines(folder: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in (folder / "exchanges.jsonl").read_text().splitlines()]
+
+
+async def test_words_come_first_then_the_answer_then_its_appraisal(tmp_path: Path, script: Scripted) -> None:
+    async with oda(tmp_path / "w") as companion:
+        events = await heard(companion.say("Hello there."))
+    assert isinstance(events[0], Speaking) and events[0].trust == 5
+    tokens = [event.text for event in events if isinstance(event, Token)]
+    sentences = [event for event in events if isinstance(event, Sentence)]
+    first, last = [event for event in events if isinstance(event, Answered)]
+    assert "".join(tokens) == first.utterance == " ".join(one.text for one in sentences)
+    assert [one.last for one in sentences] == [False] * (len(sentences) - 1) + [True]
+    assert (first.appraised, first.trust, last.appraised, last.trust) == (False, 5, True, 6)
+    assert {event.id for event in events} == {first.id}
+    (line,) = lines(tmp_path / "w")
+    assert line["id"] == first.id and line["appraised"] and line["agent"] == "Oda Brandvik"
+
+
+async def test_a_caller_may_stop_reading_at_the_answer(tmp_path: Path, script: Scripted) -> None:
+    async with oda(tmp_path / "w") as companion:
+        async for event in companion.say("Hello."):
+            if isinstance(event, Answered):
+                break
+        await companion.settled()
+        assert [one["appraised"] for one in await companion.exchanges()] == [True]
+
+
+async def test_the_same_id_is_answered_once(tmp_path: Path, script: Scripted) -> None:
+    async with oda(tmp_path / "w") as companion:
+        both = await asyncio.gather(heard(companion.say("Hello.", id="a")), heard(companion.say("Hello.", id="a")))
+        assert both[0] == both[1]
+        again = await heard(companion.say("Hello.", id="a"))
+    assert again == [both[0][-1]]
+    async with oda(tmp_path / "w") as companion:
+        assert await heard(companion.say("Hello.", id="a")) == again
+    assert len(lines(tmp_path / "w")) == len(script.prompts("companion")) == 1
+
+
+@pytest.mark.parametrize("text", ["", "  \n", "\x00\x1b[2J", "x" * 8_001])
+async def test_words_that_are_none_are_refused(tmp_path: Path, script: Scripted, text: str) -> None:
+    async with oda(tmp_path / "w") as companion:
+        with pytest.raises(InputError, match="message"):
+            await heard(companion.say(text))
+        assert await companion.exchanges() == [] and await companion.tie() is None
+    assert not script.asked
+
+
+async def test_a_message_does_not_wait_for_the_digest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    Scripted().install(monkeypatch)
+    release = asyncio.Event()
+    from persimchat.graph.companion.digesting import Digestion
+
+    judged = Digestion.judged
+
+    async def slow(self: Digestion, *given: Any) -> Any:
+        await release.wait()
+        return await judged(self, *given)
+
+    monkeypatch.setattr(Digestion, "judged", slow)
+    async with oda(tmp_path / "w") as companion:
+        reading = asyncio.create_task(heard(companion.say("One.", id="1")))
+        await asyncio.sleep(0)
+        for number in ("2", "3"):
+            async for event in companion.say(f"Number {number}.", id=number):
+                if isinstance(event, Answered):
+                    break
+        assert [one["id"] for one in companion.pending] == ["1", "2", "3"] and not reading.done()
+        release.set()
+        await companion.settled()
+        last = (await reading)[-1]
+        assert isinstance(last, Answered) and last.appraised and last.id == "1"
+        assert companion.pending == []
+    assert [(line["id"], line["appraised"]) for line in lines(tmp_path / "w")] == [("1", True), ("2", True), ("3", True)]
+
+
+async def test_with_four_undigested_a_message_waits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    Scripted().install(monkeypatch)
+    monkeypatch.setattr("persimchat.runs.companion.session.PATIENCE_S", 0.05)
+    from persimchat.graph.companion.digesting import Digestion
+
+    async def never(self: Digestion, *given: Any) -> Any:
+        await asyncio.Event().wait()
+
+    monkeypatch.setattr(Digestion, "judged", never)
+    async with opened_world(tmp_path / "w", FERRY) as world:
+        companion = await world.companion("Oda", "Petr")
+        waited = []
+        for number in range(5):
+            began = asyncio.get_running_loop().time()
+            async for event in companion.say(f"Number {number}."):
+                if isinstance(event, Answered):
+                    break
+            waited.append(asyncio.get_running_loop().time() - began)
+        assert waited[4] >= 0.05 and len(companion.pending) == 5
+        await companion.stop()
+
+
+async def test_after_a_failed_answer_the_next_message_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    failing = [True]
+
+    def words(_: Any) -> str:
+        if failing:
+            failing.pop()
+            raise ModelError("it is down", model="offline")
+        return "Back again."
+
+    script = Scripted(companion=words).install(monkeypatch)
+    async with oda(tmp_path / "w") as companion:
+        with pytest.raises(ModelError, match="it is down"):
+            await heard(companion.say("Is anybody there?"))
+        events = await heard(companion.say("Hello?"))
+        assert [event for event in events if isinstance(event, Answered)][-1].utterance == "Back again."
+    assert "Is anybody there?" in script.prompts("companion")[-1]
+    assert len(lines(tmp_path / "w")) == 1
+
+
+async def test_the_end_of_a_talk_is_told_and_kept(tmp_path: Path, script: Scripted) -> None:
+    async with oda(tmp_path / "w") as companion:
+        await heard(companion.say("Hello."))
+        over = await heard(companion.end())
+        assert [type(event) for event in over] == [TalkOver] and over[0].summary == "We talked."
+        assert (tie := await companion.tie()) is not None and tie.talks == 1 and tie.talk is None
+        assert await heard(companion.end()) == []
+
+
+async def test_a_goodbye_ends_the_talk(tmp_path: Path, script: Scripted) -> None:
+    async with oda(tmp_path / "w") as companion:
+        events = await heard(companion.say("Goodbye!"))
+    assert isinstance(events[-1], TalkOver)
+    assert [event.end for event in events if isinstance(event, Answered)] == [True, True]
+
+
+async def test_the_last_exchange_is_taken_back(tmp_path: Path, script: Scripted) -> None:
+    async with oda(tmp_path / "w") as companion:
+        assert not await companion.retract()
+        await heard(companion.say("One.", id="1"))
+        await heard(companion.say("Two.", id="2"))
+        assert await companion.retract()
+        assert [one["id"] for one in await companion.exchanges()] == ["1"]
+        assert (tie := await companion.tie()) is not None and tie.trust == 6
+    assert [(line["id"], line.get("retracted")) for line in lines(tmp_path / "w")] == [("1", None), ("2", True)]
+
+
+async def test_pairs_talk_at_once(tmp_path: Path, script: Scripted) -> None:
+    async with opened_world(tmp_path / "w", FERRY) as world:
+        people = [f"Person {n}" for n in range(8)]
+        pairs = await asyncio.gather(*(world.companion("Oda", name) for name in people))
+        await asyncio.gather(*(heard(pair.say(f"Hello from {pair.person}.")) for pair in pairs))
+        assert [one["name"] for one in await world.people()] == people
+        assert (mind := await world.mind("Oda")) is not None and len(mind["companion"]["digested"]) == 8
+        for pair in pairs:
+            (exchange,) = await pair.exchanges()
+            assert exchange["said"] == f"Hello from {pair.person}."
+    assert len(lines(tmp_path / "w")) == 8
+
+
+async def test_what_is_not_digested_is_digested_at_the_next_opening(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Scripted().install(monkeypatch)
+    from persimchat.graph.companion.digesting import Digestion
+
+    judged = Digestion.judged
+
+    async def never(self: Digestion, *given: Any) -> Any:
+        await asyncio.Event().wait()
+
+    monkeypatch.setattr(Digestion, "judged", never)
+    with pytest.raises(KeyboardInterrupt):
+        async with oda(tmp_path / "w") as companion:
+            async for event in companion.say("Goodbye!", id="1"):
+                if isinstance(event, Answered):
+                    raise KeyboardInterrupt
+    assert lines(tmp_path / "w") == []
+    monkeypatch.setattr(Digestion, "judged", judged)
+    async with opened_world(tmp_path / "w") as world:
+        companion = await world.companion("Oda", "Petr")
+        await companion.settled()
+        assert (tie := await companion.tie()) is not None and (tie.trust, tie.talks, tie.over) == (6, 1, [])
+    assert [line["id"] for line in lines(tmp_path / "w")] == ["1"]
+
+
+async def test_the_session_of_a_pair_is_one(tmp_path: Path, script: Scripted) -> None:
+    async with opened_world(tmp_path / "w", FERRY) as world:
+        assert await world.companion("Oda", "Petr") is await world.companion("brandvik", "PETR")
+        with pytest.raises(InputError, match="no agent"):
+            await world.companion("Otto", "Petr")
+        with pytest.raises(InputError, match="name is empty"):
+            await world.companion("Oda", "\x00")
+
+
