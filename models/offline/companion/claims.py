@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from persimchat.models.offline.companion.nouns import (
+    head,
     is_beast,
     is_kin,
     is_living,
@@ -216,6 +217,8 @@ def _claim(form: str, match: re.Match[str], before: Sequence[Claim], spoken: Seq
         known = any(one.path == path for one in before)
         kind = "" if known or path[-1].split()[-1].casefold() in words("not_had") else "has"
         return Claim(path, "has", value, "") if kind else None
+    elif form == "job" and head(value) in words("unkind"):
+        return None
     elif form == "named":
         kind = "nationality" if NATION.fullmatch(value) else "name"
     elif form == "is":
@@ -232,6 +235,8 @@ def _being(path: tuple[str, ...], value: str) -> str:
         or not path
         or path[-1].casefold() in ("name", "turn", "fault", "pleasure")
     ):
+        return ""
+    if head(value) in words("unkind"):
         return ""
     if not is_living(path[-1]):
         return "is"

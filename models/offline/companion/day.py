@@ -11,6 +11,7 @@ from persimchat.models.offline.companion.known import Known
 from persimchat.models.offline.companion.nouns import one_word
 from persimchat.models.offline.persona_facts import Facts, facts_of
 from persimchat.models.offline.prompt import Prompt
+from persimchat.state.day import FREE, QUARTER, clock_of
 
 _HOURS: Final = (
     "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"
@@ -19,7 +20,8 @@ _HOUR: Final = rf"(?:{'|'.join(reversed(_HOURS))})"
 _TIME: Final = re.compile(
     rf"\b(?:(?P<h>[01]?\d|2[0-3])[:.](?P<m>[0-5]\d)|(?P<noon>noon|midday)|(?P<midnight>midnight)"
     rf"|(?P<past>half past|quarter past|quarter to)\s+(?P<word>{_HOUR}|1[0-2]|[1-9])"
-    rf"|(?P<plain>{_HOUR}|1[0-2]|[1-9])(?=\s*(?:o['’]clock|am\b|pm\b|a\.m|p\.m|in the|at night|[,.;]|$|\sand\b|\sfor\b)))"
+    rf"|(?P<plain>{_HOUR}|1[0-2]|[1-9])"
+    r"(?=\s*(?:o['’]clock|am\b|pm\b|a\.m|p\.m|in the|at night|[,.;]|$|\sand\b|\sfor\b)))"
     r"(?P<half>\s*(?:o['’]clock\s*)?(?:pm\b|p\.m\.?|in the (?:evening|afternoon)|at night))?",
     re.IGNORECASE,
 )
@@ -34,7 +36,6 @@ _LONGEST_MEETING: Final = 60
 _APART: Final = 45
 _MOST: Final = 8
 _LEAST: Final = 5
-_PART: Final = 15
 _CHUNKS: Final = 4
 
 
@@ -48,12 +49,12 @@ class _Point:
     fixed: bool = False
 
 
-def minutes_of(found: re.Match[str]) -> int:
+def _minutes_of(found: re.Match[str]) -> int:
     """A time in a text as minutes since midnight."""
     if found["noon"]:
         return 12 * 60
     if found["midnight"]:
-        return _DAY - _PART
+        return _DAY - QUARTER
     if found["h"]:
         return int(found["h"]) * 60 + int(found["m"])
     text = (found["word"] or found["plain"]).casefold()
@@ -67,16 +68,12 @@ def _after(cue: re.Pattern[str], text: str) -> int | None:
     for match in cue.finditer(text):
         found = _TIME.match(text, match.end())
         if found:
-            return minutes_of(found)
+            return _minutes_of(found)
     return None
 
 
-def _clock(minutes: int) -> str:
-    return f"{minutes // 60 % 24:02d}:{minutes % 60:02d}"
-
-
 def _rounded(minutes: int) -> int:
-    return round(minutes / _PART) * _PART
+    return round(minutes / QUARTER) * QUARTER
 
 
 def waking(lifestyle: str) -> tuple[int, int]:
@@ -84,9 +81,9 @@ def waking(lifestyle: str) -> tuple[int, int]:
     up, bed = _after(_UP, lifestyle), _after(_BED, lifestyle)
     wakes = _rounded(_WAKES if up is None else up)
     sleeps = _rounded(_SLEEPS if bed is None else bed + _DAY // 2 if bed <= _DAY // 2 else bed)
-    if wakes > _DAY - _LEAST_DAY - _PART:
+    if wakes > _DAY - _LEAST_DAY - QUARTER:
         wakes = _WAKES
-    return wakes, min(max(sleeps, wakes + _LEAST_DAY), _DAY - _PART)
+    return wakes, min(max(sleeps, wakes + _LEAST_DAY), _DAY - QUARTER)
 
 
 def _words(text: str) -> set[str]:
@@ -118,7 +115,7 @@ def _meetings(texts: Sequence[str], places: dict[int, str], otherwise: int) -> l
             rest = re.sub(r"\s+(?:at|by|around)?\s*$", "", text[: found.start()]) + text[found.end() :]
             activity = " ".join(rest.split()).strip(" ,.;:-") or "appointment"
             points.append(
-                _Point(_rounded(minutes_of(found)), activity[:200], place_for(activity, places, otherwise), True)
+                _Point(_rounded(_minutes_of(found)), activity[:200], place_for(activity, places, otherwise), True)
             )
     return points
 
@@ -170,9 +167,9 @@ def day_plan(prompt: Prompt, seed: int) -> dict[str, Any]:
         gap = (sleeps if following is None else following.start) - point.start
         length = min(gap, _LONGEST_MEETING) if point.fixed else gap
         entries.append(
-            {"start": _clock(point.start), "minutes": length, "activity": point.activity, "place": point.place}
+            {"start": clock_of(point.start), "minutes": length, "activity": point.activity, "place": point.place}
         )
-    return {"wakes": _clock(wakes), "sleeps": _clock(sleeps), "entries": entries}
+    return {"wakes": clock_of(wakes), "sleeps": clock_of(sleeps), "entries": entries}
 
 
 def _filled_up(points: list[_Point], sleeps: int) -> list[_Point]:
@@ -181,7 +178,7 @@ def _filled_up(points: list[_Point], sleeps: int) -> list[_Point]:
         ends = [*(point.start for point in points[1:]), sleeps]
         widest = max(range(len(points)), key=lambda place: ends[place] - points[place].start)
         middle = _rounded((points[widest].start + ends[widest]) // 2)
-        points = [*points[: widest + 1], _Point(middle, "free time", points[widest].place), *points[widest + 1 :]]
+        points = [*points[: widest + 1], _Point(middle, FREE, points[widest].place), *points[widest + 1 :]]
     return points
 
 
@@ -189,11 +186,11 @@ def chunks(prompt: Prompt, seed: int) -> dict[str, Any]:
     """`Chunks`: an entry in up to four equal parts of quarters of an hour, which add up to it."""
     known = prompt.companion
     assert known is not None  # the task is one of a companion
-    activity = str(known.words.get("activity", "")).strip() or "free time"
-    quarters = max(1, round(int(known.words.get("minutes", 60)) / _PART))
+    activity = str(known.words.get("activity", "")).strip() or FREE
+    quarters = max(1, round(int(known.words.get("minutes", 60)) / QUARTER))
     count = min(_CHUNKS, quarters)
     sizes = [quarters // count + (place < quarters % count) for place in range(count)]
     named = [activity] if count == 1 else [f"begins: {activity}", *[activity] * (count - 2), f"ends: {activity}"]
     return {
-        "chunks": [{"minutes": _PART * size, "activity": name[:300]} for size, name in zip(sizes, named, strict=True)]
+        "chunks": [{"minutes": QUARTER * size, "activity": name[:300]} for size, name in zip(sizes, named, strict=True)]
     }
