@@ -10,6 +10,7 @@ import typer
 from typer.core import TyperGroup
 
 from persimchat.app.commands import (
+    companion,
     diff,
     doctor,
     estimate,
@@ -90,6 +91,7 @@ app = typer.Typer(
 offer(app, run.run, run.EXAMPLES, panel=TALK)
 offer(app, run.debate, run.DEBATE_EXAMPLES, panel=TALK, without=("mode",))
 app.add_typer(story.story, name="story", rich_help_panel=TALK)
+app.add_typer(companion.companion, name="companion", rich_help_panel=TALK)
 app.command(epilog=serve.EXAMPLES, rich_help_panel=TALK)(serve.serve)
 offer(app, resume.resume, resume.EXAMPLES, panel=GO_ON, later="resume")
 offer(app, resume.branch, resume.BRANCH_EXAMPLES, panel=GO_ON, later="branch")

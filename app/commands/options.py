@@ -30,6 +30,48 @@ StoryFile = Annotated[
     str,
     typer.Argument(metavar="FILE", help="A scenario file with a section story.", show_default=False),
 ]
+Place = Annotated[
+    str,
+    typer.Argument(
+        metavar="PLACE",
+        help="A place file (.yaml), a persona (see: persimchat personas list), or the folder of a world.",
+        show_default=False,
+    ),
+]
+Agent = Annotated[
+    str | None,
+    typer.Argument(
+        metavar="AGENT",
+        help="Whom you talk with, by full or first name. [dim]default: the first of the place[/dim]",
+        show_default=False,
+    ),
+]
+Person = Annotated[
+    str, typer.Option("--person", metavar="NAME", help="Who you are.", show_default=False, rich_help_panel=PEOPLE)
+]
+World = Annotated[
+    Path | None,
+    typer.Option(
+        "--world",
+        metavar="DIR",
+        help="The folder of the world. [dim]default: ./worlds/NAME, named after the place[/dim]",
+        show_default=False,
+        rich_help_panel=OUTPUT,
+    ),
+]
+Stranger = Annotated[
+    bool,
+    typer.Option(
+        "--stranger",
+        metavar="",
+        help="You have not been introduced: the agent does not know your name until you say it.",
+        rich_help_panel=PEOPLE,
+    ),
+]
+Reembed = Annotated[
+    bool,
+    typer.Option("--reembed", metavar="", help="Embed all memories again, if --embedding is another one than before."),
+]
 Question = Annotated[
     str | None,
     typer.Argument(metavar="QUESTION", help="What they debate. Optional with --scenario.", show_default=False),

@@ -50,6 +50,21 @@ class WantedStory:
     assignments: options.Assignments = None
 
 
+@dataclass(frozen=True, kw_only=True)
+class WantedTalk:
+    """The talk with a companion that the user asked for."""
+
+    place: options.Place
+    person: options.Person
+    agent: options.Agent = None
+    world: options.World = None
+    stranger: options.Stranger = False
+    reembed: options.Reembed = False
+    arguments: SettingOptions = field(default_factory=dict)
+    settings: options.SettingsFile = None
+    assignments: options.Assignments = None
+
+
 @dataclass(frozen=True)
 class WantedAgain:
     """The run that the user wants to continue, and what changes from there on."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 from typing import Any, Final, cast
 
@@ -93,14 +92,9 @@ class ExchangesFile:
                         row = json.dumps(known, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
                     new.write(row)
             self.close()
-            os.replace(beside, self.path)
+            beside.replace(self.path)
         except OSError as error:
             raise MachineError.caused_by(error, "cannot be written", str(self.path)) from error
-        self.reload()
-
-    def reload(self) -> None:
-        """Read the file again, after something else has written it."""
-        self.close()
         self._file = self.path.open("ab", buffering=0)
         self._load()
 
@@ -129,7 +123,9 @@ class ExchangesFile:
             for place in places:
                 file.seek(place)
                 row = json.loads(file.readline())
-                found.append(cast(Exchange, {key: value for key, value in row.items() if key not in ("agent", "person")}))
+                found.append(
+                    cast(Exchange, {key: value for key, value in row.items() if key not in ("agent", "person")})
+                )
         return found
 
 

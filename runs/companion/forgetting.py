@@ -278,7 +278,11 @@ class _Work:
         if left == value:
             return
         self._counts["entries of people"] += 1
-        made = json.dumps(left, ensure_ascii=False, indent=2) if is_json else yaml.safe_dump(left, allow_unicode=True, sort_keys=False)
+        made = (
+            json.dumps(left, ensure_ascii=False, indent=2)
+            if is_json
+            else yaml.safe_dump(left, allow_unicode=True, sort_keys=False)
+        )
         new.write_text(made, encoding="utf-8")
         new.chmod(old.stat().st_mode & 0o777)
 

@@ -1,12 +1,11 @@
 """Another embedding for a world: all memories of all agents are embedded again, all or nothing.
 
-The new memories are written beside the old ones, in a folder that takes their place once it is whole.
+The new memories are written beside the old ones, and take their place once they are whole.
 """
 
 from __future__ import annotations
 
 import asyncio
-import shutil
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -16,14 +15,14 @@ from persimchat.memory.store import MemoryStore, held_store
 from persimchat.models.naming import parse_model_name
 from persimchat.models.usage import cost_usd
 from persimchat.prompts.blocks import estimated_tokens
+from persimchat.runs.companion.renewing import renewed
 from persimchat.runs.companion.worldfile import WorldFile, write_world
-from persimchat.state.errors import InputError, MachineError
+from persimchat.state.errors import InputError
 from persimchat.state.memory import Memory
 from persimchat.state.settings import Settings
 
 MEMORIES: Final = "memory"
 """The folder of memories in the folder of a world."""
-_NEW, _OLD = "memory.new", "memory.old"
 _AT_ONCE: Final = 256
 """Texts embedded at once."""
 
@@ -78,7 +77,7 @@ def cost_of(folder: Path, file: WorldFile, settings: Settings) -> Cost:
 
 
 async def reembed(folder: Path, file: WorldFile, settings: Settings) -> WorldFile:
-    """Embed all memories again, and put them in place of the old ones.
+    """Embed all memories again, and put them in place of the old ones, all or none.
 
     Args:
         folder: the world's, whose lock is held, and whose memories are not open.
@@ -92,52 +91,25 @@ async def reembed(folder: Path, file: WorldFile, settings: Settings) -> WorldFil
         ModelError: the embedding failed; all is as it was.
         MachineError: the memories could not be written; all is as it was.
     """
-    await asyncio.to_thread(_removed, folder / _NEW)
-    old = await asyncio.to_thread(MemoryStore, str(folder / MEMORIES))
-    new = await asyncio.to_thread(MemoryStore, str(folder / _NEW))
-    try:
-        for agent in await asyncio.to_thread(old.agents, file.world):
-            memories = await asyncio.to_thread(_memories, old, file, agent)
-            for start in range(0, len(memories), _AT_ONCE):
-                some = memories[start : start + _AT_ONCE]
-                vectors = await embed(settings, [memory.text for memory in some], agent=agent)
-                await asyncio.to_thread(new.save, file.world, agent, settings.embedding, some, vectors)
-    finally:
-        await asyncio.to_thread(old.close)
-        await asyncio.to_thread(new.close)
-    changed = file.model_copy(update={"embedding": settings.embedding, "swapping": True})
-    await asyncio.to_thread(write_world, folder, changed)
-    await asyncio.to_thread(finish_swap, folder, changed)
-    changed = changed.model_copy(update={"swapping": False})
-    await asyncio.to_thread(write_world, folder, changed)
+    changed = file.model_copy(update={"embedding": settings.embedding})
+    with renewed(folder) as part:
+        old = await asyncio.to_thread(MemoryStore, str(folder / MEMORIES))
+        new = await asyncio.to_thread(MemoryStore, str(part / MEMORIES))
+        try:
+            for agent in await asyncio.to_thread(old.agents, file.world):
+                memories = await asyncio.to_thread(_memories, old, file, agent)
+                for start in range(0, len(memories), _AT_ONCE):
+                    some = memories[start : start + _AT_ONCE]
+                    vectors = await embed(settings, [memory.text for memory in some], agent=agent)
+                    await asyncio.to_thread(new.save, file.world, agent, settings.embedding, some, vectors)
+        finally:
+            await asyncio.to_thread(old.close)
+            await asyncio.to_thread(new.close)
+        await asyncio.to_thread(write_world, part, changed)
     return changed
-
-
-def finish_swap(folder: Path, file: WorldFile) -> None:
-    """Finish what an earlier process began: new memories that are whole take their place, others go. Blocks.
-
-    Raises:
-        MachineError: a folder cannot be moved.
-    """
-    new, old, own = folder / _NEW, folder / _OLD, folder / MEMORIES
-    try:
-        if file.swapping and new.is_dir():
-            if own.is_dir():
-                _removed(old)
-                own.rename(old)
-            new.rename(own)
-        _removed(new)
-        _removed(old)
-    except OSError as error:
-        raise MachineError.caused_by(error, "the memories cannot be replaced", str(own)) from error
 
 
 def _memories(kept: MemoryStore, file: WorldFile, agent: str) -> list[Memory]:
     ids = kept.ids(file.world, agent)
     found = kept.load(file.world, agent, file.embedding, ids)
     return [found[one][0] for one in ids if one in found]
-
-
-def _removed(folder: Path) -> None:
-    if folder.exists():
-        shutil.rmtree(folder)

@@ -22,7 +22,7 @@ from persimchat.runs.companion.budget import talking_with
 from persimchat.runs.companion.course import Course, Words, acted, answered, talk_over
 from persimchat.runs.companion.events import Event
 from persimchat.state.companion import Exchange, Happening, Occurrence, Tie, thread_id
-from persimchat.state.errors import InputError, PerSimChatError
+from persimchat.state.errors import DayBudgetExhausted, InputError, ModelError, PerSimChatError
 
 if TYPE_CHECKING:
     from persimchat.runs.companion.world import World
@@ -79,15 +79,18 @@ class Companion:
         own = world.settings.companion.model_copy(update={"agent": agent, "person": self.person})
         self._settings = world.settings.model_copy(update={"companion": own})
         self.thread = thread_id(world.name, agent, self.person_id)
-        self._config: RunnableConfig = {
-            "configurable": {"thread_id": self.thread, LEDGER: world.ledger},
-            "run_name": "companion",
-            "metadata": {"world": world.name, "agent": agent},
-        }
         self._order = asyncio.Lock()
         self._run: _Run | None = None
         self._courses: dict[str, Course] = {}
         self._behind: asyncio.Task[None] | None = None
+
+    @property
+    def _config(self) -> RunnableConfig:
+        return {
+            "configurable": {"thread_id": self.thread, LEDGER: self.world.ledger},
+            "run_name": "companion",
+            "metadata": {"world": self.world.name, "agent": self.agent},
+        }
 
     async def load(self) -> None:
         """Read what an earlier process left: exchanges not digested, and one that is not in the transcript yet."""
@@ -221,6 +224,15 @@ class Companion:
         """What the agent knows of the person; None before their first words."""
         return await self.world.tie(self.agent, self.person_id)
 
+    async def forget(self) -> None:
+        """Delete all that the agent holds of the person. This session is over then; `World.companion` begins another.
+
+        Raises:
+            InputError: the agent knows nothing of the person.
+        """
+        await self.world.forget(self.person, self.agent)
+        self.pending, self.why = [], {}
+
     # Runs
 
     async def _after_all(self, given: Occurrence) -> AsyncIterator[Event]:
@@ -287,10 +299,14 @@ class Companion:
         except asyncio.CancelledError:
             stopped = True
             raise
+        except (DayBudgetExhausted, ModelError) as error:
+            # Behind the answer, only its digest waits: it is tried again with the next message.
+            run.course.close(error if run.answer is None else None)
+        except PerSimChatError as error:
+            run.course.close(error)
         except Exception as error:
             run.course.close(error)
-            if not isinstance(error, PerSimChatError):
-                raise
+            raise
         finally:
             if not stopped or run.answer is None:
                 run.course.close()

@@ -130,4 +130,3 @@ async def opened_stores(folder: Path) -> AsyncIterator[tuple[ThreadSaver, AsyncS
 def _check(path: Path) -> None:
     with closing(sqlite3.connect(path, timeout=_WAIT_S)) as connection:
         connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
-

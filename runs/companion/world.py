@@ -7,8 +7,8 @@ run one after the other.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack, asynccontextmanager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import AsyncExitStack, ExitStack, asynccontextmanager, contextmanager
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -23,11 +23,12 @@ from persimchat.memory.store import held_store
 from persimchat.personas.names import full_name
 from persimchat.runs.companion.budget import DayLedger, beside, made_on
 from persimchat.runs.companion.exchanges import ExchangesFile
-from persimchat.runs.companion.reembedding import MEMORIES, finish_swap, reembed, refusal
+from persimchat.runs.companion.reembedding import MEMORIES, reembed, refusal
+from persimchat.runs.companion.renewing import settle
+from persimchat.runs.companion.served import served_at
 from persimchat.runs.companion.stores import ThreadSaver, opened_stores
 from persimchat.runs.companion.worldfile import (
     WorldFile,
-    check_place_settings,
     companion_settings,
     is_world,
     local_time,
@@ -48,6 +49,7 @@ from persimchat.state.place import Place
 from persimchat.state.settings import Settings
 
 if TYPE_CHECKING:
+    from persimchat.runs.companion.forgetting import Forgotten
     from persimchat.runs.companion.session import Companion
 
 _STEP_S: Final = 30
@@ -70,24 +72,17 @@ class World:
         said: its exchanges that are over.
     """
 
-    def __init__(
-        self,
-        folder: Path,
-        file: WorldFile,
-        place: Place,
-        settings: Settings,
-        *,
-        ledger: DayLedger,
-        stores: tuple[ThreadSaver, AsyncSqliteStore],
-        said: ExchangesFile,
-    ) -> None:
-        self.folder, self.name, self.place, self.settings = folder, file.world, place, settings
-        self.ledger, self.said = ledger, said
-        self.saver, self.store = stores
-        self.records = Records(self.name, self.store)
-        self.graph: CompiledStateGraph[Any, Any, Any, Any] = companion_graph(self.saver, self.store)
-        self._file = file
+    ledger: DayLedger
+    graph: CompiledStateGraph[Any, Any, Any, Any]
+    saver: ThreadSaver
+    store: AsyncSqliteStore
+    records: Records
+    said: ExchangesFile
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
         self._companions: dict[tuple[str, str], Companion] = {}
+        self._open = AsyncExitStack()
 
     @property
     def agents(self) -> list[str]:
@@ -202,12 +197,74 @@ class World:
         Raises:
             MachineError: it cannot be kept.
         """
-        check_place_settings(place)
         await asyncio.to_thread(write_place, self.folder, place)
         self.place = place
         await self.records.keep_place(place)
 
     # Beginning and end
+
+    async def open(self, place: Place | None, settings: Settings | None, reembedding: bool = False) -> None:
+        """Open what the folder holds; `opened_world` does so.
+
+        Raises:
+            InputError: as `opened_world`.
+        """
+        folder = self.folder
+        async with AsyncExitStack() as stack:
+            await asyncio.to_thread(_make_room, folder, place)
+            await asyncio.to_thread(stack.enter_context, _locked(folder))
+            await asyncio.to_thread(settle, folder)
+            file, self.place, used = await asyncio.to_thread(_known, folder, place, settings)
+            self.name = file.world
+            own = used.companion.model_copy(update={"world": file.world})
+            used = used.model_copy(update={"store": str(folder / MEMORIES), "companion": own})
+            if file.embedding != used.embedding:
+                if not reembedding:
+                    raise refusal(file, used.embedding, folder)
+                file = await reembed(folder, file, used)
+            self.settings, self._file = used, opened_with(file, used)
+            await asyncio.to_thread(write_world, folder, self._file)
+            self.saver, self.store = await stack.enter_async_context(opened_stores(folder))
+            self.records = Records(self.name, self.store)
+            self.graph = companion_graph(self.saver, self.store)
+            await asyncio.to_thread(stack.enter_context, held_store(used.store))
+            stack.callback(discard, self.name)
+            sink = await asyncio.to_thread(CallsFile, folder, beside)
+            stack.callback(sink.close)
+            self.said = await asyncio.to_thread(ExchangesFile, folder)
+            stack.callback(self.said.close)
+            made = await asyncio.to_thread(made_on, folder, datetime.now().date().isoformat())
+            self.ledger = DayLedger(sink, made, f"world {folder}")
+            if await self.records.place() is None:
+                await self.records.keep_place(self.place)
+            self._open = stack.pop_all()
+
+    async def close(self) -> None:
+        """Close the folder's files; nothing may be under way."""
+        await self._open.aclose()
+
+    async def forget(self, person: str, agent: str | None = None, *, mentions: bool = False) -> Forgotten:
+        """Delete what the world holds of a person. Talks under way are over first.
+
+        Args:
+            person: the person's name.
+            agent: who forgets; None: all agents.
+            mentions: whether other people's memories that have the name go too.
+
+        Raises:
+            InputError: there is no such person or agent.
+            MachineError: a file cannot be written; all is as it was.
+        """
+        from persimchat.runs.companion.forgetting import forget
+
+        await self.settled()
+        await self.close()
+        try:
+            told = await asyncio.to_thread(forget, self.folder, person, agent, mentions=mentions)
+        finally:
+            await self.open(None, self.settings)
+            self._companions.clear()
+        return told
 
     async def recover(self) -> None:
         """Work off what an earlier process left: answers that are not digested, talks that are over."""
@@ -225,8 +282,8 @@ class World:
 
     async def _unfinished(self) -> list[Companion]:
         names = {one["id"]: one["name"] for one in await self.people()}
-        found = []
-        for agent, tie in [(agent, tie) for agent in self.agents for tie in await self.records.ties(agent)]:
+        found: list[Companion] = []
+        for agent, tie in [(name, tie) for name in self.agents for tie in await self.records.ties(name)]:
             if tie.person not in names:
                 continue
             companion = await self.companion(agent, names[tie.person])
@@ -266,52 +323,30 @@ async def opened_world(
             kept with another embedding.
         MachineError: the machine stopped it.
     """
-    begun = False
+    world = World(folder)
     try:
-        async with AsyncExitStack() as stack:
-            world = await _opened(stack, folder, place, settings, reembedding)
-            begun = True
-            await world.recover()
-            try:
-                yield world
-            except BaseException:
-                await world.stop()
-                raise
-            await world.settled()
+        await world.open(place, settings, reembedding)
     except MachineError as error:
-        if not begun:
-            raise error.before_the_start() from error
-        raise
+        raise error.before_the_start() from error
+    try:
+        await world.recover()
+        yield world
+        await world.settled()
+    finally:
+        await world.stop()
+        await world.close()
 
 
-async def _opened(
-    stack: AsyncExitStack, folder: Path, place: Place | None, settings: Settings | None, reembedding: bool
-) -> World:
-    await asyncio.to_thread(_make_room, folder, place)
-    await asyncio.to_thread(stack.enter_context, held(folder, "world"))
-    file, place, used = await asyncio.to_thread(_known, folder, place, settings)
-    await asyncio.to_thread(finish_swap, folder, file)
-    own = used.companion.model_copy(update={"world": file.world})
-    used = used.model_copy(update={"store": str(folder / MEMORIES), "companion": own})
-    stores = await stack.enter_async_context(opened_stores(folder))
-    if file.embedding != used.embedding:
-        if not reembedding:
-            raise refusal(file, used.embedding, folder)
-        file = await reembed(folder, file, used)
-    file = opened_with(file.model_copy(update={"swapping": False}), used)
-    await asyncio.to_thread(write_world, folder, file)
-    await asyncio.to_thread(stack.enter_context, held_store(used.store))
-    stack.callback(discard, file.world)
-    sink = await asyncio.to_thread(CallsFile, folder, beside)
-    stack.callback(sink.close)
-    said = await asyncio.to_thread(ExchangesFile, folder)
-    stack.callback(said.close)
-    made = await asyncio.to_thread(made_on, folder, datetime.now().date().isoformat())
-    ledger = DayLedger(sink, made, f"world {folder}")
-    world = World(folder, file, place, used, ledger=ledger, stores=stores, said=said)
-    if await world.records.place() is None:
-        await world.records.keep_place(place)
-    return world
+@contextmanager
+def _locked(folder: Path) -> Iterator[None]:
+    with ExitStack() as stack:
+        try:
+            stack.enter_context(held(folder, "world"))
+        except InputError as error:
+            if address := served_at(folder):
+                raise InputError(error.what, where=error.where, remedy=f"Talk there: {address}") from error
+            raise
+        yield
 
 
 def _make_room(folder: Path, place: Place | None) -> None:
@@ -344,7 +379,6 @@ def _known(folder: Path, place: Place | None, settings: Settings | None) -> tupl
         kept = read_place(folder)
         return file, kept, settings or companion_settings(kept, file.settings)
     assert place is not None
-    check_place_settings(place)
     used = settings or companion_settings(place)
     write_place(folder, place)
     file = new_file(folder, used, local_time(datetime.now()))

@@ -3,25 +3,22 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 from collections.abc import Mapping
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Final
 
-import yaml
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 
+from persimchat.personas.place_file import load_place, place_text
 from persimchat.prompts import prompt_hash
 from persimchat.runs.folder.jsonl import checked, parsed, unreadable
 from persimchat.runs.folder.manifest import public, versions
 from persimchat.state.configuration import load_settings
-from persimchat.state.document import Document, read_document
 from persimchat.state.errors import InputError, MachineError
 from persimchat.state.place import Place
 from persimchat.state.settings import Settings
-from persimchat.state.validation_errors import input_error
 
 WORLD, PLACE = "world.json", "place.yaml"
 """The files of a world that say what it is."""
@@ -30,8 +27,11 @@ FORMAT: Final = 1
 
 DEFAULTS: Final[Mapping[str, Any]] = {"cognition": "lean", "ltm_capacity": 2_000}
 """Settings of a companion where they differ from a conversation's."""
+_WITHOUT_DIGEST: Final = ("fixed", "strategist")
 _OF_FOLDERS: Final = frozenset({"store", "checkpoints"})
 """Settings that say nothing here: a world keeps everything in its folder."""
+_OF_PAIRS: Final = frozenset({"world", "agent", "person"})
+"""Settings of `companion` that are chosen when a talk begins."""
 
 
 class WorldFile(BaseModel):
@@ -48,7 +48,6 @@ class WorldFile(BaseModel):
     versions: dict[str, str] = {}
     time: str = Field(default="", description="of a game's clock or one of steps, ISO")
     ahead_s: float = Field(default=0.0, description="of a wall clock: seconds ahead of the machine's")
-    swapping: bool = Field(default=False, description="whether memory.new takes the place of memory")
 
 
 def new_file(folder: Path, settings: Settings, now: str) -> WorldFile:
@@ -70,6 +69,7 @@ def opened_with(file: WorldFile, settings: Settings) -> WorldFile:
         for name, value in settings.model_dump(mode="json", exclude_unset=True).items()
         if name not in _OF_FOLDERS
     }
+    given["companion"] = {name: value for name, value in given.get("companion", {}).items() if name not in _OF_PAIRS}
     return file.model_copy(
         update={"format": FORMAT, "settings": public(given), "prompt_hash": prompt_hash(), "versions": versions()}
     )
@@ -123,21 +123,17 @@ def read_place(folder: Path) -> Place:
     Raises:
         InputError: the file is missing or wrong.
     """
-    document = read_document(folder / PLACE)
-    try:
-        return Place.model_validate(document.data)
-    except ValidationError as error:
-        raise input_error(error, Place, document) from None
+    return load_place(folder / PLACE)
 
 
 def write_place(folder: Path, place: Place) -> None:
     """Write the place of a world, with its personas written out. Blocks.
 
     Raises:
+        InputError: no place file can hold it.
         MachineError: it cannot be written.
     """
-    data = place.model_dump(mode="json", by_alias=True)
-    _replace(folder / PLACE, yaml.safe_dump(data, allow_unicode=True, sort_keys=False))
+    _replace(folder / PLACE, place_text(place))
 
 
 def companion_settings(
@@ -159,19 +155,15 @@ def companion_settings(
         parts = [part for source in (place.settings, kept or {}) if isinstance(part := source.get(name), Mapping)]
         if parts:
             given[name] = {key: value for part in parts for key, value in part.items()}
-    return load_settings(file, scenario=given, **arguments)
-
-
-def check_place_settings(place: Place) -> None:
-    """Refuse a place whose settings are wrong, before anything is written.
-
-    Raises:
-        InputError: naming the setting.
-    """
-    try:
-        Settings.model_validate({**DEFAULTS, **place.settings})
-    except ValidationError as error:
-        raise input_error(error, Settings, Document(dict(place.settings), "the place's settings")) from None
+    made = load_settings(file, scenario=given, **arguments)
+    for name, why in (
+        ("pruning", "A companion's prompts are not pruned in this release." if made.pruning.active else ""),
+        ("baseline", "A companion has a mind." if made.baseline is not None else ""),
+        ("cognition", "A companion digests in full, compact or lean." if made.cognition in _WITHOUT_DIGEST else ""),
+    ):
+        if why:
+            raise InputError(f"{name} does not go with a companion", where="settings", remedy=f"{why} Leave it out.")
+    return made
 
 
 def local_time(at: datetime) -> str:
@@ -183,6 +175,6 @@ def _replace(path: Path, text: str) -> None:
     beside = path.with_name(path.name + ".new")
     try:
         beside.write_text(text, encoding="utf-8")
-        os.replace(beside, path)
+        beside.replace(path)
     except OSError as error:
         raise MachineError.caused_by(error, "cannot be written", str(path)) from error

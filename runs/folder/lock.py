@@ -41,7 +41,9 @@ def held(folder: Path, what: str = "run") -> Iterator[None]:
         raise _busy(folder, what) from None
     except OSError as error:
         raise InputError(
-            f"the {what} cannot be locked: {error.strerror}", where=str(folder), remedy="Check the folder's permissions."
+            f"the {what} cannot be locked: {error.strerror}",
+            where=str(folder),
+            remedy="Check the folder's permissions.",
         ) from error
     note = folder / PID
     try:

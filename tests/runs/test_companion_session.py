@@ -108,7 +108,11 @@ async def test_a_message_does_not_wait_for_the_digest(tmp_path: Path, monkeypatc
         last = (await reading)[-1]
         assert isinstance(last, Answered) and last.appraised and last.id == "1"
         assert companion.pending == []
-    assert [(line["id"], line["appraised"]) for line in lines(tmp_path / "w")] == [("1", True), ("2", True), ("3", True)]
+    assert [(line["id"], line["appraised"]) for line in lines(tmp_path / "w")] == [
+        ("1", True),
+        ("2", True),
+        ("3", True),
+    ]
 
 
 async def test_with_four_undigested_a_message_waits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -225,5 +229,3 @@ async def test_the_session_of_a_pair_is_one(tmp_path: Path, script: Scripted) ->
             await world.companion("Otto", "Petr")
         with pytest.raises(InputError, match="name is empty"):
             await world.companion("Oda", "\x00")
-
-

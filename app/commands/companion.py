@@ -1,0 +1,139 @@
+"""`persimchat companion`: talk with one agent who remembers."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import typer
+
+from persimchat.app.commands.setting_command import offer
+from persimchat.app.commands.wanted import WantedTalk
+from persimchat.app.output import Interrupted, on_terminal, warn
+from persimchat.state.errors import InputError
+from persimchat.state.folders import WORLDS
+
+if TYPE_CHECKING:
+    from persimchat.state.place import Place
+    from persimchat.state.settings import Settings
+
+companion = typer.Typer(
+    help="Talk with one agent who remembers you: facts, promises, trust.",
+    no_args_is_help=True,
+    rich_markup_mode="rich",
+)
+
+EXAMPLES: Final = """\b
+[bold]Examples[/bold]
+  persimchat companion talk Jarmila --person Petr
+  persimchat companion talk examples/companion/ferry.yaml Oda --person Petr
+  persimchat companion talk worlds/ferry Oda --person Petr --model ollama:llama3.2
+  printf 'My sister is called Mira.\\nGoodbye!\\n' | persimchat companion talk Jarmila --person Petr
+
+\b
+[bold]What it writes[/bold]
+  a world: a folder with the place, what its agents know and remember, and
+  exchanges.jsonl, all words. The next talk goes on from there
+
+\b
+[bold]Exit codes[/bold]
+  0 the talk is over, 2 bad input
+  3 model failure, 4 stopped by the machine (disk full), 130 interrupted: the talk stays open
+"""
+
+
+def talk(wanted: WantedTalk) -> None:
+    """Talk with one agent, who remembers you the next time.
+
+    PLACE is a place file, a persona, or the folder of a world. In a terminal, words stream and /help lists the
+    commands; in a pipe, each line is a message, and the talk is over when the input is.
+    """
+    import asyncio
+
+    from persimchat.app.commands.request import assigned
+    from persimchat.app.console.companion_talk import GREETING
+    from persimchat.app.console.companion_talk import talk as talked
+    from persimchat.app.following import signals_cancel
+    from persimchat.models.registry import close_models
+    from persimchat.runs.companion.reembedding import cost_of
+    from persimchat.runs.companion.world import opened_world
+    from persimchat.runs.companion.worldfile import is_world, read_world
+
+    folder, place = folder_and_place(wanted.place, wanted.world)
+    settings = settings_for(folder, place, wanted.settings, assigned(wanted.assignments or (), wanted.arguments))
+    terminal = on_terminal() and _types()
+    if wanted.reembed and is_world(folder):
+        known = read_world(folder)
+        if known.embedding != settings.embedding:
+            warn(f"persimchat: embedding again with {settings.embedding}: {cost_of(folder, known, settings)}")
+
+    async def held() -> None:
+        with signals_cancel():
+            try:
+                async with opened_world(folder, place, settings, reembedding=wanted.reembed) as world:
+                    known = False if wanted.stranger else None
+                    session = await world.companion(wanted.agent or "", wanted.person, introduced=known)
+                    if terminal:
+                        warn(f"{session.agent}. {GREETING}")
+                    await talked(session, terminal=terminal)
+            except asyncio.CancelledError:
+                raise Interrupted from None
+            finally:
+                await close_models()
+
+    asyncio.run(held())
+
+
+def folder_and_place(place: str, world: Path | None) -> tuple[Path, Place | None]:
+    """The folder of the world, and its place if it is new.
+
+    Args:
+        place: a place file, a persona, or the folder of a world.
+        world: the folder that was asked for; None: one in `worlds`, named after the place.
+
+    Raises:
+        InputError: there is no such place.
+    """
+    from persimchat.personas.place_file import place_for
+    from persimchat.runs.companion.worldfile import is_world
+
+    if is_world(Path(place)):
+        if world is not None and world.resolve() != Path(place).resolve():
+            raise InputError("two worlds are named", where="--world", remedy="Leave --world out.")
+        return Path(place), None
+    found = place_for(place)
+    if world is None:
+        name = Path(place).stem if Path(place).suffix else found.agents[0].name
+        world = WORLDS / (re.sub(r"\W+", "-", name).strip("-").lower() or "companion")
+    return world, None if is_world(world) else found
+
+
+def settings_for(folder: Path, place: Place | None, file: Path | None, arguments: Mapping[str, Any]) -> Settings:
+    """The settings of a world: as it was last opened, with what is given now.
+
+    Raises:
+        InputError: a setting is wrong, or the folder holds no world and no place is given.
+    """
+    from persimchat.runs.companion.worldfile import companion_settings, read_place, read_world
+
+    if place is not None:
+        return companion_settings(place, file=file, **arguments)
+    return companion_settings(read_place(folder), read_world(folder).settings, file=file, **arguments)
+
+
+def _types() -> bool:
+    import sys
+
+    return sys.stdin is not None and sys.stdin.isatty()
+
+
+_OF_OTHERS: Final = (
+    *("mode", "max_messages", "pattern", "selection", "selection_temperature", "allow_repeated_speaker", "closing"),
+    *("judge", "judge_window", "judge_every", "answer_format", "choices", "listeners", "human_turns", "baseline"),
+    *("analysis", "store", "checkpoints", "rounds", "memory_filtering", "prompt_order"),
+)
+"""Settings that say nothing in a talk with a companion."""
+
+offer(companion, talk, EXAMPLES, panel="Commands", without=_OF_OTHERS)
