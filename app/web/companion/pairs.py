@@ -8,7 +8,7 @@ from typing import Final
 
 from persimchat.app.web.companion.care import needs_care
 from persimchat.runs.companion.events import Answered, Event, Speaking, TalkOver, Token
-from persimchat.runs.companion.forgetting import Forgotten, forget
+from persimchat.runs.companion.forgetting import Forgotten
 from persimchat.runs.companion.session import Companion
 from persimchat.runs.companion.world import World
 from persimchat.state.companion import CompanionMind, Exchange, Happening, Label, Tie, person_key
@@ -142,11 +142,13 @@ class Pair:
         await self.load()
 
     async def _settle(self) -> None:
-        """The answer stands among the exchanges; the next words may come."""
+        """The answer stands among the exchanges, or there is none; the next words may come."""
         try:
             await self.load()
         finally:
-            self.said = self.words = ""
+            self.words = ""
+            if not self.problem:
+                self.said = ""
             self.answering = self.ending = False
             self.revision += 1
 
@@ -183,8 +185,10 @@ class Pairs:
             agent: its name.
             person: the person's name.
         """
-        forgotten = await forget(world, agent, person)
+        forgotten = await world.forget(person, agent)
         pair = self._pairs.pop((agent, person_key(person)), None)
         if pair is not None:
             pair.leave()
+        for other in self._pairs.values():  # the world has been opened anew
+            other.companion = await world.companion(other.companion.agent, other.companion.person)
         return forgotten

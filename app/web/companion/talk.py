@@ -57,6 +57,7 @@ class Talk:
                 with self._now:
                     with _row(self._person, mine=True) as self._said_row:
                         self._said = _bubble()
+                    self._failed = ui.label(t("companion.unanswered")).classes("text-xs muted mx-auto")
                     with _row(self._agent, mine=False) as self._words_row:
                         self._words_row.classes("live")
                         self._words = _bubble()
@@ -83,6 +84,7 @@ class Talk:
         self._empty.set_visibility(not shown and not pair.answering)
         self._said.set_text(clean(pair.said))
         self._said_row.set_visibility(bool(pair.said))
+        self._failed.set_visibility(bool(pair.said) and bool(pair.problem))
         self._words.set_text(clean(pair.words))
         self._words_row.set_visibility(bool(pair.words))
         self._doing.set_visibility(pair.answering and not pair.words)
@@ -122,8 +124,6 @@ class Talk:
                     _bubble(one["utterance"])
                     if one["emotion"] != "neutral":
                         chip(t(f"companion.emotion_{one['emotion']}"), COLOURS[one["emotion"]])
-            elif one["said"]:
-                ui.label(t("companion.unanswered")).classes("text-xs muted mx-auto")
         return box
 
     def _tell(self, exchanges: Sequence[Exchange]) -> None:
