@@ -6,6 +6,7 @@ Any of their releases may break the code of this module; no other module uses a 
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Final, TypeVar
 
@@ -15,11 +16,14 @@ from langchain_core.tracers.langchain import LangChainTracer
 from langchain_core.tracers.schemas import Run
 from langgraph.checkpoint.base import id as ids
 from langgraph.graph.state import CompiledStateGraph
+from langgraph.store.base.batch import AsyncBatchedBaseStore
 
 Graph = TypeVar("Graph", bound=CompiledStateGraph[Any, Any, Any, Any])
 
 _SAVER: Final = "__pregel_checkpointer"
 """Key in `configurable` of the surrounding graph's checkpointer."""
+UNCHECKPOINTED: Final[RunnableConfig] = {"configurable": {"__pregel_durability": "exit"}}
+"""Configuration for a graph without checkpoints that a node of a graph with checkpoints runs."""
 _TASK: Final = "__pregel_task_id"
 """Key in `configurable` that code has inside a node only."""
 _LONGEST: Final = 60
@@ -64,6 +68,14 @@ def make_ids_above(newest: str) -> bool:
         return False
     ids._last_v6_timestamp = max(ids._last_v6_timestamp or 0, kept.time)  # type: ignore[assignment]
     return new_id() > newest
+
+
+async def closed(store: AsyncBatchedBaseStore) -> None:
+    """End the task in which a store collects its work; its event loop would report it otherwise."""
+    task = store._task
+    if task is not None:
+        task.cancel()
+        await asyncio.wait([task])
 
 
 def new_id() -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import struct
 from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
@@ -21,6 +22,10 @@ EPHEMERAL: Final = "ephemeral"
 RUN: Final = "run"
 """A run's own folder; without one, as in a graph that is used alone, it means `ephemeral`."""
 
+_HEADER: Final = struct.Struct("<i4Q")
+"""The beginning of hnswlib's header.bin: version, an offset, places, places used, bytes of a place."""
+_LENGTH: Final = 4
+"""Bytes of a place in length.bin."""
 _FORMS: Final = "Use run, ephemeral, a folder, or http://host:port of a Chroma server."
 
 
@@ -57,6 +62,35 @@ def connect(location: str) -> ClientAPI:
     if location == EPHEMERAL:
         return _ephemeral(quiet)
     return _server(location, quiet) if "://" in location else _folder(location, quiet)
+
+
+def blank_spare(folder: Path) -> list[Path]:
+    """Overwrite the spare room in the files of Chroma's indexes with zeros; the database must be closed.
+
+    hnswlib writes room for vectors to come as it finds it: with whatever this process had in its memory before.
+
+    Args:
+        folder: of the database.
+
+    Returns:
+        Files whose form is not known, which stay as they are.
+    """
+    strange = []
+    for header in sorted(folder.glob("*/header.bin")):
+        values, lengths = header.with_name("data_level0.bin"), header.with_name("length.bin")
+        try:
+            version, _, room, used, size = _HEADER.unpack(header.read_bytes()[: _HEADER.size])
+            known = version == 1 and used <= room
+            if not known or (values.stat().st_size, lengths.stat().st_size) != (room * size, room * _LENGTH):
+                strange.append(header)
+                continue
+            for path, each in ((values, size), (lengths, _LENGTH)):
+                with path.open("r+b") as file:
+                    file.seek(used * each)
+                    file.write(bytes((room - used) * each))
+        except (OSError, struct.error):
+            strange.append(header)
+    return strange
 
 
 def _ephemeral(quiet: ChromaSettings) -> ClientAPI:

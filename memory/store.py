@@ -24,7 +24,7 @@ from chromadb.errors import ChromaError, NotFoundError
 from numpy.typing import NDArray
 from pydantic import ValidationError
 
-from persimchat.memory.chroma_client import EPHEMERAL, connect, resolved
+from persimchat.memory.chroma_client import EPHEMERAL, blank_spare, connect, resolved
 from persimchat.memory.retrieval import Vectors
 from persimchat.models.redaction import short
 from persimchat.state.errors import InputError, MachineError
@@ -164,18 +164,6 @@ class MemoryStore:
             except NotFoundError:
                 return 0
 
-    def everything(self) -> dict[tuple[str, str, str], list[Memory]]:
-        """All memories here, by simulation, agent and embedding."""
-        found: dict[tuple[str, str, str], list[Memory]] = {}
-        with self._failures():
-            for collection in self._of(None):
-                about = collection.metadata or {}
-                kept = collection.get(include=["metadatas"])
-                rows = zip(kept["ids"], kept["metadatas"] or [], strict=True)
-                key = str(about["simulation"]), str(about["agent"]), str(about["embedding"])
-                found[key] = [_whole(memory, str(row["memory"])) for memory, row in rows]
-        return found
-
     def forget(self, simulation: str) -> None:
         """Delete all memories of all agents of a simulation."""
         if self.location == EPHEMERAL and self._open is None:
@@ -221,11 +209,10 @@ class MemoryStore:
                 client, self._open = self._open, None
                 client.close()
 
-    def _of(self, simulation: str | None) -> Iterator[Collection]:
-        """The collections of a simulation; None: of all."""
+    def _of(self, simulation: str) -> Iterator[Collection]:
         offset = 0
         while page := self._client.list_collections(limit=_PAGE, offset=offset):
-            yield from (c for c in page if (own := (c.metadata or {}).get("simulation")) and simulation in (None, own))
+            yield from (c for c in page if (c.metadata or {}).get("simulation") == simulation)
             offset += len(page)
 
     def _opened(self, simulation: str, agent: str, embedding: str, *, create: bool) -> Collection:
@@ -316,10 +303,11 @@ def _whole(memory: str, kept: str) -> Memory:
 
 
 def _tidy(location: str) -> None:
-    """Free the space that Chroma's log has left in a folder's database, if it is a large share; else do nothing."""
+    """Blank what Chroma's indexes have not used; free the space that its log has left, if it is a large share."""
     path = Path(location) / "chroma.sqlite3"
     if location == EPHEMERAL or "://" in location or not path.is_file():
         return
+    blank_spare(path.parent)
     with suppress(sqlite3.Error), closing(sqlite3.connect(path, timeout=0, isolation_level=None)) as database:
         (free,), (pages,) = (database.execute(f"PRAGMA {what}").fetchone() for what in ("freelist_count", "page_count"))
         if free > _MUCH_FREE * pages:

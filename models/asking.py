@@ -6,7 +6,7 @@ LangGraph's nodes call them; requests keep the callbacks, tags and metadata of t
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine, Iterable, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Generic, Literal, TypeVar
 
@@ -280,6 +280,7 @@ async def speak(
     part: str = "",
     quietly: bool = False,
     begun: Callable[[], None] | None = None,
+    sampling: Mapping[str, Any] | None = None,
     **values: Any,
 ) -> Spoken:
     """Put a template's question to the model of an agent's module, and get its words, which stream as they come.
@@ -298,6 +299,7 @@ async def speak(
         part: what distinguishes the exchange from others of the same turn, agent and module.
         quietly: whether the words do not stream.
         begun: called at the first piece of an answer.
+        sampling: `seed` and `temperature` of this answer, in place of the settings'.
         **values: what the template needs.
 
     Raises:
@@ -310,11 +312,12 @@ async def speak(
     exchange = Exchange.on_behalf(settings, agent, module, turn, part)
     question = Question.of(template, values)
     # The same seed and prompt would give the same answer again.
-    other = {"seed": settings.seed + 1} if exchange.takes_seed else {}
+    own = {name: value for name, value in (sampling or {}).items() if name != "seed" or exchange.takes_seed}
+    other = {**own, "seed": own.get("seed", settings.seed) + 1} if exchange.takes_seed else own
     again = f"{message_id}-again" if message_id else None
     cut = False
     unfinished: tuple[AIMessage, str, float] | None = None
-    for id_, more in ((message_id, {}), (again, other)):
+    for id_, more in ((message_id, own), (again, other)):
         message, seconds = await exchange.stream(
             question, message_id=id_, more_room=cut, quietly=quietly, begun=begun, **more
         )

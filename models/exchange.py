@@ -169,7 +169,7 @@ class Exchange:
             with self._preparing(ledger, question.messages):
                 client = await ready_model(self.name.written, self._own)
                 fitted = await fit(self, client, question, more_room=more_room)
-            sent = {*ladder.sent_with(client, self.name, None), *filter(None, [fitted.field])}
+            sent = {*ladder.sent_with(client, self.name, None), *more, *filter(None, [fitted.field])}
             most = most_characters(fitted.tokens)
             model = Receiving(inner=client, message_id=message_id, longest=most)
             arguments = fitted.arguments(client, more)

@@ -168,7 +168,8 @@ def _objects(document: Document, at: Location, given: Any) -> dict[str, Any]:
         for place, name in enumerate(given):
             text = _checked_name(document, (*at, place), _as_text(name))
             if text in names:
-                raise InputError(f"{quoted(text, 60)} is given twice", where=document.where((*at, place)))
+                where = document.where((*at, place))
+                raise InputError(f"{quoted(text, 60)} is given twice", where=where, remedy="Keep one of the two.")
             names[text] = IDLE
         return names
     remedy = "Write a list of objects, or lines 'object: state'."

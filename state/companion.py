@@ -24,6 +24,8 @@ STRANGER: Final = "the stranger"
 """Stands for the name of a person who has not been introduced."""
 DIGESTED: Final = 64
 """How many exchanges a mind remembers as digested, so that none is digested twice."""
+CLIENT_S_NAME: Final = 64
+"""The most characters of a client's name for a talk."""
 LINES: Final = 48
 """The last lines that a thread keeps besides those of talks that are not consolidated yet."""
 FACTS: Final = 200
@@ -96,6 +98,7 @@ class Talk(BaseModel):
     ceiling: int | None = Field(default=None, description="the most that trust can be until it ends, after hostility")
     hostile: bool = Field(default=False, description="whether the last appraised words were hostile")
     closing: bool = Field(default=False, description="whether the agent wants to take leave")
+    client: str = Field(default="", max_length=CLIENT_S_NAME, description="the client's name for it; empty: none")
 
 
 class Tie(BaseModel):
@@ -150,13 +153,15 @@ class Occurrence(TypedDict):
     at: NotRequired[str]
     """When, ISO local time without a zone; missing: now."""
     talk: NotRequired[str]
-    """The client's name for its talk; missing: the open one."""
+    """The client's name for its talk, at most 64 characters; missing: the open one."""
     events: NotRequired[list[dict[str, Any]]]
     """`Happening` as mappings."""
     introduced: NotRequired[bool]
     """Whether the client says that agent and person know each other by name."""
     seed: NotRequired[int]
     """Added to the seed: another answer to the same words."""
+    temperature: NotRequired[float]
+    """Of the model that words this answer; missing: the settings'."""
     closing: NotRequired[bool]
     """Whether the agent takes leave in its answer; `attend` decides it."""
     happened: NotRequired[list[str]]
@@ -294,9 +299,14 @@ def person_name(name: str) -> str:
     return shown
 
 
-def new_person_id(name: str) -> str:
-    """The id of a person who is new in a world, 16 hexadecimal digits; a renamed person keeps theirs."""
-    return _hash("person", person_key(name))
+def new_person_id(name: str, number: int = 0) -> str:
+    """The id of a person who is new in a world, 16 hexadecimal digits; a renamed person keeps theirs.
+
+    Args:
+        name: the person's.
+        number: of those who had this name before and now have another.
+    """
+    return _hash("person", person_key(name), *([str(number)] if number else []))
 
 
 def thread_id(world: str, agent: str, person: str) -> str:

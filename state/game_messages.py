@@ -8,6 +8,7 @@ passed over, as games send more than the paper names.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar, Final
 
@@ -303,6 +304,11 @@ def id_of(found: Mapping[str, Any]) -> str:
     """The id of a message that may be wrong elsewhere; empty if there is none that could be sent back."""
     given = found.get("id")
     return given if isinstance(given, str) and len(given) <= 64 and clean(given) == given else ""
+
+
+def is_sim_code(text: str) -> bool:
+    """Whether a text may be the name of a world."""
+    return re.fullmatch(SIM_CODE, text) is not None
 
 
 def _letters(text: str) -> str:

@@ -5,6 +5,7 @@ Addresses are world:sector:arena:object, as in Park et al. 2023.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Annotated, Any, Final, Literal
 
@@ -53,6 +54,13 @@ def _first_time(value: str) -> str:
         return time_in(value, where="start")
     except InputError as error:
         raise ValueError(f"{error.what}; {error.remedy}") from None
+
+
+def _hour(value: str) -> str:
+    found = re.fullmatch(r"\s*([01]?[0-9]|2[0-3]):([0-5][0-9])\s*", value)
+    if found is None:
+        raise ValueError(f"{quoted(value, 60)} is no time of the day; write HH:MM, for example 11:50")
+    return f"{found[1]}:{found[2]}"
 
 
 Part = Annotated[str, AfterValidator(part_name), WithJsonSchema({"type": "string", "minLength": 1, "maxLength": 48})]
@@ -162,7 +170,7 @@ class Clock(Model):
 class Planned(Model):
     """An event of the place file, at a time of the day."""
 
-    at: Annotated[str, StringConstraints(pattern=r"^([01]?\d|2[0-3]):[0-5]\d$")] = Field(description="HH:MM")
+    at: Annotated[str, AfterValidator(_hour)] = Field(description="HH:MM")
     change: dict[str, Annotated[Short, Field(min_length=1)]] = Field(
         default_factory=dict, description="sector/arena/object: its new state"
     )

@@ -94,7 +94,8 @@ def _worded(place: Location, error: ErrorDetails, model: type[BaseModel]) -> tup
         return f"{name} is missing", f"Give {phrase}{hint}."
     if error["type"] == "value_error":
         what, _, remedy = re.sub(r"; (\w)", lambda m: f". {m[1].upper()}", error["msg"][13:]).partition(". ")
-        return what, f"{remedy.rstrip('.')}." if remedy else f"Give {phrase}{hint}."
+        given = remedy if remedy.endswith("?") else f"{remedy.rstrip('.')}."
+        return what, given if remedy else f"Give {phrase}{hint}."
     message = _SUBJECT.sub(f"{name} should", error["msg"])
     if not message.startswith(name):
         message = f"{name}: {message}"
@@ -178,9 +179,11 @@ def _phrase(schema: dict[str, Any], definitions: dict[str, Any]) -> str:
     if kind == "array" and "prefixItems" in schema:
         return f"a list of {len(schema['prefixItems'])} items"
     if kind == "array":
-        least = f"at least {schema['minItems']}" if schema.get("minItems") else ""
+        bounds = [f"at least {schema['minItems']}"] if schema.get("minItems") else []
+        bounds += [f"at most {schema['maxItems']}"] if schema.get("maxItems") else []
         items = _resolved(schema.get("items", {}), definitions)
-        return f"a list of {least} {items.get('title', '') if 'properties' in items else ''} items".replace("  ", " ")
+        title = items.get("title", "") if "properties" in items else ""
+        return " ".join(f"a list of {' and '.join(bounds)} {title} items".split())
     if kind == "object" and "properties" in schema:
         return f"a mapping with the fields {', '.join(schema['properties'])}"
     if kind == "object" and isinstance(schema.get("additionalProperties"), dict):

@@ -22,6 +22,14 @@ class Dumper(yaml.SafeDumper):
         return True
 
 
+def _text(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
+    """A text; with line ends of Unicode in double quotes, since a reader takes them for spaces elsewhere."""
+    style = '"' if any(end in text for end in "\x85\u2028\u2029") else None
+    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=style)
+
+
+Dumper.add_representer(str, _text)
+
 # YAML 1.1 in Python takes 1e3 and +.5 for text and our reader for numbers, so they are quoted.
 Dumper.add_implicit_resolver(
     "tag:yaml.org,2002:float",

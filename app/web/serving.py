@@ -27,12 +27,14 @@ from persimchat.app.web.v1.app import Manner, v1_app
 from persimchat.runs.companion.served import noted
 from persimchat.runs.companion.world import World, opened_world
 from persimchat.runs.folder.run_folder import check_out
-from persimchat.state.errors import InputError
+from persimchat.state.errors import InputError, PerSimChatError
 from persimchat.state.place import Place
 from persimchat.state.settings import Settings
 
 _CLOSING_S: Final = 10
 """Seconds that a world has for what is under way when the server ends; the next opening goes on with the rest."""
+_EVERY_S: Final = 60
+"""Seconds between two looks for talks that are over by silence."""
 LOOPBACK: Final = frozenset({"127.0.0.1", "::1", "localhost"})
 
 
@@ -160,7 +162,7 @@ async def _host(
         if served is not None:
             world = await opened.enter_async_context(opened_world(served.folder, served.place, served.settings))
             opened.enter_context(noted(world.folder, address))
-            opened.push_async_callback(_left, world)
+            opened.push_async_callback(_left, world, asyncio.create_task(_looking_after(world)))
             web = replace(web, world=world)
         config.app = web_app(
             web,
@@ -177,8 +179,17 @@ async def _host(
         await _Server(config, web.runs).serve(sockets=[listening])
 
 
-async def _left(world: World) -> None:
+async def _looking_after(world: World) -> None:
+    """End the talks in which nobody has said anything for long, so that agents keep them in mind."""
+    while True:
+        await asyncio.sleep(_EVERY_S)
+        with suppress(PerSimChatError):
+            await world.recover()
+
+
+async def _left(world: World, care: asyncio.Task[None]) -> None:
     """Wait for what is under way in a world, but not for long."""
+    care.cancel()
     with suppress(TimeoutError):
         async with asyncio.timeout(_CLOSING_S):
             await world.settled()

@@ -17,7 +17,7 @@ from persimchat.graph.companion.situation import step_of
 from persimchat.nodes.conversing import answer as word_answer
 from persimchat.nodes.conversing import why, with_recall
 from persimchat.state.clock import moved
-from persimchat.state.companion import Exchange
+from persimchat.state.companion import Exchange, Occurrence
 from persimchat.state.companion_state import CompanionState
 from persimchat.state.day import activity_at
 from persimchat.state.expression import label_of
@@ -78,17 +78,17 @@ async def answer(state: CompanionState, settings: Settings) -> dict[str, Any]:
     }
     if happened:
         new["events"] = list(happened)
-    own_settings = settings.model_copy(update={"seed": settings.seed + occurrence.get("seed", 0)})
     step = await with_recall(step, settings)
     get_stream_writer()({"why": await why(step, settings)})
     words, _ = await word_answer(
         step,
-        own_settings,
+        settings,
         label=label,
         message_id=line_id(id_, own=True),
         closing=closing,
         hostile_end=hostile_end,
         begun=begin_digest,
+        sampling=_sampling(occurrence, settings),
     )
     new["utterance"] = words
     n = state.get("lines", 0) + 1
@@ -99,6 +99,16 @@ async def answer(state: CompanionState, settings: Settings) -> dict[str, Any]:
         "number": state.get("number", 0) + 1,
         "answer": new,
     }
+
+
+def _sampling(occurrence: Occurrence, settings: Settings) -> dict[str, Any]:
+    """How this answer is drawn, where it is not as the settings say. A client for each seed would pile up."""
+    found: dict[str, Any] = {}
+    if "seed" in occurrence:
+        found["seed"] = settings.seed + occurrence["seed"]
+    if "temperature" in occurrence:
+        found["temperature"] = occurrence["temperature"]
+    return found
 
 
 def _overlaps(settings: Settings) -> bool:

@@ -17,7 +17,7 @@ from persimchat.graph.companion.lines import about, line, line_id, new_words
 from persimchat.graph.companion.records import Records, agent_of, lock_of, new_mind, new_tie
 from persimchat.graph.companion.taking_back import taken_back
 from persimchat.personas.scenario import default_participants
-from persimchat.state.companion import Happening, Occurrence, Talk, Tie, exchange_id, talk_id
+from persimchat.state.companion import CLIENT_S_NAME, Happening, Occurrence, Talk, Tie, exchange_id, talk_id
 from persimchat.state.companion_state import CompanionState
 from persimchat.state.errors import InputError
 from persimchat.state.leaving import is_goodbye
@@ -51,7 +51,7 @@ async def attend(state: CompanionState, settings: Settings) -> dict[str, Any]:
         fresh = mind is None
         mind = mind or await new_mind(place, agent, settings, at)
         tie = tie or new_tie(place, agent, person, name, at)
-        tie = _without_silence(state, tie, settings, at)
+        tie = _without_silence(state, tie, settings, at, client=_client(given))
         update: dict[str, Any] = {
             "answer": None,
             "digested": [],
@@ -137,10 +137,21 @@ def words_of(given: Occurrence) -> str:
     return text
 
 
-def _without_silence(state: CompanionState, tie: Tie, settings: Settings, at: str) -> Tie:
-    """The tie without an open talk that is over: the agent has taken leave, or nobody has spoken for long."""
+def _client(given: Occurrence) -> str:
+    """The client's name for its talk; empty for the open one."""
+    told = given.get("talk", "") if given["kind"] == "message" else ""
+    return clean(told)[:CLIENT_S_NAME] if isinstance(told, str) else ""
+
+
+def _without_silence(state: CompanionState, tie: Tie, settings: Settings, at: str, *, client: str) -> Tie:
+    """The tie without an open talk that is over.
+
+    It is over if the agent has taken leave, nobody has spoken for long, or the client speaks in another talk.
+    """
     if tie.talk is None:
         return tie
+    if client and client != tie.talk.client:
+        return ended(tie)
     left = any(one["talk"] == tie.talk.id and one["end"] for one in state.get("pending", []))
     silent = datetime.fromisoformat(at) - datetime.fromisoformat(tie.talk.last)
     return ended(tie) if left or silent.total_seconds() >= 60 * settings.companion.silence_minutes else tie
@@ -161,7 +172,7 @@ def _heard(
     messages = state.get("messages", [])
     if any(str(message.id) == line_id(id_, own=True) for message in messages):  # answered before
         return tie, {}
-    talk = open_talk(tie, settings, at)
+    talk = open_talk(tie, settings, at, client=_client(given))
     closing = is_goodbye(text) or talk.closing or walks_off(tie)
     closing = closing or talk.exchanges + len(state.get("pending", [])) + 1 >= settings.companion.talk_exchanges
     knows = tie.talks > 0 or given.get("introduced", settings.companion.introduced) or _says_name(text, tie.name)
@@ -182,12 +193,13 @@ def next_id(state: CompanionState, settings: Settings) -> str:
     return exchange_id(_thread(settings), state.get("lines", 0) + 1)
 
 
-def open_talk(tie: Tie, settings: Settings, at: str) -> Talk:
-    """The open talk, in which something is said now; a new one if there is none."""
+def open_talk(tie: Tie, settings: Settings, at: str, *, client: str = "") -> Talk:
+    """The open talk, in which something is said now; a new one, with the client's name for it, if there is none."""
     if tie.talk is not None:
         return tie.talk.model_copy(update={"last": at})
     number = tie.talks + len(tie.over) + 1
-    return Talk(id=talk_id(_thread(settings), number), number=number, begun=at, last=at, trust=tie.trust)
+    id_ = talk_id(_thread(settings), number)
+    return Talk(id=id_, number=number, begun=at, last=at, trust=tie.trust, client=client)
 
 
 def _thread(settings: Settings) -> str:

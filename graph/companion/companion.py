@@ -24,8 +24,16 @@ from persimchat.graph.context import Context
 from persimchat.graph.node import TRANSIENT, module_node, route
 from persimchat.state.companion_state import CompanionInput, CompanionOutput, CompanionState
 
-COMPANION: Final[dict[str, Any]] = {"cognition": "lean", "ltm_capacity": 2_000}
-"""The settings of companions that differ from those of conversations."""
+COMPANION: Final[dict[str, Any]] = {
+    "cognition": "lean",
+    "ltm_capacity": 2_000,
+    "weights": {"recency": 0.5, "importance": 1.0, "relevance": 3.0, "emotional": 0.5, "stm_relevance": 0.5},
+}
+"""The settings of companions that differ from those of conversations.
+
+With equal weights, what was said last outweighs what is asked for: of 20 talks, no told fact was among the first 30
+memories recalled; with these weights, all were among the first 10 (`persimchat companion measure`).
+"""
 
 
 def companion_graph(

@@ -11,6 +11,7 @@ from persimchat.graph.companion.attending import place_in
 from persimchat.graph.companion.lines import about, gone, of_talk
 from persimchat.graph.companion.records import Records, agent_of, lock_of
 from persimchat.graph.companion.situation import step_of
+from persimchat.graph.langgraph_compat import UNCHECKPOINTED
 from persimchat.graph.minds import MindGraph, mind_builder
 from persimchat.memory.consolidation import admit
 from persimchat.memory.recollection import remember
@@ -115,7 +116,7 @@ async def _thought(mind: Mind, step: Step, settings: Settings, *, long: bool) ->
     """The mind after a look back; a model that fails leaves no insights, and nothing is lost."""
     reflects = long or mind["companion"].get("since_reflection", 0) >= settings.companion.reflection_trigger
     try:
-        after = await (_THINKING_BACK if reflects else _SAVING).ainvoke(step, context=settings, durability="exit")
+        after = await (_THINKING_BACK if reflects else _SAVING).ainvoke(step, UNCHECKPOINTED, context=settings)
     except ModelError:
         return mind
     changed = returned(mind, step, after, settings.ltm_capacity)

@@ -16,6 +16,7 @@ from persimchat.graph.companion.lines import line_id
 from persimchat.graph.companion.records import Records, agent_of, lock_of
 from persimchat.graph.companion.situation import step_of
 from persimchat.graph.companion.taking_back import undo_of
+from persimchat.graph.langgraph_compat import UNCHECKPOINTED
 from persimchat.graph.minds import build_hearing
 from persimchat.nodes.companion_view import returned
 from persimchat.nodes.conversing import recalling
@@ -68,7 +69,7 @@ class Digestion:
     ) -> dict[str, Any]:
         """The view of the mind after it has heard the words; the mind itself stays as it is."""
         step = self.step(mind, tie, messages, exchange, tick)
-        return await _HEARING.ainvoke(step, context=recalling(self._settings), durability="exit")
+        return await _HEARING.ainvoke(step, UNCHECKPOINTED, context=recalling(self._settings))
 
     async def digested(
         self, mind: Mind, tie: Tie, messages: Sequence[AnyMessage], exchange: Exchange

@@ -18,7 +18,7 @@ from persimchat.models.limits import PerLoop
 from persimchat.state.companion import CompanionMind, Tie, new_person_id, person_key, person_name
 from persimchat.state.emotion import EmotionalState
 from persimchat.state.errors import InputError, suggestion
-from persimchat.state.memory import given_memories, new_memory
+from persimchat.state.memory import Memory, given_memories, new_memory
 from persimchat.state.mind import Mind
 from persimchat.state.names import matching
 from persimchat.state.place import Agent, Place
@@ -28,6 +28,14 @@ from persimchat.state.trust import start_of
 PLACE: Final = "place"
 _MOST_IMPORTANT: Final = 10
 _LOCKS: PerLoop[asyncio.Lock] = PerLoop()
+
+
+def ties_of(world: str, agent: str) -> tuple[str, str, str]:
+    """The namespace of an agent's ties.
+
+    LangGraph takes no full stop in a namespace: a one dot leader stands for it, which no keyboard has.
+    """
+    return world, "ties", agent.replace(".", "\u2024")
 
 
 def lock_of(world: str, agent: str) -> asyncio.Lock:
@@ -87,12 +95,12 @@ class Records:
             agent: its full name.
             person: id of the person.
         """
-        item = await self._store.aget((self.world, "ties", agent), person)
+        item = await self._store.aget(ties_of(self.world, agent), person)
         return None if item is None else Tie.model_validate(item.value)
 
     async def ties(self, agent: str) -> list[Tie]:
         """What an agent knows of everybody, by name."""
-        found = [Tie.model_validate(item.value) for item in await self._every((self.world, "ties", agent))]
+        found = [Tie.model_validate(item.value) for item in await self._every(ties_of(self.world, agent))]
         return sorted(found, key=lambda tie: tie.name.casefold())
 
     async def keep(self, agent: str, *, mind: Mind | None = None, tie: Tie | None = None) -> None:
@@ -102,7 +110,7 @@ class Records:
             own: CompanionMind = {**mind["companion"], "version": mind["companion"].get("version", 0) + 1}
             ops.append(PutOp((self.world, "minds"), agent, {**mind, "companion": own}, index=False))
         if tie is not None:
-            ops.append(PutOp((self.world, "ties", agent), tie.person, tie.model_dump(mode="json"), index=False))
+            ops.append(PutOp(ties_of(self.world, agent), tie.person, tie.model_dump(mode="json"), index=False))
         await self._store.abatch(ops)
 
     async def _every(self, namespace: tuple[str, ...]) -> list[Item]:
@@ -140,13 +148,17 @@ def agent_of(place: Place, name: str) -> Agent:
     return place.agent(found[0])
 
 
+def profile_of(agent: Agent) -> Memory:
+    """The memory that holds who the agent is."""
+    persona, calm = agent.persona, EmotionalState().vector()
+    texts = [*persona.characteristics.values(), *persona.traits]
+    return new_memory(agent.name, 0, "profile", f"{persona.name}: {persona.description}", texts, _MOST_IMPORTANT, calm)
+
+
 async def new_mind(place: Place, agent: Agent, settings: Settings, at: str) -> Mind:
     """An agent's mind before its first talk: profile, goals and given memories in long-term memory."""
     persona, calm = agent.persona, EmotionalState().vector()
-    texts = [*persona.characteristics.values(), *persona.traits]
-    first = [
-        new_memory(agent.name, 0, "profile", f"{persona.name}: {persona.description}", texts, _MOST_IMPORTANT, calm)
-    ]
+    first = [profile_of(agent)]
     if persona.social_goals:
         goals = "; ".join(persona.social_goals)
         first.append(new_memory(agent.name, 0, "social_goals", goals, [], _MOST_IMPORTANT, calm))

@@ -97,13 +97,16 @@ def mentioning(person: Person, memories: Iterable[Memory], gone: Collection[str]
     ]
 
 
-def without(mind: Mapping[str, Any], gone: Collection[str], person: Person) -> dict[str, Any]:
+def without(
+    mind: Mapping[str, Any], gone: Collection[str], person: Person, exchanges: Collection[str] = ()
+) -> dict[str, Any]:
     """A mind without memories of a person, and without plans with them.
 
     Args:
         mind: as the record keeps it.
         gone: ids of the memories.
         person: who is forgotten.
+        exchanges: ids of the exchanges with the person: a new acquaintance has the same ids again.
     """
     left = {key: value for key, value in mind.items() if key not in _FLEETING}
     left["alive"] = {memory: turn for memory, turn in mind.get("alive", {}).items() if memory not in gone}
@@ -119,11 +122,34 @@ def without(mind: Mapping[str, Any], gone: Collection[str], person: Person) -> d
             for memory, hearers in own["private"].items()
             if memory not in gone
         }
+    own["digested"] = [one for one in own.get("digested", []) if one not in exchanges]
     for key in ("plan", "seen"):
         if key in own:
             own[key] = [entry for entry in own[key] if not _is_with(person, entry)]
     left["companion"] = own
     return left
+
+
+def without_entries(value: Any, person: Person) -> Any:
+    """What place.yaml, keys.yaml or world.json holds, without entries of a person in its lists of people and keys.
+
+    A setting `companion.person` with the name goes too.
+    """
+    if not isinstance(value, Mapping):
+        return value
+    left: dict[str, Any] = {}
+    for key, item in value.items():
+        if key in ("people", "keys") and isinstance(item, list):
+            left[key] = [entry for entry in item if not _is_entry(person, entry)]
+        elif key in ("settings", "companion"):
+            left[key] = without_entries(item, person)
+        elif key != "person" or not person.is_meant_by(item):
+            left[key] = item
+    return left
+
+
+def _is_entry(person: Person, entry: Any) -> bool:
+    return isinstance(entry, Mapping) and any(person.is_meant_by(entry.get(key)) for key in ("name", "person"))
 
 
 def _is_of(person: Person, memory: Memory) -> bool:

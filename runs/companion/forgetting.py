@@ -7,9 +7,10 @@ runs/companion/belonging.py.
 from __future__ import annotations
 
 import json
+import re
 import sqlite3
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -19,25 +20,32 @@ import yaml
 
 from persimchat.graph.companion.records import ties_of
 from persimchat.memory.recollection import discard
-from persimchat.memory.store import MemoryStore, release
-from persimchat.runs.companion.belonging import Person, memories_of, mentioning, texts_in, with_what_rests_on, without
+from persimchat.memory.store import held_store, release
+from persimchat.personas.names import full_name
+from persimchat.runs.companion.belonging import (
+    Person,
+    memories_of,
+    mentioning,
+    with_what_rests_on,
+    without,
+    without_entries,
+)
+from persimchat.runs.companion.budget import PERSON
+from persimchat.runs.companion.exchanges import EXCHANGES
+from persimchat.runs.companion.keys import KEYS
+from persimchat.runs.companion.reembedding import MEMORIES
 from persimchat.runs.companion.renewing import Row, copy_database, copy_lines, copy_memories, renewed, settle
-from persimchat.runs.folder.checkpoint_file import sealed
-from persimchat.runs.folder.checkpoint_values import Dictionaries, Serializer
+from persimchat.runs.companion.stores import MINDS
+from persimchat.runs.companion.worldfile import PLACE, WORLD, WorldFile, read_world
+from persimchat.runs.folder.calls import CALLS, EMBEDDINGS
+from persimchat.runs.folder.checkpoint_values import Serializer
+from persimchat.runs.folder.jsonl import json_lines
 from persimchat.runs.folder.lock import held
-from persimchat.state.companion import Tie, person_key, thread_id
+from persimchat.state.companion import DIGESTED, Tie, exchange_id, person_key, thread_id
 from persimchat.state.errors import InputError, suggestion
 from persimchat.state.memory import Memory
-from persimchat.state.names import matching
 
-DATABASE: Final = "mind.sqlite"
-"""A world's checkpoints, minds and ties."""
-MEMORIES: Final = "memory"
-"""A world's Chroma folder."""
-EXCHANGES, EVENTS, CALLS, EMBEDDED = "exchanges.jsonl", "events.jsonl", "calls.jsonl", "embeddings.jsonl"
-PEOPLE_FILES: Final = ("place.yaml", "keys.yaml", "world.json")
-"""Files that may list people."""
-
+EVENTS: Final = "events.jsonl"
 BEYOND: Final = (
     "copies and backups of the world's folder",
     "what model and embedding servers keep of requests",
@@ -45,6 +53,9 @@ BEYOND: Final = (
     "what chat programs and games keep of their side of the talk",
 )
 """What forgetting cannot reach."""
+
+Records = dict[tuple[str, str], Any]
+"""Records of LangGraph's store: by namespace (joined by full stops) and key."""
 
 
 @dataclass(frozen=True)
@@ -56,7 +67,7 @@ class Forgotten:
         agents: who has forgotten the person.
         counts: how much of what was deleted.
         mentions: other people's memories that have the name, as agent and theme; deleted if that was wanted.
-        left: files of the world that still have the name.
+        left: files of the world that still have the name, in others' words or in the place.
         beyond: what cannot be reached.
     """
 
@@ -78,227 +89,245 @@ def forget(folder: Path, person: str, agent: str | None, *, mentions: bool = Fal
         mentions: whether other people's memories that have the name go too.
 
     Raises:
-        InputError: there is no such person or agent, or somebody works on the world.
+        InputError: there is no such world, person or agent, or somebody works on the world.
         MachineError: a file cannot be written; the folder is as it was.
     """
-    with held(folder):
+    read_world(folder)
+    with held(folder, "world"):
         settle(folder)
-        work = _Work(folder, person, agent, mentions)
+        file = read_world(folder)
+        work = _Work(folder, file, person, agent, mentions)
         release(str(folder / MEMORIES))
         with renewed(folder) as new:
             work.write(new)
-        for world in work.worlds:
-            discard(world)
-    return work.result()
+        discard(file.world)
+        return work.result()
 
 
 class _Work:
-    """What is to go from one world, and how its files are written without it."""
+    """What is to go from a world, and how its files are written without it."""
 
-    def __init__(self, folder: Path, person: str, agent: str | None, mentions: bool) -> None:
-        self._folder, self._mentions = folder, mentions
+    def __init__(self, folder: Path, file: WorldFile, person: str, agent: str | None, mentions: bool) -> None:
+        self._folder, self._world, self._embedding, self._mentions = folder, file.world, file.embedding, mentions
         self._records = _records(folder)
-        self.worlds = sorted({prefix.split(".")[0] for prefix, _ in self._records})
-        self._person = _person(self._records, person)
-        self._agents = _agents(self._records, agent)
+        self._person = self._known(person)
+        names = [key for (prefix, key) in self._records if prefix == f"{self._world}.minds"]
+        self._agents = sorted(names) if agent is None else [full_name(agent, names, what="agent", where=str(folder))]
+        self._ties = {name: tie for name in names if (tie := self._tie(name)) is not None}
         self._counts: Counter[str] = Counter()
-        self._memories = _memories(folder)
-        self._gone: dict[str, set[str]] = {name: self._gone_from(name) for name in self._agents}
-        self._named = [(name, memory.theme) for name in self._agents for memory in self._mentioned[name]]
-        others = [key for prefix, key in self._records if _kind(prefix) == "ties" and key == self._person.id]
-        self._known_to_nobody = len(others) == len(self._ties)
-        self._threads = {thread_id(world, name, self._person.id) for world in self.worlds for name in self._agents}
-        self._serializer = _serializer(folder / DATABASE)
+        self._memories = _memories(folder, file)
+        self._mentioned: list[tuple[str, str]] = []
+        self._gone = {name: self._gone_from(name) for name in self._agents}
+        self._everywhere = not self._ties.keys() - set(self._agents)
+        self._threads = {thread_id(self._world, name, self._person.id) for name in self._agents}
+        self._serializer = Serializer(str(folder / MINDS))
 
-    @property
-    def _ties(self) -> dict[str, Tie]:
-        """What those who forget know of the person, by agent."""
-        found = {}
-        for (prefix, key), value in self._records.items():
-            owner = self._owner(prefix) if _kind(prefix) == "ties" and key == self._person.id else None
-            if owner is not None:
-                found[owner] = Tie.model_validate(value)
-        return found
+    def _known(self, person: str) -> Person:
+        people = {key: value for (prefix, key), value in self._records.items() if prefix == f"{self._world}.people"}
+        found = people.get(person_key(person))
+        if found is None:
+            names = [value["name"] for value in people.values()]
+            raise InputError(
+                f"nobody here is called {person!r}", where=f"world {self._folder}", remedy=suggestion(person, names)
+            )
+        return Person(found["id"], found["name"])
 
-    def _owner(self, prefix: str) -> str | None:
-        """The agent of a namespace of ties, if it is one of those who forget."""
-        return next((name for name in self._agents if prefix.split(".", 1)[1] == ".".join(ties_of(name))), None)
+    def _tie(self, agent: str) -> Tie | None:
+        found = self._records.get((".".join(ties_of(self._world, agent)), self._person.id))
+        return None if found is None else Tie.model_validate(found)
 
     def _gone_from(self, agent: str) -> set[str]:
         """Ids of the memories that an agent is to lose."""
-        mind = next((v for (p, key), v in self._records.items() if _kind(p) == "minds" and key == agent), {})
+        mind = self._records[f"{self._world}.minds", agent]
         carried = [*mind.get("unsaved", []), *([mind["stm"]] if mind.get("stm") else [])]
-        known = {memory.id: memory for memory in map(Memory.model_validate, carried)}
-        for (_, owner, _), memories in self._memories.items():
-            known |= {memory.id: memory for memory in memories if owner == agent}
-        tie = self._ties.get(agent)
-        private = mind.get("companion", {}).get("private", {})
+        known = {memory.id: memory for memory in (*self._memories.get(agent, ()), *map(Memory.model_validate, carried))}
+        facts = self._ties[agent].facts if agent in self._ties else []
+        private = mind["companion"].get("private", {})
         besides = {one for one, hearers in private.items() if hearers == [self._person.id]}
-        besides |= {fact.id for fact in tie.facts} if tie else set()
-        gone = memories_of(self._person, known.values(), besides)
-        mentioned = mentioning(self._person, known.values(), gone)
-        self._mentioned = {**getattr(self, "_mentioned", {}), agent: mentioned}
+        gone = memories_of(self._person, known.values(), {*besides, *(fact.id for fact in facts)})
+        named = mentioning(self._person, known.values(), gone)
+        self._mentioned += [(agent, memory.theme) for memory in named]
         if self._mentions:
-            gone = with_what_rests_on(gone | {memory.id for memory in mentioned}, known.values())
-        for one in gone & known.keys():
-            self._counts["insights" if known[one].kind == "reflection" else "memories"] += 1
-        self._counts["facts"] += len(tie.facts) if tie else 0
+            gone = with_what_rests_on(gone | {memory.id for memory in named}, known.values())
+        insights = sum(known[one].kind == "reflection" for one in gone & known.keys())
+        self._counts += Counter(facts=len(facts), memories=len(gone & known.keys()) - insights, insights=insights)
         return gone
 
     def write(self, new: Path) -> None:
-        """Write the files that hold words anew, into a folder."""
-        copy_database(self._folder / DATABASE, new / DATABASE, self._row)
+        """Write the files that hold words anew, into a folder.
+
+        Raises:
+            OSError: a file cannot be read or written.
+            MachineError: Chroma failed.
+        """
+        copy_database(self._folder / MINDS, new / MINDS, self._row)
         if (self._folder / MEMORIES).is_dir():
             stay = {
-                key: [memory.id for memory in memories if memory.id not in self._gone.get(key[1], ())]
-                for key, memories in self._memories.items()
+                (self._world, agent, self._embedding): [
+                    one.id for one in memories if one.id not in self._gone.get(agent, ())
+                ]
+                for agent, memories in self._memories.items()
             }
             copy_memories(self._folder / MEMORIES, new / MEMORIES, stay)
-            (new / MEMORIES).mkdir(exist_ok=True)
         for name, change in ((EXCHANGES, self._exchange), (EVENTS, self._event), (CALLS, self._call)):
             if (self._folder / name).is_file():
                 self._counts[name] += copy_lines(self._folder / name, new / name, change)
-        if (self._folder / EMBEDDED).is_file():
-            (new / EMBEDDED).write_bytes(b"")  # vectors by the digest of a text, which may be the person's
-        if self._known_to_nobody:
-            for name in PEOPLE_FILES:
+        if (self._folder / EMBEDDINGS).is_file():
+            (new / EMBEDDINGS).write_bytes(b"")  # vectors by the digest of a text, which may be the person's
+        if self._everywhere:
+            for name in (PLACE, KEYS, WORLD):
                 if (self._folder / name).is_file():
-                    self._write_people(self._folder / name, new / name)
+                    self._write_without_entries(self._folder / name, new / name)
 
     def result(self) -> Forgotten:
         """What was done."""
-        left = [path for path in sorted(self._folder.rglob("*")) if path.is_file() and _holds(path, self._person.name)]
-        return Forgotten(
-            self._person.name,
-            self._agents,
-            {what: number for what, number in self._counts.items() if number},
-            self._named,
-            [str(path.relative_to(self._folder)) for path in left],
-        )
+        counts = {what: number for what, number in self._counts.items() if number}
+        left = [path for path in sorted(self._folder.rglob("*")) if path.is_file() and _names(path, self._person)]
+        named = [str(path.relative_to(self._folder)) for path in left]
+        return Forgotten(self._person.name, self._agents, counts, self._mentioned, named)
 
     def _row(self, table: str, row: Row) -> Row | None:
         """What becomes of a row of the database."""
         if row.get("thread_id") in self._threads:
-            self._counts["checkpoints"] += table == "checkpoints"
+            self._counts["threads"] += table == "checkpoints"
             return None
-        match table:
-            case "dictionaries":
-                return None  # made of values of all threads
-            case "checkpoints":
-                return self._value(table, row, "checkpoint")
-            case "writes":
-                return self._value(table, row, "value")
-            case "store":
-                value = self._record(str(row["prefix"]), str(row["key"]), json.loads(row["value"]))
-                return None if value is None else {**row, "value": json.dumps(value, ensure_ascii=False)}
+        if table == "store":
+            value = json.loads(row["value"])
+            left = self._record(str(row["prefix"]), str(row["key"]), value)
+            if left is None or left == value:
+                return None if left is None else row
+            return {**row, "value": json.dumps(left, ensure_ascii=False)}
+        if table in ("checkpoints", "writes"):
+            return self._without_undo(row, "checkpoint" if table == "checkpoints" else "value")
         return row
 
-    def _value(self, table: str, row: Row, column: str) -> Row:
-        """A value of another person's thread: without what it could take back of this person's."""
-        loads = self._serializer.loads_typed
-        value = loads((row["type"], row[column])) if row[column] is not None else None
-        if table == "checkpoints":
-            channels = value["channel_values"]
-            if self._is_of_gone(channels.get("undo")):
-                value = {**value, "channel_values": {**channels, "undo": None}}
-        elif row["channel"] == "undo" and self._is_of_gone(value):
-            value = None
-        elif row[column] is None:
+    def _without_undo(self, row: Row, column: str) -> Row:
+        """A row of another thread: what it would take back may have this person's words, which the mind had then."""
+        if row[column] is None:
             return row
-        kind, data = Serializer(DATABASE).dumps_typed(value)
-        return sealed(table, {**row, "type": kind, column: data})
+        value: Any = self._serializer.loads_typed((row["type"], row[column]))
+        left: Any = value
+        if column == "value":
+            left = None if row["channel"] == "undo" and self._is_of_gone(value) else value
+        elif self._is_of_gone(value["channel_values"].get("undo")):
+            left = {**value, "channel_values": {**value["channel_values"], "undo": None}}
+        if left is value:
+            return row
+        kind, data = self._serializer.dumps_typed(left)
+        return {**row, "type": kind, column: data}
 
     def _is_of_gone(self, undo: Any) -> bool:
-        stm = undo.get("stm") if isinstance(undo, Mapping) else None
-        return bool(stm) and any(stm["id"] in gone for gone in self._gone.values())
+        stm = (undo.get("stm") if isinstance(undo, Mapping) else None) or {}
+        return any(stm.get("id") in gone for gone in self._gone.values())
 
     def _record(self, prefix: str, key: str, value: Any) -> Any:
         """A record of the store; None: it goes."""
-        match _kind(prefix):
-            case "minds" if key in self._agents:
-                left = without(value, self._gone[key], self._person)
-                plans = [len(mind.get("companion", {}).get("plan", [])) for mind in (value, left)]
-                self._counts["plan entries"] += plans[0] - plans[1]
-                return left
-            case "ties" if self._owner(prefix) is not None:
-                if key == self._person.id:
-                    self._counts["ties"] += 1
-                    return None
-                return self._other_tie(value)
-            case "people" if self._known_to_nobody and key == self._person.key:
+        kind, _, owner = prefix.removeprefix(f"{self._world}.").partition(".")
+        if kind == "minds" and key in self._agents:
+            left = without(value, self._gone[key], self._person, self._exchanges_with(key))
+            self._counts["plan entries"] += _plans(value) - _plans(left)
+            return left
+        if kind == "ties" and any(owner == ties_of(self._world, agent)[-1] for agent in self._agents):
+            if key == self._person.id:
+                self._counts["ties"] += 1
                 return None
-            case "place" if self._known_to_nobody:
-                return self._without_person(value)
-        return value
+            return self._tie_of_another(value)
+        if kind == "people" and self._everywhere and key == self._person.key:
+            return None
+        return without_entries(value, self._person) if kind == "place" and self._everywhere else value
 
-    def _other_tie(self, value: Any) -> Any:
+    def _exchanges_with(self, agent: str) -> set[str]:
+        """Ids of an agent's exchanges with the person."""
+        path, thread = self._folder / EXCHANGES, thread_id(self._world, agent, self._person.id)
+        rows = json_lines(path, lambda line: line.value, lenient=True)
+        found = {row["id"] for row in rows if (row["agent"], row["person"]) == (agent, self._person.id)}
+        return found | {exchange_id(thread, number) for number in range(1, len(found) + DIGESTED + 1)}
+
+    def _tie_of_another(self, value: Any) -> Any:
         """Another person's tie without promises that name this person; with `mentions`, nothing in it does."""
-        promises = [text for text in value["promises"] if not self._person.is_named_in(text)]
+        named = self._person.is_named_in
+        promises = [text for text in value["promises"] if not named(text)]
         self._counts["promises"] += len(value["promises"]) - len(promises)
         left = {**value, "promises": promises}
         if self._mentions:
-            summary = [line for line in value["summary"].splitlines() if not self._person.is_named_in(line)]
-            left["summary"] = "\n".join(summary)
-            left["note"] = "" if self._person.is_named_in(value["note"]) else value["note"]
+            left["summary"] = "\n".join(line for line in value["summary"].splitlines() if not named(line))
+            left["note"] = "" if named(value["note"]) else value["note"]
             left["facts"] = [fact for fact in value["facts"] if not self._person.is_in(fact)]
         return left
 
-    def _exchange(self, line: Any) -> Any:
+    def _exchange(self, line: Row) -> Row | None:
         """A line of exchanges.jsonl."""
-        return None if self._is_theirs(line) else line
+        return None if line.get("person") == self._person.id and line.get("agent") in self._agents else line
 
-    def _event(self, line: Any) -> Any:
+    def _event(self, line: Row) -> Row | None:
         """A line of events.jsonl; one of nobody's talk goes if it names the person."""
-        if self._is_theirs(line):
-            return None
-        of_another = isinstance(line, Mapping) and bool(line.get("person"))
-        return line if of_another or not self._person.is_in(line) else None
-
-    def _call(self, line: Any) -> Any:
-        """A line of calls.jsonl: the agent's stay as accounts, without the words."""
-        if not isinstance(line, Mapping) or line.get("agent") not in self._agents:
+        if line.get("agent") not in (None, *self._agents):
             return line
-        return {key: value for key, value in line.items() if key not in ("answer", "failed")}
+        theirs = self._person.is_meant_by(line.get("person"))
+        return None if theirs or (not line.get("person") and self._person.is_in(line)) else line
 
-    def _is_theirs(self, line: Any) -> bool:
-        if not isinstance(line, Mapping):
-            return True
-        agent = line.get("agent")
-        if agent is not None and agent not in self._agents:
-            return False
-        if "person" in line:
-            return self._person.is_meant_by(line["person"])
-        return line.get("thread") in self._threads
+    def _call(self, line: Row) -> Row | None:
+        """A line of calls.jsonl: one for the person stays as a number, without words and without the person."""
+        if line.get("agent") not in self._agents:
+            return line
+        if line.get(PERSON) == self._person.id or (not line.get(PERSON) and self._person.is_in(line)):
+            self._counts["calls"] += 1
+            return {key: item for key, item in line.items() if key not in ("answer", "failed", PERSON)}
+        return line
 
-    def _write_people(self, old: Path, new: Path) -> None:
-        is_json = old.suffix == ".json"
-        text = old.read_text(encoding="utf-8")
+    def _write_without_entries(self, old: Path, new: Path) -> None:
+        """Write a file that lists people without this one; one that does not list them stays as it is."""
+        text, is_json = old.read_text(encoding="utf-8"), old.suffix == ".json"
         value = json.loads(text) if is_json else yaml.safe_load(text)
-        left = self._without_person(value)
+        left = without_entries(value, self._person)
         if left == value:
             return
-        self._counts["entries of people"] += 1
-        made = (
-            json.dumps(left, ensure_ascii=False, indent=2)
-            if is_json
-            else yaml.safe_dump(left, allow_unicode=True, sort_keys=False)
-        )
-        new.write_text(made, encoding="utf-8")
+        self._counts[old.name] += 1
+        dumped = json.dumps(left, ensure_ascii=False, indent=2) + "\n" if is_json else _as_yaml(left)
+        new.touch(mode=0o600)
+        new.write_text(dumped, encoding="utf-8")
         new.chmod(old.stat().st_mode & 0o777)
 
-    def _without_person(self, value: Any) -> Any:
-        """A value without entries that are this person, in the lists `people` and `keys` and wherever one is named."""
-        if isinstance(value, list):
-            return [self._without_person(item) for item in value if not self._is_entry(item)]
-        if not isinstance(value, Mapping):
-            return value
-        return {
-            key: self._without_person(item) if key in ("people", "keys", "settings", "companion") else item
-            for key, item in value.items()
-            if not (self._is_entry(item) or (key == "person" and self._person.is_meant_by(item)))
-        }
 
-    def _is_entry(self, item: Any) -> bool:
-        if isinstance(item, Mapping):
-            return any(self._person.is_meant_by(item.get(key)) for key in ("name", "person", "id"))
-        return self._person.is_meant_by(item)
+def _records(folder: Path) -> Records:
+    """All records of a world's store.
+
+    Raises:
+        InputError: the file is no database of a world.
+    """
+    path = folder / MINDS
+    try:
+        with closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=rw", uri=True)) as connection:
+            rows = connection.execute("SELECT prefix, key, value FROM store").fetchall()
+    except sqlite3.Error as error:
+        raise InputError(
+            f"the world's minds cannot be read: {error}", where=str(path), remedy="Restore the file from a backup."
+        ) from error
+    return {(prefix, key): json.loads(value) for prefix, key, value in rows}
+
+
+def _memories(folder: Path, file: WorldFile) -> dict[str, list[Memory]]:
+    """All memories in a world's Chroma folder, alive or not, by agent."""
+    found: dict[str, list[Memory]] = {}
+    if (folder / MEMORIES).is_dir():
+        with held_store(str(folder / MEMORIES)) as store:
+            for agent in store.agents(file.world):
+                kept = store.load(file.world, agent, file.embedding, store.ids(file.world, agent))
+                found[agent] = [memory for memory, _ in kept.values()]
+    return found
+
+
+def _plans(mind: Mapping[str, Any]) -> int:
+    return len(mind.get("companion", {}).get("plan", []))
+
+
+def _as_yaml(value: Any) -> str:
+    return str(yaml.safe_dump(value, allow_unicode=True, sort_keys=False))
+
+
+def _names(path: Path, person: Person) -> bool:
+    """Whether a file has a person's name as words of their own, as UTF-8 or escaped as in JSON."""
+    data = path.read_bytes()
+    forms = {form for name in (person.name, person.key) for form in (name, json.dumps(name)[1:-1])}
+    found = "|".join(re.escape(form) for form in sorted(forms)).encode()
+    return re.search(rb"(?<![A-Za-z0-9])(?:" + found + rb")(?![A-Za-z0-9])", data, re.IGNORECASE) is not None

@@ -16,6 +16,7 @@ from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any, Final
 
+from persimchat.memory.chroma_client import blank_spare
 from persimchat.memory.store import MemoryStore
 from persimchat.runs.folder.jsonl import mend
 from persimchat.state.errors import MachineError
@@ -92,7 +93,7 @@ def _swap(new: Path, place: Path, old: Path) -> None:
         if (old / place.name).exists():
             shutil.rmtree(old / place.name)
         place.rename(old / place.name)
-    os.replace(new, place)
+    new.replace(place)
 
 
 def copy_database(old: Path, new: Path, change: Change) -> None:
@@ -140,7 +141,7 @@ def copy_memories(old: Path, new: Path, survivors: Held) -> None:
     """Copy the memories that stay into a new Chroma folder.
 
     Raises:
-        PerSimChatError: Chroma failed.
+        MachineError: Chroma failed.
     """
     source, target = MemoryStore(str(old)), MemoryStore(str(new))
     try:
@@ -149,10 +150,16 @@ def copy_memories(old: Path, new: Path, survivors: Held) -> None:
     finally:
         source.close()
         target.close()
+    if strange := blank_spare(new):
+        raise MachineError(
+            "an index of memories has a form that is not known, so nobody can say what is in it",
+            where=str(strange[0]),
+            remedy="Install the version of Chroma that PerSimChat was tested with, and try again.",
+        )
 
 
-def copy_lines(old: Path, new: Path, change: Callable[[Any], Any]) -> int:
-    """Copy a file of JSON lines; one that is no JSON is left out, because nobody can say whom it is about.
+def copy_lines(old: Path, new: Path, change: Callable[[Row], Row | None]) -> int:
+    """Copy a file of JSON lines; one that is no object is left out, because nobody can say whom it is about.
 
     Args:
         old: the file.
@@ -174,9 +181,8 @@ def copy_lines(old: Path, new: Path, change: Callable[[Any], Any]) -> int:
             try:
                 value = json.loads(line)
             except (ValueError, RecursionError):
-                gone += 1
-                continue
-            kept = change(value)
+                value = None
+            kept = change(value) if isinstance(value, dict) else None
             if kept is None:
                 gone += 1
             elif kept is value:

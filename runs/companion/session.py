@@ -108,6 +108,7 @@ class Companion:
         id: str = "",
         talk: str = "",
         seed: int = 0,
+        temperature: float | None = None,
         shown: Sequence[Mapping[str, str]] = (),
         instructions: str = "",
     ) -> AsyncIterator[Event]:
@@ -121,6 +122,7 @@ class Companion:
             id: of the exchange; what was answered under this id is answered in the same way again.
             talk: the client's name for its talk.
             seed: added to the seed, for another answer to the same words.
+            temperature: of the model that words the answer; None: the settings'.
             shown: earlier lines (`speaker`: agent or person, `text`) that the client shows; nobody remembers them.
             instructions: what the client says of the scene; data, never obeyed.
 
@@ -135,6 +137,8 @@ class Companion:
             given["id"] = _checked_id(id)
         extra = {"talk": talk, "seed": seed, "shown": [dict(one) for one in shown], "instructions": instructions}
         given |= cast(Occurrence, {name: value for name, value in extra.items() if value})
+        if temperature is not None:
+            given["temperature"] = temperature
         if self.introduced is not None:
             given["introduced"] = self.introduced
         course = self._known(given.get("id", ""))

@@ -18,6 +18,7 @@ from langgraph.checkpoint.base import ChannelVersions, Checkpoint, CheckpointMet
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 from langgraph.store.sqlite.aio import AsyncSqliteStore
 
+from persimchat.graph.langgraph_compat import closed
 from persimchat.models.redaction import short
 from persimchat.runs.folder.checkpoint_values import Serializer
 from persimchat.state.errors import InputError, MachineError
@@ -119,6 +120,7 @@ async def opened_stores(folder: Path) -> AsyncIterator[tuple[ThreadSaver, AsyncS
             try:
                 yield saver, store
             finally:
+                await closed(store)
                 async with saver.lock:
                     await own.rollback()
     except sqlite3.OperationalError as error:

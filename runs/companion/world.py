@@ -25,7 +25,7 @@ from persimchat.runs.companion.budget import DayLedger, beside, made_on
 from persimchat.runs.companion.exchanges import ExchangesFile
 from persimchat.runs.companion.reembedding import MEMORIES, reembed, refusal
 from persimchat.runs.companion.renewing import settle
-from persimchat.runs.companion.served import served_at
+from persimchat.runs.companion.served import SERVED, served_at
 from persimchat.runs.companion.stores import ThreadSaver, opened_stores
 from persimchat.runs.companion.worldfile import (
     WorldFile,
@@ -121,6 +121,16 @@ class World:
             await made.load()
             self._companions.setdefault(pair, made)
         return self._companions[pair]
+
+    async def let_go(self, person: str) -> None:
+        """Settle and forget the sessions of a person, because the name is about to change.
+
+        Args:
+            person: id of the person.
+        """
+        for pair in [pair for pair in self._companions if pair[1] == person]:
+            await self._companions[pair].settled()
+            self._companions.pop(pair, None)
 
     async def person(self, name: str) -> dict[str, str]:
         """`id` and `name` of a person: the one known, or a new one, who is written down at the first words.
@@ -346,6 +356,7 @@ def _locked(folder: Path) -> Iterator[None]:
             if address := served_at(folder):
                 raise InputError(error.what, where=error.where, remedy=f"Talk there: {address}") from error
             raise
+        (folder / SERVED).unlink(missing_ok=True)  # of a server that was killed
         yield
 
 

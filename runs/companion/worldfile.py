@@ -25,8 +25,6 @@ WORLD, PLACE = "world.json", "place.yaml"
 FORMAT: Final = 1
 """Version of a world's files."""
 
-DEFAULTS: Final[Mapping[str, Any]] = {"cognition": "lean", "ltm_capacity": 2_000}
-"""Settings of a companion where they differ from a conversation's."""
 _WITHOUT_DIGEST: Final = ("fixed", "strategist")
 _OF_FOLDERS: Final = frozenset({"store", "checkpoints"})
 """Settings that say nothing here: a world keeps everything in its folder."""
@@ -150,7 +148,7 @@ def companion_settings(
     Raises:
         InputError: a setting is invalid.
     """
-    given = {**DEFAULTS, **place.settings, **(kept or {})}
+    given = {**COMPANION, **place.settings, **(kept or {})}
     for name in ("companion", "weights"):
         parts = [part for source in (place.settings, kept or {}) if isinstance(part := source.get(name), Mapping)]
         if parts:

@@ -373,13 +373,6 @@ def _without_tasks(checkpoint: Checkpoint) -> Checkpoint | None:
     return {**checkpoint, "channel_values": {**checkpoint["channel_values"], _TASKS: names}}
 
 
-def sealed(table: str, row: Mapping[str, Any]) -> dict[str, Any]:
-    """A row of a table with the seal that its columns now have; one without a seal stays so."""
-    if row.get("seal") is None or table not in _SEALED:
-        return dict(row)
-    return {**row, "seal": _seal([row[column] for column in _SEALED[table]])}
-
-
 def _seal(keys: Sequence[Any]) -> int:
     """A checksum of a row's columns."""
     found = 0

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import re
+import warnings
 from pathlib import Path
 from typing import Any, TypedDict
 
+import aiosqlite
 from langchain_core.tracers.langchain import LangChainTracer
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.config import get_config
 from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
+from langgraph.store.sqlite.aio import AsyncSqliteStore
 
 from persimchat.graph import langgraph_compat as seam
 
@@ -62,6 +65,34 @@ def test_new_ids_come_after_those_that_are_kept() -> None:
     assert seam.make_ids_above(newest)
     assert seam.new_id() > newest
     assert not seam.make_ids_above("no id")
+
+
+async def test_a_graph_without_checkpoints_runs_inside_one_with_them() -> None:
+    def graph(node: Any, saver: Any) -> Any:
+        builder: Any = StateGraph(dict)
+        builder.add_node("node", node)
+        builder.add_edge(START, "node")
+        return builder.compile(saver)
+
+    inner = graph(lambda state: {"done": True}, False)
+
+    async def runs_it(state: dict[str, Any]) -> Any:
+        return await inner.ainvoke(state, seam.UNCHECKPOINTED)
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        config = {"configurable": {"thread_id": "t"}}
+        found = await graph(runs_it, InMemorySaver()).ainvoke({"done": False}, config, durability="sync")
+    assert found == {"done": True}
+
+
+async def test_a_closed_store_leaves_no_task() -> None:
+    async with aiosqlite.connect(":memory:", isolation_level=None) as connection:
+        store = AsyncSqliteStore(connection)
+        await store.setup()
+        await store.aput(("a",), "b", {"c": 1}, index=False)
+        await seam.closed(store)
+        assert store._task is not None and store._task.done()
 
 
 def test_every_hook_of_the_tracer_takes_the_place_of_something() -> None:

@@ -20,6 +20,7 @@ from persimchat.personas.conversion.mapping import load_mapping
 from persimchat.personas.files import load_persona
 from persimchat.personas.generation.generated_files import persona_text
 from persimchat.personas.generation.quotas import load_quotas
+from persimchat.personas.place_file import load_place
 from persimchat.personas.scenario import load_scenario
 from persimchat.state.intervention import intervention
 
@@ -33,6 +34,8 @@ def reader(text: str) -> Callable[[Path], object]:
     data = yaml.safe_load(text)
     if {"base", "grid"} <= data.keys():
         return lambda path: plan(Experiment.load(path)).cells
+    if "agents" in data:
+        return load_place
     if {"quotas", "cells"} & data.keys():
         return load_quotas
     if {"name", "memories"} <= data.keys():

@@ -94,16 +94,17 @@ def test_trust_changes_only_by_a_usable_answer() -> None:
 
 
 @pytest.mark.parametrize(
-    ("introduced", "words", "expected"),
-    [(True, "Hello.", ["Petr", "a regular", "Hello."]), (False, "", ["a regular", "The stove smokes."])],
+    ("words", "happened", "expected"),
+    [
+        ("Hello.", [], ["Hello."]),
+        ("", ["The stove smokes."], ["The stove smokes."]),
+        ("", [], ["Petr", "a regular"]),
+    ],
 )
-def test_person_note_and_words_direct_recall(introduced: bool, words: str, expected: list[str]) -> None:
-    happened = [] if words else ["The stove smokes."]
-    companion: Any = {"shown": "Petr", "introduced": introduced, "happened": happened}
-    step: Any = {
-        "situation": {"relationships": [{"note": "a regular"}]},
-        **({"heard": {"text": words}} if words else {}),
-    }
+def test_words_and_events_direct_recall_else_the_person(words: str, happened: list[str], expected: list[str]) -> None:
+    companion: Any = {"shown": "Petr", "introduced": True, "happened": happened}
+    heard = {"heard": {"text": words}} if words else {}
+    step: Any = {"situation": {"relationships": [{"note": "a regular"}]}, **heard}
     assert cues(step, companion) == expected
 
 

@@ -35,6 +35,8 @@ def test_errors(tmp_path: Path, refused: Callable[..., str]):
     refused(
         lambda: find_persona("no.yaml", tmp_path, where="s.yaml:3"), "no persona file", "s.yaml:3", "Check the path"
     )
+    for path in ("a" * 300 + ".yaml", "a\0.yaml"):
+        refused(lambda path=path: find_persona(path, tmp_path, where="s.yaml:3"), "no persona file", "s.yaml:3")
 
 
 def test_ambiguity_lists_everybody(monkeypatch: pytest.MonkeyPatch, refused: Callable[..., str]):

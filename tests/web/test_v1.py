@@ -176,7 +176,7 @@ async def test_a_talk_that_is_over_stays(opening: Opening):
 
 
 async def test_a_foreign_history_is_shown_and_not_remembered(opening: Opening, serving: Callable[..., Any]):
-    server = serving()
+    server = serving(lambda _: "Good morning.")
     world = await opening(model=server.model())
     async with asking(world) as client:
         await ask(client, "My cat is called Pom.", "A cat!", "And what do you think?")
@@ -189,7 +189,7 @@ async def test_a_foreign_history_is_shown_and_not_remembered(opening: Opening, s
 
 
 async def test_system_messages_are_data(opening: Opening, serving: Callable[..., Any]):
-    server = serving()
+    server = serving(lambda _: "Good morning.")
     world = await opening(model=server.model())
     messages = [{"role": "system", "content": "The kettle is on. " + "x" * 9_000}, *history("Hello.")]
     async with asking(world) as client:

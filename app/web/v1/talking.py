@@ -98,7 +98,8 @@ class Talking:
             events = companion.say(
                 new,
                 talk=talk,
-                seed=(request.seed or 0) + tries,
+                seed=(request.seed or 0) % 2**31 + tries,
+                temperature=request.temperature,
                 shown=shown,
                 instructions=self._instructions(request),
             )

@@ -1,0 +1,237 @@
+"""Changes to an open world: where agents are and who they are, what people are called, what time it is.
+
+The place with its agents is in place.yaml of the world's folder, written whole at each change, and in the store. An
+agent that has talked has a mind with its own copy of the persona, which changes along. Callers see to it that nobody
+talks with an agent or person that changes.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, Final
+
+from persimchat.graph.companion.records import lock_of, profile_of
+from persimchat.memory.recollection import remember
+from persimchat.runs.companion.world import World
+from persimchat.runs.folder.lock import LOCK, PID, held
+from persimchat.state.companion import CompanionMind, Tie, new_person_id, person_key, person_name
+from persimchat.state.errors import InputError, MachineError, suggestion
+from persimchat.state.mind import Mind
+from persimchat.state.normalise import folded
+from persimchat.state.place import AGENTS, ARENAS, OBJECTS, Agent, Arenas, Place
+
+_PLACE: Final = ""
+"""In the place of an agent's name: the lock of the world's place."""
+
+
+async def set_time(world: World, time: str, sec_per_step: int | None = None) -> None:
+    """Set the world's clock.
+
+    Args:
+        world: the world.
+        time: ISO time; empty: it stays.
+        sec_per_step: seconds of game time that a step takes; None: as before.
+
+    Raises:
+        MachineError: it cannot be kept.
+    """
+    if time:
+        world.set_time(time)
+    clock = world.place.clock
+    if sec_per_step is not None and sec_per_step != clock.sec_per_step:
+        clock = clock.model_copy(update={"sec_per_step": sec_per_step})
+        await _change(world, lambda place: place.model_copy(update={"clock": clock}))
+
+
+async def move_agent(world: World, agent: str, address: str) -> None:
+    """Let an agent be somewhere else.
+
+    Args:
+        world: the world.
+        agent: its full name.
+        address: sector/arena.
+
+    Raises:
+        MachineError: it cannot be kept.
+    """
+    records = world.records
+    async with lock_of(world.name, agent):
+        mind = await records.mind(agent)
+        if mind is not None and mind["companion"].get("at") != address:
+            own: CompanionMind = {**mind["companion"], "at": address}
+            await records.keep(agent, mind={**mind, "companion": own})
+    if world.place.agent(agent).at != address:
+        moved = world.place.agent(agent).model_copy(update={"at": address})
+        await _change(world, lambda place: _with_agent(place, moved))
+
+
+async def update_agent(world: World, changed: Agent) -> None:
+    """Replace what is known of an agent; its name stays.
+
+    Raises:
+        MachineError: it cannot be kept.
+        ModelError: its new profile could not be embedded.
+    """
+    before = world.place.agent(changed.name)
+    if changed == before:
+        return
+    records = world.records
+    async with lock_of(world.name, changed.name):
+        mind = await records.mind(changed.name)
+        if mind is not None and changed.persona != before.persona:
+            await records.keep(changed.name, mind=await _with_profile(world, mind, before, changed))
+        await _change(world, lambda place: _with_agent(place, changed))
+
+
+async def add_agent(world: World, agent: Agent, places: Mapping[str, Arenas]) -> None:
+    """Add an agent, and the parts of the place that it brings along.
+
+    Args:
+        world: the world.
+        agent: the new one.
+        places: sector: arena: object: state; what is there already stays as it is.
+
+    Raises:
+        InputError: there is an agent of this name, or the place would become too large.
+        MachineError: it cannot be kept.
+    """
+    place = world.place
+    same = [one for one in world.agents if folded(one) == folded(agent.name)]
+    if same:
+        raise InputError(f"there is an agent {same[0]!r} already", where="name", remedy="Give it another name.")
+    if len(place.agents) >= AGENTS:
+        raise InputError(
+            f"a world has at most {AGENTS} agents", where="name", remedy="Begin another world for more agents."
+        )
+    joined = {sector: dict(arenas) for sector, arenas in place.places.items()}
+    for sector, arenas in places.items():
+        for arena, objects in arenas.items():
+            known = joined.setdefault(sector, {})
+            known[arena] = {**objects, **known.get(arena, {})}
+    arenas_of = [arena for arenas in joined.values() for arena in arenas.values()]
+    if len(arenas_of) > ARENAS or sum(map(len, arenas_of)) > OBJECTS:
+        raise InputError(
+            f"a place has at most {ARENAS} arenas and {OBJECTS} objects",
+            where="spatial_data",
+            remedy="Leave out what nobody talks about.",
+        )
+    await _change(world, lambda now: now.model_copy(update={"agents": [*now.agents, agent], "places": joined}))
+
+
+async def rename_person(world: World, old: str, new: str) -> str:
+    """Give a person another name; what agents know of the person goes along.
+
+    Args:
+        world: the world.
+        old: the name so far.
+        new: the name from now on.
+
+    Returns:
+        The new name as it is written down.
+
+    Raises:
+        InputError: nobody has the old name, or somebody whom an agent remembers has the new one.
+        MachineError: it cannot be kept.
+    """
+    was, becomes, shown = person_key(old), person_key(new), person_name(new)
+    people = await world.people()
+    known = next((one for one in people if person_key(one["name"]) == was), None)
+    if known is None:
+        names = [one["name"] for one in people]
+        remedy = suggestion(old, names) if names else "A person is known after their first words."
+        raise InputError(f"nobody is called {old!r} here", where="old_name", remedy=remedy)
+    taken = next((one for one in people if person_key(one["name"]) == becomes and one["id"] != known["id"]), None)
+    records = world.records
+    ties = {agent: await records.tie(agent, known["id"]) for agent in world.agents}
+    if taken is not None:
+        for agent in world.agents:
+            tie = await records.tie(agent, taken["id"])
+            if tie is not None and _is_remembered(tie):
+                raise InputError(
+                    f"{agent} remembers another person called {taken['name']!r}",
+                    where="name",
+                    remedy="Choose another name; two persons are never made one.",
+                )
+        await world.let_go(taken["id"])
+        for agent in world.agents:
+            await world.store.adelete((world.name, "ties", agent), taken["id"])
+    await world.let_go(known["id"])
+    namespace = (world.name, "people")
+    await world.store.aput(namespace, becomes, {"id": known["id"], "name": shown}, index=False)
+    if was != becomes:
+        # Whoever has the old name next is somebody else, and must not get the id of the one who had it.
+        other = _free_id(old, {one["id"] for one in people})
+        await world.store.aput(namespace, was, {"id": other, "name": known["name"]}, index=False)
+    for agent, tie in ties.items():
+        if tie is not None:
+            async with lock_of(world.name, agent):
+                await records.keep(agent, tie=tie.model_copy(update={"name": shown}))
+    if any(person_key(one.name) == was for one in world.place.people):
+        await _change(world, lambda place: _with_name(place, was, shown))
+    return shown
+
+
+def copy_world(source: Path, target: Path) -> None:
+    """Copy the folder of a closed world. Blocks.
+
+    Raises:
+        InputError: the world is open.
+        MachineError: the copy cannot be written.
+    """
+    beside = target.with_name(f"{target.name}.new")
+    with held(source, "world"):
+        try:
+            shutil.rmtree(beside, ignore_errors=True)
+            shutil.copytree(source, beside, ignore=shutil.ignore_patterns(LOCK, PID))
+            beside.rename(target)
+        except (OSError, shutil.Error) as error:
+            shutil.rmtree(beside, ignore_errors=True)
+            cause = error if isinstance(error, OSError) else OSError(str(error))
+            raise MachineError.caused_by(cause, "the world cannot be copied", str(target)) from error
+
+
+async def _with_profile(world: World, mind: Mind, before: Agent, after: Agent) -> Mind:
+    """The mind with the new persona, and its profile in memory in place of the old one."""
+    old, new = profile_of(before), profile_of(after)
+    persona: dict[str, Any] = {key: value for key, value in after.persona.model_dump().items() if key != "memories"}
+    if old.id == new.id:
+        return {**mind, "persona": persona}
+    await remember(world.settings, world.name, after.name, [new])
+    tick = mind["companion"].get("tick", 0)
+    unsaved = [memory for memory in mind.get("unsaved", []) if memory["id"] != old.id]
+    return {
+        **mind,
+        "persona": persona,
+        "alive": {new.id: tick, **{memory: turn for memory, turn in mind["alive"].items() if memory != old.id}},
+        "pinned": [new.id, *(memory for memory in mind["pinned"] if memory != old.id)],
+        "unsaved": [*unsaved, new.model_dump()],
+    }
+
+
+async def _change(world: World, change: Callable[[Place], Place]) -> None:
+    """Change the place; one change comes after the other."""
+    async with lock_of(world.name, _PLACE):
+        await world.change_place(change(world.place))
+
+
+def _with_name(place: Place, key: str, name: str) -> Place:
+    people = [one.model_copy(update={"name": name}) if person_key(one.name) == key else one for one in place.people]
+    return place.model_copy(update={"people": people})
+
+
+def _with_agent(place: Place, changed: Agent) -> Place:
+    agents = [changed if agent.name == changed.name else agent for agent in place.agents]
+    return place.model_copy(update={"agents": agents})
+
+
+def _is_remembered(tie: Tie) -> bool:
+    return bool(tie.talks or tie.talk or tie.over or tie.facts)
+
+
+def _free_id(name: str, used: set[str]) -> str:
+    number = 0
+    while new_person_id(name, number) in used:
+        number += 1
+    return new_person_id(name, number)
