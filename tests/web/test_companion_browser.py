@@ -74,7 +74,9 @@ def test_a_talk_is_remembered_and_forgotten(companion: Server, browser: webdrive
     assert not any(b"Mira" in path.read_bytes() for path in (companion.folder / "worlds").rglob("*") if path.is_file())
 
 
-def test_nothing_serious_at_any_width(companion: Server, browser: webdriver.Chrome, pytestconfig: pytest.Config) -> None:
+def test_nothing_serious_at_any_width(
+    companion: Server, browser: webdriver.Chrome, pytestconfig: pytest.Config
+) -> None:
     eyes, page = Eyes(browser, companion.url, axe_core(pytestconfig)), Page(browser)
     found = []
     with eyes.held_still():

@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import Any, Final
 
 from fastapi import APIRouter
-from pydantic import BaseModel
 
 from persimchat.app.web.api.models import Problem
 from persimchat.app.web.api.problems import RESPONSES, NoCompanionError
 from persimchat.app.web.context import WebContext
+from persimchat.runs.companion.export import Remembered, remembered
 from persimchat.runs.companion.forgetting import Forgotten
 from persimchat.runs.companion.world import World
-from persimchat.state.companion import Fact, Tie, person_name
+from persimchat.state.companion import Tie, person_name
 from persimchat.state.errors import InputError
 
 _NOBODY: Final[dict[int | str, dict[str, Any]]] = {
@@ -20,37 +20,15 @@ _NOBODY: Final[dict[int | str, dict[str, Any]]] = {
 }
 
 
-class KnownPerson(BaseModel):
-    """What an agent knows of a person."""
-
-    agent: str
-    person: str
-    introduced: bool
-    trust: int
-    relationship: str
-    note: str
-    talks: int
-    first_met: str
-    last_met: str
-    summary: str
-    promises: list[str]
-    facts: list[Fact]
-
-
 def companions_router(web: WebContext) -> APIRouter:
     """The routes, over the world that the server has opened."""
     router = APIRouter(prefix="/api/companions", tags=["companions"], responses=RESPONSES)
 
     @router.get("/{agent}/people/{person}", responses=_NOBODY)
-    async def known(agent: str, person: str) -> KnownPerson:
-        """What the agent knows of the person: facts with quotes and dates, also those that are no longer in force."""
-        _, who, tie = await _pair(web, agent, person)
-        return KnownPerson(
-            agent=who,
-            person=tie.name,
-            relationship=tie.type,
-            **tie.model_dump(include=set(KnownPerson.model_fields) & set(Tie.model_fields) - {"person"}),
-        )
+    async def known(agent: str, person: str) -> Remembered:
+        """What the agent remembers: facts with quotes and dates, also replaced ones; talks, insights, trust, words."""
+        world, who, tie = await _pair(web, agent, person)
+        return await remembered(world, who, tie.name)
 
     @router.delete("/{agent}/people/{person}", responses=_NOBODY)
     async def forget_person(agent: str, person: str) -> Forgotten:

@@ -7,7 +7,9 @@ from collections.abc import AsyncIterator, Sequence
 from typing import Final
 
 from persimchat.app.web.companion.care import needs_care
+from persimchat.runs.companion.by_hand import edit_fact, forget_fact, pin_fact
 from persimchat.runs.companion.events import Answered, Event, Speaking, TalkOver, Token
+from persimchat.runs.companion.export import remembered
 from persimchat.runs.companion.forgetting import Forgotten
 from persimchat.runs.companion.session import Companion
 from persimchat.runs.companion.world import World
@@ -94,6 +96,27 @@ class Pair:
         if not self.answering:
             self.ending = True
             self._begin(self.companion.end())
+
+    async def pin(self, fact: str, pin: bool) -> None:
+        """Keep a fact when there are too many, or no longer."""
+        await pin_fact(self.companion, fact, pin)
+        await self.load()
+
+    async def edit(self, fact: str, statement: str) -> None:
+        """Write another statement in place of a fact, in the person's name."""
+        await edit_fact(self.companion, fact, statement, self.companion.person)
+        await self.load()
+
+    async def forget_fact(self, fact: str) -> None:
+        """Have the agent forget a fact."""
+        await forget_fact(self.companion, fact)
+        await self.load()
+
+    async def talks(self) -> list[tuple[str, str]]:
+        """The talks that are over: when they ended (ISO time), and their summaries."""
+        companion = self.companion
+        found = await remembered(companion.world, companion.agent, companion.person)
+        return [(one["at"], one["theme"]) for one in found["talks"]]
 
     async def pass_time(self) -> None:
         """Let the agent notice that time has passed, between answers: a silence, an event that was planned."""

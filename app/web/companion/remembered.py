@@ -76,6 +76,8 @@ class Remembered:
                     ui.label(t("companion.promise", what=one_line(promise))).classes("text-sm words")
                 if tie.last_met:
                     ui.label(t("companion.last_met", when=moment(tie.last_met))).classes("text-xs muted")
+                if tie.talks > 1:
+                    ui.button(t("companion.all_talks"), on_click=self._show_talks).props("flat dense no-caps")
 
     def _fact(self, fact: Fact) -> None:
         with (
@@ -124,6 +126,23 @@ class Remembered:
             await doing
         except PerSimChatError as error:
             notify_error(error)
+
+    async def _show_talks(self) -> None:
+        """Show the summaries of all talks."""
+        try:
+            talks = await self._pair.talks()
+        except PerSimChatError as error:
+            notify_error(error)
+            return
+        with self._outside, ui.dialog() as dialog, ui.card().classes("surface w-[36rem] max-w-full gap-3"):
+            ui.label(t("companion.all_talks")).classes("text-lg font-semibold").props("role=heading aria-level=2")
+            with ui.element("ul").classes("plain w-full flex flex-col gap-2"):
+                for at, summary in reversed(talks):
+                    with ui.element("li"):
+                        ui.label(moment(at)).classes("text-xs muted")
+                        ui.label(clean(summary)).classes("text-sm words")
+            ui.button(t("common.close"), on_click=dialog.close).props("flat no-caps").classes("self-end")
+        await answered(dialog)
 
     async def _ask_edit(self, fact: Fact) -> None:
         with ui.dialog() as dialog, ui.card().classes("surface w-96 max-w-full gap-3"):
