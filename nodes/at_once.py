@@ -68,7 +68,7 @@ def parts_of(module: str, mind: Step, settings: Settings) -> tuple[str, ...]:
     if module == "hearing":
         return _HEARD
     if mind.get("role") == "companion":
-        return ("perception", "emotion", "trust")
+        return ("perception", "emotion", "trust") if module == "reaction" else ("emotion", "trust")
     speaks = mind["name"] in mind["situation"]["present"]
     made = {
         "perception": module == "reaction",

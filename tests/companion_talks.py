@@ -90,7 +90,7 @@ class Scripted:
             case "chunks":
                 half = values["minutes"] // 2
                 return {"chunks": [{"minutes": half, "activity": f"{values['activity']}, part {n}"} for n in (1, 2)]}
-            case "focal_points":
+            case "focal_points" | "questions":
                 return {"questions": ["Who?", "What?", "Why?"]}
             case "reflection":
                 insight = {"theme": "People come and go.", "keywords": ["people"], "evidence": [1], "importance": 5}

@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from persimchat.graph.companion.companion import COMPANION
 from persimchat.personas.place_file import load_place, place_text
 from persimchat.prompts import prompt_hash
 from persimchat.runs.folder.jsonl import checked, parsed, unreadable
@@ -150,7 +151,8 @@ def companion_settings(
     """
     given = {**COMPANION, **place.settings, **(kept or {})}
     for name in ("companion", "weights"):
-        parts = [part for source in (place.settings, kept or {}) if isinstance(part := source.get(name), Mapping)]
+        sources = (COMPANION, place.settings, kept or {})
+        parts = [part for source in sources if isinstance(part := source.get(name), Mapping)]
         if parts:
             given[name] = {key: value for part in parts for key, value in part.items()}
     made = load_settings(file, scenario=given, **arguments)

@@ -11,8 +11,8 @@ from langchain_core.messages import HumanMessage
 from persimchat.state.errors import InputError, ModelError
 
 
-@pytest.mark.parametrize(("cognition", "calls"), [("lean", 2), ("full", 4)])
-async def test_an_exchange_costs_one_request_for_the_words_and_one_or_three_beside(
+@pytest.mark.parametrize(("cognition", "calls"), [("lean", 2), ("compact", 3), ("full", 4)])
+async def test_an_exchange_costs_one_request_for_the_words_and_one_two_or_three_beside(
     monkeypatch: pytest.MonkeyPatch, cognition: str, calls: int
 ) -> None:
     model, world = Scripted().install(monkeypatch), Talking(cognition=cognition)
