@@ -63,7 +63,7 @@ async def test_a_name_and_an_agent_are_chosen(user: User) -> None:
     await user.should_see("the person's name is empty")
     field(user, "person").set_value("Petr")
     press(user, named(user, f"Talk with {ODA}"))
-    await user.should_see(f"You have not talked with {ODA} yet.")
+    await user.should_see(f"You have not talked with {ODA} yet.", retries=20)
 
 
 async def test_no_such_agent(user: User) -> None:
@@ -79,7 +79,7 @@ async def test_words_are_answered(user: User, web: WebContext) -> None:
     await user.should_see("My sister is called Mira.")
     pair = await talked(web)
     assert [one["said"] for one in pair.exchanges] == ["My sister is called Mira."]
-    await user.should_see(pair.exchanges[0]["utterance"])
+    await user.should_see(pair.exchanges[0]["utterance"], retries=20)
     await user.should_see(f"{pair.trust} of 10")
     assert named(user, "Trust").props["aria-valuenow"] == pair.trust
     assert field(user, "words").value == ""
@@ -97,12 +97,59 @@ async def test_what_is_remembered(user: User, web: WebContext) -> None:
     await user.should_see("1 line is no longer in force", retries=20)
 
 
+async def test_a_line_is_corrected_kept_and_forgotten(user: User, web: WebContext) -> None:
+    pair = await talked(web, "My sister is called Mira.", "Goodbye!")
+    assert pair.tie is not None
+    (old,) = pair.tie.facts
+    await user.open(PETR)
+    press(user, named(user, f"Pin: {old.statement}"))
+    await until(lambda: pair.tie is not None and pair.tie.facts[0].pinned)
+    press(user, named(user, f"Edit: {old.statement}"))
+    await user.should_see("Correct a line")
+    field(user, "statement").set_value(f"Her name is Mara {HOSTILE}")
+    user.find("Save").click()
+    await user.should_see(f"Her name is Mara {HOSTILE}", retries=20)
+    await user.should_see("edited by Petr")
+    assert pair.tie.facts[0].replaced_by == pair.tie.facts[1].id
+    press(user, named(user, f"Forget this one: Her name is Mara {HOSTILE}"))
+    await user.should_see("Forget this line?")
+    user.find(marker="forget-one").click()
+    await user.should_see("Nothing yet.", retries=20)
+    assert pair.tie.facts == []
+
+
+async def test_everything_is_forgotten(user: User, web: WebContext) -> None:
+    assert web.world is not None
+    pair = await talked(web, "My dog is called Kiwi.", "Goodbye!")
+    other = await talked(web, "My cat is called Nut.", "Goodbye!", person="Eva")
+    await user.open(PETR)
+    user.find(marker="forget-me").click()
+    await user.should_see("To confirm, type your name: Petr")
+    (button,) = user.find(marker="forget-now").elements
+    assert isinstance(button, ui.button)
+    assert not button.enabled
+    field(user, "forget-name").set_value("Eva")
+    assert not button.enabled
+    field(user, "forget-name").set_value("PETR ")
+    assert button.enabled
+    user.find(marker="forget-now").click()
+    await user.should_see(f"{ODA} has forgotten you.", retries=50)
+    assert pair.gone
+    files = [path for path in web.world.folder.rglob("*") if path.is_file()]
+    assert not any(b"Kiwi" in path.read_bytes() for path in files)
+    other.say("What is my cat called?")
+    await until(lambda: not other.answering)
+    assert "Nut" in other.exchanges[-1]["utterance"]
+    await user.open(PETR)
+    await user.should_see(f"You have not talked with {ODA} yet.")
+
+
 async def test_the_end_of_a_talk(user: User, web: WebContext) -> None:
     await talked(web, "My dog is called Kiwi.")
     await user.open(PETR)
     user.find("End the talk").click()
     await user.should_see("The talk is over.", retries=50)
-    await user.should_see("“My dog is called Kiwi.”")
+    await user.should_see("“My dog is called Kiwi.”", retries=20)
 
 
 async def test_another_person_sees_nothing_of_it(user: User, web: WebContext) -> None:
@@ -117,7 +164,7 @@ async def test_words_of_danger_show_help_and_are_answered(user: User, web: WebCo
     await user.should_not_see("findahelpline.com")
     pair = await talked(web, "I want to die.")
     assert pair.exchanges[0]["utterance"]
-    await user.should_see("findahelpline.com")
+    await user.should_see("findahelpline.com", retries=20)
     press(user, named(user, "Close"))
     await user.should_not_see("findahelpline.com")
 

@@ -165,9 +165,8 @@ class Remembered:
             ui.label(t("companion.forget_one_why")).classes("text-sm muted")
             with ui.row().classes("w-full justify-end gap-2"):
                 ui.button(t("common.cancel"), on_click=dialog.close).props("flat no-caps")
-                ui.button(t("companion.forget_one"), on_click=lambda: dialog.submit(True)).props(
-                    "unelevated no-caps color=negative"
-                )
+                button = ui.button(t("companion.forget_one"), on_click=lambda: dialog.submit(True))
+                button.props("unelevated no-caps color=negative").mark("forget-one")
         if await answered(dialog):
             await self._do(self._pair.forget_fact(fact.id))
 
