@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Callable, Coroutine, Mapping
+from concurrent.futures import Future
 from functools import cache
 from typing import Any, TypeVar
 
@@ -50,12 +51,17 @@ def _background_loop() -> asyncio.AbstractEventLoop:
     return loop
 
 
+def background(coroutine: Coroutine[Any, Any, Result]) -> Future[Result]:
+    """Begin a coroutine in the process's background loop, with the caller's context variables."""
+    return asyncio.run_coroutine_threadsafe(coroutine, _background_loop())
+
+
 def wait_for(coroutine: Coroutine[Any, Any, Result]) -> Result:
     """Run a coroutine from synchronous code, even if the calling thread has a running event loop (Jupyter).
 
     It runs in the process's background loop with the caller's context variables, so callbacks and tracing work.
     """
-    future = asyncio.run_coroutine_threadsafe(coroutine, _background_loop())
+    future = background(coroutine)
     try:
         return future.result()
     except BaseException:

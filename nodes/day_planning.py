@@ -12,12 +12,12 @@ from persimchat.prompts import companion_blocks
 from persimchat.prompts.blocks import Block, Item
 from persimchat.state.companion import CompanionMind
 from persimchat.state.companion_judgement import Chunks, DayPlan
-from persimchat.state.day import FREE, QUARTER, Day, Entry, checked, chunks_of, plan_for
+from persimchat.state.day import FREE, QUARTER, Day, Entry, checked, chunks_of, entry_at, needs_plan, plan_for
 from persimchat.state.errors import ModelError
 from persimchat.state.habits import day_by_habit
 from persimchat.state.mind import Step
 from persimchat.state.outcomes import Judged, judged
-from persimchat.state.place import Agent
+from persimchat.state.place import Agent, Place
 from persimchat.state.settings import Settings
 
 WEIGHTY: Final = 7
@@ -93,6 +93,26 @@ def _with_hearers(day: Day, private: set[str], public: set[str], person: str) ->
 def _words(texts: Iterable[str]) -> set[str]:
     """The words of four letters or more, without a plural's s."""
     return {word.casefold().removesuffix("s") for text in texts for word in _WORD.findall(text)}
+
+
+def is_behind(own: CompanionMind, place: Place, agent: Agent, at: str) -> bool:
+    """Whether a plan is to be made, or the entry that has begun is to be divided.
+
+    Args:
+        own: what the mind carries.
+        place: of the world.
+        agent: the agent.
+        at: ISO time.
+    """
+    if needs_plan(own, at):
+        return has_days(place, agent)
+    entry = entry_at(own, at)
+    return entry is not None and worth_chunks(entry)
+
+
+def has_days(place: Place, agent: Agent) -> bool:
+    """Whether an agent's days are planned: something is known of where or how it lives."""
+    return bool(place.places or agent.lifestyle or agent.appointments)
 
 
 def worth_chunks(entry: Entry) -> bool:

@@ -71,6 +71,7 @@ class Fact(BaseModel):
     importance: int = Field(ge=0, le=10)
     at: str = Field(description="when it was said, ISO time")
     talk: str = Field(description="id of the talk")
+    exchange: str = Field(default="", description="id of the exchange; empty for a statement that a person has written")
     replaced_by: str = Field(
         default="", description="id of the fact that replaces it, or dropped; empty: it is in force"
     )
@@ -156,6 +157,8 @@ class Occurrence(TypedDict):
     """The client's name for its talk, at most 64 characters; missing: the open one."""
     events: NotRequired[list[dict[str, Any]]]
     """`Happening` as mappings."""
+    unasked: NotRequired[bool]
+    """Whether the agent may speak because of events; missing: it may."""
     introduced: NotRequired[bool]
     """Whether the client says that agent and person know each other by name."""
     seed: NotRequired[int]

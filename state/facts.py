@@ -154,7 +154,14 @@ def edited(tie: Tie, fact: str, statement: str, by: str, origin: Origin) -> Take
     if any(one.id == memory.id for one in tie.facts):
         return Taken(tie)
     new = old.model_copy(
-        update={"id": memory.id, "statement": text, "quote": "", "at": origin.at, "edited_by": one_line(by)}
+        update={
+            "id": memory.id,
+            "statement": text,
+            "quote": "",
+            "exchange": "",
+            "at": origin.at,
+            "edited_by": one_line(by),
+        }
     )
     after = _replaced(tie, [fact], new.id, origin.at)
     return Taken(after.model_copy(update={"facts": [*after.facts, new]}), [memory], [fact])
@@ -238,6 +245,7 @@ def _with(taken: Taken, one: FoundFact, line: Line, origin: Origin, shown: Seque
         importance=one.importance,
         at=line.at or origin.at,
         talk=origin.talk,
+        exchange=line.exchange,
         pinned=any(known.pinned for known in over),
     )
     after = _replaced(tie, [known.id for known in over], new.id, new.at)

@@ -1,7 +1,7 @@
 """The companion's graph: attend ─▶ answer ─▶ digest ─▶ look_back, one run for each occurrence.
 
-Events and time go by way of plan_day, rate_events and react, and are answered only if the agent wants to speak. The
-words to a message are two supersteps deep and one request. This module is wiring only.
+Events go by way of rate_events and react, and are answered only if the agent wants to speak; time goes by way of
+plan_day. The words to a message are two supersteps deep and one request. This module is wiring only.
 """
 
 from __future__ import annotations
@@ -67,10 +67,10 @@ def _builder() -> StateGraph[Any, Any, Any, Any]:
     builder.add_node("digest", module_node(digest))
     builder.add_node("look_back", module_node(look_back))
     builder.add_edge(START, "attend")
-    builder.add_conditional_edges("attend", route(has_attended), ["answer", "plan_day", "digest"])
-    builder.add_conditional_edges("plan_day", route(has_planned), ["rate_events", "digest"])
+    builder.add_conditional_edges("attend", route(has_attended), ["answer", "rate_events", "plan_day", "digest"])
     builder.add_conditional_edges("rate_events", route(has_perceived), ["react", "digest"])
     builder.add_conditional_edges("react", route(has_reacted), ["answer", "digest"])
+    builder.add_edge("plan_day", "digest")
     builder.add_edge("answer", "digest")
     builder.add_edge("digest", "look_back")
     builder.add_edge("look_back", END)
@@ -82,13 +82,8 @@ def has_attended(state: CompanionState) -> str:
     if state.get("speaks"):
         return "answer"
     given = state.get("occurrence")
-    return "plan_day" if given is not None and given["kind"] in ("events", "time") else "digest"
-
-
-def has_planned(state: CompanionState) -> str:
-    """Route: something happens, or time has only passed."""
-    given = state.get("occurrence")
-    return "rate_events" if given is not None and given.get("events") else "digest"
+    kind = given["kind"] if given is not None else ""
+    return {"events": "rate_events", "time": "plan_day"}.get(kind, "digest")
 
 
 def has_perceived(state: CompanionState) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
 from typing import Any, Final
 
 from langchain_core.messages import AIMessage, RemoveMessage
@@ -14,16 +15,18 @@ from persimchat.graph.companion.situation import step_of
 from persimchat.graph.langgraph_compat import UNCHECKPOINTED
 from persimchat.graph.minds import MindGraph, mind_builder
 from persimchat.memory.consolidation import admit
-from persimchat.memory.recollection import remember
+from persimchat.memory.recollection import memories_of, remember
 from persimchat.nodes.companion_view import known_hearers, returned
-from persimchat.nodes.consolidating import Consolidated, consolidate
+from persimchat.nodes.consolidating import consolidate
 from persimchat.nodes.focal_points import wonder
 from persimchat.nodes.reflection import reflect
 from persimchat.nodes.remembering import recall_for, remember_thoughts
 from persimchat.nodes.saving import save_memories
+from persimchat.state.companion import Tie
 from persimchat.state.companion_state import CompanionState
 from persimchat.state.errors import ModelError
 from persimchat.state.facts import Line
+from persimchat.state.memory import Memory
 from persimchat.state.mind import Mind, Step
 from persimchat.state.settings import Settings
 
@@ -47,7 +50,9 @@ async def look_back(state: CompanionState, settings: Settings) -> dict[str, Any]
         for talk in list(tie.over if tie else ()):
             assert tie is not None and mind is not None
             lines = [
-                Line(own=isinstance(message, AIMessage), text=str(message.text), at=str(about(message)["at"]))
+                Line(
+                    isinstance(message, AIMessage), str(message.text), about(message)["at"], about(message)["exchange"]
+                )
                 for message in of_talk(state.get("messages", []), talk.id)
             ]
             where = mind["companion"].get("at", "") or place.home(agent)
@@ -59,7 +64,9 @@ async def look_back(state: CompanionState, settings: Settings) -> dict[str, Any]
             except ModelError as error:
                 done.append({"talk": talk.id, "failed": str(error)})
                 break
-            mind, tie = await _kept(mind, found, settings), found.tie
+            stale = await percepts_of(mind, found.tie, found.gone, settings)
+            mind = await with_memories(mind, found.memories, [*found.gone, *stale], settings)
+            tie = found.tie
             if found.memories:
                 step = step_of(
                     place, agent, mind, tie, talk, of_talk(state["messages"], talk.id), settings,
@@ -72,29 +79,60 @@ async def look_back(state: CompanionState, settings: Settings) -> dict[str, Any]
     return {"consolidated": done, **({"messages": removed} if removed else {})}
 
 
-async def _kept(mind: Mind, found: Consolidated, settings: Settings) -> Mind:
-    """The mind with the memories of a talk, and without those of facts that are no longer in force."""
-    alive = {memory: turn for memory, turn in mind["alive"].items() if memory not in found.gone}
+async def with_memories(mind: Mind, made: Sequence[Memory], gone: Collection[str], settings: Settings) -> Mind:
+    """The mind with new memories of a person, and without others, which are no longer true or are forgotten.
+
+    Args:
+        mind: the whole mind.
+        made: new memories; facts are pinned.
+        gone: ids of those that it must not recall any more.
+        settings: of the companion.
+    """
+    alive = {memory: turn for memory, turn in mind["alive"].items() if memory not in gone}
     pinned = [memory for memory in mind["pinned"] if memory in alive]
-    pinned = list(dict.fromkeys([*pinned, *(memory.id for memory in found.memories if memory.kind == "fact")]))
-    tick = mind["companion"].get("tick", 0)
-    await remember(settings, settings.companion.world, mind["name"], found.memories)
-    for memory in found.memories:
+    pinned = list(dict.fromkeys([*pinned, *(memory.id for memory in made if memory.kind == "fact")]))
+    own, stm = mind["companion"], mind.get("stm")
+    tick = own.get("tick", 0)
+    await remember(settings, settings.companion.world, mind["name"], made)
+    for memory in made:
         alive, _ = admit(alive, memory.id, tick, settings.ltm_capacity, pinned)
-    whole = [memory.model_dump() for memory in found.memories]
-    private = known_hearers(mind["companion"].get("private", {}), whole, alive)
+    whole = [memory.model_dump() for memory in made]
+    importance = sum(memory.importance for memory in made)
     return {
         **mind,
         "alive": alive,
         "pinned": pinned,
-        "unsaved": [*mind.get("unsaved", []), *whole],
+        "stm": None if stm and stm["id"] in gone else stm,
+        "unsaved": [*(memory for memory in mind.get("unsaved", []) if memory["id"] not in gone), *whole],
         "companion": {
-            **mind["companion"],
-            "private": private,
-            "since_reflection": mind["companion"].get("since_reflection", 0)
-            + sum(memory.importance for memory in found.memories),
+            **own,
+            "private": known_hearers(own.get("private", {}), whole, alive),
+            "since_reflection": own.get("since_reflection", 0) + importance,
         },
     }
+
+
+async def percepts_of(mind: Mind, tie: Tie, facts: Collection[str], settings: Settings) -> list[str]:
+    """Ids of the percepts, alive, of the words in which facts were told: they say the same.
+
+    Args:
+        mind: the whole mind.
+        tie: with these facts.
+        facts: ids.
+        settings: of the companion.
+    """
+    told = {fact.exchange for fact in tie.facts if fact.id in facts and fact.exchange}
+    if not told:
+        return []
+    stm = mind.get("stm")
+    carried = [*mind.get("unsaved", []), *([stm] if stm else [])]
+    ids = list(dict.fromkeys([*mind["alive"], *(memory["id"] for memory in carried)]))
+    known = await memories_of(settings, settings.companion.world, mind["name"], ids, carried)
+    return [
+        memory.id
+        for memory in known
+        if memory.kind == "perception" and memory.circumstance and memory.circumstance.exchange in told
+    ]
 
 
 def build_thinking_back(*, reflects: bool) -> MindGraph:

@@ -75,7 +75,9 @@ async def react(state: CompanionState, settings: Settings) -> dict[str, Any]:
         Event(Happening.model_validate(one["happening"]), one["sentence"], one["importance"])
         for one in state.get("perceived", [])
     ]
-    event = reacting.focused(perceived, least, settings.seed, tick) if least is not None else None
+    if least is None or not scene.occurrence.get("unasked", True):
+        return {}
+    event = reacting.focused(perceived, least, settings.seed, tick)
     if event is None:
         return {}
     step: Step = await with_recall(scene.step(happened=[event.sentence]), settings)

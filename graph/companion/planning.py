@@ -23,8 +23,8 @@ async def plan_day(state: CompanionState, settings: Settings) -> dict[str, Any]:
     """Make the plan of a new day, and divide the entry that has begun."""
     scene = await Scene.of(state, settings)
     at = scene.at
-    if needs_plan(scene.mind["companion"], at):
-        place, agent = scene.place, scene.agent
+    place, agent = scene.place, scene.agent
+    if needs_plan(scene.mind["companion"], at) and day_planning.has_days(place, agent):
         planning = day_planning.plan_day(scene.step(), settings, agent, place.known_to(agent), place.home(agent))
         made, _ = await _asked_once(scene, f"day {at[:10]} with {scene.tie.person}", planning)
         # The agent may have planned its day beside another person in the meantime.

@@ -65,6 +65,12 @@ def texts_in(value: Any) -> Iterable[str]:
             yield from texts_in(item)
 
 
+def carried(mind: Mapping[str, Any]) -> list[Memory]:
+    """The memories of which a mind has full copies: unsaved ones, and the one in short-term memory."""
+    stm = mind.get("stm")
+    return [Memory.model_validate(one) for one in (*mind.get("unsaved", []), *([stm] if stm else []))]
+
+
 def memories_of(person: Person, memories: Collection[Memory], besides: Collection[str] = ()) -> set[str]:
     """Ids of the memories that belong to a person, with all that rest on them.
 

@@ -8,10 +8,8 @@ from __future__ import annotations
 
 import json
 import re
-import sqlite3
 from collections import Counter
 from collections.abc import Mapping
-from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
@@ -20,10 +18,11 @@ import yaml
 
 from persimchat.graph.companion.records import ties_of
 from persimchat.memory.recollection import discard
-from persimchat.memory.store import held_store, release
+from persimchat.memory.store import release
 from persimchat.personas.names import full_name
 from persimchat.runs.companion.belonging import (
     Person,
+    carried,
     memories_of,
     mentioning,
     with_what_rests_on,
@@ -33,6 +32,7 @@ from persimchat.runs.companion.belonging import (
 from persimchat.runs.companion.budget import PERSON
 from persimchat.runs.companion.exchanges import EXCHANGES
 from persimchat.runs.companion.keys import KEYS
+from persimchat.runs.companion.reading import memories_in, person_in, records_in
 from persimchat.runs.companion.reembedding import MEMORIES
 from persimchat.runs.companion.renewing import Row, copy_database, copy_lines, copy_memories, renewed, settle
 from persimchat.runs.companion.stores import MINDS
@@ -41,9 +41,7 @@ from persimchat.runs.folder.calls import CALLS, EMBEDDINGS
 from persimchat.runs.folder.checkpoint_values import Serializer
 from persimchat.runs.folder.jsonl import json_lines
 from persimchat.runs.folder.lock import held
-from persimchat.state.companion import DIGESTED, Tie, exchange_id, person_key, thread_id
-from persimchat.state.errors import InputError, suggestion
-from persimchat.state.memory import Memory
+from persimchat.state.companion import DIGESTED, Tie, exchange_id, thread_id
 
 EVENTS: Final = "events.jsonl"
 BEYOND: Final = (
@@ -53,9 +51,6 @@ BEYOND: Final = (
     "what chat programs and games keep of their side of the talk",
 )
 """What forgetting cannot reach."""
-
-Records = dict[tuple[str, str], Any]
-"""Records of LangGraph's store: by namespace (joined by full stops) and key."""
 
 
 @dataclass(frozen=True)
@@ -109,28 +104,18 @@ class _Work:
 
     def __init__(self, folder: Path, file: WorldFile, person: str, agent: str | None, mentions: bool) -> None:
         self._folder, self._world, self._embedding, self._mentions = folder, file.world, file.embedding, mentions
-        self._records = _records(folder)
-        self._person = self._known(person)
+        self._records = records_in(folder)
+        self._person = person_in(self._records, folder, file.world, person)
         names = [key for (prefix, key) in self._records if prefix == f"{self._world}.minds"]
         self._agents = sorted(names) if agent is None else [full_name(agent, names, what="agent", where=str(folder))]
         self._ties = {name: tie for name in names if (tie := self._tie(name)) is not None}
         self._counts: Counter[str] = Counter()
-        self._memories = _memories(folder, file)
+        self._memories = memories_in(folder, file)
         self._mentioned: list[tuple[str, str]] = []
         self._gone = {name: self._gone_from(name) for name in self._agents}
         self._everywhere = not self._ties.keys() - set(self._agents)
         self._threads = {thread_id(self._world, name, self._person.id) for name in self._agents}
         self._serializer = Serializer(str(folder / MINDS))
-
-    def _known(self, person: str) -> Person:
-        people = {key: value for (prefix, key), value in self._records.items() if prefix == f"{self._world}.people"}
-        found = people.get(person_key(person))
-        if found is None:
-            names = [value["name"] for value in people.values()]
-            raise InputError(
-                f"nobody here is called {person!r}", where=f"world {self._folder}", remedy=suggestion(person, names)
-            )
-        return Person(found["id"], found["name"])
 
     def _tie(self, agent: str) -> Tie | None:
         found = self._records.get((".".join(ties_of(self._world, agent)), self._person.id))
@@ -139,8 +124,7 @@ class _Work:
     def _gone_from(self, agent: str) -> set[str]:
         """Ids of the memories that an agent is to lose."""
         mind = self._records[f"{self._world}.minds", agent]
-        carried = [*mind.get("unsaved", []), *([mind["stm"]] if mind.get("stm") else [])]
-        known = {memory.id: memory for memory in (*self._memories.get(agent, ()), *map(Memory.model_validate, carried))}
+        known = {memory.id: memory for memory in (*self._memories.get(agent, ()), *carried(mind))}
         facts = self._ties[agent].facts if agent in self._ties else []
         private = mind["companion"].get("private", {})
         besides = {one for one, hearers in private.items() if hearers == [self._person.id]}
@@ -287,34 +271,6 @@ class _Work:
         new.touch(mode=0o600)
         new.write_text(dumped, encoding="utf-8")
         new.chmod(old.stat().st_mode & 0o777)
-
-
-def _records(folder: Path) -> Records:
-    """All records of a world's store.
-
-    Raises:
-        InputError: the file is no database of a world.
-    """
-    path = folder / MINDS
-    try:
-        with closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=rw", uri=True)) as connection:
-            rows = connection.execute("SELECT prefix, key, value FROM store").fetchall()
-    except sqlite3.Error as error:
-        raise InputError(
-            f"the world's minds cannot be read: {error}", where=str(path), remedy="Restore the file from a backup."
-        ) from error
-    return {(prefix, key): json.loads(value) for prefix, key, value in rows}
-
-
-def _memories(folder: Path, file: WorldFile) -> dict[str, list[Memory]]:
-    """All memories in a world's Chroma folder, alive or not, by agent."""
-    found: dict[str, list[Memory]] = {}
-    if (folder / MEMORIES).is_dir():
-        with held_store(str(folder / MEMORIES)) as store:
-            for agent in store.agents(file.world):
-                kept = store.load(file.world, agent, file.embedding, store.ids(file.world, agent))
-                found[agent] = [memory for memory, _ in kept.values()]
-    return found
 
 
 def _plans(mind: Mapping[str, Any]) -> int:

@@ -45,7 +45,8 @@ class Cost:
 
     def __str__(self) -> str:
         price = "" if self.usd is None else f", {self.usd:.4f} US dollars"
-        return f"{self.memories:,} memories of {self.agents} agents, about {self.tokens:,} tokens{price}"
+        whose = "1 agent" if self.agents == 1 else f"{self.agents} agents"
+        return f"{self.memories:,} memories of {whose}, about {self.tokens:,} tokens{price}"
 
 
 def refusal(file: WorldFile, wanted: str, folder: Path) -> InputError:

@@ -56,6 +56,12 @@ class _Run:
         """Whether nothing of it is under way."""
         return self.task is None or self.task.done()
 
+    def stopped(self, task: asyncio.Task[None]) -> None:
+        """Let nobody wait for a run that was stopped before its first step."""
+        if task.cancelled() and self.answer is None:
+            self.course.close()
+            self.free.set()
+
 
 class Companion:
     """One agent and one person. `World.companion` makes it.
@@ -158,11 +164,10 @@ class Companion:
         Raises:
             ModelError: a model failed.
         """
-        if not events:
-            return
-        given = Occurrence(kind="events", events=[one.model_dump(mode="json") for one in events])
-        async for event in self._after_all(given):
-            yield event
+        news = await self.world.surroundings.noted(events)
+        if news:
+            async for event in self._after_all(self._events(news)):
+                yield event
 
     async def end(self) -> AsyncIterator[Event]:
         """End the open talk and consolidate it."""
@@ -170,10 +175,20 @@ class Companion:
             yield event
 
     async def pass_time(self) -> None:
-        """Tell the agent that time has passed: a talk may be over by silence, a planned event may be due."""
+        """Tell the agent that time has passed: a talk may be over by silence, a day begun, a planned event due."""
         if self._run is None or self._run.over:
             async for _ in self._after_all(Occurrence(kind="time")):
                 pass
+        await self.world.surroundings.passed(self.world.now())
+        if news := self.world.surroundings.taken(self.agent):
+            async for _ in self._after_all(self._events(news)):
+                pass
+
+    def _events(self, news: Sequence[Happening]) -> Occurrence:
+        given = Occurrence(kind="events", events=[one.model_dump(mode="json") for one in news])
+        if not self.world.ledger.may_speak_unasked(self._settings):
+            given["unasked"] = False
+        return given
 
     async def retract(self) -> bool:
         """Take the last exchange back, as if it had not been; not one whose talk is consolidated.
@@ -199,10 +214,14 @@ class Companion:
 
     async def settled(self) -> None:
         """Wait until nothing is under way."""
-        if self._behind is not None:
-            await asyncio.wait([self._behind])
-        async with self._order:
-            await self._finish()
+        while True:
+            behind = self._behind
+            if behind is not None:
+                await asyncio.wait([behind])
+            async with self._order:
+                await self._finish()
+            if self._behind is behind:
+                return
 
     async def stop(self) -> None:
         """Stop what is under way; what is not digested stays for later."""
@@ -212,8 +231,9 @@ class Companion:
                 await asyncio.wait([task])
 
     def catch_up(self) -> None:
-        """Digest and consolidate in the background what is left of earlier talks; a message goes before."""
-        self._behind = asyncio.create_task(self._caught_up())
+        """Do in the background what is left: digest and consolidate, plan the day; a message goes before."""
+        if self._behind is None or self._behind.done():
+            self._behind = asyncio.create_task(self._caught_up())
 
     async def exchanges(self, last: int | None = None) -> list[Exchange]:
         """The exchanges of this pair in their order, without those taken back.
@@ -250,6 +270,7 @@ class Companion:
 
     async def _caught_up(self) -> None:
         with suppress(PerSimChatError):
+            await self._finish()
             await self.pass_time()
 
     def _known(self, exchange: str) -> Course | None:
@@ -286,12 +307,14 @@ class Companion:
             await asyncio.wait([cast("asyncio.Task[None]", self._run.task)])
 
     def _begin(self, given: Occurrence) -> Course:
-        given = {**given, "at": self.world.tick()}
+        # Whether time is told between two messages depends on how fast they come; a clock of steps does not.
+        given = {**given, "at": self.world.now() if given["kind"] == "time" else self.world.tick()}
         course = Course(given.get("id", ""))
         if course.id:
             self._courses[course.id] = course
         run = _Run(given["kind"], course)
         run.task = asyncio.create_task(self._held(run, given), name=f"companion {self.agent}")
+        run.task.add_done_callback(run.stopped)
         self._run = run
         return course
 
@@ -300,6 +323,8 @@ class Companion:
         stopped = False
         try:
             await self._streamed(run, given)
+            if run.kind in ("message", "events") and await self.world.has_moved_on(self.agent):
+                self.catch_up()
         except asyncio.CancelledError:
             stopped = True
             raise

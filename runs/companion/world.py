@@ -20,6 +20,7 @@ from persimchat.graph.companion.companion import companion_graph
 from persimchat.graph.companion.records import Records
 from persimchat.memory.recollection import discard
 from persimchat.memory.store import held_store
+from persimchat.nodes.day_planning import is_behind
 from persimchat.personas.names import full_name
 from persimchat.runs.companion.budget import DayLedger, beside, made_on
 from persimchat.runs.companion.exchanges import ExchangesFile
@@ -27,6 +28,7 @@ from persimchat.runs.companion.reembedding import MEMORIES, reembed, refusal
 from persimchat.runs.companion.renewing import settle
 from persimchat.runs.companion.served import SERVED, served_at
 from persimchat.runs.companion.stores import ThreadSaver, opened_stores
+from persimchat.runs.companion.surroundings import Surroundings
 from persimchat.runs.companion.worldfile import (
     WorldFile,
     companion_settings,
@@ -70,6 +72,7 @@ class World:
         store: LangGraph's, with its minds, ties, people and place.
         records: reads and writes these.
         said: its exchanges that are over.
+        surroundings: planned events, and the states of its objects.
     """
 
     ledger: DayLedger
@@ -78,6 +81,7 @@ class World:
     store: AsyncSqliteStore
     records: Records
     said: ExchangesFile
+    surroundings: Surroundings
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -201,6 +205,15 @@ class World:
             self.advance(_STEP_S)
         return self.now()
 
+    async def has_moved_on(self, agent: str) -> bool:
+        """Whether a day has begun that an agent has not planned, or an entry of its day that it has not divided.
+
+        Args:
+            agent: its full name.
+        """
+        mind = await self.records.mind(agent)
+        return mind is not None and is_behind(mind["companion"], self.place, self.place.agent(agent), self.now())
+
     async def change_place(self, place: Place) -> None:
         """Replace the place: another agent, or other facts on one.
 
@@ -237,6 +250,7 @@ class World:
             self.saver, self.store = await stack.enter_async_context(opened_stores(folder))
             self.records = Records(self.name, self.store)
             self.graph = companion_graph(self.saver, self.store)
+            self.surroundings = Surroundings(self.name, self.store, self.now())
             await asyncio.to_thread(stack.enter_context, held_store(used.store))
             stack.callback(discard, self.name)
             sink = await asyncio.to_thread(CallsFile, folder, beside)

@@ -5,6 +5,7 @@ The public API is small:
 - `simulate()` and `asimulate()` run a conversation and return a `Result`;
 - `astream_events()` and `stream_events()` yield its events as they happen; a `Control` lets people take part;
 - `resume()` and `branch()` (and `aresume()`, `abranch()`) continue a run that was kept;
+- `companion()` (and `acompanion()`) opens a talk with one agent who remembers;
 - `build_conversation()` returns the LangGraph graph, to embed it in another one, and `conversation_node()` a node that
   adapts it to the state of that graph; `as_tool()` lets an agent ask a focus group;
 - `Settings`, `Persona`, `Scenario`, `load_scenario()`; errors derive from `PerSimChatError`.
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
         simulate,
         stream_events,
     )
+    from persimchat.runs.companion.api import acompanion, companion
     from persimchat.runs.control import Control
     from persimchat.runs.result import Result
     from persimchat.runs.tool import as_tool
@@ -52,12 +54,14 @@ __all__ = [
     "Scenario",
     "Settings",
     "abranch",
+    "acompanion",
     "aresume",
     "as_tool",
     "asimulate",
     "astream_events",
     "branch",
     "build_conversation",
+    "companion",
     "conversation_node",
     "load_scenario",
     "resume",
@@ -76,12 +80,14 @@ _HOME = {
     "Scenario": "state.scenario",
     "Settings": "state.settings",
     "abranch": "runs.api",
+    "acompanion": "runs.companion.api",
     "aresume": "runs.api",
     "as_tool": "runs.tool",
     "asimulate": "runs.api",
     "astream_events": "runs.api",
     "branch": "runs.api",
     "build_conversation": "graph.conversation",
+    "companion": "runs.companion.api",
     "conversation_node": "graph.subgraph_node",
     "load_scenario": "personas.scenario",
     "resume": "runs.api",
