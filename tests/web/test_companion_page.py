@@ -108,8 +108,9 @@ async def test_a_line_is_corrected_kept_and_forgotten(user: User, web: WebContex
     await user.should_see("Correct a line")
     field(user, "statement").set_value(f"Her name is Mara {HOSTILE}")
     user.find("Save").click()
+    await until(lambda: pair.tie is not None and len(pair.tie.facts) == 2)
     await user.should_see(f"Her name is Mara {HOSTILE}", retries=20)
-    await user.should_see("edited by Petr")
+    await user.should_see("edited by Petr", retries=20)
     assert pair.tie.facts[0].replaced_by == pair.tie.facts[1].id
     press(user, named(user, f"Forget this one: Her name is Mara {HOSTILE}"))
     await user.should_see("Forget this line?")
@@ -166,7 +167,7 @@ async def test_words_of_danger_show_help_and_are_answered(user: User, web: WebCo
     assert pair.exchanges[0]["utterance"]
     await user.should_see("findahelpline.com", retries=20)
     press(user, named(user, "Close"))
-    await user.should_not_see("findahelpline.com")
+    await user.should_not_see("findahelpline.com", retries=20)
 
 
 async def test_something_happens(user: User, web: WebContext) -> None:
