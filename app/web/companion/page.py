@@ -106,11 +106,11 @@ def _talk_page(web: WebContext, world: World, pair: Pair) -> None:
         with ui.element("div").classes("duo shows-talk") as duo:
             with ui.element("section") as section:
                 named(section, t("companion.talk"))
-                parts = [Head(pair), Talk(pair), Composer(pair)]
+                parts = [Head(pair).sync, Talk(pair).sync, Composer(pair).sync]
             with ui.element("aside") as aside:
                 named(aside, t("companion.beside"))
                 with ui.column().classes("scroll w-full grow gap-3 p-3 no-wrap").props("tabindex=0"):
-                    more = [Course(pair), Day(pair), Remembered(pair, duo, forget)]
+                    parts += [Course(pair).sync, Day(pair).sync, Remembered(pair, duo, forget).sync]
         _phone_bar()
 
     seen = -1
@@ -125,8 +125,8 @@ def _talk_page(web: WebContext, world: World, pair: Pair) -> None:
                 with box:
                     _gone(one_line(pair.companion.agent))
                 return
-            for part in (*parts, *more):
-                part.sync()
+            for draw in parts:
+                draw()
 
     with frame.actions:
         icon_button("switch_account", t("companion.other"), lambda: ui.navigate.to("/companion"))
