@@ -11,6 +11,7 @@ from typer.core import TyperGroup
 
 from persimchat.app.commands import (
     companion,
+    companion_serve,
     diff,
     doctor,
     estimate,
@@ -91,6 +92,14 @@ app = typer.Typer(
 offer(app, run.run, run.EXAMPLES, panel=TALK)
 offer(app, run.debate, run.DEBATE_EXAMPLES, panel=TALK, without=("mode",))
 app.add_typer(story.story, name="story", rich_help_panel=TALK)
+offer(
+    companion.companion,
+    companion_serve.serve,
+    companion_serve.SERVE_EXAMPLES,
+    panel="Commands",
+    without=companion.OF_OTHERS,
+)
+companion.companion.command(epilog=companion_serve.KEY_EXAMPLES, rich_help_panel="Commands")(companion_serve.key)
 app.add_typer(companion.companion, name="companion", rich_help_panel=TALK)
 app.command(epilog=serve.EXAMPLES, rich_help_panel=TALK)(serve.serve)
 offer(app, resume.resume, resume.EXAMPLES, panel=GO_ON, later="resume")

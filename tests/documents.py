@@ -22,7 +22,11 @@ HUB_FILE = "hf:bartowski/Llama-3.2-3B-Instruct-GGUF/Llama-3.2-3B-Instruct-Q4_K_M
 EFFECT = "takes minutes: tests/experiments/test_story_effects.py runs the example with fewer seeds"
 CLUSTER = "needs several machines: tests/experiments/test_engines.py runs workers on this one"
 
+SERVED = "needs a world that is served: tests/web/test_v1_served.py"
+
 NOT_RUN = {
+    ("docs/companion.md", "persimchat companion key worlds/ferry --person Petr"): SERVED,
+    ("docs/companion.md", "from openai import OpenAI"): SERVED,
     ("README.md", "persimchat models get smollm2"): FETCHED,
     ("README.md", 'persimchat run "Tea or coffee?" -n 2 --messages 3 --model smollm2'): FETCHED,
     ("docs/models.md", "persimchat models get smollm2"): FETCHED,

@@ -129,11 +129,11 @@ def _types() -> bool:
     return sys.stdin is not None and sys.stdin.isatty()
 
 
-_OF_OTHERS: Final = (
+OF_OTHERS: Final = (
     *("mode", "max_messages", "pattern", "selection", "selection_temperature", "allow_repeated_speaker", "closing"),
     *("judge", "judge_window", "judge_every", "answer_format", "choices", "listeners", "human_turns", "baseline"),
     *("analysis", "store", "checkpoints", "rounds", "memory_filtering", "prompt_order"),
 )
 """Settings that say nothing in a talk with a companion."""
 
-offer(companion, talk, EXAMPLES, panel="Commands", without=_OF_OTHERS)
+offer(companion, talk, EXAMPLES, panel="Commands", without=OF_OTHERS)

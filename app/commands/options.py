@@ -17,6 +17,10 @@ WHO: Final = "Who and what about"
 PEOPLE: Final = "Taking part"
 SETTINGS: Final = "Any setting"
 OUTPUT: Final = "Output"
+SERVER: Final = "Server"
+HOST: Final = "127.0.0.1"
+PORT: Final = 8080
+LIBRARY: Final = Path("library")
 
 Topic = Annotated[
     str | None,
@@ -171,6 +175,64 @@ JsonObject = Annotated[bool, typer.Option("--json", metavar="", help="Print one 
 Quiet = Annotated[
     bool,
     typer.Option("--quiet", metavar="", help="Print only the run's folder, at the end.", rich_help_panel=OUTPUT),
+]
+Host = Annotated[
+    str,
+    typer.Option(
+        "--host",
+        help="Address to listen on; any but loopback asks visitors for a token.",
+        rich_help_panel=SERVER,
+    ),
+]
+Port = Annotated[
+    int,
+    typer.Option("--port", min=0, max=65535, help="Port to listen on; 0 for any free one.", rich_help_panel=SERVER),
+]
+Library = Annotated[
+    Path,
+    typer.Option("--library", help="Folder of your own personas and saved set-ups.", rich_help_panel=SERVER),
+]
+Results = Annotated[
+    Path,
+    typer.Option(
+        "--results",
+        metavar="DIR",
+        help="The folder that holds experiments, which the page shows. [dim]default: ./results[/dim]",
+        show_default=False,
+        rich_help_panel=SERVER,
+    ),
+]
+Udp = Annotated[
+    str | None,
+    typer.Option(
+        "--udp",
+        metavar="[HOST:]PORT",
+        help="Take messages of games here, on loopback. [dim]default: none[/dim]",
+        rich_help_panel=SERVER,
+    ),
+]
+UdpReply = Annotated[
+    int | None,
+    typer.Option(
+        "--udp-reply",
+        metavar="PORT",
+        min=1,
+        max=65535,
+        help="Answer games on this port. [dim]default: the sender's[/dim]",
+        rich_help_panel=SERVER,
+    ),
+]
+DefaultPerson = Annotated[
+    str,
+    typer.Option("--person", metavar="NAME", help="Who talks if a client does not say.", rich_help_panel=SERVER),
+]
+ClientSystem = Annotated[
+    Literal["data", "ignore"],
+    typer.Option(
+        "--client-system",
+        help="What a client's system messages are: data on the scene, or nothing.",
+        rich_help_panel=SERVER,
+    ),
 ]
 OneRun = Annotated[
     str,

@@ -5,14 +5,19 @@ from __future__ import annotations
 import gc
 import os
 from pathlib import Path
-from typing import Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
 from persimchat.app.commands import options
 from persimchat.app.output import say
+from persimchat.state.companion import person_name
 from persimchat.state.errors import MissingExtraError
 from persimchat.state.folders import RESULTS
+
+if TYPE_CHECKING:
+    from persimchat.state.place import Place
+    from persimchat.state.settings import Settings
 
 EXAMPLES: Final = """\b
 [bold]Examples[/bold]
@@ -27,28 +32,70 @@ EXAMPLES: Final = """\b
 
 
 def serve(
-    host: Annotated[
-        str, typer.Option(help="Address to listen on; any but loopback asks visitors for a token.")
-    ] = "127.0.0.1",
-    port: Annotated[int, typer.Option(min=0, max=65535, help="Port to listen on; 0 for any free one.")] = 8080,
+    host: options.Host = options.HOST,
+    port: options.Port = options.PORT,
     out: options.Out = options.OUT,
-    library: Annotated[Path, typer.Option(help="Folder of your own personas and saved set-ups.")] = Path("library"),
-    results: Annotated[
-        Path,
+    library: options.Library = options.LIBRARY,
+    results: options.Results = RESULTS,
+    world: Annotated[
+        Path | None,
         typer.Option(
+            "--world",
             metavar="DIR",
-            help="The folder that holds experiments, which the page shows. [dim]default: ./results[/dim]",
-            show_default=False,
+            help="A companions' world to serve beside, as persimchat companion serve does. [dim]default: none[/dim]",
+            rich_help_panel=options.SERVER,
         ),
-    ] = RESULTS,
+    ] = None,
 ) -> None:
     """Serve the web page, where you set up, watch, join and analyse conversations."""
+    serve_pages(host, port, out, library, results, world=world)
+
+
+def serve_pages(
+    host: str,
+    port: int,
+    out: Path,
+    library: Path,
+    results: Path,
+    *,
+    world: Path | None = None,
+    place: Place | None = None,
+    settings: Settings | None = None,
+    person: str = "guest",
+    instructed: bool = True,
+    games: tuple[str, int] | None = None,
+    games_reply: int | None = None,
+) -> None:
+    """Serve the pages, and a world if there is one, until the server is stopped.
+
+    Args:
+        host: address to listen on.
+        port: port to listen on; 0 for any that is free.
+        out: the folder of runs.
+        library: the folder of the user's own personas.
+        results: the folder of experiments.
+        world: the folder of a world; None for none.
+        place: the place of a new world.
+        settings: of the world's talks; None: those with which it was last opened.
+        person: who talks if a client does not say.
+        instructed: whether a client's system messages reach the agents, as data.
+        games: host and port for games over UDP; None for none.
+        games_reply: the port that answers to games go to; None: the sender's own.
+
+    Raises:
+        InputError: the address cannot be used, a folder cannot be written, or the world cannot be opened.
+    """
     os.environ["NICEGUI_STORAGE_PATH"] = str(library / ".web")  # read when it is imported
     try:
-        from persimchat.app.web.serving import host_pages, web_context
+        from persimchat.app.web.serving import ServedWorld, host_pages, web_context
+        from persimchat.app.web.v1.app import Manner
     except ModuleNotFoundError as error:
         if error.name is not None and error.name.split(".")[0] in ("nicegui", "fastapi", "uvicorn", "starlette"):
             raise MissingExtraError("the web page", "web") from None
         raise
+    served = None
+    if world is not None:
+        manner = Manner(person=person_name(person), instructed=instructed)
+        served = ServedWorld(world, place, settings, manner, games, games_reply)
     gc.freeze()  # what is loaded by now stays, so the garbage collector need not look through it
-    host_pages(host, port, web_context(out, library, results), say)
+    host_pages(host, port, web_context(out, library, results), say, served)

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Annotated, Any, Final
 
 from persimchat.app.commands import options
+from persimchat.state.folders import RESULTS
 
 SETTINGS: Final = "the options of settings"
 
@@ -60,6 +61,26 @@ class WantedTalk:
     world: options.World = None
     stranger: options.Stranger = False
     reembed: options.Reembed = False
+    arguments: SettingOptions = field(default_factory=dict)
+    settings: options.SettingsFile = None
+    assignments: options.Assignments = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class WantedServed:
+    """The companions' world that the user wants to be served."""
+
+    place: options.Place
+    world: options.World = None
+    host: options.Host = options.HOST
+    port: options.Port = options.PORT
+    udp: options.Udp = None
+    udp_reply: options.UdpReply = None
+    person: options.DefaultPerson = "guest"
+    client_system: options.ClientSystem = "data"
+    out: options.Out = options.OUT
+    library: options.Library = options.LIBRARY
+    results: options.Results = RESULTS
     arguments: SettingOptions = field(default_factory=dict)
     settings: options.SettingsFile = None
     assignments: options.Assignments = None

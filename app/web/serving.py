@@ -17,6 +17,7 @@ import uvicorn
 from fastapi import FastAPI
 from nicegui import ui
 
+from persimchat.app.companion_udp.server import serve_udp
 from persimchat.app.web.api.app import api_app
 from persimchat.app.web.context import WebContext
 from persimchat.app.web.guard import Guard
@@ -47,12 +48,16 @@ class ServedWorld:
         place: for a new world.
         settings: of its talks; None: those with which it was last opened.
         manner: how clients of `/v1` are taken.
+        games: host and port for games over UDP; None for none.
+        games_reply: the port that answers to games go to; None: the sender's own.
     """
 
     folder: Path
     place: Place | None = None
     settings: Settings | None = None
     manner: Manner = Manner()
+    games: tuple[str, int] | None = None
+    games_reply: int | None = None
 
 
 def web_app(
@@ -164,6 +169,9 @@ async def _host(
             opened.enter_context(noted(world.folder, address))
             opened.push_async_callback(_left, world, asyncio.create_task(_looking_after(world)))
             web = replace(web, world=world)
+            games = None
+            if served.games is not None:
+                games = await opened.enter_async_context(serve_udp(world, *served.games, served.games_reply))
         config.app = web_app(
             web,
             secret=secret,
@@ -175,6 +183,8 @@ async def _host(
         query = f"?token={quote(token, safe='')}" if token else ""
         say(f"PerSimChat: {address}{query}   (Ctrl-C stops it)")
         if web.world is not None:
+            if games is not None:
+                say(f"Games: udp {games.address[0]}:{games.address[1]}")
             say(f"World {web.world.name}: {address}v1" + ("" if token is None else "   (asks for keys of its own)"))
         await _Server(config, web.runs).serve(sockets=[listening])
 

@@ -38,7 +38,7 @@ QUIETENED = ("OTEL_", "LANGCHAIN_", "LANGSMITH_")
 SHORT = ("PERSIMCHAT_MAX_MESSAGES", "3")
 OF_STORIES = ("stories/", "winners.yaml", "ablations.yaml", "attitude.yaml")
 """How long a conversation is where a command does not say it: shorter than a reader's."""
-ENDLESS = ("serve",)
+ENDLESS = ("serve", "companion serve")
 """Commands that do not end by themselves: their options are read, no more."""
 LOOKS_BACK = ("show", "runs", "export", "resume", "branch", "regenerate", "replay", "diff", "evaluate", "poll")
 """Commands that need a run."""
@@ -150,7 +150,7 @@ class Reader:
             self._shell(block, written)
             return
         arguments = [found for word in shlex.split(written)[1:] for found in _expanded(word)]
-        if arguments[0] in ENDLESS:
+        if {arguments[0], " ".join(arguments[:2])} & {*ENDLESS}:
             _options_are_known(arguments)
             return
         self.capsys.readouterr()
@@ -200,9 +200,13 @@ def _example() -> Example:
 
 def _options_are_known(arguments: list[str]) -> None:
     group: Any = typer.main.get_command(app)
-    command = group.get_command(None, arguments[0])
-    assert command is not None, f"no command {arguments[0]!r}"
-    command.make_context(arguments[0], list(arguments[1:]))
+    name, *options = arguments
+    command = group.get_command(None, name)
+    if command is not None and name not in ENDLESS:
+        name, *options = options
+        command = command.get_command(None, name)
+    assert command is not None, f"no command {name!r}"
+    command.make_context(name, options)
 
 
 def _looks_like(block: Block, command: str, out: str) -> None:

@@ -1,0 +1,108 @@
+"""`persimchat companion serve` and `companion key`: a world for other programs, and who may come in."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Final
+
+import typer
+
+from persimchat.app.commands.companion import folder_and_place, settings_for
+from persimchat.app.commands.serve import serve_pages
+from persimchat.app.commands.wanted import WantedServed
+from persimchat.app.output import say
+from persimchat.state.errors import InputError
+
+SERVE_EXAMPLES: Final = """\b
+[bold]Examples[/bold]
+  persimchat companion serve examples/companion/ferry.yaml
+  persimchat companion serve worlds/ferry --person Petr --port 9000
+  persimchat companion serve worlds/ferry --host 0.0.0.0     # people need keys
+  persimchat companion serve worlds/ferry --udp 9091
+
+\b
+[bold]Exit codes[/bold]
+  0 stopped with Ctrl-C, 2 bad input
+"""
+
+KEY_EXAMPLES: Final = """\b
+[bold]Examples[/bold]
+  persimchat companion key worlds/ferry --person Petr
+  persimchat companion key worlds/ferry --person Kitchen --relay
+  persimchat companion key worlds/ferry --person Petr --remove
+
+\b
+[bold]Exit codes[/bold]
+  0 done, 2 bad input
+"""
+
+
+def serve(wanted: WantedServed) -> None:
+    """Serve a world: its page, and an OpenAI-compatible address for chat programs (/v1).
+
+    PLACE is a place file, a persona, or the folder of a world. What agents remember stays in the world's folder; stop
+    the server to use the world elsewhere.
+    """
+    from persimchat.app.commands.request import assigned
+    from persimchat.runs.companion.worldfile import is_world
+
+    games = None if wanted.udp is None else _address(wanted.udp)
+    folder, place = folder_and_place(wanted.place, wanted.world)
+    if place is None and not is_world(folder):
+        raise InputError("there is no world in this folder", where=str(folder), remedy="Give a place file.")
+    settings = settings_for(folder, place, wanted.settings, assigned(wanted.assignments or (), wanted.arguments))
+    serve_pages(
+        wanted.host,
+        wanted.port,
+        wanted.out,
+        wanted.library,
+        wanted.results,
+        world=folder,
+        place=place,
+        settings=settings,
+        person=wanted.person,
+        instructed=wanted.client_system == "data",
+        games=games,
+        games_reply=wanted.udp_reply,
+    )
+
+
+def _address(text: str) -> tuple[str, int]:
+    """Host and port of `[HOST:]PORT`.
+
+    Raises:
+        InputError: there is no port.
+    """
+    host, colon, port = text.rpartition(":")
+    if not (port.isascii() and port.isdigit() and int(port) < 65_536) or (colon and not host):
+        raise InputError(
+            f"{text[:60]!r} is no address", where="--udp", remedy="Give a port, or host and port: --udp 127.0.0.1:9091."
+        )
+    return host.strip("[]") or "127.0.0.1", int(port)
+
+
+def key(
+    world: Annotated[Path, typer.Argument(metavar="WORLD", help="The folder of a world.", show_default=False)],
+    person: Annotated[str, typer.Option("--person", metavar="NAME", help="Whose key it is.", show_default=False)],
+    relay: Annotated[
+        bool,
+        typer.Option("--relay", metavar="", help="Its holder speaks for other people, whom it names: a chat server."),
+    ] = False,
+    remove: Annotated[
+        bool, typer.Option("--remove", metavar="", help="Remove all keys of this person instead.")
+    ] = False,
+) -> None:
+    """Make a key with which a person reaches a served world from another machine.
+
+    The key is printed once; the world keeps only its hash. A server that is running takes it at once.
+    """
+    from persimchat.runs.companion.keys import add_key, remove_keys
+    from persimchat.runs.companion.worldfile import read_world
+    from persimchat.state.companion import person_name
+
+    read_world(world)  # says if there is none
+    if remove:
+        number = remove_keys(world, person)
+        say(f"Removed: {number} {'key' if number == 1 else 'keys'} of {person_name(person)}.")
+    else:
+        say(add_key(world, person, relay=relay))
