@@ -120,7 +120,7 @@ def test_with_keys_alone(companion: Server, browser: webdriver.Chrome) -> None:
     assert browser.execute_script(OUTLINED)
     user.press(Keys.ENTER)
     user.until_there(".fact, .the-end")
-    assert all(way), way  # everything on the way has a name
+    assert all(way), str(way)  # everything on the way has a name
 
 
 def test_without_a_world(browser: webdriver.Chrome, tmp_path: Path, pytestconfig: pytest.Config) -> None:

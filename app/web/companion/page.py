@@ -109,7 +109,8 @@ def _talk_page(web: WebContext, world: World, pair: Pair) -> None:
                 parts = [Head(pair).sync, Talk(pair).sync, Composer(pair).sync]
             with ui.element("aside") as aside:
                 named(aside, t("companion.beside"))
-                with ui.column().classes("scroll w-full grow gap-3 p-3 no-wrap").props("tabindex=0"):
+                with ui.column().classes("scroll w-full grow gap-3 p-3 no-wrap").props("tabindex=0 role=group") as side:
+                    named(side, t("companion.beside"))
                     parts += [Course(pair).sync, Day(pair).sync, Remembered(pair, duo, forget).sync]
         _phone_bar()
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
 
 from nicegui import ui
 
@@ -100,15 +101,13 @@ class Remembered:
         what = one_line(fact.statement)
 
         async def edit() -> None:
-            with self._outside:
-                await self._ask_edit(fact)
+            await self._ask_edit(fact)
 
         async def pin() -> None:
             await self._do(self._pair.pin(fact.id, not fact.pinned))
 
         async def forget() -> None:
-            with self._outside:
-                await self._ask_forget_one(fact)
+            await self._ask_forget_one(fact)
 
         with ui.row().classes("gap-0 no-wrap shrink-0"):
             if fact.in_force:
@@ -134,8 +133,7 @@ class Remembered:
         except PerSimChatError as error:
             notify_error(error)
             return
-        with self._outside, ui.dialog() as dialog, ui.card().classes("surface w-[36rem] max-w-full gap-3"):
-            ui.label(t("companion.all_talks")).classes("text-lg font-semibold").props("role=heading aria-level=2")
+        with self._outside, _dialog(t("companion.all_talks")) as dialog:
             with ui.element("ul").classes("plain w-full flex flex-col gap-2"):
                 for at, summary in reversed(talks):
                     with ui.element("li"):
@@ -158,9 +156,7 @@ class Remembered:
             await self._do(self._pair.edit(fact.id, statement[:_LONGEST]))
 
     async def _ask_forget_one(self, fact: Fact) -> None:
-        title = t("companion.forget_one_title")
-        with ui.dialog() as dialog, ui.card().classes("surface w-96 max-w-full gap-3"):
-            ui.label(title).classes("text-lg font-semibold").props("role=heading aria-level=2")
+        with self._outside, _dialog(t("companion.forget_one_title")) as dialog:
             ui.label(clean(fact.statement)).classes("text-sm words")
             ui.label(t("companion.forget_one_why")).classes("text-sm muted")
             with ui.row().classes("w-full justify-end gap-2"):
@@ -172,8 +168,7 @@ class Remembered:
 
     async def _ask_forget(self) -> None:
         """Ask for the name, and forget the person."""
-        with self._outside, ui.dialog() as dialog, ui.card().classes("surface w-[28rem] max-w-full gap-3"):
-            ui.label(t("companion.forget_title")).classes("text-lg font-semibold").props("role=heading aria-level=2")
+        with self._outside, _dialog(t("companion.forget_title")) as dialog:
             ui.label(t("companion.forget_does", agent=self._agent)).classes("text-sm")
             ui.label(t("companion.forget_not")).classes("text-sm muted")
             field = ui.input(t("companion.forget_name", person=self._person)).props(FIELD).classes("w-full")
@@ -192,6 +187,15 @@ class Remembered:
             return person_key(str(typed or "")) == person_key(self._pair.companion.person)
         except PerSimChatError:
             return False
+
+
+@contextmanager
+def _dialog(heading: str) -> Iterator[ui.dialog]:
+    """A dialog with a heading, to be filled."""
+    with ui.dialog() as dialog, ui.card().classes("surface w-[28rem] max-w-full gap-3"):
+        named(dialog, heading)
+        ui.label(heading).classes("text-lg font-semibold").props("role=heading aria-level=2")
+        yield dialog
 
 
 def _act(icon: str, name: str, what: str, on_click: Callable[[], Awaitable[None]]) -> ui.button:

@@ -164,17 +164,17 @@ class Composer:
                 named(self._words, t("companion.words"))
                 self._words.on("keydown", self._say, js_handler=_ENTER)
                 self._send = icon_button("send", t("chat.send"), self._say).props("color=primary").mark("send")
-            with ui.row().classes("w-full items-center justify-between gap-2 no-wrap"):
-                self._toggle = ui.button(t("companion.event"), icon="bolt", on_click=self._show_event)
-                self._toggle.props("flat dense no-caps aria-expanded=false").classes("text-sm")
-                self._end = ui.button(t("companion.end"), icon="waving_hand", on_click=pair.end)
-                self._end.props("flat dense no-caps").classes("text-sm")
             with ui.row().classes("w-full items-end gap-2 no-wrap") as self._event_row:
                 self._event = ui.input(placeholder=t("companion.event_example"))
                 self._event.props(f"{FIELD} maxlength={_LONGEST_EVENT}").classes("grow").mark("event")
                 named(self._event, t("companion.event_what"))
                 self._event.on("keydown", self._happen, js_handler=_ENTER)
                 self._happens = icon_button("bolt", t("companion.event_send"), self._happen).props("color=primary")
+            with ui.row().classes("w-full items-center justify-between gap-2 no-wrap"):
+                self._toggle = ui.button(t("companion.event"), icon="bolt", on_click=self._show_event)
+                self._toggle.props("flat dense no-caps aria-expanded=false").classes("text-sm")
+                self._end = ui.button(t("companion.end"), icon="waving_hand", on_click=pair.end)
+                self._end.props("flat dense no-caps").classes("text-sm")
             ui.label(t("companion.notice")).classes("text-xs muted text-center w-full")
         self._event_row.set_visibility(False)
 
