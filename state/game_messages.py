@@ -28,6 +28,7 @@ from persimchat.state.clock import time_in
 from persimchat.state.document import Document
 from persimchat.state.errors import InputError, suggestion
 from persimchat.state.normalise import seen
+from persimchat.state.place import Part
 from persimchat.state.plain_text import clean, one_line, quoted
 from persimchat.state.setting_values import no_switch
 from persimchat.state.validation_errors import input_error
@@ -44,10 +45,6 @@ _QUOTED: Final = 60
 _Tidy = AfterValidator(lambda text: seen(one_line(text)))
 Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=200), _Tidy]
 """Of an agent, a person or a part of the place."""
-Part = Annotated[
-    str, StringConstraints(strip_whitespace=True, min_length=1, max_length=100, pattern=r"^[^:/]+$"), _Tidy
-]
-"""A part of an address."""
 Text = Annotated[str, StringConstraints(max_length=4_000), AfterValidator(one_line)]
 Words = Annotated[
     str, StringConstraints(min_length=1, max_length=8_000), AfterValidator(lambda text: seen(clean(text).strip()))

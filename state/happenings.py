@@ -139,34 +139,39 @@ def perceived(event: Planned, place: Place, at: str) -> list[Happening]:
 
 
 def place_after(place: Place, happened: Iterable[Happening]) -> Place:
-    """The place with its objects as they are after these events; places and objects themselves never change.
+    """The place with its objects, and those who are seen and never asked, as they are after these events.
 
     Args:
-        place: as it was.
-        happened: events; those on an object change its state, all others nothing.
+        place: as it was; its places, objects and persons themselves never change.
+        happened: events; those on anything else change nothing.
     """
     places = {
         sector: {arena: dict(objects) for arena, objects in arenas.items()} for sector, arenas in place.places.items()
     }
+    others = {other.name.casefold(): other for other in place.others}
     for one in happened:
-        found = _object_at(place, one.subject)
+        found, name = _object_at(place, one.subject), one.subject.casefold()
         if found is not None:
             sector, arena, object_ = found
             places[sector][arena][object_] = _state_of(one)
-    return place.model_copy(update={"places": places})
+        elif name in others:
+            others[name] = others[name].model_copy(update={"does": _state_of(one)})
+    return place.model_copy(update={"places": places, "others": list(others.values())})
 
 
 def changes_something(place: Place, happening: Happening) -> bool:
-    """Whether an event is more than an object's state as it is known already."""
+    """Whether an event is more than the state of an object, or the doing of a person, as they are known already."""
     found = _object_at(place, happening.subject)
-    if found is None:
-        return True
-    sector, arena, object_ = found
-    return _state_of(happening).casefold() != place.places[sector][arena][object_].casefold()
+    if found is not None:
+        sector, arena, object_ = found
+        known = [place.places[sector][arena][object_]]
+    else:
+        known = [other.does for other in place.others if other.name.casefold() == happening.subject.casefold()]
+    return _state_of(happening).casefold() not in (one.casefold() for one in known)
 
 
 def _state_of(happening: Happening) -> str:
-    """The state in which an event leaves its object: "smoking" of "is smoking", "is being swept" as it stands."""
+    """The state in which an event leaves its subject: "smoking" of "is smoking", "is being swept" as it stands."""
     predicate, rest = happening.predicate, happening.object
     if predicate.casefold() in ("", "is"):
         return rest or IDLE

@@ -72,6 +72,14 @@ NOT_RUN = {
         "docs/experiments.md",
         "persimchat experiment run town.yaml --yes --engine ray --workers 16 --address HEAD:6379",
     ): CLUSTER,
+    (
+        "docs/companion.md",
+        "persimchat companion serve examples/companion/ferry.yaml --udp 9091",
+    ): "does not end by itself; tests/app/companion serves the place",
+    (
+        "docs/companion.md",
+        "python examples/companion/game.py",
+    ): "needs that server: tests/app/companion/test_udp_game.py plays it",
 }
 """(document, command, or a script's first line): why it is not run with the others."""
 

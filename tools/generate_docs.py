@@ -26,6 +26,7 @@ from persimchat.graph.minds import build_hearing, build_thinking
 from persimchat.graph.stories.story import build_story
 from persimchat.runs.events import Concluded, Event, MindRecord, Position, RecalledMemory, StoryOutcome, Totals
 from persimchat.runs.folder.story_record import StoryStanding
+from persimchat.state.companion_settings import CompanionSettings
 from persimchat.state.pruning import Check, Pruned, PrunedItem, Pruning
 from persimchat.state.setting import GROUPS
 from persimchat.state.settings import ABOUT, RetrievalWeights, Settings
@@ -61,11 +62,12 @@ def _rows(name: str, schema: dict[str, Any]) -> list[str]:
             f"| weight of {part.replace('_', ' ')} in the retrieval score | {CHANGES[about.changes]} |"
             for part, inside in RetrievalWeights.model_json_schema()["properties"].items()
         ]
-    if field.annotation is Pruning:
+    if field.annotation in (Pruning, CompanionSettings):
+        group: type[BaseModel] = field.annotation
         return [
             f"| `{name}.{part}` | {_values(inside)} | {_default(inside.get('default'))} "
             f"| {_escaped(inside['description'])} | {CHANGES[about.changes]} |"
-            for part, inside in Pruning.model_json_schema()["properties"].items()
+            for part, inside in group.model_json_schema()["properties"].items()
         ]
     options = [option_name(name), *about.also] if about.option is not None else []
     shown = "<br>".join(f"`{one}`" for one in (name, *options))

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import typer
 
+from persimchat.app.commands.companion_upkeep import add_to
 from persimchat.app.commands.setting_command import offer
 from persimchat.app.commands.wanted import WantedTalk
 from persimchat.app.output import Interrupted, on_terminal, warn
@@ -137,3 +138,4 @@ OF_OTHERS: Final = (
 """Settings that say nothing in a talk with a companion."""
 
 offer(companion, talk, EXAMPLES, panel="Commands", without=OF_OTHERS)
+add_to(companion)

@@ -117,7 +117,7 @@ def forget(
 ) -> None:
     """Delete all that a world has of a person: talks, facts, memories, insights, plans, promises.
 
-    The files that held it are written anew. Without --mentions, what other people told of the person is listed and stays.
+    The files that held it are written anew. Without --mentions, what others told of the person is listed and stays.
     """
     if (agent is None) != all_agents:
         raise InputError(

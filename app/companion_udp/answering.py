@@ -11,7 +11,7 @@ from typing import Any, Final, cast
 from weakref import WeakValueDictionary
 
 from persimchat.app.companion_udp.moving import Moves
-from persimchat.app.companion_udp.personas import added_agent, changed_agent, parts_of
+from persimchat.app.companion_udp.personas import added_agent, changed_agent, with_parts
 from persimchat.runs.companion.changing import add_agent, copy_world, move_agent, rename_person, set_time, update_agent
 from persimchat.runs.companion.events import Answered, Event
 from persimchat.runs.companion.world import World, opened_world
@@ -138,7 +138,7 @@ class Game:
         try:
             yield game
         finally:
-            await game._leave()
+            await game._go(default, None)
 
     async def answer(self, message: GameMessage) -> Sequence[Data]:
         """Do what a message says; the `data` of each datagram of the answer.
@@ -166,6 +166,8 @@ class Game:
                 case UpdatePersonaMessage(data=changed):
                     return [await self._update(changed)]
                 case UpdateUserMessage(data=user):
+                    await self._moves.stop()
+                    self._moves = Moves(self._world)  # it knows people by their names
                     return [{"name": await rename_person(self._world, user.old_name, user.name)}]
                 case AddPersonaMessage(data=added):
                     return [await self._add(added)]
@@ -196,15 +198,13 @@ class Game:
         folder = self._default.folder.with_name(start.sim_code)
         copied: str | None = None
         if folder == self._default.folder:
-            await self._leave()
+            await self._go(self._default, None)
         elif folder != self._world.folder:
             if start.fork_sim_code == self._world.folder.name:
-                await self._leave()  # a world is copied when it is closed
+                await self._go(self._default, None)  # a world is copied when it is closed
             copied = await asyncio.to_thread(_copied, folder, start.fork_sim_code)
             opened = Opened(folder, self._place, self._default.settings)
-            world = await opened.world()
-            await self._leave()
-            self._enter(world, opened)
+            await self._go(await opened.world(), opened)
         return {"sim_code": start.sim_code, "fork_sim_code": copied}
 
     async def _update(self, changed: ChangedPersona) -> Data:
@@ -218,24 +218,19 @@ class Game:
 
     async def _add(self, added: AddedPersona) -> Data:
         world = self._world
-        places = parts_of(added.spatial_data, world.place)
-        named = {} if world.place.places or not added.spatial_data else {"world": next(iter(added.spatial_data))}
-        with_parts = world.place.model_copy(update={"places": {**places, **world.place.places}, **named})
-        agent = added_agent(added, with_parts)
-        await add_agent(world, agent, places)
+        place = with_parts(world.place, added.spatial_data)
+        agent = added_agent(added, place)
+        await add_agent(world, agent, place)
         return {"name": agent.name}
 
-    async def _leave(self) -> None:
-        """Go back to the default world, and close the other one."""
-        opened = self._opened
+    async def _go(self, world: World, opened: Opened | None) -> None:
+        """Go to another world, and close the one that the game had opened."""
+        before = self._opened
         await self._moves.stop()
-        self._enter(self._default, None)
-        if opened is not None:
-            await opened.close()
-
-    def _enter(self, world: World, opened: Opened | None) -> None:
         self._world, self._opened, self._moves = world, opened, Moves(world)
         self._pairs.clear()
+        if before is not None:
+            await before.close()
 
 
 def divided(told: dict[str, dict[str, str]], meta: dict[str, str]) -> list[Data]:

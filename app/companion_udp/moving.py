@@ -15,7 +15,7 @@ from persimchat.runs.companion.events import Answered, Event
 from persimchat.runs.companion.session import Companion
 from persimchat.runs.companion.world import World
 from persimchat.state.clock import for_clients
-from persimchat.state.companion import Happening
+from persimchat.state.companion import CompanionMind, Happening
 from persimchat.state.day import action_at
 from persimchat.state.errors import PerSimChatError
 from persimchat.state.game_messages import GameEvent, Perceived
@@ -51,7 +51,7 @@ class Moves:
         self._next: _Batch | None = None
         self._companions: dict[str, Companion] = {}
         self._passing: dict[str, asyncio.Task[None]] = {}
-        self._passed = world.now()
+        self._passed: dict[str, str] = {}
 
     def talked(self, agent: str, companion: Companion) -> None:
         """Somebody talks with an agent, who is from now on the one whom it speaks to unasked."""
@@ -83,12 +83,13 @@ class Moves:
 
     def time_passed(self) -> None:
         """Tell the agents that time has passed, if it is long enough; they go on by themselves."""
-        passed = datetime.fromisoformat(self._world.now()) - datetime.fromisoformat(self._passed)
-        if abs(passed.total_seconds()) < _PASSING_S:
-            return
-        self._passed = self._world.now()
+        now = self._world.now()
         for agent, companion in self._companions.items():
-            if agent not in self._passing or self._passing[agent].done():
+            passed = datetime.fromisoformat(now) - datetime.fromisoformat(self._passed.get(agent, "0001-01-01"))
+            if abs(passed.total_seconds()) >= _PASSING_S and (
+                agent not in self._passing or self._passing[agent].done()
+            ):
+                self._passed[agent] = now
                 self._passing[agent] = asyncio.create_task(_pass_time(companion))
 
     async def stop(self) -> None:
@@ -125,17 +126,15 @@ class Moves:
                 if isinstance(event, Answered):
                     chat = event.utterance
                     break
-        mind = await self._world.mind(agent)
-        plan = ""
-        if mind is not None:
-            world = self._world
-            plan = action_at(world.place.world, agent, mind["companion"], world.now(), companion.person_id)
+        world, mind = self._world, await self._world.mind(agent)
+        own = mind["companion"] if mind is not None else CompanionMind()
+        plan = action_at(world.place.world, agent, own, world.now(), companion.person_id)
         return {"plan": plan, "chat": chat}
 
     async def _listener(self, agent: str) -> Companion:
         """With whom the agent talked last; with nobody: the person of the settings."""
         ties = await self._world.records.ties(agent)
-        last = max(ties, key=lambda tie: tie.last_met or tie.first_met, default=None)
+        last = max(ties, key=lambda tie: tie.talk.last if tie.talk else tie.last_met or tie.first_met, default=None)
         person = last.name if last else self._world.settings.companion.person
         return await self._world.companion(agent, person, introduced=False)
 

@@ -5,12 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final
 
+from pydantic import ValidationError
+
+from persimchat.state.document import Document
 from persimchat.state.errors import InputError, suggestion
 from persimchat.state.game_messages import AddedPersona, Location, Scratch, SpatialData
 from persimchat.state.names import matching
 from persimchat.state.normalise import folded
 from persimchat.state.persona import Persona
-from persimchat.state.place import IDLE, Agent, Arenas, Place
+from persimchat.state.place import IDLE, Agent, Place
+from persimchat.state.validation_errors import input_error
 
 _RECALL: Final = {
     "recency_w": "recency",
@@ -62,7 +66,7 @@ def changed_agent(agent: Agent, scratch: Scratch, place: Place) -> Agent:
         changed["traits"] = _traits(scratch.innate)
     return agent.model_copy(
         update={
-            "persona": Persona.model_validate({**persona.model_dump(), **changed}),
+            "persona": _persona({**persona.model_dump(), **changed}),
             "lifestyle": given.get("lifestyle", agent.lifestyle),
             "at": address_of(place, scratch.curr_location, agent.at) if scratch.curr_location else agent.at,
             "recall": agent.recall.model_copy(
@@ -85,25 +89,35 @@ def added_agent(added: AddedPersona, place: Place) -> Agent:
         f"{sector}/{arena}" for arenas in added.spatial_data.values() for sector in arenas for arena in arenas[sector]
     ]
     described = _sentences([part for part in (scratch.learned, scratch.currently) if part])
-    plain = Agent(persona=Persona(name=name, description=described or f"{name} is here."), knows=knows)
+    plain = Agent(persona=_persona({"name": name, "description": described or f"{name} is here."}), knows=knows)
     agent = changed_agent(plain, scratch, place)
     return agent if agent.at or not knows else agent.model_copy(update={"at": knows[0]})
 
 
-def parts_of(spatial: SpatialData, place: Place) -> dict[str, Arenas]:
-    """Sectors, arenas and objects of spatial_data, all idle.
+def with_parts(place: Place, spatial: SpatialData) -> Place:
+    """The place with sectors, arenas and idle objects of spatial_data; what is there already stays as it is.
+
+    A place without any takes the name of their world.
 
     Raises:
         InputError: they are of another world.
     """
-    for world in spatial:
-        if place.places:
-            _named("world", world, [place.world])
-    return {
-        sector: {arena: dict.fromkeys(objects, IDLE) for arena, objects in arenas.items()}
-        for sectors in spatial.values()
-        for sector, arenas in sectors.items()
-    }
+    joined = {sector: dict(arenas) for sector, arenas in place.places.items()}
+    name = place.world
+    for world, sectors in spatial.items():
+        name = _named("world", world, [place.world]) if joined else world
+        for sector, arenas in sectors.items():
+            known = joined.setdefault(sector, {})
+            for arena, objects in arenas.items():
+                known[arena] = {**dict.fromkeys(objects, IDLE), **known.get(arena, {})}
+    return place.model_copy(update={"world": name, "places": joined})
+
+
+def _persona(data: dict[str, Any]) -> Persona:
+    try:
+        return Persona.model_validate(data)
+    except ValidationError as error:
+        raise input_error(error, Persona, Document(data)) from None
 
 
 def _characteristics(scratch: Scratch, name: str) -> dict[str, str]:

@@ -8,19 +8,23 @@ talks with an agent or person that changes.
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final
+
+from pydantic import ValidationError
 
 from persimchat.graph.companion.records import lock_of, profile_of
 from persimchat.memory.recollection import remember
 from persimchat.runs.companion.world import World
 from persimchat.runs.folder.lock import LOCK, PID, held
 from persimchat.state.companion import CompanionMind, Tie, new_person_id, person_key, person_name
+from persimchat.state.document import Document, dotted
 from persimchat.state.errors import InputError, MachineError, suggestion
 from persimchat.state.mind import Mind
 from persimchat.state.normalise import folded
-from persimchat.state.place import AGENTS, ARENAS, OBJECTS, Agent, Arenas, Place
+from persimchat.state.place import Agent, Place
+from persimchat.state.validation_errors import input_error
 
 _PLACE: Final = ""
 """In the place of an agent's name: the lock of the world's place."""
@@ -71,6 +75,7 @@ async def update_agent(world: World, changed: Agent) -> None:
     """Replace what is known of an agent; its name stays.
 
     Raises:
+        InputError: the place would not fit together any more.
         MachineError: it cannot be kept.
         ModelError: its new profile could not be embedded.
     """
@@ -78,6 +83,7 @@ async def update_agent(world: World, changed: Agent) -> None:
     if changed == before:
         return
     records = world.records
+    _checked(_with_agent(world.place, changed))
     async with lock_of(world.name, changed.name):
         mind = await records.mind(changed.name)
         if mind is not None and changed.persona != before.persona:
@@ -85,39 +91,22 @@ async def update_agent(world: World, changed: Agent) -> None:
         await _change(world, lambda place: _with_agent(place, changed))
 
 
-async def add_agent(world: World, agent: Agent, places: Mapping[str, Arenas]) -> None:
-    """Add an agent, and the parts of the place that it brings along.
+async def add_agent(world: World, agent: Agent, place: Place) -> None:
+    """Add an agent to a world.
 
     Args:
         world: the world.
         agent: the new one.
-        places: sector: arena: object: state; what is there already stays as it is.
+        place: of the world, with the parts that the agent brings along.
 
     Raises:
         InputError: there is an agent of this name, or the place would become too large.
         MachineError: it cannot be kept.
     """
-    place = world.place
     same = [one for one in world.agents if folded(one) == folded(agent.name)]
     if same:
         raise InputError(f"there is an agent {same[0]!r} already", where="name", remedy="Give it another name.")
-    if len(place.agents) >= AGENTS:
-        raise InputError(
-            f"a world has at most {AGENTS} agents", where="name", remedy="Begin another world for more agents."
-        )
-    joined = {sector: dict(arenas) for sector, arenas in place.places.items()}
-    for sector, arenas in places.items():
-        for arena, objects in arenas.items():
-            known = joined.setdefault(sector, {})
-            known[arena] = {**objects, **known.get(arena, {})}
-    arenas_of = [arena for arenas in joined.values() for arena in arenas.values()]
-    if len(arenas_of) > ARENAS or sum(map(len, arenas_of)) > OBJECTS:
-        raise InputError(
-            f"a place has at most {ARENAS} arenas and {OBJECTS} objects",
-            where="spatial_data",
-            remedy="Leave out what nobody talks about.",
-        )
-    await _change(world, lambda now: now.model_copy(update={"agents": [*now.agents, agent], "places": joined}))
+    await _change(world, lambda now: place.model_copy(update={"agents": [*now.agents, agent]}))
 
 
 async def rename_person(world: World, old: str, new: str) -> str:
@@ -144,7 +133,7 @@ async def rename_person(world: World, old: str, new: str) -> str:
         raise InputError(f"nobody is called {old!r} here", where="old_name", remedy=remedy)
     taken = next((one for one in people if person_key(one["name"]) == becomes and one["id"] != known["id"]), None)
     records = world.records
-    ties = {agent: await records.tie(agent, known["id"]) for agent in world.agents}
+    agents = [agent for agent in world.agents if await records.tie(agent, known["id"]) is not None]
     if taken is not None:
         for agent in world.agents:
             tie = await records.tie(agent, taken["id"])
@@ -154,19 +143,20 @@ async def rename_person(world: World, old: str, new: str) -> str:
                     where="name",
                     remedy="Choose another name; two persons are never made one.",
                 )
-        await world.let_go(taken["id"])
         for agent in world.agents:
             await world.store.adelete((world.name, "ties", agent), taken["id"])
-    await world.let_go(known["id"])
+    for agent in agents:
+        await (await world.companion(agent, old)).settled()
     namespace = (world.name, "people")
     await world.store.aput(namespace, becomes, {"id": known["id"], "name": shown}, index=False)
     if was != becomes:
         # Whoever has the old name next is somebody else, and must not get the id of the one who had it.
         other = _free_id(old, {one["id"] for one in people})
         await world.store.aput(namespace, was, {"id": other, "name": known["name"]}, index=False)
-    for agent, tie in ties.items():
-        if tie is not None:
-            async with lock_of(world.name, agent):
+    for agent in agents:
+        async with lock_of(world.name, agent):
+            tie = await records.tie(agent, known["id"])
+            if tie is not None:
                 await records.keep(agent, tie=tie.model_copy(update={"name": shown}))
     if any(person_key(one.name) == was for one in world.place.people):
         await _change(world, lambda place: _with_name(place, was, shown))
@@ -213,7 +203,23 @@ async def _with_profile(world: World, mind: Mind, before: Agent, after: Agent) -
 async def _change(world: World, change: Callable[[Place], Place]) -> None:
     """Change the place; one change comes after the other."""
     async with lock_of(world.name, _PLACE):
-        await world.change_place(change(world.place))
+        await world.change_place(_checked(change(world.place)))
+
+
+def _checked(place: Place) -> Place:
+    """A place that can be read again.
+
+    Raises:
+        InputError: something does not fit together.
+    """
+    data = place.model_dump(mode="json", by_alias=True)
+    try:
+        found = Place.model_validate(data)
+    except ValidationError as error:
+        raise input_error(error, Place, Document(data)) from None
+    for at, what, remedy in found.problems():
+        raise InputError(what, where=f"field {dotted(at)}", remedy=remedy)
+    return found
 
 
 def _with_name(place: Place, key: str, name: str) -> Place:

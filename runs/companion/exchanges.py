@@ -66,9 +66,13 @@ class ExchangesFile:
 
     def of(self, agent: str, person: str, last: int | None = None) -> list[Exchange]:
         """The exchanges of a pair in their order, without those taken back; the last so many, or all."""
-        ids = self._of.get((agent, person), [])
-        found = [one for one in self._read(ids) if not one.get("retracted")]
-        return found if last is None else found[max(0, len(found) - last) :]
+        ids, found = self._of.get((agent, person), []), list[Exchange]()
+        end, most = len(ids), len(ids) if last is None else last
+        while end and len(found) < most:
+            begin = max(0, end - (most - len(found)))
+            found = [one for one in self._read(ids[begin:end]) if not one.get("retracted")] + found
+            end = begin
+        return found
 
     def count(self, agent: str, person: str) -> int:
         """How many exchanges of a pair are here, those taken back too."""

@@ -41,7 +41,7 @@ from persimchat.runs.folder.calls import CALLS, EMBEDDINGS
 from persimchat.runs.folder.checkpoint_values import Serializer
 from persimchat.runs.folder.jsonl import json_lines
 from persimchat.runs.folder.lock import held
-from persimchat.state.companion import DIGESTED, Tie, exchange_id, thread_id
+from persimchat.state.companion import DIGESTED, Tie, exchange_id, new_person_id, thread_id
 
 EVENTS: Final = "events.jsonl"
 BEYOND: Final = (
@@ -216,7 +216,7 @@ class _Work:
                 self._counts["ties"] += 1
                 return None
             return self._tie_of_another(value)
-        if kind == "people" and self._everywhere and key == self._person.key:
+        if kind == "people" and self._everywhere and self._is_or_was(value):
             return None
         return without_entries(value, self._person) if kind == "place" and self._everywhere else value
 
@@ -226,6 +226,14 @@ class _Work:
         rows = json_lines(path, lambda line: line.value, lenient=True)
         found = {row["id"] for row in rows if (row["agent"], row["person"]) == (agent, self._person.id)}
         return found | {exchange_id(thread, number) for number in range(1, len(found) + DIGESTED + 1)}
+
+    def _is_or_was(self, known: Mapping[str, str]) -> bool:
+        """Whether an entry of the people is the person's, or keeps an earlier name free for nobody else."""
+        if known["id"] == self._person.id:
+            return True
+        has_tie = any(key == known["id"] and ".ties." in prefix for prefix, key in self._records)
+        numbers = range(len(self._records))
+        return not has_tie and any(new_person_id(known["name"], number) == self._person.id for number in numbers)
 
     def _tie_of_another(self, value: Any) -> Any:
         """Another person's tie without promises that name this person; with `mentions`, nothing in it does."""

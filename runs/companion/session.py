@@ -164,7 +164,7 @@ class Companion:
         Raises:
             ModelError: a model failed.
         """
-        news = await self.world.surroundings.noted(events)
+        news = await self.world.surroundings.noted(self.agent, events)
         if news:
             async for event in self._after_all(self._events(news)):
                 yield event
@@ -415,7 +415,12 @@ class Companion:
         self._courses.clear()
 
     async def _values(self) -> Mapping[str, Any]:
-        return (await self.world.graph.aget_state(self._config)).values
+        """The channels of the last checkpoint, from which the next run begins.
+
+        LangGraph's `aget_state` would add what an interrupted step has written, which a new occurrence drops.
+        """
+        found = await self.world.saver.aget_tuple(self._config)
+        return found.checkpoint["channel_values"] if found is not None else {}
 
 
 def _checked_id(given: str) -> str:

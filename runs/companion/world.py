@@ -120,21 +120,13 @@ class World:
 
         known = await self.person(person)
         pair = self.agent_named(agent), known["id"]
-        if pair not in self._companions:
+        before = self._companions.get(pair)
+        if before is None or person_key(before.person) != person_key(known["name"]):  # the person has another name now
             made = Companion(self, pair[0], known, introduced=introduced)
             await made.load()
-            self._companions.setdefault(pair, made)
+            if self._companions.get(pair) is before:
+                self._companions[pair] = made
         return self._companions[pair]
-
-    async def let_go(self, person: str) -> None:
-        """Settle and forget the sessions of a person, because the name is about to change.
-
-        Args:
-            person: id of the person.
-        """
-        for pair in [pair for pair in self._companions if pair[1] == person]:
-            await self._companions[pair].settled()
-            self._companions.pop(pair, None)
 
     async def person(self, name: str) -> dict[str, str]:
         """`id` and `name` of a person: the one known, or a new one, who is written down at the first words.
@@ -206,11 +198,13 @@ class World:
         return self.now()
 
     async def has_moved_on(self, agent: str) -> bool:
-        """Whether a day has begun that an agent has not planned, or an entry of its day that it has not divided.
+        """Whether time brings an agent something: a planned event, a day to plan, an entry of its day that begins.
 
         Args:
             agent: its full name.
         """
+        if self.surroundings.is_due(self.place, agent, self.now()):
+            return True
         mind = await self.records.mind(agent)
         return mind is not None and is_behind(mind["companion"], self.place, self.place.agent(agent), self.now())
 

@@ -14,13 +14,14 @@ from pathlib import Path
 import pytest
 from rooms import ROOMS
 
-AREAS = ("shared", "minds", "insights", "personas", "setup", "chat", "story", "past", "experiments", "api", "v1")
+AREAS = ("shared", "minds", "insights", "personas", "setup", "chat", "story", "past", "experiments", "companion", "api", "v1")
 """The areas of the page. Modules beside them serve all areas and stand left of them, but for those that join them."""
 JOINING = ("pages", "serving")
 PARTS = {
     "folder": ("folder", "events"),
     "run": ("run", "folder", "events", "control"),
     "reports": ("reports", "folder", "events"),
+    "companion": ("companion", "folder", "reports"),
 }
 """What the parts of runs/ may import of runs/: reports read folders, and never run anything."""
 WEB = ("persimchat", "app", "web")

@@ -26,7 +26,7 @@ def graphs(root: Path) -> dict[str, Any]:
 
 
 def test_langgraph_json_names_every_graph(root: Path):
-    assert set(graphs(root)) == set(studio.PRESETS) == {"discussion", "debate", "story", *BASELINES}
+    assert set(graphs(root)) == set(studio.PRESETS) == {"discussion", "debate", "story", "companion", *BASELINES}
 
 
 def test_langgraph_json_names_the_compiled_graph(root: Path) -> None:
@@ -38,7 +38,7 @@ def test_langgraph_json_names_the_compiled_graph(root: Path) -> None:
         spec.loader.exec_module(module)
         graph = getattr(module, attribute)
         assert isinstance(graph, CompiledStateGraph)
-        assert "topic" in graph.get_input_jsonschema()["properties"]
+        assert ("messages" if name == "companion" else "topic") in graph.get_input_jsonschema()["properties"]
         assert graph.name == name
 
     check_each(studio.PRESETS, check)

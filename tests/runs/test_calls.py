@@ -133,6 +133,7 @@ def test_a_full_disk_stops_the_run() -> None:
         pytest.skip("there is no /dev/full on this system")
     file = CallsFile.__new__(CallsFile)
     file._folder, file._files, file._mended = full.parent, {CALLS: full.open("ab", buffering=0)}, True
+    file._beside = dict
     with pytest.raises(MachineError, match="cannot be written"):
         file.call(row())
     file.close()

@@ -16,7 +16,7 @@ from persimchat.runs.companion.session import Companion
 from persimchat.runs.companion.world import opened_world
 from persimchat.runs.companion.worldfile import companion_settings
 from persimchat.state.companion import Happening
-from persimchat.state.place import Clock, Planned
+from persimchat.state.place import Clock, Place, Planned
 
 SMOKE = Planned(at="11:50", change={"Stage/hut/stove": "smoking"}, importance=6)
 HORN = Planned(at="12:00", say="A horn sounds.", importance=2, once=True)
@@ -67,6 +67,15 @@ async def test_planned_events_happen_when_their_time_passes(tmp_path: Path, mode
         assert [one["object"] for one in await seen(companion)] == ["smoking", "A horn sounds."]
 
 
+async def test_planned_events_happen_behind_an_answer(tmp_path: Path, model: Scripted) -> None:
+    async with oda(tmp_path / "w") as companion:
+        await heard(companion.say("Hello."))
+        companion.world.set_time("2025-03-03 11:52")
+        await heard(companion.say("Hello again."))
+        await companion.settled()
+        assert [one["object"] for one in await seen(companion)] == ["smoking"]
+
+
 async def test_what_a_closed_world_missed_does_not_happen(tmp_path: Path, model: Scripted) -> None:
     async with oda(tmp_path / "w") as companion:
         companion.world.set_time("2025-03-03 12:30")
@@ -97,6 +106,17 @@ async def test_a_client_says_what_happens(tmp_path: Path, model: Scripted) -> No
         place = await companion.world.records.place()
         assert place is not None and place.places["Stage"]["hut"]["stove"] == "cold"
         assert tasks(model) == ["events", "reacting", "companion", "day_plan", "chunks"]
+
+
+async def test_each_agent_learns_of_what_has_changed(tmp_path: Path, model: Scripted) -> None:
+    other = {"persona": {"name": "Tomasz Wrona", "description": "Sells tea."}, "at": "Stage/hut"}
+    place = Place.model_validate({**FERRY_AT_TEN.model_dump(), "agents": [*FERRY_AT_TEN.agents, other]})
+    cold = Happening(subject="Lake:Stage:hut:stove", object="cold", importance=0)
+    async with opened_world(tmp_path / "w", place, companion_settings(place, environment={})) as world:
+        for name in ("Oda", "Tomasz"):
+            await heard((await world.companion(name, "Petr")).happen([cold]))
+            mind = await world.mind(name)
+            assert mind is not None and [one["object"] for one in mind["companion"]["seen"]] == ["cold"]
 
 
 async def test_nobody_speaks_unasked_when_little_is_left_of_the_days_requests(

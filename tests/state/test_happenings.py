@@ -114,6 +114,13 @@ def test_states_change_and_places_do_not() -> None:
     assert happenings.place_after(after, [idle]).places["Ferry stage"]["ticket hut"]["stove"] == "idle"
 
 
+def test_what_others_do_changes() -> None:
+    leaves = Happening(subject="The captain", object="leaving the hut", person=True)
+    after = happenings.place_after(place(), [leaves])
+    assert [(other.name, other.does, other.at) for other in after.others] == [("the captain", "leaving the hut", HUT)]
+    assert happenings.changes_something(place(), leaves) and not happenings.changes_something(after, leaves)
+
+
 def test_a_planned_event_is_perceived_where_it_is() -> None:
     event = Planned(
         at="11:50",

@@ -15,8 +15,10 @@ from loopback.answering import Fault
 
 from persimchat.app.web.v1.app import MOST_BYTES, Manner, v1_app
 from persimchat.app.web.v1.people import BURST
+from persimchat.runs.companion.events import Answered
 from persimchat.runs.companion.keys import KEYS, add_key
 from persimchat.runs.companion.world import World, opened_world
+from persimchat.state.companion import Happening
 from persimchat.state.persona import Persona
 from persimchat.state.place import Agent, Place
 from persimchat.state.settings import Settings
@@ -304,6 +306,20 @@ async def test_a_model_that_is_down(opening: Opening, serving: Callable[..., Any
         down[0] = False
         assert text(await ask(client, "Are you there?")) == "Good morning."
     assert any("My dog is called Kiwi." in json.dumps(body) for body in server.bodies()[-3:])
+
+
+async def test_what_the_agent_says_unasked_comes_with_the_next_answer(opening: Opening):
+    world = await opening()
+    companion = await world.companion("Oda", "Petr")
+    async with asking(world) as client:
+        await ask(client, "Good morning!")
+        alarm = Happening(subject="hut", predicate="is", object="on fire", description="The hut is on fire!")
+        acted = [event async for event in companion.happen([alarm]) if isinstance(event, Answered)]
+        assert acted and not acted[0].said
+        for stream in (False, True):
+            got = await ask(client, "What now?", person="Petr", stream=stream)
+            words = "".join([c.choices[0].delta.content or "" async for c in got]) if stream else text(got)
+            assert words.startswith(f"{acted[0].utterance}\n\n") is not stream  # once
 
 
 async def test_talks_have_names(opening: Opening):

@@ -14,7 +14,7 @@ from starlette.datastructures import Headers
 
 from persimchat.app.web.v1.bodies import ChatRequest, Message
 from persimchat.app.web.v1.cutting import Cut
-from persimchat.app.web.v1.history import Window, compare, digest
+from persimchat.app.web.v1.history import Window, compare, digest, unasked
 from persimchat.app.web.v1.people import BURST, Doorkeeper, Pace, talk_of
 from persimchat.app.web.v1.problems import NoKey, TooFast
 from persimchat.app.web.v1.tasks import is_task
@@ -173,6 +173,12 @@ def test_a_history_that_is_not_ours_is_shown():
     assert not found.again
     long = compared(*[f"line {n}" for n in range(101)]).shown
     assert [line["text"] for line in long] == [f"line {n}" for n in range(76, 100)]
+
+
+def test_words_that_nobody_asked_for():
+    horn, steam = exchange(3, "", "There's the horn."), exchange(4, "", "And the steam.")
+    assert unasked([*TWO, horn, steam], "2026-03-02T10:09:00") == ["There's the horn.", "And the steam."]
+    assert unasked([*TWO, horn], "2026-03-02T10:11:00") == unasked([horn, *TWO], "2026-03-02T10:00:00") == []
 
 
 @pytest.mark.parametrize(

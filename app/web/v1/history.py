@@ -6,6 +6,8 @@ import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from itertools import takewhile
 from typing import Final
 
 from persimchat.app.web.v1.bodies import LONGEST_MESSAGE, Message
@@ -17,6 +19,8 @@ COMPARED: Final = 200
 SHOWN: Final = 24
 """The most lines of an unknown history that an agent gets."""
 _SENT: Final = 8
+_NEW_MINUTES: Final = 10
+"""Words that nobody asked for come with the next answer if they are not older; else they stay a memory."""
 
 
 @dataclass
@@ -91,6 +95,18 @@ def compare(
         again = (repeats or follows) if same else (repeats and follows)
     shown = _unknown(earlier, known, window, person=person, agent=agent)
     return Compared(again, again and same, shown)
+
+
+def unasked(exchanges: Sequence[Exchange], now: str) -> list[str]:
+    """What the agent has said unasked since the person's last words, and not too long ago: no client has it yet.
+
+    Args:
+        exchanges: the pair's last ones, in order.
+        now: the time in the world, ISO.
+    """
+    since = datetime.fromisoformat(now) - timedelta(minutes=_NEW_MINUTES)
+    last = takewhile(lambda one: not one["said"], reversed(exchanges))
+    return [one["utterance"] for one in last if one["utterance"] and datetime.fromisoformat(one["at"]) >= since][::-1]
 
 
 def _unknown(

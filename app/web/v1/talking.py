@@ -11,7 +11,7 @@ from typing import Any, Final, cast
 from persimchat.app.web.v1.answers import Done
 from persimchat.app.web.v1.bodies import LONGEST_INSTRUCTIONS, ChatRequest, Message
 from persimchat.app.web.v1.cutting import Cut
-from persimchat.app.web.v1.history import COMPARED, Window, compare, digest
+from persimchat.app.web.v1.history import COMPARED, Window, compare, digest, unasked
 from persimchat.prompts.blocks import estimated_tokens
 from persimchat.runs.companion.events import Answered, Event, Speaking, Token
 from persimchat.runs.companion.plain import plain_answer
@@ -20,6 +20,8 @@ from persimchat.runs.companion.world import World
 from persimchat.state.errors import ModelError
 from persimchat.state.plain_text import shortened
 
+_UNASKED: Final = 4
+"""The last exchanges among which words that nobody asked for are looked for."""
 _WINDOWS: Final = 1_000
 """For so many pairs and talks the last answers are remembered."""
 
@@ -93,7 +95,7 @@ class Talking:
         companion = await self._world.companion(agent, person)
         window = self._window(agent, companion.person_id, talk)
         async with self._pairs.setdefault((agent, companion.person_id), _Pair()).turn:
-            shown, tries = await self._prepared(companion, request.said, window)
+            shown, tries, before = await self._prepared(companion, request.said, window)
             cut, spoken, answered = Cut(request.stops, request.cut), "", None
             events = companion.say(
                 new,
@@ -106,8 +108,9 @@ class Talking:
             async with aclosing(cast("AsyncGenerator[Event, None]", events)):
                 async for event in events:
                     if isinstance(event, Token) and request.stream:
+                        text = cut.take(event.text if spoken else before + event.text)
                         spoken += event.text
-                        if text := cut.take(event.text):
+                        if text:
                             yield text
                     elif isinstance(event, Speaking) and spoken:  # the first words were unusable; these are others
                         spoken = ""
@@ -118,10 +121,8 @@ class Talking:
                         break  # the judgements of what was said go on by themselves
             if answered is None:
                 raise ModelError("the agent has not answered", agent=agent, model="", remedy="Try again.")
-            if answered.utterance.startswith(spoken):
-                text = cut.take(answered.utterance.removeprefix(spoken)) + cut.rest()
-            else:
-                text = cut.rest()
+            rest = answered.utterance.removeprefix(spoken) if answered.utterance.startswith(spoken) else ""
+            text = cut.take(rest if spoken else before + rest) + cut.rest()
             window.told(answered.id, cut.text, digest(request.said[:-1]), tries)
         if text:
             yield text
@@ -130,14 +131,19 @@ class Talking:
 
     async def _prepared(
         self, companion: Companion, lines: Sequence[Message], window: Window
-    ) -> tuple[Sequence[Any], int]:
-        """Take the last exchange back if the client wants that; the lines to show, and how often it was tried."""
-        if len(lines) < 2:
-            return (), 0
-        exchanges = await companion.exchanges(COMPARED)
+    ) -> tuple[Sequence[Any], int, str]:
+        """Take the last exchange back if the client wants that.
+
+        Returns:
+            The lines to show, how often an answer was tried, and what comes before it: what the agent said unasked.
+        """
+        exchanges = await companion.exchanges(COMPARED if len(lines) > 1 else _UNASKED)
         found = compare(lines, exchanges, window, person=companion.person, agent=companion.agent)
         taken_back = found.again and await companion.retract()
-        return found.shown, window.tries + 1 if taken_back and found.same else 0
+        if taken_back:
+            exchanges = await companion.exchanges(_UNASKED)
+        new = "".join(f"{words}\n\n" for words in unasked(exchanges, self._world.now()))
+        return found.shown, window.tries + 1 if taken_back and found.same else 0, new
 
     def _instructions(self, request: ChatRequest) -> str:
         text = request.instructions if self._instructed else ""

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from persimchat.models.offline.companion.claims import (
     FORMS,
     Claim,
+    claims_alone,
     claims_in,
     first_person,
     in_force,
@@ -39,7 +40,7 @@ class Asked:
 
 _NOUN: Final = r"[^\W\d_][\w-]*"
 _X: Final = (
-    rf"(?P<x>{_NOUN}(?:['’]s)?(?:\s+(?!is\b|are\b|was\b|name\b|called\b){_NOUN}(?:['’]s)?){{0,3}}?"
+    rf"(?P<x>{_NOUN}(?:['’]s)?(?:\s+(?!is\b|are\b|was\b|called\b){_NOUN}(?:['’]s)?){{0,3}}?"
     rf"(?:,?\s+and\s+(?:of\s+)?(?:my\s+)?{_NOUN}(?:\s+(?!is\b|are\b|called\b){_NOUN})?)?)"
 )
 _IS: Final = r"(?:\s+(?:is|are|was|were)|['’]s|['’]re)"
@@ -87,15 +88,29 @@ _QUESTIONS: Final[tuple[tuple[str, re.Pattern[str]], ...]] = tuple(
         ("origin", r"where\s+(?:am\s+i|i\s+am|do\s+i\s+come|i\s+come)\s+from"),
         ("origin", r"what(?:\s+is|['’]s)\s+my\s+home\s?town"),
         ("works", r"where\s+(?:do\s+)?i\s+work"),
-        ("job", r"(?:what\s+(?:do\s+)?i\s+do|what\s+am\s+i)"),
+        ("job", r"(?:what\s+(?:do\s+)?i\s+(?:do|work\s+as)|what\s+am\s+i|am\s+i\s+an?\s+.+)"),
         ("job", r"(?:what(?:\s+is|['’]s)\s+)?my\s+(?:job|profession|occupation|work)"),
-        ("likes", r"what\s+(?:do\s+)?i\s+(?:like|love|enjoy)(?:\s+\w+)?"),
+        ("likes", r"what\s+(?:do\s+)?i\s+(?:like|love|enjoy)(?:\s+(?:to\s+)?\w+)?"),
         ("dislikes", r"what\s+(?:do\s+)?i\s+(?:hate|dislike|not\s+like)"),
-        ("plays", r"what\s+(?:do\s+)?i\s+play"),
-        ("studies", r"what\s+(?:do\s+|am\s+)?i\s+study(?:ing)?"),
+        ("plays", r"(?:what|which)(?:\s+\w+)?\s+(?:do\s+)?i\s+play"),
+        ("studies", r"(?:what|which)(?:\s+\w+)?\s+(?:do\s+|am\s+)?i\s+study(?:ing)?"),
         ("speaks", r"(?:what|which)\s+languages?\s+(?:do\s+)?i\s+speak"),
+        ("learns", r"(?:what|which)(?:\s+\w+)?\s+(?:am\s+i|i\s+am)\s+learning"),
+        ("born", r"where\s+(?:was\s+i|i\s+was)\s+born"),
+        ("born", rf"where\s+was\s+my\s+{_X}\s+born"),
+        ("grew", r"where\s+(?:did\s+)?i\s+gr[eo]w\s+up"),
+        ("plays", rf"(?:what|which)(?:\s+\w+)?\s+{_DO}\s+my\s+{_X}\s+play"),
+        ("studies", rf"(?:what|which)(?:\s+\w+)?\s+{_DO}\s+my\s+{_X}\s+study"),
+        (
+            "any",
+            rf"(?:when|where|what|how|which)(?:\s+\w+)?\s+{_DO}\s+my\s+{_X}\s+(?:leave|start|begin|end|arrive|open|"
+            r"close|go|run|cost|come|stand|mean)",
+        ),
+        ("any", rf"how\s+many\s+(?P<x>{_NOUN})\s+(?:do\s+)?i\s+have"),
+        ("any", rf"(?:what|which)(?:\s+kind\s+of)?\s+(?P<x>{_NOUN}(?:\s+{_NOUN})?)\s+do\s+i\s+(?:have|own)"),
+        ("any", rf"(?:what|which)\s+\w+\s+(?:is|are)\s+my\s+{_X}"),
         ("drives", r"what(?:\s+car)?\s+(?:do\s+)?i\s+drive"),
-        ("collects", r"what\s+(?:do\s+)?i\s+collect"),
+        ("collects", r"(?:what|which)(?:\s+\w+)?\s+(?:do\s+)?i\s+collect"),
         ("allergy", r"what\s+(?:am\s+i|i\s+am|i['’]m)\s+allergic\s+to"),
         ("fear", r"what\s+(?:am\s+i|i\s+am|i['’]m)\s+(?:afraid|scared|frightened)\s+of"),
         ("family", r"am\s+i\s+(?:married|single|engaged|divorced)(?:\s+to\s+.+)?"),
@@ -125,7 +140,7 @@ def asked_in(text: str, mentioned: Sequence[tuple[str, ...]] = ()) -> list[Asked
         text: the speaker's words.
         mentioned: what was spoken of before, oldest first.
     """
-    return [one for sentence in sentences(text) for one in _asked(sentence, mentioned)]
+    return [one for sentence in sentences(text) for one in _asked(" ".join(sentence.split()), mentioned)]
 
 
 def _asked(sentence: str, mentioned: Sequence[tuple[str, ...]]) -> list[Asked]:
@@ -166,10 +181,10 @@ def claim_of(fact: KnownFact, person: str) -> Claim:
     """A fact of a prompt as a claim: by its statement, else by its quote, else as it is told."""
     teller = fact.source or person
     for text in (first_person(fact.statement, teller), fact.quote):
-        found = claims_in(text if text.endswith((".", "!")) else f"{text}.")
-        best = [claim for claim in found if claim.subject.casefold() == fact.subject.casefold()] or found
-        if best:
-            return Claim(**{**best[0].__dict__, "correction": False})
+        found = claims_alone(text if text.endswith((".", "!")) else f"{text}.")
+        same = [claim for claim in found if claim.subject.casefold() == fact.subject.casefold()]
+        if same or found:
+            return replace((same or found)[0], correction=False)
     subject = fact.subject or fact.statement
     return Claim((), "told", fact.statement, fact.quote, told_of=subject, statement=fact.statement, teller=teller)
 
@@ -211,14 +226,27 @@ def answers_to(asked: Asked, told: Sequence[Told], person: str = STRANGER) -> li
 
 
 def _fits(asked: Asked, claim: Claim) -> bool:
-    if claim.other or claim.form == "told" or len(asked.path) != len(claim.path):
+    if claim.other or claim.form == "told":
         return False
+    if len(asked.path) != len(claim.path):
+        return _same_by_name(asked, claim)
     if not all(map(_near, asked.path, claim.path)):
         return False
     if asked.form == "any":
         return True
     kinds = {"called": ("called", "is"), "job": ("job", "works"), "works": ("works",)}
     return claim.form in kinds.get(asked.form, (asked.form,))
+
+
+def _same_by_name(asked: Asked, claim: Claim) -> bool:
+    """Whether a question names by a noun what was told by a verb, or the other way round: "home town", "I'm from"."""
+    if not claim.path and asked.form == "any":
+        (*owners, noun) = asked.path
+        return not owners and same_thing(noun, FORMS[claim.form][0])
+    if not asked.path and claim.form == "is":
+        (*owners, noun) = claim.path
+        return not owners and same_thing(noun, FORMS.get(asked.form, ("",))[0])
+    return False
 
 
 def _near(asked: str, told: str) -> bool:

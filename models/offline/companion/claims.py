@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Final
 
 from persimchat.models.offline.companion.nouns import (
@@ -59,6 +60,10 @@ FORMS: Final[dict[str, tuple[str, str, str]]] = {
     "studies": ("studies", "studies", "study"),
     "drives": ("car", "drives", "drive"),
     "collects": ("collection", "collects", "collect"),
+    "born": ("birthplace", "was born", "were born"),
+    "grew": ("childhood", "grew up", "grew up"),
+    "learns": ("learning", "is learning", "are learning"),
+    "does": ("", "", ""),
 }
 """How each kind of claim is told."""
 PLURAL: Final = frozenset({"likes", "dislikes", "allergies", "fears", "games", "languages"})
@@ -121,12 +126,16 @@ class Claim:
     def _told(self, owner: str, *, you: bool) -> str:
         _, others, yours = FORMS[self.form]
         if not self.path or self.form == "has":
-            return f"{'you' if you else owner} {yours if you else others} {self.value}"
+            return " ".join(("you" if you else owner, yours if you else others, self.value))
         verb = yours if plural(self.path[-1]) else others
-        return f"{'your ' if you else ''}{_of(self.path if you else (owner, *self.path))} {verb} {self.value}"
+        whose = f"your {_of(self.path)}" if you else _of((owner, *self.path))
+        return " ".join(part for part in (whose, verb, self.value) if part)
 
 
-_SENTENCE: Final = re.compile(r"[^.!?…\n]*(?:[.!?…]+|\n|$)")
+_SENTENCE: Final = re.compile(r"(?:\b(?:Dr|Mr|Mrs|Ms|St|Prof)\.|(?<=\d)[.](?=\d)|[^.!?…\n])*(?:[.!?…]+|\n|$)")
+
+
+_ABBREVIATED: Final = re.compile(r"\b(Dr|Mr|Mrs|Ms|St|Prof)\.")
 
 
 def _of(parts: Sequence[str]) -> str:
@@ -138,6 +147,12 @@ def _of(parts: Sequence[str]) -> str:
 def sentences(text: str) -> list[str]:
     """The sentences of a text, each copied exactly, without spaces around it."""
     return [found.group().strip() for found in _SENTENCE.finditer(text) if found.group().strip()]
+
+
+@lru_cache(maxsize=4096)
+def claims_alone(text: str) -> tuple[Claim, ...]:
+    """What somebody tells in a text that refers to nothing before it."""
+    return tuple(claims_in(text))
 
 
 def claims_in(text: str, before: Sequence[Claim] = (), mentioned: Sequence[tuple[str, ...]] = ()) -> list[Claim]:
@@ -153,7 +168,10 @@ def claims_in(text: str, before: Sequence[Claim] = (), mentioned: Sequence[tuple
     for sentence in sentences(text):
         if sentence.endswith("?") or SUPPOSED.match(sentence):
             continue
-        new = list(_in_sentence(sentence, [*before, *found], spoken))
+        quote = sentence[:LONGEST_QUOTE].rstrip()
+        # Patterns read single spaces: long runs of them would cost time that grows with their square.
+        plain = _ABBREVIATED.sub(r"\1", " ".join(sentence.split()))
+        new = list(_in_sentence(plain, quote, [*before, *found], spoken))
         found += new
         spoken += [claim.path for claim in new if claim.path] or mentions(sentence)
     return found
@@ -161,13 +179,14 @@ def claims_in(text: str, before: Sequence[Claim] = (), mentioned: Sequence[tuple
 
 def mentions(text: str) -> list[tuple[str, ...]]:
     """Whom and what of the person's a text speaks of: "your sister" as ("sister",)."""
-    found = [_path(match["x"]) for match in MENTIONED.finditer(text)]
+    found = [_path(match["x"]) for match in MENTIONED.finditer(" ".join(text.split()))]
     return [path[:-1] + (path[-1].split()[0],) if " " in path[-1] and is_living(path[-1].split()[0]) else path
             for path in found]  # fmt: skip
 
 
-def _in_sentence(sentence: str, before: Sequence[Claim], spoken: Sequence[tuple[str, ...]]) -> Iterator[Claim]:
-    quote = sentence[:LONGEST_QUOTE].rstrip()
+def _in_sentence(
+    sentence: str, quote: str, before: Sequence[Claim], spoken: Sequence[tuple[str, ...]]
+) -> Iterator[Claim]:
     corrects = bool(CORRECTS.match(sentence))
     taken: list[range] = []
     made: list[Claim] = []
@@ -210,7 +229,9 @@ def _claim(form: str, match: re.Match[str], before: Sequence[Claim], spoken: Seq
     if form == "has_of":
         return Claim((*path, groups["y"]), "called", value, "")
     if form == "has_when":
-        return None if path[-1].casefold() in words("not_had") else Claim(path, "is", value, "")
+        noun, *rest = re.split(r"\s+(?=(?:with|for|about|at)\b)", path[-1], maxsplit=1)
+        known = noun.casefold() in words("not_had")
+        return None if known else Claim((*path[:-1], noun), "is", " ".join((*rest, value)), "")
     if form == "apposed":
         kind = "called" if is_living(path[-1]) else ""
     elif form == "has":
@@ -313,8 +334,10 @@ def replaced(old: Claim, new: Claim) -> bool:
 
 def same_subject(first: Claim, second: Claim) -> bool:
     """Whether two claims tell of the same."""
+    if first.subject.casefold() == second.subject.casefold():
+        return True
     if "told" in (first.form, second.form):
-        return first.subject.casefold() == second.subject.casefold()
+        return False
     ends = FORMS[first.form][0] == FORMS[second.form][0]
     return ends and len(first.path) == len(second.path) and all(map(same_thing, first.path, second.path))
 

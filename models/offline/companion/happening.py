@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any, Final
 
 from persimchat.models.offline.companion.known import Known
@@ -13,15 +12,9 @@ from persimchat.state.trust import START
 _RATED: Final = (("idle", 0), ("grave", 9), ("serious", 6), ("arriving", 4), ("leaving", 3))
 """Lists of words and how important an event is with one of them, the first that fits."""
 _ELSE: Final = 2
-_INTERRUPTS, _COMMENTS = 8, 5
+_COMMENTS: Final = 5
 _BEGINS: Final = 4
 """Trust from which an agent begins a talk with somebody who arrives."""
-_ADDRESS: Final = re.compile(r"(?:[^:.,;!?]{1,60}:){2,3}(?=[^\s:])")
-
-
-def in_short(event: str) -> str:
-    """An event without the address of its object: "stove is smoking" in place of "Lake:Stage:hut:stove is smoking"."""
-    return _ADDRESS.sub("", event).strip().rstrip(".!?") or event
 
 
 def importance_of(event: str) -> int:
@@ -35,8 +28,7 @@ def focus_of(known: Known) -> str:
 
 
 def _sentence(event: str) -> str:
-    short = in_short(event)
-    return f"{short[:1].upper()}{short[1:290]}."
+    return f"{event[:1].upper()}{event[1:290].rstrip('.!?')}."
 
 
 def events(prompt: Prompt, seed: int) -> dict[str, Any]:
@@ -53,18 +45,22 @@ def events(prompt: Prompt, seed: int) -> dict[str, Any]:
 
 
 def reacting(prompt: Prompt, seed: int) -> dict[str, Any]:
-    """`Reaction`: interrupt for what is grave, greet those who arrive, comment on what is serious, else nothing."""
+    """`Reaction`: interrupt for what is grave, greet those who arrive, comment on what is serious, else nothing.
+
+    In a talk only what is grave is shown at all, so what is shown interrupts it.
+    """
     known = prompt.companion
     assert known is not None  # the task is one of a companion
     prompt.need_section(known.events, "events")
     event = focus_of(known)
     importance = importance_of(event)
-    if importance >= _INTERRUPTS:
+    if "interrupt" in known.words.get("may", ()):
         react, why = "interrupt", "It cannot wait."
+    elif pattern("arriving").search(event) and importance < _COMMENTS:
+        greets = (START if known.trust is None else known.trust) >= _BEGINS
+        react, why = ("start_talk", "I am glad to see somebody.") if greets else ("none", "I would rather be alone.")
     elif importance >= _COMMENTS:
         react, why = "comment", "It is worth a word."
-    elif pattern("arriving").search(event) and (START if known.trust is None else known.trust) >= _BEGINS:
-        react, why = "start_talk", "Somebody arrives whom I do not mind."
     else:
         react, why = "none", "It needs no words."
     return {"reasoning": why, "react": react, "words_about": "" if react == "none" else _sentence(event)}

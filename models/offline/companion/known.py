@@ -16,7 +16,7 @@ _KINDS: Final = frozenset({"bond", "now", "place_where", "companion_memory"})
 """Items that only prompts of companions have."""
 _VALUES: Final = (
     "closing", "hostile_end", "unasked", "candour", "types", "activity", "minutes", "lifestyle", "appointments",
-    "promises",
+    "promises", "may",
 )  # fmt: skip
 _STATE: Final = re.compile(r"(?P<name>.+?)(?::| is| are) (?P<state>.+)")
 _HERE: Final = re.compile(r"Also here: (?P<name>[^,]+?)(?:, (?P<does>.+?))?\.?")
@@ -80,7 +80,6 @@ class Known:
         time: HH:MM.
         activity: of the agent.
         label: its emotion in one word.
-        unanswered: words of the person that got no answer yet.
         events: by number.
         words: the values of the template.
     """
@@ -106,7 +105,6 @@ class Known:
     time: str = ""
     activity: str = ""
     label: str = ""
-    unanswered: tuple[str, ...] = ()
     events: Mapping[int, str] = field(default_factory=dict)
     words: Mapping[str, Any] = field(default_factory=dict)
 
@@ -165,7 +163,6 @@ def known_of(blocks: Sequence[Block], values: Mapping[str, Any], agent: str) -> 
         time=str(now.get("time", "")),
         activity=one_line(now.get("activity", "")),
         label=str(now.get("emotion", "")),
-        unanswered=_texts(blocks, "unanswered"),
         events={v["number"]: one_line(v["text"]) for v in _every(blocks, "event")},
         words={key: values[key] for key in _VALUES if key in values},
     )

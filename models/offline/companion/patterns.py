@@ -8,18 +8,24 @@ from typing import Final
 _NOUN: Final = r"[^\W\d_][\w-]*"
 _X: Final = rf"(?P<x>{_NOUN}(?:['’]s)?(?:\s+{_NOUN}(?:['’]s)?){{0,3}}?)"
 _STOP: Final = (
-    r"(?=\s*(?:[.!?;:…]|$|,\s|,$|\(|\s[-–—]\s)|\s+(?:but|because|since|so|which|who|while|though|although|if|when I|"
+    r"(?=\s*(?:[!?;…]|[.:](?!\d)|$|,\s|,$|\(|\s[-–—]\s)"
+    r"|\s+(?:but|because|since|so|which|who|while|though|although|if|when I|"
     r"these days|nowadays|now|again|by the way|you know|too|as well)\b"
     r"|\s+(?:and|or)\s+(?:my|I|I['’]\w+|we|she|he|they|you|it|his|her|their|our|that|the name)\b)"
 )
 _V: Final = r"(?P<v>\S.{0,98}?)" + _STOP
-_ADV: Final = r"(?:(?:really|also|still|just|now|actually|only|currently|do|in fact|simply|both|always)\s+)*"
+_ADV: Final = (
+    r"(?:(?:really|also|still|just|now|actually|only|currently|usually|often|mostly|normally|do|in fact|simply|both|"
+    r"always)\s+)*"
+)
 _BE: Final = r"(?:\s+(?:is|are|was|am)|['’]s|['’]re)"
 _IS: Final = r"(?:\s+(?:is|are)|['’]s|['’]re)"
 _OWN: Final = r"\b(?:my|our)\s+"
 _I: Final = r"\b(?:I|we)"
 _AM: Final = rf"(?:{_I}\s+(?:am|is|are)|{_I}['’](?:m|re))\s+{_ADV}"
 _WHO: Final = r"\b(?P<p>she|he|it|they)"
+
+_FEW: Final = r"(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen|fifteen)"
 
 PATTERNS: Final[tuple[tuple[str, re.Pattern[str]], ...]] = tuple(
     (form, re.compile(pattern, re.IGNORECASE))
@@ -38,6 +44,7 @@ PATTERNS: Final[tuple[tuple[str, re.Pattern[str]], ...]] = tuple(
         ("called_pronoun", rf"\b(?P<p>her|his|its|their)\s+names?(?:\s+(?:is|are)|['’]s)\s+{_ADV}{_V}"),
         ("called_pronoun", rf"{_WHO}{_BE}\s+{_ADV}(?:called|named)\s+{_V}"),
         ("apposed", rf"{_OWN}(?P<x>{_NOUN}(?:\s+{_NOUN})?),?\s+(?-i:(?P<v>[A-ZÀ-Ž][\w'’-]+))(?!['’\w-])"),
+        ("age", rf"{_OWN}{_X}{_IS}\s+{_ADV}(?P<v>{_FEW}(?:\s+years?\s+old)?){_STOP}"),
         (
             "age",
             rf"{_OWN}{_X}{_BE}\s+{_ADV}(?P<v>\d{{1,3}}(?:\s+years?\s+old|\s+months?\s+old|\s+weeks?\s+old)?){_STOP}",
@@ -51,6 +58,14 @@ PATTERNS: Final[tuple[tuple[str, re.Pattern[str]], ...]] = tuple(
         ("likes", rf"{_OWN}{_X}\s+{_ADV}(?:likes?|loves?|adores?)\s+{_V}"),
         ("dislikes", rf"{_OWN}{_X}\s+{_ADV}(?:hates?|dislikes?)\s+{_V}"),
         ("has_of", rf"{_OWN}{_X}\s+(?:has|have)\s+an?\s+(?P<y>{_NOUN})\s+(?:called|named)\s+{_V}"),
+        ("plays", rf"{_OWN}{_X}\s+{_ADV}plays?\s+{_V}"),
+        ("studies", rf"{_OWN}{_X}\s+{_ADV}stud(?:y|ies)\s+{_V}"),
+        ("born", rf"{_OWN}{_X}\s+was\s+born\s+(?P<v>(?:in|on|at|near)\s+\S.{{0,90}}?){_STOP}"),
+        (
+            "does",
+            rf"{_OWN}{_X}\s+(?P<v>(?:leaves?|starts?|begins?|ends?|arrives?|opens?|closes?|goes|runs?|costs?|stands?|means?)"
+            rf"\s+\S.{{0,80}}?){_STOP}",
+        ),
         ("is", rf"{_OWN}{_X}{_IS}\s+{_ADV}{_V}"),
         ("age", rf"{_AM}(?P<v>\d{{1,3}}(?:\s+years?\s+old)?){_STOP}"),
         ("age", rf"{_I}\s+(?:have\s+)?(?:just\s+)?turned\s+(?P<v>\d{{1,3}}){_STOP}"),
@@ -60,6 +75,9 @@ PATTERNS: Final[tuple[tuple[str, re.Pattern[str]], ...]] = tuple(
             rf"(?:{_I}\s+(?:have\s+)?(?:just\s+)?moved|{_I}['’]ve\s+(?:just\s+)?moved)\s+(?P<v>(?:to|into)\s+\S.{{0,90}}?){_STOP}",
         ),
         ("origin", rf"(?:{_AM}|{_I}\s+{_ADV}comes?\s+)from\s+{_V}"),
+        ("born", rf"{_I}\s+was\s+born\s+(?P<v>(?:in|on|at|near)\s+\S.{{0,90}}?){_STOP}"),
+        ("grew", rf"{_I}\s+grew\s+up\s+(?P<v>(?:in|on|at|near|with|by)\s+\S.{{0,90}}?){_STOP}"),
+        ("learns", rf"{_AM}learning\s+{_V}"),
         ("allergy", rf"{_AM}allergic\s+to\s+{_V}"),
         ("fear", rf"{_AM}(?:afraid|scared|frightened)\s+of\s+{_V}"),
         (
@@ -81,7 +99,7 @@ PATTERNS: Final[tuple[tuple[str, re.Pattern[str]], ...]] = tuple(
         ("collects", rf"{_I}\s+{_ADV}collects?\s+{_V}"),
         (
             "has_when",
-            rf"(?:{_I}\s+{_ADV}(?:have|has)|{_I}['’]ve)\s+(?:got\s+)?an?\s+{_X}\s+"
+            rf"(?:{_I}\s+{_ADV}(?:have|has)|{_I}['’]ve)\s+(?:got\s+)?an?\s+(?P<x>{_NOUN}(?:\s+{_NOUN}){{0,5}}?)\s+"
             rf"(?P<v>(?:on|at|in|next|this|tomorrow|tonight|today|every)\b.{{0,60}}?){_STOP}",
         ),
         (

@@ -11,7 +11,7 @@ from typing import Final
 from persimchat.models.offline.companion.asked import Asked, Told, answers_to, asked_in, spoken_of, told_by
 from persimchat.models.offline.companion.blocks_asked import from_blocks, from_place
 from persimchat.models.offline.companion.claims import Claim, claims_in, is_of_kin
-from persimchat.models.offline.companion.happening import focus_of, in_short
+from persimchat.models.offline.companion.happening import focus_of
 from persimchat.models.offline.companion.keeping import FILE
 from persimchat.models.offline.companion.known import Known
 from persimchat.models.offline.companion.nouns import is_beast
@@ -30,6 +30,10 @@ _GREETING: Final = re.compile(
 )
 _GREETED: Final = 6
 """Words of a message that is nothing but a greeting, at most."""
+_OF_THEMSELVES: Final = re.compile(
+    r"\b(?:what|when|who|which|where|how (?:old|many|much|long|often))\b.{0,60}\b(?:(?:did|was|am|have) i|my)\b",
+    re.IGNORECASE,
+)
 _LONG_AGO: Final = re.compile(r"\b(?:days?|weeks?|months?|years?)\b")
 _SHY: Final = ("curt", "guarded")
 _ASKED_AT_LEAST: Final = 12
@@ -130,7 +134,7 @@ def _happens(talk: Talk) -> list[str]:
     """Words about an event, if nobody has spoken."""
     if not talk.known.ticked("unasked") or not talk.known.events:
         return []
-    event = in_short(focus_of(talk.known))
+    event = focus_of(talk.known).rstrip(".!?")
     return [talk.pick("happens", event=event)]
 
 
@@ -210,8 +214,9 @@ def _small_talk(talk: Talk) -> list[str]:
     """A few words, and something from the agent's own life."""
     if talk.shy:
         return [talk.pick("short")]
-    first = talk.pick("unsure" if talk.heard.rstrip().endswith("?") else "hears")
-    return [first, _life(talk), talk.pick("asks_back") if talk.known.manner in ("warm", "open") else ""]
+    if "?" in talk.heard:
+        return [talk.pick("untold_plain" if _OF_THEMSELVES.search(talk.heard) else "unsure")]
+    return [talk.pick("hears"), _life(talk), talk.pick("asks_back") if talk.known.manner in ("warm", "open") else ""]
 
 
 def _life(talk: Talk) -> str:

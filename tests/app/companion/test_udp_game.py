@@ -10,11 +10,14 @@ from typing import Any
 
 import pytest
 from conftest import ROOT
+from documents import BLOCKS
 from udp_games import UdpGame
 
 from persimchat.app.companion_udp.server import serve_udp
+from persimchat.memory.retrieval import retrieve
 from persimchat.runs.companion.world import World, opened_world
 from persimchat.state.companion import Tie
+from persimchat.state.game_messages import MESSAGES, GameMessage, Scratch, read_message
 
 HUT = {"world": "Lake", "sector": "Ferry stage", "arena": "ticket hut"}
 STALL = {"world": "Lake", "sector": "Ferry stage", "arena": "tea stall"}
@@ -56,6 +59,18 @@ async def tie(world: World, person: str, agent: str = "Oda") -> Tie:
     found = await world.tie(agent, person)
     assert found is not None
     return found
+
+
+def test_the_messages_of_the_documents_are_messages() -> None:
+    shown = [
+        json.loads(block.text) for block in BLOCKS if (block.document, block.language) == ("docs/companion.md", "json")
+    ]
+    sent = [message for message in shown if message.get("type") in MESSAGES]
+    assert sent
+    assert all(isinstance(read_message(message), GameMessage) for message in sent)
+    page = (ROOT / "docs" / "companion.md").read_text(encoding="utf-8")
+    assert [kind for kind, model in MESSAGES.items() if f"| `{kind}` |" not in page or model.RESPONSE not in page] == []
+    assert [field for field in Scratch.model_fields if f"`{field}`" not in page] == []
 
 
 async def test_every_message_is_answered_in_both_spellings(playing: Any) -> None:
@@ -139,6 +154,37 @@ async def test_a_move_moves_and_is_perceived_once(playing: Any) -> None:
         assert mind["companion"]["at"] == "Ferry stage/tea stall"
 
 
+async def test_an_agent_whom_nobody_has_met_has_a_day_of_its_own(playing: Any) -> None:
+    async with playing() as (_, game):
+        for _ in range(100):
+            told = (await game.ask("MOVEMESSAGE", [{"name": "Tomasz", "curr_loc": STALL}]))["data"]["persona"]["Tomasz"]
+            assert told["chat"] == ""
+            if told["plan"] != "Tomasz Wrona:is:idle":
+                break
+            await asyncio.sleep(0.01)
+        assert told["plan"].startswith("Lake:Ferry stage:tea stall:is:")
+
+
+async def test_weights_act_on_one_agent(playing: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    used: list[tuple[float, float]] = []
+
+    def spy(candidates: Any, cue: Any, weights: Any) -> Any:
+        used.append((weights.recency, cue.decay))
+        return retrieve(candidates, cue, weights)
+
+    monkeypatch.setattr("persimchat.memory.recollection.retrieve", spy)
+    async with playing() as (_, game):
+        await game.ask(
+            "UPDATE_PERSONA_MESSAGE", {"name": "Oda", "scratch_data": {"recency_w": 7, "recency_decay": 0.5}}
+        )
+        await say(game, "Good morning!")
+        assert set(used) == {(7, 0.5)}
+        used.clear()
+        await say(game, "Good morning!", persona="Tomasz")
+        assert used
+        assert (7, 0.5) not in used
+
+
 async def test_moves_that_wait_are_united(playing: Any) -> None:
     async with playing() as (world, game):
         for number in range(6):
@@ -193,6 +239,11 @@ async def test_an_agent_is_changed_and_added_and_stays_so(playing: Any) -> None:
         again = await game.ask("ADD_PERSONA_MESSAGE", EVA)
         assert again["type"] == "ErrorResponse"
         assert "already" in again["data"]
+        long = {**EVA, "name": "Ida", "scratch_data": {"learned": "a" * 4_000, "currently": "b" * 4_000}}
+        many = {**EVA, "name": "Ida", "spatial_data": {"Lake": {"S": {f"A{n}": [] for n in range(201)}}}}
+        for wrong, word in ((long, "description"), (many, "arenas")):
+            refused = await game.ask("ADD_PERSONA_MESSAGE", wrong)
+            assert (refused["type"], word in refused["data"]) == ("ErrorResponse", True), refused
         assert (await say(game, "Good morning!", persona="Eva"))["utt"]
         mind = await world.mind("Oda")
         assert mind is not None

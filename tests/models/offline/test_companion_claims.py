@@ -169,6 +169,7 @@ def test_the_last_word_on_a_subject_counts(told: list[tuple[str, str]]) -> None:
 @given(st.text(max_size=400))
 @example("my my my is is is is called called")
 @example("I " * 200)
+@example("My sister is" + " " * 7_900 + "x")
 @example("My sister is called Mira" + " and my" * 60)
 def test_any_text_is_read_and_quoted_exactly(text: str) -> None:
     for sentence in sentences(text):

@@ -9,7 +9,6 @@ from companion_prompts import FACTS, ODA, about_oda, blocks, fact, judged, line
 from hypothesis import given
 from hypothesis import strategies as st
 
-from persimchat.models.offline.companion.day import waking
 from persimchat.prompts.blocks import Block, Item
 from persimchat.state.companion_judgement import Chunks, DayPlan, RatedEvents, Reaction, TalkDigest
 from persimchat.state.emotion import EMOTIONS
@@ -105,10 +104,10 @@ def test_events_are_rated_by_words_and_the_gravest_decides() -> None:
     rated = RatedEvents.model_validate(judged("events", blocks(events=texts)))
     assert [one.importance for one in rated.events] == [0, 4, 6, 9, 2]
 
-    def reacts(*events: str, trust: int = 5) -> str:
-        return Reaction.model_validate(judged("reacting", blocks(events=events, trust=trust))).react
+    def reacts(*events: str, trust: int = 5, may: tuple[str, ...] = ("none", "comment", "start_talk")) -> str:
+        return Reaction.model_validate(judged("reacting", blocks(events=events, trust=trust), may=may)).react
 
-    assert reacts(*texts) == "interrupt"
+    assert reacts("the stove is on fire", may=("none", "interrupt")) == "interrupt"
     assert reacts("the window is broken", "bench is idle") == "comment"
     assert (reacts("Tomasz comes in"), reacts("Tomasz comes in", trust=3), reacts("bench is idle")) == (
         "start_talk",
@@ -147,17 +146,17 @@ def test_a_day_has_its_appointments_and_keeps_the_hours_of_the_lifestyle() -> No
 )
 def test_every_day_is_in_order_without_overlap(lifestyle: str, appointments: list[str]) -> None:
     day = planned(lifestyle, tuple(appointments))
-    ends = minutes(day.wakes)
+    ends, sleeps = minutes(day.wakes), minutes(day.sleeps)
     for entry in day.entries:
         assert minutes(entry.start) >= ends and entry.minutes >= 15
         ends = minutes(entry.start) + entry.minutes
-    assert ends <= minutes(day.sleeps)
+    assert ends <= (sleeps if sleeps > minutes(day.wakes) else 1440)
 
 
 @given(st.integers(0, 1439), st.integers(0, 1439))
-def test_waking_hours_are_long_enough_for_a_day(up: int, bed: int) -> None:
-    wakes, sleeps = waking(f"Up at {up // 60}:{up % 60:02}, in bed by {bed // 60}:{bed % 60:02}.")
-    assert wakes >= 0 and sleeps - wakes >= 480 and sleeps < 1440
+def test_every_hour_of_rising_and_going_to_bed_makes_a_day(up: int, bed: int) -> None:
+    day = planned(f"Up at {up // 60}:{up % 60:02}, in bed by {bed // 60}:{bed % 60:02}.")
+    assert 5 <= len(day.entries) <= 8 and len({entry.start for entry in day.entries}) == len(day.entries)
 
 
 @given(st.integers(1, 64))

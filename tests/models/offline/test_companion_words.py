@@ -53,6 +53,31 @@ def test_what_was_told_in_this_talk_is_known_at_once() -> None:
     assert "just now" in words("When did I tell you about my dog?", before=before)
 
 
+@pytest.mark.parametrize(
+    ("told", "question", "value"),
+    [
+        ("I work as a carpenter.", "What is my job?", "carpenter"),
+        ("I was born in Porto.", "Where was I born?", "Porto"),
+        ("My favorite color is blue.", "What's my favourite colour?", "blue"),
+        ("My home town is Tartu.", "Where am I from?", "Tartu"),
+        ("I come from Tartu.", "What is my home town?", "Tartu"),
+        ("My boss is called Mrs. Novak.", "Who is my boss?", "Mrs Novak"),
+        ("I have an appointment with the dentist on Tuesday.", "When is my appointment?", "Tuesday"),
+        ("My train leaves at 9.30.", "When does my train leave?", "9.30"),
+        ("My daughter is seven.", "How old is my daughter?", "seven"),
+        ("My wife comes from Peru.", "Where is my wife from?", "Peru"),
+        ("I have three children.", "How many children do I have?", "three"),
+        ("I play the cello.", "Which instrument do I play?", "cello"),
+        ("My boat is green.", "What colour is my boat?", "green"),
+        ("I'm a vegetarian.", "Am I a vegetarian?", "vegetarian"),
+        ("My neighbour has a goat called Ferdi.", "What is my neighbour's goat called?", "Ferdi"),
+    ],
+)
+def test_many_ways_of_telling_and_asking(told: str, question: str, value: str) -> None:
+    assert value in words(question, before=[("Petr", told), (ODA, "I see.")])
+    assert "not" in words(question, ("garden",))
+
+
 def test_words_that_cannot_be_patterned_are_said_back_as_they_are_known() -> None:
     assert "you grow roses behind the house" in words("Do you remember my garden?", KNOWN)
 
@@ -114,9 +139,9 @@ def test_leave_is_taken_and_hostile_words_get_a_cool_line() -> None:
 
 
 def test_an_event_in_place_of_words_names_object_and_state() -> None:
-    events = ["bench is idle", "Lake:Ferry stage:ticket hut:stove is smoking badly"]
+    events = ["bench is idle", "stove is smoking badly"]
     said = words("", events=events, unasked=True)
-    assert "stove is smoking badly" in said.casefold() and "Lake" not in said
+    assert "stove is smoking badly" in said.casefold() and "bench" not in said
 
 
 def test_at_little_trust_it_is_short_and_never_longer_than_asked() -> None:
