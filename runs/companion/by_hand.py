@@ -71,7 +71,8 @@ async def edit_fact(companion: Companion, fact: str, statement: str, by: str) ->
 async def forget_fact(companion: Companion, fact: str) -> Tie:
     """Forget a fact and what it had replaced, with percepts, summaries and insights that tell of it.
 
-    They are recalled no more. The talk in which the fact was told stays in the transcript, and Chroma's files keep the words until the person is forgotten.
+    They are recalled no more. The talk in which the fact was told stays in the transcript, and Chroma's files keep the
+    words until the person is forgotten.
 
     Args:
         companion: of agent and person.
