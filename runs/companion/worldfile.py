@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Final
@@ -14,7 +15,9 @@ from pydantic import BaseModel, ConfigDict, Field
 from persimchat.graph.companion.companion import COMPANION
 from persimchat.personas.place_file import load_place, place_text
 from persimchat.prompts import prompt_hash
+from persimchat.runs.companion.served import SERVED, served_at
 from persimchat.runs.folder.jsonl import checked, parsed, unreadable
+from persimchat.runs.folder.lock import held
 from persimchat.runs.folder.manifest import public, versions
 from persimchat.state.configuration import load_settings
 from persimchat.state.errors import InputError, MachineError
@@ -164,6 +167,61 @@ def companion_settings(
         if why:
             raise InputError(f"{name} does not go with a companion", where="settings", remedy=f"{why} Leave it out.")
     return made
+
+
+@contextmanager
+def locked(folder: Path) -> Iterator[None]:
+    """Hold the lock of a world while the body runs.
+
+    Raises:
+        InputError: another process works on it; the error says where it is served.
+    """
+    with ExitStack() as stack:
+        try:
+            stack.enter_context(held(folder, "world"))
+        except InputError as error:
+            if address := served_at(folder):
+                raise InputError(error.what, where=error.where, remedy=f"Talk there: {address}") from error
+            raise
+        (folder / SERVED).unlink(missing_ok=True)  # of a server that was killed
+        yield
+
+
+def make_room(folder: Path, place: Place | None) -> None:
+    """Make the folder of a new world."""
+    if is_world(folder):
+        return
+    if place is None:
+        read_world(folder)  # says that there is none
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        strange = [entry.name for entry in folder.iterdir() if entry.name not in ("run.lock", "run.pid", "place.yaml")]
+    except OSError as error:
+        raise InputError(
+            f"the world's folder cannot be made: {error.strerror}",
+            where=str(folder),
+            remedy="Choose a folder that you may write to.",
+        ) from error
+    if strange:
+        raise InputError(
+            "the folder is not empty, and holds no world",
+            where=str(folder),
+            remedy="Choose another folder for the world.",
+        )
+
+
+def known_world(folder: Path, place: Place | None, settings: Settings | None) -> tuple[WorldFile, Place, Settings]:
+    """world.json, the place and the settings of a world; of a new one, they are written."""
+    if is_world(folder):
+        file = read_world(folder)
+        kept = read_place(folder)
+        return file, kept, settings or companion_settings(kept, file.settings)
+    assert place is not None
+    used = settings or companion_settings(place)
+    write_place(folder, place)
+    file = new_file(folder, used, local_time(datetime.now()))
+    write_world(folder, file)
+    return file, place, used
 
 
 def local_time(at: datetime) -> str:
