@@ -19,10 +19,11 @@ from persimchat.graph.companion.attending import words_of
 from persimchat.graph.companion.digesting import TRIES
 from persimchat.models.ledger import LEDGER
 from persimchat.runs.companion.budget import talking_with
-from persimchat.runs.companion.course import Course, Words, acted, answered, talk_over
+from persimchat.runs.companion.course import Course, Run, Words, acted, answered, talk_over
 from persimchat.runs.companion.events import Event
+from persimchat.runs.companion.exchanges import checked_id
 from persimchat.state.companion import Exchange, Happening, Occurrence, Tie, thread_id
-from persimchat.state.errors import DayBudgetExhausted, InputError, ModelError, PerSimChatError
+from persimchat.state.errors import DayBudgetExhausted, ModelError, PerSimChatError
 
 if TYPE_CHECKING:
     from persimchat.runs.companion.world import World
@@ -31,36 +32,6 @@ MOST_PENDING: Final = 4
 """With so many exchanges not digested, the next message waits for the digest."""
 PATIENCE_S: Final = 5.0
 """The most seconds that it waits."""
-_LONGEST_ID: Final = 64
-
-
-class _Run:
-    """A run of the graph.
-
-    Attributes:
-        kind: of its occurrence.
-        course: its events.
-        free: set once the next message need not wait any longer: the answer is kept, or the run is over.
-        task: that holds it.
-    """
-
-    def __init__(self, kind: str, course: Course) -> None:
-        self.kind, self.course = kind, course
-        self.free = asyncio.Event()
-        self.task: asyncio.Task[None] | None = None
-        self.answer: Exchange | None = None
-        self.took_back = False
-
-    @property
-    def over(self) -> bool:
-        """Whether nothing of it is under way."""
-        return self.task is None or self.task.done()
-
-    def stopped(self, task: asyncio.Task[None]) -> None:
-        """Let nobody wait for a run that was stopped before its first step."""
-        if task.cancelled() and self.answer is None:
-            self.course.close()
-            self.free.set()
 
 
 class Companion:
@@ -86,7 +57,7 @@ class Companion:
         self._settings = world.settings.model_copy(update={"companion": own})
         self.thread = thread_id(world.name, agent, self.person_id)
         self._order = asyncio.Lock()
-        self._run: _Run | None = None
+        self._run: Run | None = None
         self._courses: dict[str, Course] = {}
         self._behind: asyncio.Task[None] | None = None
 
@@ -140,7 +111,7 @@ class Companion:
         given = Occurrence(kind="message", text=text)
         given["text"] = words_of(given)
         if id:
-            given["id"] = _checked_id(id)
+            given["id"] = checked_id(id)
         extra = {"talk": talk, "seed": seed, "shown": [dict(one) for one in shown], "instructions": instructions}
         given |= cast(Occurrence, {name: value for name, value in extra.items() if value})
         if temperature is not None:
@@ -200,7 +171,7 @@ class Companion:
             await self._finish()
             before = await self._values()
             course = self._begin(Occurrence(kind="retract"))
-            run = cast(_Run, self._run)
+            run = cast(Run, self._run)
             with suppress(PerSimChatError):
                 await cast("asyncio.Task[None]", run.task)
             if not run.took_back:
@@ -312,13 +283,13 @@ class Companion:
         course = Course(given.get("id", ""))
         if course.id:
             self._courses[course.id] = course
-        run = _Run(given["kind"], course)
+        run = Run(given["kind"], course)
         run.task = asyncio.create_task(self._held(run, given), name=f"companion {self.agent}")
         run.task.add_done_callback(run.stopped)
         self._run = run
         return course
 
-    async def _held(self, run: _Run, given: Occurrence) -> None:
+    async def _held(self, run: Run, given: Occurrence) -> None:
         talking_with.set(self.person_id)
         stopped = False
         try:
@@ -343,7 +314,7 @@ class Companion:
                 self._close_settled()
             run.free.set()
 
-    async def _streamed(self, run: _Run, given: Occurrence) -> None:
+    async def _streamed(self, run: Run, given: Occurrence) -> None:
         words = Words(self.agent)
         stream: Any = self.world.graph.astream(
             {"occurrence": given},
@@ -372,7 +343,7 @@ class Companion:
                     run.course.tell(answered(run.answer))
                     run.free.set()
 
-    def _step(self, run: _Run, words: Words, node: str, update: Mapping[str, Any]) -> None:
+    def _step(self, run: Run, words: Words, node: str, update: Mapping[str, Any]) -> None:
         """The events of a finished step. Before the next checkpoint is kept, its exchanges are in the transcript."""
         if node == "attend":
             run.took_back = run.kind == "retract" and bool(update.get("messages"))
@@ -421,11 +392,3 @@ class Companion:
         """
         found = await self.world.saver.aget_tuple(self._config)
         return found.checkpoint["channel_values"] if found is not None else {}
-
-
-def _checked_id(given: str) -> str:
-    if len(given) > _LONGEST_ID or not given.isprintable():
-        raise InputError(
-            "the id of a message is not usable", where="id", remedy=f"Give 1 to {_LONGEST_ID} printable characters."
-        )
-    return given

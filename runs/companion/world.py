@@ -30,14 +30,10 @@ from persimchat.runs.companion.served import SERVED, served_at
 from persimchat.runs.companion.stores import ThreadSaver, opened_stores
 from persimchat.runs.companion.surroundings import Surroundings
 from persimchat.runs.companion.worldfile import (
-    WorldFile,
-    companion_settings,
-    is_world,
+    known,
     local_time,
-    new_file,
+    make_room,
     opened_with,
-    read_place,
-    read_world,
     write_place,
     write_world,
 )
@@ -200,9 +196,13 @@ class World:
     async def has_moved_on(self, agent: str) -> bool:
         """Whether time brings an agent something: a planned event, a day to plan, an entry of its day that begins.
 
+        It brings nothing any more when so many of the day's requests are made that nobody speaks unasked.
+
         Args:
             agent: its full name.
         """
+        if not self.ledger.may_speak_unasked(self.settings):
+            return False
         if self.surroundings.is_due(self.place, agent, self.now()):
             return True
         mind = await self.records.mind(agent)
@@ -228,10 +228,10 @@ class World:
         """
         folder = self.folder
         async with AsyncExitStack() as stack:
-            await asyncio.to_thread(_make_room, folder, place)
+            await asyncio.to_thread(make_room, folder, place)
             await asyncio.to_thread(stack.enter_context, _locked(folder))
             await asyncio.to_thread(settle, folder)
-            file, self.place, used = await asyncio.to_thread(_known, folder, place, settings)
+            file, self.place, used = await asyncio.to_thread(known, folder, place, settings)
             self.name = file.world
             own = used.companion.model_copy(update={"world": file.world})
             used = used.model_copy(update={"store": str(folder / MEMORIES), "companion": own})
@@ -366,40 +366,3 @@ def _locked(folder: Path) -> Iterator[None]:
             raise
         (folder / SERVED).unlink(missing_ok=True)  # of a server that was killed
         yield
-
-
-def _make_room(folder: Path, place: Place | None) -> None:
-    """Make the folder of a new world."""
-    if is_world(folder):
-        return
-    if place is None:
-        read_world(folder)  # says that there is none
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        strange = [entry.name for entry in folder.iterdir() if entry.name not in ("run.lock", "run.pid", "place.yaml")]
-    except OSError as error:
-        raise InputError(
-            f"the world's folder cannot be made: {error.strerror}",
-            where=str(folder),
-            remedy="Choose a folder that you may write to.",
-        ) from error
-    if strange:
-        raise InputError(
-            "the folder is not empty, and holds no world",
-            where=str(folder),
-            remedy="Choose another folder for the world.",
-        )
-
-
-def _known(folder: Path, place: Place | None, settings: Settings | None) -> tuple[WorldFile, Place, Settings]:
-    """world.json, the place and the settings of a world; of a new one, they are written."""
-    if is_world(folder):
-        file = read_world(folder)
-        kept = read_place(folder)
-        return file, kept, settings or companion_settings(kept, file.settings)
-    assert place is not None
-    used = settings or companion_settings(place)
-    write_place(folder, place)
-    file = new_file(folder, used, local_time(datetime.now()))
-    write_world(folder, file)
-    return file, place, used

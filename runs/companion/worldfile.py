@@ -178,3 +178,44 @@ def _replace(path: Path, text: str) -> None:
         beside.replace(path)
     except OSError as error:
         raise MachineError.caused_by(error, "cannot be written", str(path)) from error
+
+
+def make_room(folder: Path, place: Place | None) -> None:
+    """Make the folder of a new world. Blocks.
+
+    Raises:
+        InputError: there is no world and no place for one, or the folder holds something else.
+    """
+    if is_world(folder):
+        return
+    if place is None:
+        read_world(folder)  # says that there is none
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        strange = [entry.name for entry in folder.iterdir() if entry.name not in ("run.lock", "run.pid", "place.yaml")]
+    except OSError as error:
+        raise InputError(
+            f"the world's folder cannot be made: {error.strerror}",
+            where=str(folder),
+            remedy="Choose a folder that you may write to.",
+        ) from error
+    if strange:
+        raise InputError(
+            "the folder is not empty, and holds no world",
+            where=str(folder),
+            remedy="Choose another folder for the world.",
+        )
+
+
+def known(folder: Path, place: Place | None, settings: Settings | None) -> tuple[WorldFile, Place, Settings]:
+    """world.json, the place and the settings of a world; of a new one, they are written. Blocks."""
+    if is_world(folder):
+        file = read_world(folder)
+        kept = read_place(folder)
+        return file, kept, settings or companion_settings(kept, file.settings)
+    assert place is not None
+    used = settings or companion_settings(place)
+    write_place(folder, place)
+    file = new_file(folder, used, local_time(datetime.now()))
+    write_world(folder, file)
+    return file, place, used
