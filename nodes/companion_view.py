@@ -31,7 +31,11 @@ def view(mind: Mind, person: str, capacity: int) -> Mind:
     return {
         **whole,
         "role": "companion",
-        "alive": {memory: turn for memory, turn in whole["alive"].items() if _may_hear(private.get(memory), person)},
+        "alive": {
+            memory: turn
+            for memory, turn in whole["alive"].items()
+            if memory not in private or person in private[memory]
+        },
         "unsaved": [memory for memory in whole.get("unsaved", []) if _may_hear(_hearers(memory), person)],
         "recalled": [],
     }

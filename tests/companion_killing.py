@@ -98,7 +98,7 @@ async def _talk(folder: Path, strike: Strike) -> dict[str, Any]:
         await companion.settled()
         for name, words in WORDS.items():
             async for event in companion.say(words, id=name):
-                if isinstance(event, Answered) and not event.appraised:
+                if isinstance(event, Answered):
                     with told.open("a") as file:
                         file.write(f"{name}\n")
         await companion.settled()

@@ -92,7 +92,8 @@ def folder_and_place(place: str, world: Path | None) -> tuple[Path, Place | None
 
     Args:
         place: a place file, a persona, or the folder of a world.
-        world: the folder that was asked for; None: one in `worlds`, named after the place.
+        world: the folder that was asked for, or the name of a world in `worlds`; None: one there, named after the
+            place.
 
     Raises:
         InputError: there is no such place.
@@ -100,6 +101,8 @@ def folder_and_place(place: str, world: Path | None) -> tuple[Path, Place | None
     from persimchat.personas.place_file import place_for
     from persimchat.runs.companion.worldfile import is_world
 
+    if world is not None and not is_world(world) and is_world(WORLDS / world):
+        world = WORLDS / world
     if is_world(Path(place)):
         if world is not None and world.resolve() != Path(place).resolve():
             raise InputError("two worlds are named", where="--world", remedy="Leave --world out.")

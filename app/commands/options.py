@@ -58,7 +58,7 @@ World = Annotated[
     typer.Option(
         "--world",
         metavar="DIR",
-        help="The folder of the world. [dim]default: ./worlds/NAME, named after the place[/dim]",
+        help="The world: its folder, or its name in ./worlds. [dim]default: ./worlds/NAME, named after the place[/dim]",
         show_default=False,
         rich_help_panel=OUTPUT,
     ),

@@ -11,7 +11,6 @@ import typer
 
 from persimchat.app.commands import options
 from persimchat.app.output import say
-from persimchat.state.companion import person_name
 from persimchat.state.errors import MissingExtraError
 from persimchat.state.folders import RESULTS
 
@@ -95,6 +94,8 @@ def serve_pages(
         raise
     served = None
     if world is not None:
+        from persimchat.state.companion import person_name
+
         manner = Manner(person=person_name(person), instructed=instructed)
         served = ServedWorld(world, place, settings, manner, games, games_reply)
     gc.freeze()  # what is loaded by now stays, so the garbage collector need not look through it

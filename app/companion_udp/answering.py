@@ -98,7 +98,7 @@ class Opened:
         Raises:
             PerSimChatError: it could not be opened.
         """
-        return await self._ready
+        return await asyncio.shield(self._ready)
 
     async def close(self) -> None:
         """Close it, once it is settled."""
@@ -178,7 +178,7 @@ class Game:
         pair = agent, person_key(prompt.user_name)
         async with self._pairs.setdefault(pair, asyncio.Lock()):
             companion = await world.companion(agent, prompt.user_name, introduced=False)
-            self._moves.talked(agent, companion)
+            self._moves.talked(agent, prompt.user_name)
             answered: Answered | None = None
             async with aclosing(cast(AsyncGenerator[Event, None], companion.say(prompt.message))) as events:
                 async for event in events:
@@ -195,16 +195,22 @@ class Game:
         }
 
     async def _start(self, start: Start) -> Data:
-        folder = self._default.folder.with_name(start.sim_code)
+        home, here = self._default.folder.resolve(), self._world.folder.resolve()
+        folder = home.with_name(start.sim_code)
         copied: str | None = None
-        if folder == self._default.folder:
+        if folder == home:
             await self._go(self._default, None)
-        elif folder != self._world.folder:
-            if start.fork_sim_code == self._world.folder.name:
+        elif folder != here:
+            if start.fork_sim_code == here.name:
                 await self._go(self._default, None)  # a world is copied when it is closed
             copied = await asyncio.to_thread(_copied, folder, start.fork_sim_code)
             opened = Opened(folder, self._place, self._default.settings)
-            await self._go(await opened.world(), opened)
+            try:
+                world = await opened.world()
+            except asyncio.CancelledError:
+                await opened.close()
+                raise
+            await self._go(world, opened)
         return {"sim_code": start.sim_code, "fork_sim_code": copied}
 
     async def _update(self, changed: ChangedPersona) -> Data:

@@ -49,13 +49,13 @@ class Moves:
         self._world = world
         self._order = asyncio.Lock()
         self._next: _Batch | None = None
-        self._companions: dict[str, Companion] = {}
+        self._listeners: dict[str, str] = {}
         self._passing: dict[str, asyncio.Task[None]] = {}
         self._passed: dict[str, str] = {}
 
-    def talked(self, agent: str, companion: Companion) -> None:
-        """Somebody talks with an agent, who is from now on the one whom it speaks to unasked."""
-        self._companions[agent] = companion
+    def talked(self, agent: str, person: str) -> None:
+        """A person talks with an agent, and is from now on the one to whom it speaks unasked."""
+        self._listeners[agent] = person
 
     async def take(self, perceived: Sequence[Perceived]) -> tuple[dict[str, Told], str]:
         """Let agents be where a game says, and perceive what it says.
@@ -84,13 +84,13 @@ class Moves:
     def time_passed(self) -> None:
         """Tell the agents that time has passed, if it is long enough; they go on by themselves."""
         now = self._world.now()
-        for agent, companion in self._companions.items():
+        for agent in self._listeners:
             passed = datetime.fromisoformat(now) - datetime.fromisoformat(self._passed.get(agent, "0001-01-01"))
             if abs(passed.total_seconds()) >= _PASSING_S and (
                 agent not in self._passing or self._passing[agent].done()
             ):
                 self._passed[agent] = now
-                self._passing[agent] = asyncio.create_task(_pass_time(companion))
+                self._passing[agent] = asyncio.create_task(self._pass_time(agent))
 
     async def stop(self) -> None:
         """Wait until nothing of it is under way."""
@@ -111,7 +111,8 @@ class Moves:
         if world.place.clock.mode == "game":
             world.advance(batch.steps * world.place.clock.sec_per_step)
         for agent, address in batch.at.items():
-            self._companions[agent] = self._companions.get(agent) or await self._listener(agent)
+            if agent not in self._listeners:
+                self._listeners[agent] = await self._listener(agent)
             if address:
                 await move_agent(world, agent, address)
         told = await asyncio.gather(*(self._does(agent, list(batch.events[agent])) for agent in batch.at))
@@ -120,7 +121,7 @@ class Moves:
 
     async def _does(self, agent: str, events: list[Happening]) -> Told:
         chat = ""
-        companion = self._companions[agent]
+        companion = await self._companion(agent)
         async with aclosing(cast(AsyncGenerator[Event, None], companion.happen(events))) as course:
             async for event in course:
                 if isinstance(event, Answered):
@@ -131,12 +132,18 @@ class Moves:
         plan = action_at(world.place.world, agent, own, world.now(), companion.person_id)
         return {"plan": plan, "chat": chat}
 
-    async def _listener(self, agent: str) -> Companion:
+    async def _companion(self, agent: str) -> Companion:
+        return await self._world.companion(agent, self._listeners[agent], introduced=False)
+
+    async def _pass_time(self, agent: str) -> None:
+        with suppress(PerSimChatError):  # told at the next words
+            await (await self._companion(agent)).pass_time()
+
+    async def _listener(self, agent: str) -> str:
         """With whom the agent talked last; with nobody: the person of the settings."""
         ties = await self._world.records.ties(agent)
         last = max(ties, key=lambda tie: tie.talk.last if tie.talk else tie.last_met or tie.first_met, default=None)
-        person = last.name if last else self._world.settings.companion.person
-        return await self._world.companion(agent, person, introduced=False)
+        return last.name if last else self._world.settings.companion.person
 
     def _address(self, agent: str, perceived: Perceived) -> str:
         if perceived.curr_location is None:
@@ -154,8 +161,3 @@ def _happening(event: GameEvent) -> Happening:
         description=event.action_event_description,
         person=":" not in event.action_event_subject,
     )
-
-
-async def _pass_time(companion: Companion) -> None:
-    with suppress(PerSimChatError):  # told at the next words
-        await companion.pass_time()

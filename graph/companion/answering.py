@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+from functools import partial
 from typing import Any
 
 from langchain_core.messages import AnyMessage
@@ -32,11 +34,10 @@ async def answer(state: CompanionState, settings: Settings) -> dict[str, Any]:
         ModelError: there is no answer; the person's words stay in the transcript, unanswered.
     """
     records = Records(settings.companion.world)
-    place = await place_in(records)
+    place, (person, _) = await asyncio.gather(place_in(records), records.person(settings.companion.person))
     agent = agent_of(place, settings.companion.agent)
     settings = agent.recall.settings(settings)
-    person, _ = await records.person(settings.companion.person)
-    mind, tie = await records.mind(agent.name), await records.tie(agent.name, person)
+    mind, tie = await records.pair(agent.name, person)
     occurrence = state["occurrence"]
     assert mind is not None and tie is not None and tie.talk is not None and occurrence is not None
     at, id_ = occurrence["at"], occurrence["id"]
@@ -60,7 +61,7 @@ async def answer(state: CompanionState, settings: Settings) -> dict[str, Any]:
 
     def begin_digest() -> None:
         if said and not state.get("pending") and _overlaps(settings):
-            work = digestion.judged(mind, tie, messages, new, tick)
+            work = partial(digestion.judged, mind, tie, messages, new, tick)
             ongoing.begin(key_of(settings, agent.name, id_), own.get("version", 0), work)
 
     hostile_end = walks_off(tie)

@@ -41,12 +41,11 @@ async def attend(state: CompanionState, settings: Settings) -> dict[str, Any]:
     at = _time(given)
     text = words_of(given) if given["kind"] == "message" else ""
     happenings_of(given)
-    place = await place_in(records)
+    place = await place_in(records)  # before the person is written down: the agent may be unknown
     agent = agent_of(place, settings.companion.agent)
     person, name = await records.person(settings.companion.person)
     async with lock_of(records.world, agent.name):
-        mind = await records.mind(agent.name)
-        tie = await records.tie(agent.name, person)
+        mind, tie = await records.pair(agent.name, person)
         before = tie
         fresh = mind is None
         mind = mind or await new_mind(place, agent, settings, at)

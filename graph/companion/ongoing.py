@@ -6,7 +6,7 @@ A cancelled step does not cancel them: the next step that needs one takes it, or
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
 from contextlib import suppress
 from typing import Any, Final
 
@@ -14,6 +14,8 @@ from persimchat.models.limits import PerLoop
 
 _MOST: Final = 256
 """The most judgements that wait for their step; then the oldest are dropped."""
+_TURNS: Final = 24
+"""So many turns of the event loop a judgement waits at its beginning: then the first word has reached its reader."""
 _BEGUN: PerLoop[dict[str, tuple[int, asyncio.Task[Any]]]] = PerLoop()
 
 
@@ -21,8 +23,8 @@ def _begun() -> dict[str, tuple[int, asyncio.Task[Any]]]:
     return _BEGUN.get("companion", dict)
 
 
-def begin(key: str, version: int, work: Coroutine[Any, Any, Any]) -> None:
-    """Begin work for a later step.
+def begin(key: str, version: int, work: Callable[[], Coroutine[Any, Any, Any]]) -> None:
+    """Begin work for a later step, as soon as what is under way has come to its reader.
 
     Args:
         key: what it is about: world, agent and exchange.
@@ -30,7 +32,7 @@ def begin(key: str, version: int, work: Coroutine[Any, Any, Any]) -> None:
         work: the judgements.
     """
     waiting = _begun()
-    task = asyncio.get_running_loop().create_task(work)
+    task = asyncio.get_running_loop().create_task(_behind(work))
     task.add_done_callback(_seen)
     waiting[key] = (version, task)
     while len(waiting) > _MOST:
@@ -64,6 +66,12 @@ async def taken(key: str, version: int) -> Any:
     finally:
         if task.done():
             _begun().pop(key, None)
+
+
+async def _behind(work: Callable[[], Coroutine[Any, Any, Any]]) -> Any:
+    for _ in range(_TURNS):
+        await asyncio.sleep(0)
+    return await work()
 
 
 def _seen(task: asyncio.Task[Any]) -> None:

@@ -7,6 +7,7 @@ occurrence takes the answer.
 from __future__ import annotations
 
 from collections.abc import Callable, Coroutine
+from functools import partial
 from typing import Any
 
 from persimchat.graph.companion import ongoing
@@ -27,13 +28,13 @@ async def plan_day(state: CompanionState, settings: Settings) -> dict[str, Any]:
     if needs_plan(scene.mind["companion"], at) and day_planning.has_days(place, agent):
         home = place.home(agent)
         places = sorted(place.known_to(agent), key=lambda one: one != home)  # home first
-        planning = day_planning.plan_day(scene.step(), settings, agent, places, home)
+        planning = partial(day_planning.plan_day, scene.step(), settings, agent, places, home)
         made, _ = await _asked_once(scene, f"day {at[:10]} with {scene.tie.person}", planning)
         # The agent may have planned its day beside another person in the meantime.
         scene = await _kept(state, settings, lambda own: {**own, **made} if needs_plan(own, at) else own)
     entry = entry_at(scene.mind["companion"], at)
     if entry is not None and day_planning.worth_chunks(entry):
-        dividing = day_planning.chunk_entry(scene.step(), settings, entry)
+        dividing = partial(day_planning.chunk_entry, scene.step(), settings, entry)
         about = f"entry {scene.mind['companion']['day']} {entry['start']} {entry['activity']}"
         divided, _ = await _asked_once(scene, about, dividing)
         await _kept(
@@ -42,12 +43,10 @@ async def plan_day(state: CompanionState, settings: Settings) -> dict[str, Any]:
     return {}
 
 
-async def _asked_once(scene: Scene, about: str, work: Coroutine[Any, Any, Any]) -> Any:
+async def _asked_once(scene: Scene, about: str, work: Callable[[], Coroutine[Any, Any, Any]]) -> Any:
     """The result of work that goes on if this step is stopped."""
     key = f"{scene.records.world}/{scene.agent.name}/{about}"
-    if ongoing.is_begun(key):
-        work.close()
-    else:
+    if not ongoing.is_begun(key):
         ongoing.begin(key, 0, work)
     return await ongoing.taken(key, 0)
 

@@ -98,6 +98,10 @@ class Records:
         item = await self._store.aget(ties_of(self.world, agent), person)
         return None if item is None else Tie.model_validate(item.value)
 
+    async def pair(self, agent: str, person: str) -> tuple[Mind | None, Tie | None]:
+        """An agent's mind, and what it knows of a person, read together."""
+        return await asyncio.gather(self.mind(agent), self.tie(agent, person))
+
     async def ties(self, agent: str) -> list[Tie]:
         """What an agent knows of everybody, by name."""
         found = [Tie.model_validate(item.value) for item in await self._every(ties_of(self.world, agent))]

@@ -7,6 +7,7 @@ talks with an agent or person that changes.
 
 from __future__ import annotations
 
+import asyncio
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -16,6 +17,7 @@ from pydantic import ValidationError
 
 from persimchat.graph.companion.records import lock_of, profile_of
 from persimchat.memory.recollection import remember
+from persimchat.runs.companion.keys import rename_keys
 from persimchat.runs.companion.world import World
 from persimchat.runs.folder.lock import LOCK, PID, held
 from persimchat.state.companion import CompanionMind, Tie, new_person_id, person_key, person_name
@@ -158,6 +160,7 @@ async def rename_person(world: World, old: str, new: str) -> str:
             tie = await records.tie(agent, known["id"])
             if tie is not None:
                 await records.keep(agent, tie=tie.model_copy(update={"name": shown}))
+    await asyncio.to_thread(rename_keys, world.folder, old, shown)
     if any(person_key(one.name) == was for one in world.place.people):
         await _change(world, lambda place: _with_name(place, was, shown))
     return shown

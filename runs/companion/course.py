@@ -64,35 +64,6 @@ class Course:
         news.set()
 
 
-class Run:
-    """A run of the graph.
-
-    Attributes:
-        kind: of its occurrence.
-        course: its events.
-        free: set once the next message need not wait any longer: the answer is kept, or the run is over.
-        task: that holds it.
-    """
-
-    def __init__(self, kind: str, course: Course) -> None:
-        self.kind, self.course = kind, course
-        self.free = asyncio.Event()
-        self.task: asyncio.Task[None] | None = None
-        self.answer: Exchange | None = None
-        self.took_back = False
-
-    @property
-    def over(self) -> bool:
-        """Whether nothing of it is under way."""
-        return self.task is None or self.task.done()
-
-    def stopped(self, task: asyncio.Task[None]) -> None:
-        """Let nobody wait for a run that was stopped before its first step."""
-        if task.cancelled() and self.answer is None:
-            self.course.close()
-            self.free.set()
-
-
 class Words:
     """The agent's words as they stream: makes tokens and sentences of them.
 

@@ -10,8 +10,6 @@ from persimchat.runs.folder.jsonl import mend, parsed
 from persimchat.state.companion import Exchange
 from persimchat.state.errors import InputError, MachineError
 
-LONGEST_ID: Final = 64
-"""The most characters of the id that a client gives its message."""
 EXCHANGES: Final = "exchanges.jsonl"
 
 Pair = tuple[str, str]
@@ -140,16 +138,3 @@ def _row(line: bytes, where: str) -> dict[str, Any]:
     if not isinstance(row, dict) or not all(isinstance(row.get(key), str) for key in ("id", "agent", "person")):
         raise InputError("this is not an exchange", where=where, remedy="Restore the file from a backup.")
     return row
-
-
-def checked_id(given: str) -> str:
-    """The id that a client gives its message.
-
-    Raises:
-        InputError: it is too long, or cannot be printed.
-    """
-    if len(given) > LONGEST_ID or not given.isprintable():
-        raise InputError(
-            "the id of a message is not usable", where="id", remedy=f"Give 1 to {LONGEST_ID} printable characters."
-        )
-    return given

@@ -155,7 +155,8 @@ class _Work:
             copy_memories(self._folder / MEMORIES, new / MEMORIES, stay)
         for name, change in ((EXCHANGES, self._exchange), (EVENTS, self._event), (CALLS, self._call)):
             if (self._folder / name).is_file():
-                self._counts[name] += copy_lines(self._folder / name, new / name, change)
+                gone = copy_lines(self._folder / name, new / name, change)
+                self._counts[Path(name).stem] += gone
         if (self._folder / EMBEDDINGS).is_file():
             (new / EMBEDDINGS).write_bytes(b"")  # vectors by the digest of a text, which may be the person's
         if self._everywhere:
@@ -274,7 +275,7 @@ class _Work:
         left = without_entries(value, self._person)
         if left == value:
             return
-        self._counts[old.name] += 1
+        self._counts[f"entries in {old.name}"] += 1
         dumped = json.dumps(left, ensure_ascii=False, indent=2) + "\n" if is_json else _as_yaml(left)
         new.touch(mode=0o600)
         new.write_text(dumped, encoding="utf-8")

@@ -137,6 +137,19 @@ def remove_keys(folder: Path, person: str) -> int:
     return len(keys) - len(kept)
 
 
+def rename_keys(folder: Path, person: str, new: str) -> None:
+    """Let the keys of a person go on as theirs under another name.
+
+    Raises:
+        InputError: a name is invalid, or the file is damaged.
+        MachineError: the file cannot be written.
+    """
+    keys, wanted, shown = read_keys(folder), person_key(person), person_name(new)
+    named = [key.model_copy(update={"person": shown}) if person_key(key.person) == wanted else key for key in keys]
+    if named != keys:
+        _write(folder, named)
+
+
 def _write(folder: Path, keys: list[Key]) -> None:
     path, new = folder / KEYS, folder / f".{KEYS}.new"
     text = yaml.safe_dump({"keys": [key.model_dump() for key in keys]}, allow_unicode=True, sort_keys=False)

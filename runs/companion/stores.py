@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
-from collections.abc import AsyncIterator, Awaitable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Iterable, Sequence
 from contextlib import asynccontextmanager, closing
 from pathlib import Path
 from typing import Any, Final, TypeVar
@@ -16,6 +16,8 @@ import aiosqlite
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import ChannelVersions, Checkpoint, CheckpointMetadata
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
+from langgraph.store.base import Op
+from langgraph.store.base import Result as Outcome
 from langgraph.store.sqlite.aio import AsyncSqliteStore
 
 from persimchat.graph.langgraph_compat import closed
@@ -75,6 +77,17 @@ class ThreadSaver(AsyncSqliteSaver):
             await self.conn.commit()
 
 
+class MindStore(AsyncSqliteStore):
+    """LangGraph's store; what a cancelled run began to write is written to its end.
+
+    Otherwise a transaction could stay open that nobody ends, and refuse all that comes after it.
+    """
+
+    async def abatch(self, ops: Iterable[Op]) -> list[Outcome]:
+        """Carry out operations together."""
+        return await _whole(super().abatch(ops))
+
+
 async def _whole(work: Awaitable[Result]) -> Result:
     """The result of work that a cancelled caller waits for."""
     task = asyncio.ensure_future(work)
@@ -111,7 +124,7 @@ async def opened_stores(folder: Path) -> AsyncIterator[tuple[ThreadSaver, AsyncS
             aiosqlite.connect(path, timeout=_WAIT_S) as own,
             aiosqlite.connect(path, timeout=_WAIT_S, isolation_level=None, factory=_Writer) as other,
         ):
-            saver, store = ThreadSaver(own, serde=Serializer(str(path))), AsyncSqliteStore(other)
+            saver, store = ThreadSaver(own, serde=Serializer(str(path))), MindStore(other)
             await saver.setup()  # with a write-ahead log
             await store.setup()
             for connection in (own, other):

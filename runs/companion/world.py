@@ -7,8 +7,8 @@ run one after the other.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator
-from contextlib import AsyncExitStack, ExitStack, asynccontextmanager, contextmanager
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -26,22 +26,21 @@ from persimchat.runs.companion.budget import DayLedger, beside, made_on
 from persimchat.runs.companion.exchanges import ExchangesFile
 from persimchat.runs.companion.reembedding import MEMORIES, reembed, refusal
 from persimchat.runs.companion.renewing import settle
-from persimchat.runs.companion.served import SERVED, served_at
 from persimchat.runs.companion.stores import ThreadSaver, opened_stores
 from persimchat.runs.companion.surroundings import Surroundings
 from persimchat.runs.companion.worldfile import (
-    known,
+    known_world,
     local_time,
+    locked,
     make_room,
     opened_with,
     write_place,
     write_world,
 )
 from persimchat.runs.folder.calls import CallsFile
-from persimchat.runs.folder.lock import held
 from persimchat.state.clock import time_in
 from persimchat.state.companion import Tie, new_person_id, person_key, person_name
-from persimchat.state.errors import InputError, MachineError
+from persimchat.state.errors import MachineError
 from persimchat.state.mind import Mind
 from persimchat.state.place import Place
 from persimchat.state.settings import Settings
@@ -229,9 +228,9 @@ class World:
         folder = self.folder
         async with AsyncExitStack() as stack:
             await asyncio.to_thread(make_room, folder, place)
-            await asyncio.to_thread(stack.enter_context, _locked(folder))
+            await asyncio.to_thread(stack.enter_context, locked(folder))
             await asyncio.to_thread(settle, folder)
-            file, self.place, used = await asyncio.to_thread(known, folder, place, settings)
+            file, self.place, used = await asyncio.to_thread(known_world, folder, place, settings)
             self.name = file.world
             own = used.companion.model_copy(update={"world": file.world})
             used = used.model_copy(update={"store": str(folder / MEMORIES), "companion": own})
@@ -353,16 +352,3 @@ async def opened_world(
     finally:
         await world.stop()
         await world.close()
-
-
-@contextmanager
-def _locked(folder: Path) -> Iterator[None]:
-    with ExitStack() as stack:
-        try:
-            stack.enter_context(held(folder, "world"))
-        except InputError as error:
-            if address := served_at(folder):
-                raise InputError(error.what, where=error.where, remedy=f"Talk there: {address}") from error
-            raise
-        (folder / SERVED).unlink(missing_ok=True)  # of a server that was killed
-        yield

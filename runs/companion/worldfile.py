@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Final
@@ -14,7 +15,9 @@ from pydantic import BaseModel, ConfigDict, Field
 from persimchat.graph.companion.companion import COMPANION
 from persimchat.personas.place_file import load_place, place_text
 from persimchat.prompts import prompt_hash
+from persimchat.runs.companion.served import SERVED, served_at
 from persimchat.runs.folder.jsonl import checked, parsed, unreadable
+from persimchat.runs.folder.lock import held
 from persimchat.runs.folder.manifest import public, versions
 from persimchat.state.configuration import load_settings
 from persimchat.state.errors import InputError, MachineError
@@ -166,26 +169,26 @@ def companion_settings(
     return made
 
 
-def local_time(at: datetime) -> str:
-    """A time as it is kept: ISO, to the second, without a zone."""
-    return at.replace(microsecond=0, tzinfo=None).isoformat()
+@contextmanager
+def locked(folder: Path) -> Iterator[None]:
+    """Hold the lock of a world while the body runs.
 
-
-def _replace(path: Path, text: str) -> None:
-    beside = path.with_name(path.name + ".new")
-    try:
-        beside.write_text(text, encoding="utf-8")
-        beside.replace(path)
-    except OSError as error:
-        raise MachineError.caused_by(error, "cannot be written", str(path)) from error
+    Raises:
+        InputError: another process works on it; the error says where it is served.
+    """
+    with ExitStack() as stack:
+        try:
+            stack.enter_context(held(folder, "world"))
+        except InputError as error:
+            if address := served_at(folder):
+                raise InputError(error.what, where=error.where, remedy=f"Talk there: {address}") from error
+            raise
+        (folder / SERVED).unlink(missing_ok=True)  # of a server that was killed
+        yield
 
 
 def make_room(folder: Path, place: Place | None) -> None:
-    """Make the folder of a new world. Blocks.
-
-    Raises:
-        InputError: there is no world and no place for one, or the folder holds something else.
-    """
+    """Make the folder of a new world."""
     if is_world(folder):
         return
     if place is None:
@@ -207,8 +210,8 @@ def make_room(folder: Path, place: Place | None) -> None:
         )
 
 
-def known(folder: Path, place: Place | None, settings: Settings | None) -> tuple[WorldFile, Place, Settings]:
-    """world.json, the place and the settings of a world; of a new one, they are written. Blocks."""
+def known_world(folder: Path, place: Place | None, settings: Settings | None) -> tuple[WorldFile, Place, Settings]:
+    """world.json, the place and the settings of a world; of a new one, they are written."""
     if is_world(folder):
         file = read_world(folder)
         kept = read_place(folder)
@@ -219,3 +222,17 @@ def known(folder: Path, place: Place | None, settings: Settings | None) -> tuple
     file = new_file(folder, used, local_time(datetime.now()))
     write_world(folder, file)
     return file, place, used
+
+
+def local_time(at: datetime) -> str:
+    """A time as it is kept: ISO, to the second, without a zone."""
+    return at.replace(microsecond=0, tzinfo=None).isoformat()
+
+
+def _replace(path: Path, text: str) -> None:
+    beside = path.with_name(path.name + ".new")
+    try:
+        beside.write_text(text, encoding="utf-8")
+        beside.replace(path)
+    except OSError as error:
+        raise MachineError.caused_by(error, "cannot be written", str(path)) from error

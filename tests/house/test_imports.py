@@ -14,7 +14,20 @@ from pathlib import Path
 import pytest
 from rooms import ROOMS
 
-AREAS = ("shared", "minds", "insights", "personas", "setup", "chat", "story", "past", "experiments", "companion", "api", "v1")
+AREAS = (
+    "shared",
+    "minds",
+    "insights",
+    "personas",
+    "setup",
+    "chat",
+    "story",
+    "past",
+    "experiments",
+    "companion",
+    "api",
+    "v1",
+)
 """The areas of the page. Modules beside them serve all areas and stand left of them, but for those that join them."""
 JOINING = ("pages", "serving")
 PARTS = {

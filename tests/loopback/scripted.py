@@ -116,6 +116,19 @@ ANSWERS: dict[str, Script] = {
     },  # fmt: skip
     "utterance": "I like tea a lot.",
     "group_chat": "I like tea a lot.",
+    "companion": "Well, I like tea a lot.",
+    "trust": {"reasoning": "Small talk.", "cause": "small_talk", "change": 0, "wants_to_end": False},
+    "consolidation": {
+        "summary": "We spoke of tea.", "keywords": ["tea"], "importance": 4, "relationship": "acquaintance", "note": "",
+        "promises": [], "facts": [],
+    },  # fmt: skip
+    "day_plan": {
+        "wakes": "06:00", "sleeps": "22:00",
+        "entries": [
+            {"start": f"{hour:02}:00", "minutes": 120, "activity": "drink tea", "place": 1} for hour in range(8, 18, 2)
+        ],
+    },  # fmt: skip
+    "chunks": {"chunks": [{"minutes": 120, "activity": "drink tea"}]},
     "inconsistency": {"comment": "Nothing contradicts it.", "score": 2},
     "hearing": _parts,
     "appraisal": _parts,

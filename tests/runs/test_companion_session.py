@@ -117,7 +117,7 @@ async def test_a_message_does_not_wait_for_the_digest(tmp_path: Path, monkeypatc
 
 async def test_with_four_undigested_a_message_waits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     Scripted().install(monkeypatch)
-    monkeypatch.setattr("persimchat.runs.companion.session.PATIENCE_S", 0.05)
+    monkeypatch.setattr("persimchat.runs.companion.running.PATIENCE_S", 0.05)
     from persimchat.graph.companion.digesting import Digestion
 
     async def never(self: Digestion, *given: Any) -> Any:

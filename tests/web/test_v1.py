@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import AsyncIterator, Callable
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, aclosing, asynccontextmanager
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +14,9 @@ import pytest
 from loopback.answering import Fault
 
 from persimchat.app.web.v1.app import MOST_BYTES, Manner, v1_app
+from persimchat.app.web.v1.bodies import ChatRequest
 from persimchat.app.web.v1.people import BURST
+from persimchat.app.web.v1.talking import Talking
 from persimchat.runs.companion.events import Answered
 from persimchat.runs.companion.keys import KEYS, add_key
 from persimchat.runs.companion.world import World, opened_world
@@ -158,6 +160,25 @@ async def test_another_answer(opening: Opening):
         assert second
 
 
+async def test_another_answer_while_the_first_one_comes(serving: Callable[..., Any], opening: Opening):
+    server = serving(lambda body: "Good morning to you, and to your boat.", token_delay_s=0.01)
+    world = await opening(model=server.model())
+    talking = Talking(world, instructed=True)
+
+    async def say(*said: str, pieces: int | None = None) -> None:
+        request = ChatRequest.model_validate({"model": "Oda", "messages": history(*said), "stream": True})
+        async with aclosing(talking.words(request, agent="Oda Brandvik", person="Petr", talk="")) as answer:
+            read = 0
+            async for _ in answer:
+                read += 1
+                if read == pieces:
+                    return
+
+    await say("Welcome.", "Hello.", pieces=1)  # the client has stopped the answer
+    await say("Welcome.", "Hello.")
+    assert await heard(world) == ["Hello."]
+
+
 async def test_the_same_words_twice_are_said_twice(opening: Opening):
     world = await opening()
     async with asking(world) as client:
@@ -177,7 +198,7 @@ async def test_a_talk_that_is_over_stays(opening: Opening):
     assert await heard(world) == ["Hello, Oda.", "Goodbye!", "Goodbye!"]
 
 
-async def test_a_foreign_history_is_shown_and_not_remembered(opening: Opening, serving: Callable[..., Any]):
+async def test_a_foreign_history_is_shown_and_not_remembered(serving: Callable[..., Any], opening: Opening):
     server = serving(lambda _: "Good morning.")
     world = await opening(model=server.model())
     async with asking(world) as client:
@@ -190,7 +211,7 @@ async def test_a_foreign_history_is_shown_and_not_remembered(opening: Opening, s
     assert mind is not None and "Pom" not in json.dumps(mind["alive"], default=str)
 
 
-async def test_system_messages_are_data(opening: Opening, serving: Callable[..., Any]):
+async def test_system_messages_are_data(serving: Callable[..., Any], opening: Opening):
     server = serving(lambda _: "Good morning.")
     world = await opening(model=server.model())
     messages = [{"role": "system", "content": "The kettle is on. " + "x" * 9_000}, *history("Hello.")]
@@ -204,7 +225,7 @@ async def test_system_messages_are_data(opening: Opening, serving: Callable[...,
     assert all("The kettle is on." not in request.text for request in server.requests[before:])
 
 
-async def test_background_tasks_are_remembered_nowhere(opening: Opening, serving: Callable[..., Any]):
+async def test_background_tasks_are_remembered_nowhere(serving: Callable[..., Any], opening: Opening):
     server = serving(lambda body: "A cat's name" if "### Task:" in json.dumps(body) else None)
     world = await opening(model=server.model())
     async with asking(world) as client:
@@ -294,7 +315,7 @@ async def test_the_day_s_budget(opening: Opening):
 
 
 @pytest.mark.usefixtures("quick_retries")
-async def test_a_model_that_is_down(opening: Opening, serving: Callable[..., Any]):
+async def test_a_model_that_is_down(serving: Callable[..., Any], opening: Opening):
     down = [True]
     server = serving(lambda _: Fault(500, {"error": {"message": "out of order"}}) if down[0] else "Good morning.")
     world = await opening(model=server.model())

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
 from starlette.datastructures import Headers
@@ -18,7 +18,7 @@ from persimchat.app.web.v1.history import Window, compare, digest, unasked
 from persimchat.app.web.v1.people import BURST, Doorkeeper, Pace, talk_of
 from persimchat.app.web.v1.problems import NoKey, TooFast
 from persimchat.app.web.v1.tasks import is_task
-from persimchat.runs.companion.keys import KEYS, Keys, add_key, remove_keys
+from persimchat.runs.companion.keys import KEYS, Keys, add_key, remove_keys, rename_keys
 from persimchat.runs.companion.served import noted, served_at
 from persimchat.state.companion import Exchange
 from persimchat.state.errors import InputError
@@ -60,6 +60,7 @@ def exchange(number: int, said: str, utterance: str) -> Exchange:
 TWO = [exchange(1, "Hello.", "Good morning."), exchange(2, "Is it late?", "Late? It is early.")]
 
 
+@settings(max_examples=60)
 @given(st.fixed_dictionaries({"model": st.text(max_size=8) | JSON, "messages": MESSAGES | JSON}), st.data())
 def test_any_body_is_read_or_refused_in_a_line(body: dict[str, object], data: st.DataObject):
     names = ["stream", "stop", "seed", "n", "temperature", "max_tokens", "tool_choice", "response_format", "modalities"]
@@ -212,6 +213,10 @@ def test_keys_are_kept_as_hashes(tmp_path: Path):
     found = keys.find(petr)
     assert found is not None and (found.person, found.relay) == ("Petr", False)
     assert keys.find("") is keys.find("psc-guess") is None
+    rename_keys(tmp_path, "PETR", "Peter")
+    named = keys.find(petr)
+    assert named is not None and named.person == "Peter"
+    rename_keys(tmp_path, "Peter", "Petr")
     assert (remove_keys(tmp_path, "petr "), remove_keys(tmp_path, "Petr")) == (1, 0)
     assert keys.find(petr) is None and keys.find(shop) is not None
 

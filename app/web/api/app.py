@@ -10,6 +10,7 @@ from fastapi import FastAPI, Request
 from fastapi.responses import JSONResponse
 from fastapi.routing import APIRoute
 
+from persimchat.app.web.api.companions import companions_router
 from persimchat.app.web.api.control import control_router
 from persimchat.app.web.api.conversations import conversations_router
 from persimchat.app.web.api.events import events_router
@@ -41,8 +42,8 @@ def api_app(web: WebContext, at_the_end: Callable[[], Awaitable[None]] | None = 
 
     api = FastAPI(
         title="PerSimChat",
-        description="Simulated conversations: runs, their events and their controls; experiments. Simulated people are "
-        "not people.",
+        description="Simulated conversations: runs, their events and their controls; experiments; what companions "
+        "remember. Simulated people are not people.",
         version="1",
         docs_url=None,  # the documentation page would load its script from another host
         redoc_url=None,
@@ -65,6 +66,7 @@ def _add_routes(api: FastAPI, web: WebContext) -> None:
             downloads_router,
             conversations_router,
             experiments_router,
+            companions_router,
         )
     ]
     for router in routers:

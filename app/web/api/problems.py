@@ -49,6 +49,10 @@ class NoStoryError(InputError):
     """The run is no story."""
 
 
+class NoCompanionError(InputError):
+    """No world is open, or there is no such pair of agent and person in it."""
+
+
 class ConflictError(InputError):
     """The state of the run does not allow this."""
 
@@ -67,7 +71,7 @@ def _answer(status: int, problem: Problem) -> JSONResponse:
 async def _told(_: Request, error: Exception) -> JSONResponse:
     if not isinstance(error, PerSimChatError):
         raise error
-    missing = isinstance(error, NoRunError | NoStoryError | NoExperimentError)
+    missing = isinstance(error, NoRunError | NoStoryError | NoExperimentError | NoCompanionError)
     status = 404 if missing else 409 if isinstance(error, ConflictError | ClosedError) else 400
     if isinstance(error, MachineError | TakesTooLong):
         status = 507 if isinstance(error, MachineError) else 503

@@ -36,7 +36,7 @@ def _eyes(radius: str, white: str = "") -> list[Shape]:
     return [*around, *(("circle", {"cx": x, "cy": "29", "r": radius, "class": "pupil"}) for x in ("22", "42"))]
 
 
-_EXPRESSIONS: Final[Mapping[Label, list[Shape]]] = {
+EXPRESSIONS: Final[Mapping[Label, list[Shape]]] = {
     "neutral": [_line("M17 20H27M37 20H47"), *_eyes("2.8"), _line("M23 45H41")],
     "happy": [
         _line("M17 18Q22 14 27 18M37 18Q42 14 47 18"),
@@ -92,7 +92,7 @@ class Face:
         self._drawing.style(f"--c:{COLOURS[emotion]}").clear()
         with self._drawing:
             ui.element("circle").props("cx=32 cy=32 r=30").classes("head")
-            for tag, attributes in _EXPRESSIONS[emotion]:
+            for tag, attributes in EXPRESSIONS[emotion]:
                 shape = ui.element(tag)
                 for name, value in attributes.items():
                     if name == "class":

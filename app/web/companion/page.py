@@ -23,6 +23,8 @@ from persimchat.state.errors import PerSimChatError
 from persimchat.state.plain_text import clean, one_line
 
 _POLL_S = 0.15
+_CLOCK_S = 20.0
+"""How often an open page lets the world's time pass."""
 _KEPT = "companion-person"
 """Under this key a browser keeps the name that its user gave last."""
 
@@ -47,7 +49,7 @@ async def companion_page(web: WebContext, agent: str, person: str) -> None:
         _choose(web.world, agent, str(error))
         return
     app.storage.user[_KEPT] = pair.companion.person
-    _talk_page(pair)
+    _talk_page(web, web.world, pair)
 
 
 def address_of(agent: str, person: str) -> str:
@@ -92,19 +94,24 @@ def _choose(world: World, agent: str, problem: str = "") -> None:
         disclaimer()
 
 
-def _talk_page(pair: Pair) -> None:
+def _talk_page(web: WebContext, world: World, pair: Pair) -> None:
     """The talk, and beside it what the agent knows; on a phone one of the two."""
     frame = Frame(one_line(pair.companion.agent))
     ui.query(".nicegui-content").classes("p-0 gap-0")
-    with ui.column().classes("w-full gap-0 no-wrap h-[calc(100dvh-56px)]"):
+
+    async def forget() -> None:
+        await web.pairs.forget(world, pair.companion.agent, pair.companion.person)
+
+    with ui.column().classes("w-full gap-0 no-wrap h-[calc(100dvh-56px)]") as box:
         with ui.element("div").classes("duo shows-talk") as duo:
             with ui.element("section") as section:
                 named(section, t("companion.talk"))
-                parts = [Head(pair), Talk(pair), Composer(pair)]
+                parts = [Head(pair).sync, Talk(pair).sync, Composer(pair).sync]
             with ui.element("aside") as aside:
                 named(aside, t("companion.beside"))
-                with ui.column().classes("scroll w-full grow gap-3 p-3 no-wrap").props("tabindex=0"):
-                    more = [Course(pair), Day(pair), Remembered(pair, duo)]
+                with ui.column().classes("scroll w-full grow gap-3 p-3 no-wrap").props("tabindex=0 role=group") as side:
+                    named(side, t("companion.beside"))
+                    parts += [Course(pair).sync, Day(pair).sync, Remembered(pair, duo, forget).sync]
         _phone_bar()
 
     seen = -1
@@ -113,13 +120,29 @@ def _talk_page(pair: Pair) -> None:
         nonlocal seen
         if pair.revision != seen:
             seen = pair.revision
-            for part in (*parts, *more):
-                part.sync()
+            if pair.gone:
+                timer.cancel()
+                box.clear()
+                with box:
+                    _gone(one_line(pair.companion.agent))
+                return
+            for draw in parts:
+                draw()
 
     with frame.actions:
         icon_button("switch_account", t("companion.other"), lambda: ui.navigate.to("/companion"))
+    timer = ui.timer(_POLL_S, sync)
+    ui.timer(_CLOCK_S, pair.pass_time)
     sync()
-    ui.timer(_POLL_S, sync)
+
+
+def _gone(agent: str) -> None:
+    """What a page shows once the agent has forgotten the person."""
+    with ui.column().classes("m-auto items-center gap-3 p-6 text-center"):
+        ui.icon("delete_forever", size="64px", color="primary").props("aria-hidden=true")
+        words = t("companion.forgotten", agent=agent)
+        ui.label(words).classes("text-xl font-semibold").props("role=heading aria-level=1")
+        ui.button(t("companion.other"), on_click=lambda: ui.navigate.to("/companion")).props("unelevated no-caps")
 
 
 def _phone_bar() -> None:

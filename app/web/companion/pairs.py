@@ -4,14 +4,20 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
+from typing import Final
 
 from persimchat.app.web.companion.care import needs_care
+from persimchat.runs.companion.by_hand import edit_fact, forget_fact, pin_fact
 from persimchat.runs.companion.events import Answered, Event, Speaking, TalkOver, Token
+from persimchat.runs.companion.export import remembered
+from persimchat.runs.companion.forgetting import Forgotten
 from persimchat.runs.companion.session import Companion
 from persimchat.runs.companion.world import World
 from persimchat.state.companion import CompanionMind, Exchange, Happening, Label, Tie, person_key
 from persimchat.state.errors import PerSimChatError
-from persimchat.state.expression import label_of
+
+LOADED: Final = 1_000
+"""The most exchanges of a pair that pages show, the last ones."""
 
 
 class Pair:
@@ -33,6 +39,7 @@ class Pair:
         care: whether words of the person were of self-harm or violence, and nobody has closed the notice.
         over: how the last talk ended; None while one is open.
         problem: why the last request failed; empty if it did not.
+        gone: whether the agent has forgotten the person.
         revision: changes with everything above.
     """
 
@@ -50,6 +57,7 @@ class Pair:
         self.care = False
         self.over: TalkOver | None = None
         self.problem = ""
+        self.gone = False
         self.revision = 0
         self._reading = asyncio.Lock()
         self._tasks: set[asyncio.Task[None]] = set()
@@ -58,15 +66,12 @@ class Pair:
         """Read what has been said, and what the agent knows."""
         companion, world = self.companion, self.companion.world
         async with self._reading:
-            said = await companion.exchanges()
+            said = await companion.exchanges(LOADED)
             self.tie = await world.tie(companion.agent, companion.person)
             mind = await world.mind(companion.agent) or {}
         self.exchanges = [one for one in said if not one.get("retracted")]
         self.mind = mind.get("companion", {})
-        if self.exchanges:
-            self.emotion = self.exchanges[-1]["emotion"]
-        else:
-            self.emotion = label_of(mind.get("emotion", {}), "neutral", world.settings.companion.emotion_floor)
+        self.emotion = self.mind.get("label", "neutral")
         if self.tie is not None:
             self.trust = self.tie.trust
         self.revision += 1
@@ -92,9 +97,42 @@ class Pair:
             self.ending = True
             self._begin(self.companion.end())
 
+    async def pin(self, fact: str, pin: bool) -> None:
+        """Keep a fact when there are too many, or no longer."""
+        await pin_fact(self.companion, fact, pin)
+        await self.load()
+
+    async def edit(self, fact: str, statement: str) -> None:
+        """Write another statement in place of a fact, in the person's name."""
+        await edit_fact(self.companion, fact, statement, self.companion.person)
+        await self.load()
+
+    async def forget_fact(self, fact: str) -> None:
+        """Have the agent forget a fact."""
+        await forget_fact(self.companion, fact)
+        await self.load()
+
+    async def talks(self) -> list[tuple[str, str]]:
+        """The talks that are over: when they ended (ISO time), and their summaries."""
+        companion = self.companion
+        found = await remembered(companion.world, companion.agent, companion.person)
+        return [(one["at"], one["theme"]) for one in found["talks"]]
+
+    async def pass_time(self) -> None:
+        """Let the agent notice that time has passed, between answers: a silence, an event that was planned."""
+        if self.tie is not None and not self.answering and not self.gone:
+            await self.companion.pass_time()
+            await self.load()
+
     def close_care(self) -> None:
         """Close the notice of where help is."""
         self.care = False
+        self.revision += 1
+
+    def leave(self) -> None:
+        """Keep nothing of what was said: the agent has forgotten the person."""
+        self.exchanges, self.tie, self.over, self.gone = (), None, None, True
+        self.said = self.words = self.problem = ""
         self.revision += 1
 
     def _begin(self, events: AsyncIterator[Event]) -> None:
@@ -127,11 +165,13 @@ class Pair:
         await self.load()
 
     async def _settle(self) -> None:
-        """The answer stands among the exchanges; the next words may come."""
+        """The answer stands among the exchanges, or there is none; the next words may come."""
         try:
             await self.load()
         finally:
-            self.said = self.words = ""
+            self.words = ""
+            if not self.problem:
+                self.said = ""
             self.answering = self.ending = False
             self.revision += 1
 
@@ -155,13 +195,23 @@ class Pairs:
         """
         key = (world.agent_named(agent), person_key(person))
         if key not in self._pairs:
-            pair = Pair(await world.companion(*(key[0], person)))
+            pair = Pair(await world.companion(key[0], person))
             await pair.load()
             self._pairs.setdefault(key, pair)
         return self._pairs[key]
 
-    async def reload(self) -> None:
-        """Read every pair again, after something was forgotten."""
-        for pair in self._pairs.values():
-            pair.over = None
-            await pair.load()
+    async def forget(self, world: World, agent: str, person: str) -> Forgotten:
+        """Have an agent forget a person; pages of the two say so.
+
+        Args:
+            world: the world that is open.
+            agent: its name.
+            person: the person's name.
+        """
+        forgotten = await world.forget(person, agent)
+        pair = self._pairs.pop((agent, person_key(person)), None)
+        if pair is not None:
+            pair.leave()
+        for other in self._pairs.values():  # the world has been opened anew
+            other.companion = await world.companion(other.companion.agent, other.companion.person)
+        return forgotten

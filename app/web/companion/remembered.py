@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
 
 from nicegui import ui
 
@@ -25,10 +26,12 @@ class Remembered:
     Args:
         pair: whose facts they are.
         outside: an element that outlives the lines; it owns the dialogs.
+        forget: has the agent forget the person.
     """
 
-    def __init__(self, pair: Pair, outside: ui.element) -> None:
+    def __init__(self, pair: Pair, outside: ui.element, forget: Callable[[], Awaitable[None]]) -> None:
         self._pair = pair
+        self._forget = forget
         self._outside = outside
         self._drawn: Tie | None = None
         self._person = one_line(pair.companion.person)
@@ -61,7 +64,8 @@ class Remembered:
             for fact in reversed(current):
                 self._fact(fact)
         if old:
-            with self._old, ui.expansion(t("companion.replaced", n=len(old))).props("dense").classes("bare w-full"):
+            with self._old, ui.expansion(t("companion.replaced", n=len(old))) as fold:
+                fold.props("dense").classes("bare w-full")
                 with ui.element("ul").classes("plain w-full flex flex-col gap-2 pt-1"):
                     for fact in reversed(old):
                         self._fact(fact)
@@ -73,6 +77,8 @@ class Remembered:
                     ui.label(t("companion.promise", what=one_line(promise))).classes("text-sm words")
                 if tie.last_met:
                     ui.label(t("companion.last_met", when=moment(tie.last_met))).classes("text-xs muted")
+                if tie.talks > 1:
+                    ui.button(t("companion.all_talks"), on_click=self._show_talks).props("flat dense no-caps")
 
     def _fact(self, fact: Fact) -> None:
         with (
@@ -95,15 +101,13 @@ class Remembered:
         what = one_line(fact.statement)
 
         async def edit() -> None:
-            with self._outside:
-                await self._ask_edit(fact)
+            await self._ask_edit(fact)
 
         async def pin() -> None:
             await self._do(self._pair.pin(fact.id, not fact.pinned))
 
         async def forget() -> None:
-            with self._outside:
-                await self._ask_forget_one(fact)
+            await self._ask_forget_one(fact)
 
         with ui.row().classes("gap-0 no-wrap shrink-0"):
             if fact.in_force:
@@ -122,6 +126,22 @@ class Remembered:
         except PerSimChatError as error:
             notify_error(error)
 
+    async def _show_talks(self) -> None:
+        """Show the summaries of all talks."""
+        try:
+            talks = await self._pair.talks()
+        except PerSimChatError as error:
+            notify_error(error)
+            return
+        with self._outside, _dialog(t("companion.all_talks")) as dialog:
+            with ui.element("ul").classes("plain w-full flex flex-col gap-2"):
+                for at, summary in reversed(talks):
+                    with ui.element("li"):
+                        ui.label(moment(at)).classes("text-xs muted")
+                        ui.label(clean(summary)).classes("text-sm words")
+            ui.button(t("common.close"), on_click=dialog.close).props("flat no-caps").classes("self-end")
+        await answered(dialog)
+
     async def _ask_edit(self, fact: Fact) -> None:
         with ui.dialog() as dialog, ui.card().classes("surface w-96 max-w-full gap-3"):
             ui.label(t("companion.edit_title")).classes("text-lg font-semibold").props("role=heading aria-level=2")
@@ -136,23 +156,19 @@ class Remembered:
             await self._do(self._pair.edit(fact.id, statement[:_LONGEST]))
 
     async def _ask_forget_one(self, fact: Fact) -> None:
-        title = t("companion.forget_one_title")
-        with ui.dialog() as dialog, ui.card().classes("surface w-96 max-w-full gap-3"):
-            ui.label(title).classes("text-lg font-semibold").props("role=heading aria-level=2")
+        with self._outside, _dialog(t("companion.forget_one_title")) as dialog:
             ui.label(clean(fact.statement)).classes("text-sm words")
             ui.label(t("companion.forget_one_why")).classes("text-sm muted")
             with ui.row().classes("w-full justify-end gap-2"):
                 ui.button(t("common.cancel"), on_click=dialog.close).props("flat no-caps")
-                ui.button(t("companion.forget_one"), on_click=lambda: dialog.submit(True)).props(
-                    "unelevated no-caps color=negative"
-                )
+                button = ui.button(t("companion.forget_one"), on_click=lambda: dialog.submit(True))
+                button.props("unelevated no-caps color=negative").mark("forget-one")
         if await answered(dialog):
             await self._do(self._pair.forget_fact(fact.id))
 
     async def _ask_forget(self) -> None:
         """Ask for the name, and forget the person."""
-        with self._outside, ui.dialog() as dialog, ui.card().classes("surface w-[28rem] max-w-full gap-3"):
-            ui.label(t("companion.forget_title")).classes("text-lg font-semibold").props("role=heading aria-level=2")
+        with self._outside, _dialog(t("companion.forget_title")) as dialog:
             ui.label(t("companion.forget_does", agent=self._agent)).classes("text-sm")
             ui.label(t("companion.forget_not")).classes("text-sm muted")
             field = ui.input(t("companion.forget_name", person=self._person)).props(FIELD).classes("w-full")
@@ -172,9 +188,14 @@ class Remembered:
         except PerSimChatError:
             return False
 
-    async def _forget(self) -> None:
-        await self._pair.forget()
-        ui.notify(t("companion.forgotten", agent=self._agent), type="positive")
+
+@contextmanager
+def _dialog(heading: str) -> Iterator[ui.dialog]:
+    """A dialog with a heading, to be filled."""
+    with ui.dialog() as dialog, ui.card().classes("surface w-[28rem] max-w-full gap-3"):
+        named(dialog, heading)
+        ui.label(heading).classes("text-lg font-semibold").props("role=heading aria-level=2")
+        yield dialog
 
 
 def _act(icon: str, name: str, what: str, on_click: Callable[[], Awaitable[None]]) -> ui.button:

@@ -57,6 +57,7 @@ class Talk:
                 with self._now:
                     with _row(self._person, mine=True) as self._said_row:
                         self._said = _bubble()
+                    self._failed = ui.label(t("companion.unanswered")).classes("text-xs muted mx-auto")
                     with _row(self._agent, mine=False) as self._words_row:
                         self._words_row.classes("live")
                         self._words = _bubble()
@@ -83,6 +84,7 @@ class Talk:
         self._empty.set_visibility(not shown and not pair.answering)
         self._said.set_text(clean(pair.said))
         self._said_row.set_visibility(bool(pair.said))
+        self._failed.set_visibility(bool(pair.said) and bool(pair.problem))
         self._words.set_text(clean(pair.words))
         self._words_row.set_visibility(bool(pair.words))
         self._doing.set_visibility(pair.answering and not pair.words)
@@ -122,8 +124,6 @@ class Talk:
                     _bubble(one["utterance"])
                     if one["emotion"] != "neutral":
                         chip(t(f"companion.emotion_{one['emotion']}"), COLOURS[one["emotion"]])
-            elif one["said"]:
-                ui.label(t("companion.unanswered")).classes("text-xs muted mx-auto")
         return box
 
     def _tell(self, exchanges: Sequence[Exchange]) -> None:
@@ -164,17 +164,17 @@ class Composer:
                 named(self._words, t("companion.words"))
                 self._words.on("keydown", self._say, js_handler=_ENTER)
                 self._send = icon_button("send", t("chat.send"), self._say).props("color=primary").mark("send")
-            with ui.row().classes("w-full items-center justify-between gap-2 no-wrap"):
-                self._toggle = ui.button(t("companion.event"), icon="bolt", on_click=self._show_event)
-                self._toggle.props("flat dense no-caps aria-expanded=false").classes("text-sm")
-                self._end = ui.button(t("companion.end"), icon="waving_hand", on_click=pair.end)
-                self._end.props("flat dense no-caps").classes("text-sm")
             with ui.row().classes("w-full items-end gap-2 no-wrap") as self._event_row:
                 self._event = ui.input(placeholder=t("companion.event_example"))
                 self._event.props(f"{FIELD} maxlength={_LONGEST_EVENT}").classes("grow").mark("event")
                 named(self._event, t("companion.event_what"))
                 self._event.on("keydown", self._happen, js_handler=_ENTER)
                 self._happens = icon_button("bolt", t("companion.event_send"), self._happen).props("color=primary")
+            with ui.row().classes("w-full items-center justify-between gap-2 no-wrap"):
+                self._toggle = ui.button(t("companion.event"), icon="bolt", on_click=self._show_event)
+                self._toggle.props("flat dense no-caps aria-expanded=false").classes("text-sm")
+                self._end = ui.button(t("companion.end"), icon="waving_hand", on_click=pair.end)
+                self._end.props("flat dense no-caps").classes("text-sm")
             ui.label(t("companion.notice")).classes("text-xs muted text-center w-full")
         self._event_row.set_visibility(False)
 
@@ -183,7 +183,7 @@ class Composer:
             ui.icon("support", size="20px").props("aria-hidden=true")
             with ui.column().classes("gap-1 grow min-w-0").props("role=status"):
                 ui.label(t("companion.care")).classes("text-sm break-words")
-                ui.link("findahelpline.com", _HELP, new_tab=True).classes(
+                ui.link(_HELP.partition("://")[2], _HELP, new_tab=True).classes(
                     "text-sm text-inherit underline self-start"
                 ).props("rel='noopener noreferrer'")
             icon_button("close", t("common.close"), self._pair.close_care)

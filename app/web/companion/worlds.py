@@ -13,6 +13,8 @@ from persimchat.app.web.experiments.command import command
 from persimchat.app.web.frame import Frame, disclaimer
 from persimchat.app.web.widgets import card
 from persimchat.app.web.words import t
+from persimchat.runs.companion.served import served_at
+from persimchat.runs.companion.worldfile import is_world
 from persimchat.runs.folder.lock import is_held
 from persimchat.state.folders import WORLDS
 from persimchat.state.plain_text import one_line
@@ -27,19 +29,21 @@ class Found:
     Attributes:
         folder: the world's.
         held: whether another process has it open.
+        address: where that process serves it; empty if it does not.
     """
 
     folder: Path
-    held: bool
+    held: bool = False
+    address: str = ""
 
 
 def worlds_in(folder: Path) -> list[Found]:
     """The worlds in a folder by name; none if there is no folder. Blocks."""
     try:
-        places = sorted(path for path in folder.iterdir() if (path / "world.json").is_file())
+        places = sorted(path for path in folder.iterdir() if is_world(path))
     except OSError:
         return []
-    return [Found(path, is_held(path)) for path in places]
+    return [Found(path, True, served_at(path)) if is_held(path) else Found(path) for path in places]
 
 
 async def closed_page() -> None:
@@ -61,7 +65,8 @@ async def closed_page() -> None:
             for one in worlds:
                 if one.held:
                     ui.label(one_line(one.folder.name)).classes("font-semibold words")
-                    ui.label(t("companion.held")).classes("text-sm muted words")
+                    served = t("companion.held_at", address=one.address) if one.address else t("companion.held")
+                    ui.label(served).classes("text-sm muted words")
                 else:
                     command(shlex.join(["persimchat", "serve", "--world", str(one.folder)]))
         with card(t("companion.new_world")) as box:

@@ -97,8 +97,8 @@ def _examples(field: ui.textarea) -> None:
                 ui.menu_item(t(key), lambda key=key: field.set_value(t(key))).classes("text-sm")
 
 
-ELSEWHERE: Final = ("agent_models",)
-"""Filled in with the participants."""
+ELSEWHERE: Final = ("agent_models", "companion")
+"""Filled in with the participants; of no use to conversations."""
 
 SUGGESTED: Final = {"model": MODELS, "embedding": EMBEDDINGS, "listeners": ("all", "4")}
 

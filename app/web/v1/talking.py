@@ -45,6 +45,7 @@ class Talking:
         self._world, self._instructed = world, instructed
         self._pairs: dict[tuple[str, str], _Pair] = {}
         self._windows: dict[tuple[str, str, str], Window] = {}
+        self._answers: set[asyncio.Task[None]] = set()
 
     async def plain(self, request: ChatRequest, person: str) -> AsyncGenerator[str | Done, None]:
         """The bare model's answer, which nobody remembers; comes as a whole.
@@ -75,7 +76,7 @@ class Talking:
     async def words(
         self, request: ChatRequest, *, agent: str, person: str, talk: str
     ) -> AsyncGenerator[str | Done, None]:
-        """An agent's answer.
+        """An agent's answer. It comes to its end even if the client stops reading, which may ask for another then.
 
         Args:
             request: what the client sends.
@@ -91,6 +92,32 @@ class Talking:
             ModelError: the model failed; the person's words are kept.
             BudgetExhausted: the world's budget of the day is used up.
         """
+        pieces: asyncio.Queue[str | Done | None] = asyncio.Queue()
+
+        async def answering() -> None:
+            try:
+                async with aclosing(self._words(request, agent, person, talk)) as found:
+                    async for piece in found:
+                        pieces.put_nowait(piece)
+            finally:
+                pieces.put_nowait(None)
+
+        task = asyncio.create_task(answering())
+        self._answers.add(task)
+        task.add_done_callback(self._seen)
+        while (piece := await pieces.get()) is not None:
+            yield piece
+        await task  # raises why there is no answer
+
+    def _seen(self, task: asyncio.Task[None]) -> None:
+        """Look at an error that no client may wait for, so that asyncio does not report it."""
+        self._answers.discard(task)
+        if not task.cancelled():
+            task.exception()
+
+    async def _words(
+        self, request: ChatRequest, agent: str, person: str, talk: str
+    ) -> AsyncGenerator[str | Done, None]:
         new = request.words()
         companion = await self._world.companion(agent, person)
         window = self._window(agent, companion.person_id, talk)

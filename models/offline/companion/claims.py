@@ -232,21 +232,24 @@ def _claim(form: str, match: re.Match[str], before: Sequence[Claim], spoken: Seq
         noun, *rest = re.split(r"\s+(?=(?:with|for|about|at)\b)", path[-1], maxsplit=1)
         known = noun.casefold() in words("not_had")
         return None if known else Claim((*path[:-1], noun), "is", " ".join((*rest, value)), "")
-    if form == "apposed":
-        kind = "called" if is_living(path[-1]) else ""
-    elif form == "has":
-        known = any(one.path == path for one in before)
-        kind = "" if known or path[-1].split()[-1].casefold() in words("not_had") else "has"
-        return Claim(path, "has", value, "") if kind else None
-    elif form == "job" and head(value) in words("unkind"):
-        return None
-    elif form == "named":
-        kind = "nationality" if NATION.fullmatch(value) else "name"
-    elif form == "is":
-        kind = _being(path, value)
-    elif form in ("likes", "dislikes") and OBJECT.match(value):
-        return None
+    kind = _kind(form, path, value, before)
     return Claim(path, kind, value, "") if kind else None
+
+
+def _kind(form: str, path: tuple[str, ...], value: str, before: Sequence[Claim]) -> str:
+    """The kind of claim that a pattern has found; empty for none."""
+    if form == "apposed":
+        return "called" if is_living(path[-1]) else ""
+    if form == "has":
+        known = any(one.path == path for one in before) or head(path[-1]) in words("not_had")
+        return "" if known else "has"
+    if form == "named":
+        return "" if head(value) in words("unnamed") else "nationality" if NATION.fullmatch(value) else "name"
+    if form == "is":
+        return _being(path, value)
+    scorns = form == "job" and head(value) in words("unkind")
+    means_nobody = form in ("likes", "dislikes") and OBJECT.match(value)
+    return "" if scorns or means_nobody else form
 
 
 def _being(path: tuple[str, ...], value: str) -> str:

@@ -28,12 +28,18 @@ from persimchat.models.offline.leaving import took_leave
 from persimchat.models.offline.lexicon import deck
 from persimchat.models.offline.prompt import MemoryLine, Prompt
 from persimchat.models.offline.randomness import permutation
-from persimchat.models.offline.words import content_words, listed, short_name, without_markup
+from persimchat.models.offline.words import content_words, count, listed, short_name, without_markup
 
 FILE: Final = "companion/companion"
 """The file of phrases."""
 _TELLING: Final = 2
 """How much more important words are that tell a fact."""
+_GREETING: Final = 2
+"""Words of a line that is too short to talk of anything."""
+_SHORTEST: Final = 3
+"""Letters of a word that is too short to be what a talk was about."""
+_LEAST_FACT: Final = 5
+"""The importance of the least important facts."""
 _MOST_FACTS: Final = 20
 _BY_TRUST: Final = ((2, "annoyed"), (5, "acquaintance"), (8, "friend"), (10, "close_friend"))
 _MOVES: Final = frozenset({"unknown", "known_by_name", "acquaintance", "friend", "close_friend", "annoyed"})
@@ -71,7 +77,7 @@ def perception(prompt: Prompt, seed: int) -> dict[str, Any]:
         parts.append(
             f"asked {me} about {listed([f'their {noun}' for noun in asked])}" if asked else f"asked {me} something"
         )
-    words = [] if told or asked else [w for w in content_words(without_markup(heard.words), 5) if w.casefold() != me]
+    words = [] if told or asked else _talked_of([heard.words])
     if took_leave(heard.words):
         parts.append("took leave")
     if not parts:
@@ -80,7 +86,7 @@ def perception(prompt: Prompt, seed: int) -> dict[str, Any]:
     return {
         "theme": f"{who} {listed(parts)}.",
         "keywords": [keyword[:80] for keyword in keywords][:5],
-        "importance": min(10, 3 + _TELLING * bool(told) + 3 * (tone in HOSTILE) + bool(tone) + ("?" in heard.words)),
+        "importance": min(10, (2 if asked else 3) + _TELLING * bool(told) + 3 * (tone in HOSTILE) + bool(tone)),
     }
 
 
@@ -107,17 +113,19 @@ def reflection(prompt: Prompt, seed: int) -> dict[str, Any]:
     prompt.need_section(numbered, "memories")
     known = _known(prompt)
     ranked = sorted(numbered, key=lambda memory: (-memory.importance, memory.number))
+    nobody = {part.casefold() for part in (*known.person.split(), *prompt.name.split())}
+    told = (word for memory in ranked for word in memory.keywords if word.casefold() not in nobody)
+    about = list(dict.fromkeys(told)) or ["these talks"]
     phrases = deck(FILE, "insights")
-    order = permutation(len(phrases), "insights", seed, prompt.name, known.person, len(numbered))
+    order = permutation(len(phrases), "insights", seed, prompt.name, *about)
     insights = []
     for place in range(5):
-        evidence = ranked[place % len(ranked) :][:3]
-        words = [keyword for memory in evidence for keyword in memory.keywords] or ["little things"]
-        values = {"who": short_name(known.person), "what": words[place % len(words)][:60]}
+        what = about[place % len(about)][:60]
+        evidence = [memory for memory in ranked if what in memory.keywords][:3] or ranked[:3]
         insights.append(
             {
-                "theme": capitalised(filled(phrases[order[place]], values)),
-                "keywords": list(dict.fromkeys([values["what"], values["who"]])),
+                "theme": capitalised(filled(phrases[order[place]], {"what": what})),
+                "keywords": [what],
                 "evidence": [memory.number for memory in evidence],
                 "importance": _weight(evidence),
             }
@@ -126,7 +134,8 @@ def reflection(prompt: Prompt, seed: int) -> dict[str, Any]:
 
 
 def _weight(evidence: Sequence[MemoryLine]) -> int:
-    return max(0, min(10, round(sum(memory.importance for memory in evidence) / len(evidence)) + 1))
+    """How important an insight is: as its evidence, and less than facts, which it must not displace in prompts."""
+    return min(_LEAST_FACT, round(sum(memory.importance for memory in evidence) / len(evidence)))
 
 
 def consolidation(prompt: Prompt, seed: int) -> dict[str, Any]:
@@ -174,7 +183,7 @@ def _fact(claim: Claim, told: Sequence[Claim], known: Known) -> dict[str, Any]:
         "quote": claim.quote,
         "importance": 7
         if is_of_kin(claim) or claim.form in ("name", "allergy")
-        else 5
+        else _LEAST_FACT
         if claim.subject in PLURAL
         else 6,
         "replaces": old[:10],
@@ -196,8 +205,14 @@ def _summary(prompt: Prompt, known: Known, subjects: Sequence[str], tones: Seque
 
 def _small_talk(known: Known) -> list[str]:
     """Words of the person that tell no fact."""
-    plain = [line.text for line in known.said if not claims_in(line.text) and not tone_of(line.text)]
-    return content_words(without_markup(" ".join(plain)), 5) if plain else []
+    told = [line.text for line in known.said if not claims_in(line.text) and not tone_of(line.text)]
+    return _talked_of([text for text in told if not took_leave(text)])
+
+
+def _talked_of(texts: Sequence[str]) -> list[str]:
+    """Content words of texts that are more than a greeting; few words that say nothing leave none."""
+    whole = without_markup(" ".join(text for text in texts if count(text) > _GREETING))
+    return [word for word in content_words(whole, 5) if len(word) > _SHORTEST] if whole.strip() else []
 
 
 def _relationship(known: Known, tones: Sequence[str]) -> str:

@@ -11,12 +11,15 @@ from typing import Any
 import pytest
 from conftest import ROOT
 from documents import BLOCKS
-from udp_games import UdpGame
+from udp_games import UdpGame, a_game
 
 from persimchat.app.companion_udp.server import serve_udp
 from persimchat.memory.retrieval import retrieve
+from persimchat.personas.place_file import load_place
+from persimchat.runs.companion.changing import copy_world
 from persimchat.runs.companion.world import World, opened_world
 from persimchat.state.companion import Tie
+from persimchat.state.errors import InputError, ModelError
 from persimchat.state.game_messages import MESSAGES, GameMessage, Scratch, read_message
 
 HUT = {"world": "Lake", "sector": "Ferry stage", "arena": "ticket hut"}
@@ -162,7 +165,9 @@ async def test_an_agent_whom_nobody_has_met_has_a_day_of_its_own(playing: Any) -
             if told["plan"] != "Tomasz Wrona:is:idle":
                 break
             await asyncio.sleep(0.01)
-        assert told["plan"].startswith("Lake:Ferry stage:tea stall:is:")
+        *address, predicate, activity = told["plan"].split(":")
+        assert (address[0], len(address), predicate) == ("Lake", 3, "is")
+        assert activity
 
 
 async def test_weights_act_on_one_agent(playing: Any, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -195,6 +200,40 @@ async def test_moves_that_wait_are_united(playing: Any) -> None:
         assert told[-1]["data"]["meta"]["curr_time"] == "March 03, 2025, 11:31:00"
         assert world.place.agent("Oda Brandvik").at == "Ferry stage/ticket hut"
         assert len({one["data"]["meta"]["curr_time"] for one in told}) < 6
+
+
+async def test_moves_that_fail_together_are_told_so_each(playing: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def fails(*_: Any) -> Any:
+        raise ModelError("the server is down", model="m", remedy="Start it.")
+
+    async with playing() as (_, game):
+        with monkeypatch.context() as patch:
+            patch.setattr("persimchat.app.companion_udp.moving.Moves._told", fails)
+            for number in range(4):
+                game.tell("MOVEMESSAGE", [{"name": "Oda"}], id=str(number))
+            assert {(await game.hear())["type"] for _ in range(4)} == {"ErrorResponse"}
+        assert (await game.ask("MOVEMESSAGE", [{"name": "Oda"}], id="0"))["status"] == "Success"
+
+
+async def test_closing_does_not_wait_for_prompts(playing: Any) -> None:
+    async with playing() as (world, _):
+        async with serve_udp(world, port=0) as server, a_game(server.address) as game:
+            await game.ask("STARTMESSAGE", {"sim_code": "monday"})
+            for number in range(8):
+                data = {"persona_name": "Oda", "user_name": "Petr", "message": f"I have seen {number} boats."}
+                game.tell("PROMPTMESSAGE", data)
+            await game.hear()
+        assert world.now()
+
+
+async def test_an_open_world_is_not_copied(playing: Any, tmp_path: Path) -> None:
+    async with playing():
+        with pytest.raises(InputError, match="being worked on"):
+            copy_world(tmp_path / "ferry", tmp_path / "copy")
+    copy_world(tmp_path / "ferry", tmp_path / "copy")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["copy", "ferry"]
+    async with opened_world(tmp_path / "copy") as world:
+        assert world.agents == ["Oda Brandvik", "Tomasz Wrona"]
 
 
 async def test_an_unknown_name_or_place_is_refused_with_the_nearest(playing: Any) -> None:
@@ -332,8 +371,6 @@ async def test_a_folder_that_is_no_world_is_not_opened(playing: Any, tmp_path: P
 
 
 async def test_the_game_of_ten_lines_plays(tmp_path: Path) -> None:
-    from persimchat.personas.place_file import load_place
-
     place = load_place(ROOT / "examples" / "companion" / "ferry.yaml")
     async with opened_world(tmp_path / "ferry", place) as world, serve_udp(world, port=0) as server:
         game = await asyncio.create_subprocess_exec(
@@ -350,8 +387,6 @@ async def test_the_game_of_ten_lines_plays(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "localhost"])
 async def test_a_taken_port_is_an_error(playing: Any, host: str) -> None:
-    from persimchat.state.errors import InputError
-
     async with playing() as (world, _), serve_udp(world, port=0) as server:
         with pytest.raises(InputError, match="cannot be used"):
             async with serve_udp(world, host, server.address[1]):
