@@ -63,6 +63,7 @@ class Remembered:
         with self._facts:
             for fact in reversed(current):
                 self._fact(fact)
+        self._old.set_visibility(bool(old))
         if old:
             with self._old, ui.expansion(t("companion.replaced", n=len(old))) as fold:
                 fold.props("dense").classes("bare w-full")
