@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
 import httpx
+import numpy as np
 
 from persimchat.evaluation.companion.rows import Row
 from persimchat.evaluation.companion.scripts import make_script
@@ -136,3 +137,77 @@ async def watch(settings: Settings) -> AsyncIterator[Watched]:
             for client, hook in hooked:
                 left = [one for one in client.event_hooks["request"] if one != hook]
                 client.event_hooks = {**client.event_hooks, "request": left}
+
+
+async def measure_latency(folder: Path, place: Place, settings: Settings, talks: int) -> list[Row]:
+    """Hold talks, and after each send the same requests bare, in the same order; both wait for all answers.
+
+    Bare requests begin with a few other characters, so that neither side profits from what the server keeps of the
+    other's prompts. The first talk makes connections and fills caches; it does not count.
+
+    Args:
+        folder: a new world's.
+        place: its first agent is talked with.
+        settings: of the world.
+        talks: how many count.
+
+    Raises:
+        InputError: the model is not asked over OpenAI's protocol.
+        PerSimChatError: a model failed, or the folder cannot be used.
+    """
+    quiet = place.model_copy(update={"clock": Clock(mode="steps"), "events": [], "people": []})
+    rows: list[Row] = []
+    async with opened_world(folder, quiet, settings) as world:
+        own = world.place.agents[0].recall.settings(world.settings)
+        person = await world.companion(world.agents[0], "Petr", introduced=True)
+        async with watch(own) as watched:
+            for number, messages in enumerate(make_script(1 + talks, settings.seed).talks):
+                requests = []
+                for n, message in enumerate(messages, start=1):
+                    unit = f"{number} {n}"
+                    rows += [Row("latency", unit, name, value) for name, value in await _waited(person, watched, message)]
+                    requests.append((unit, list(watched.sent)))
+                for unit, (first, *rest) in requests:
+                    rows.append(Row("latency", unit, "bare_first_words_ms", _MILLI * await watched.bare(first)))
+                    for one in rest:
+                        await watched.bare(one)
+                world.advance(86_400)
+    return [row for row in rows if not row.unit.startswith("0 ")]
+
+
+async def _waited(person: Companion, watched: Watched, message: str) -> list[tuple[str, float]]:
+    """How long a person waits for the parts of an answer, in milliseconds."""
+    watched.clear()
+    began, found = time.perf_counter(), dict[str, float]()
+    async for event in person.say(message):
+        passed = _MILLI * (time.perf_counter() - began)
+        match event:
+            case Token():
+                found.setdefault("first_words_ms", passed)
+            case Sentence():
+                found.setdefault("first_sentence_ms", passed)
+            case Answered(appraised=False):
+                found["answer_ms"] = passed
+            case Answered():
+                found["appraised_ms"] = passed
+    await person.settled()
+    if watched.sent:
+        found["own_ms"] = _MILLI * (watched.sent[0].at - began)
+    return list(found.items())
+
+
+def ratio(rows: Sequence[Row], rank: float = 0.5) -> float | None:
+    """Time to the first words through the companion, divided by that of the bare requests, at one rank of both.
+
+    Args:
+        rows: of `measure_latency`.
+        rank: 0.5 for medians, 0.95 for the slow ones.
+    """
+    through, bare = at_rank(rows, "first_words_ms", rank), at_rank(rows, "bare_first_words_ms", rank)
+    return None if through is None or not bare else through / bare
+
+
+def at_rank(rows: Iterable[Row], measure: str, rank: float) -> float | None:
+    """The value below which this share of a measure's values lies; None if there are none."""
+    values = [row.value for row in rows if row.measure == measure and row.value is not None]
+    return float(np.quantile(values, rank)) if values else None

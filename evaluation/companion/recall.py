@@ -90,8 +90,10 @@ async def measure_recall(
         rows.append(Row(run, "stranger", "knows_a_stranger", float(knows)))
         if baselines:
             rows += await _with_history(run, await world.companion(agent, "Ida", introduced=True), script)
-        helpful = sum(map(sounds_like_an_assistant, said))
-        rows.append(Row(run, "answers", "assistant_phrases_in_100", 100 * helpful / len(said)))
+        rows += [
+            Row(run, f"answer {n}", "assistant_phrase", float(sounds_like_an_assistant(words)))
+            for n, words in enumerate(said, start=1)
+        ]
     return rows
 
 

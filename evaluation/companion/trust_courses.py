@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, Literal
+from typing import Final, Literal, get_args
 
 from persimchat.evaluation.companion.rows import Row
 from persimchat.runs.companion.events import Answered
@@ -15,6 +15,7 @@ from persimchat.state.place import Clock, Place
 from persimchat.state.settings import Settings
 
 Temper = Literal["friendly", "hostile", "apologising", "neutral"]
+TEMPERS: Final[tuple[Temper, ...]] = get_args(Temper)
 EXCHANGES: Final = 12
 SAD: Final[frozenset[Label]] = frozenset({"angry", "disgust", "sad", "fear"})
 """Emotions that fit hostile words."""

@@ -100,7 +100,8 @@ class Records:
 
     async def pair(self, agent: str, person: str) -> tuple[Mind | None, Tie | None]:
         """An agent's mind, and what it knows of a person, read together."""
-        return await asyncio.gather(self.mind(agent), self.tie(agent, person))
+        mind, tie = await asyncio.gather(self.mind(agent), self.tie(agent, person))
+        return mind, tie
 
     async def ties(self, agent: str) -> list[Tie]:
         """What an agent knows of everybody, by name."""

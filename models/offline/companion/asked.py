@@ -14,6 +14,7 @@ from persimchat.models.offline.companion.claims import (
     claims_in,
     first_person,
     in_force,
+    replaced,
     mentions,
     sentences,
 )
@@ -203,10 +204,17 @@ def told_by(known: Known) -> list[Told]:
     mentioned = [one.claim.path for one in told if one.claim.path]
     for line in known.lines:
         if not line.own:
-            told += [Told(claim, "") for claim in claims_in(line.text, [one.claim for one in told], mentioned)]
+            new = claims_in(line.text, [one.claim for one in told], mentioned)
+            told += [Told(claim, "") for claim in new if not _is_known(claim, told)]
         mentioned += mentions(line.text)
     left = {id(claim) for claim in in_force(one.claim for one in told)}
     return [one for one in told if id(one.claim) in left]
+
+
+def _is_known(claim: Claim, told: Sequence[Told]) -> bool:
+    """Whether the last that was told of it says the same: lines of an earlier talk, which facts date."""
+    last = next((one.claim for one in reversed(told) if replaced(one.claim, claim)), None)
+    return last is not None and (last.form, last.value) == (claim.form, claim.value)
 
 
 def spoken_of(known: Known) -> list[tuple[str, ...]]:

@@ -1,0 +1,141 @@
+"""`persimchat companion measure`: how well an agent remembers, trusts and answers, by scripted persons."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import tempfile
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
+
+import typer
+
+from persimchat.app.commands.options import Assignments, JsonObject, Place
+from persimchat.app.output import Interrupted, is_unicode, on_terminal, say, warn
+from persimchat.state.errors import InputError
+
+if TYPE_CHECKING:
+    from persimchat.evaluation.companion.measuring import Plan
+    from persimchat.evaluation.companion.rows import Row
+    from persimchat.state.place import Place as WholePlace
+    from persimchat.state.settings import Settings
+
+EXAMPLES: Final = """\b
+[bold]Examples[/bold]
+  persimchat companion measure trust examples/companion/ferry.yaml --seeds 2
+  persimchat companion measure recall Jarmila --talks 1,5 --out results/recall
+  persimchat companion measure all Jarmila --model ollama:llama3.2 --keep worlds/measured
+
+\b
+[bold]What is measured[/bold]
+  recall   talks with planted facts, then questions; see docs/companion.md
+  trust    four persons: friendly, hostile, apologising, neutral
+  latency  how long words take, beside the same requests sent bare (HTTP servers)
+
+\b
+[bold]Exit codes[/bold]
+  0 done, whatever the figures   2 bad input   3 model failure   130 interrupted
+"""
+_MOST_TALKS: Final = 20
+
+
+def measure(
+    what: Annotated[
+        Literal["recall", "trust", "latency", "all"],
+        typer.Argument(metavar="WHAT", help="recall, trust, latency or all.", show_default=False),
+    ],
+    place: Place,
+    model: Annotated[
+        str | None,
+        typer.Option("--model", metavar="NAME", help="The model. [dim]default: as in settings[/dim]", show_default=False),
+    ] = None,
+    talks: Annotated[
+        str, typer.Option("--talks", metavar="N,N", help="Numbers of talks, 1 to 20; latency takes the greatest.")
+    ] = "1,2,5",
+    seeds: Annotated[int, typer.Option("--seeds", metavar="N", min=1, max=100, help="Scripted persons of each kind.")] = 1,
+    baselines: Annotated[
+        bool,
+        typer.Option("--baselines", metavar="", help="Ask also with the whole history in the prompt, without memory."),
+    ] = False,
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", metavar="DIR", help="Also write every value there, as companion.csv.", show_default=False),
+    ] = None,
+    keep: Annotated[
+        Path | None,
+        typer.Option(
+            "--keep", metavar="DIR", help="Keep the worlds there. [dim]default: they are deleted[/dim]", show_default=False
+        ),
+    ] = None,
+    assignments: Assignments = None,
+    as_json: JsonObject = False,
+) -> None:
+    """Measure how well an agent remembers, trusts and answers.
+
+    Scripted persons talk with the first agent of a place, each in a new world. Nothing but the model is asked.
+    """
+    from persimchat.app.commands.request import assigned
+    from persimchat.evaluation.companion.measuring import WHAT, Plan
+    from persimchat.evaluation.companion.rows import write_rows
+    from persimchat.personas.place_file import place_for
+    from persimchat.runs.companion.worldfile import companion_settings, is_world, read_place
+
+    plan = Plan(WHAT if what == "all" else (what,), _numbers(talks), seeds, baselines)
+    found = read_place(Path(place)) if is_world(Path(place)) else place_for(place)
+    given: dict[str, Any] = {"model": model} if model else {}
+    settings = companion_settings(found, **assigned(assignments or (), given))
+    if what == "all" and settings.model == "offline":
+        plan = Plan(("recall", "trust"), plan.talks, seeds, baselines)
+        warn("persimchat: the offline model is not asked over HTTP: its latency is not measured")
+    warn(f"persimchat: about {plan.calls(settings):,} requests to {settings.model}")
+    rows = asyncio.run(_held(plan, found, settings, keep))
+    written = write_rows(out, rows) if out is not None else None
+    if as_json:
+        from persimchat.app.views.companion_measures import as_data
+
+        say(json.dumps(as_data(plan, rows), ensure_ascii=False, indent=2))
+        return
+    from persimchat.app.views.companion_measures import shown
+    from persimchat.app.views.printing import print_all
+    from persimchat.app.views.run_tables import Look
+
+    print_all(shown(plan, rows, Look(terminal=on_terminal(), unicode=is_unicode())))
+    if written is not None:
+        say(str(written))
+
+
+def _numbers(text: str) -> tuple[int, ...]:
+    """The numbers of talks.
+
+    Raises:
+        InputError: they are no numbers, or out of range.
+    """
+    parts = [part.strip() for part in text.split(",")]
+    if not all(part.isascii() and part.isdigit() and 1 <= int(part) <= _MOST_TALKS for part in parts):
+        raise InputError(
+            f"{text!r} is no list of numbers from 1 to {_MOST_TALKS}", where="--talks", remedy="For example: --talks 1,2,5"
+        )
+    return tuple(dict.fromkeys(map(int, parts)))
+
+
+async def _held(plan: Plan, place: WholePlace, settings: Settings, keep: Path | None) -> list[Row]:
+    from persimchat.app.following import signals_cancel
+    from persimchat.evaluation.companion.measuring import measured
+    from persimchat.models.registry import close_models
+
+    rows: list[Row] = []
+    with signals_cancel(), ExitStack() as stack:
+        folder = keep or Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="persimchat-")))
+        try:
+            for what, name, talks, seed in plan.worlds():
+                if keep is not None and any(keep.glob(f"{name}*")):
+                    raise InputError(f"{keep / name} is there already", where="--keep", remedy="Name another folder.")
+                rows += await measured(
+                    what, name, talks, seed, folder=folder, place=place, settings=settings, baselines=plan.baselines
+                )
+        except asyncio.CancelledError:
+            raise Interrupted from None
+        finally:
+            await close_models()
+    return rows
