@@ -48,24 +48,33 @@ def measure(
     place: Place,
     model: Annotated[
         str | None,
-        typer.Option("--model", metavar="NAME", help="The model. [dim]default: as in settings[/dim]", show_default=False),
+        typer.Option(
+            "--model", metavar="NAME", help="The model. [dim]default: as in settings[/dim]", show_default=False
+        ),
     ] = None,
     talks: Annotated[
         str, typer.Option("--talks", metavar="N,N", help="Numbers of talks, 1 to 20; latency takes the greatest.")
     ] = "1,2,5",
-    seeds: Annotated[int, typer.Option("--seeds", metavar="N", min=1, max=100, help="Scripted persons of each kind.")] = 1,
+    seeds: Annotated[
+        int, typer.Option("--seeds", metavar="N", min=1, max=100, help="Scripted persons of each kind.")
+    ] = 1,
     baselines: Annotated[
         bool,
         typer.Option("--baselines", metavar="", help="Ask also with the whole history in the prompt, without memory."),
     ] = False,
     out: Annotated[
         Path | None,
-        typer.Option("--out", metavar="DIR", help="Also write every value there, as companion.csv.", show_default=False),
+        typer.Option(
+            "--out", metavar="DIR", help="Also write every value there, as companion.csv.", show_default=False
+        ),
     ] = None,
     keep: Annotated[
         Path | None,
         typer.Option(
-            "--keep", metavar="DIR", help="Keep the worlds there. [dim]default: they are deleted[/dim]", show_default=False
+            "--keep",
+            metavar="DIR",
+            help="Keep the worlds there. [dim]default: they are deleted[/dim]",
+            show_default=False,
         ),
     ] = None,
     assignments: Assignments = None,
@@ -114,7 +123,9 @@ def _numbers(text: str) -> tuple[int, ...]:
     parts = [part.strip() for part in text.split(",")]
     if not all(part.isascii() and part.isdigit() and 1 <= int(part) <= _MOST_TALKS for part in parts):
         raise InputError(
-            f"{text!r} is no list of numbers from 1 to {_MOST_TALKS}", where="--talks", remedy="For example: --talks 1,2,5"
+            f"{text!r} is no list of numbers from 1 to {_MOST_TALKS}",
+            where="--talks",
+            remedy="For example: --talks 1,2,5",
         )
     return tuple(dict.fromkeys(map(int, parts)))
 

@@ -31,9 +31,7 @@ def shown(plan: Plan, rows: Sequence[Row], look: Look) -> RenderableType:
 
 def as_data(plan: Plan, rows: Sequence[Row]) -> dict[str, Any]:
     """The same for `--json`, with every row."""
-    measures = [
-        {"run": group, "measure": name, **asdict(summed_up(own, name))} for group, name, own in _groups(rows)
-    ]
+    measures = [{"run": group, "measure": name, **asdict(summed_up(own, name))} for group, name, own in _groups(rows)]
     timed = {"latency": {"ratio": ratio(rows), "ratio_p95": ratio(rows, 0.95)}} if "latency" in plan.what else {}
     return {"measures": measures, **timed, "rows": [asdict(row) for row in rows]}
 
