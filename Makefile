@@ -21,7 +21,7 @@ RECENT := import sys; sys.exit(sys.version_info < (3, 11))
 TO_RUN := $(VENV)/.set-up-to-run
 SETUP := $(VENV)/.set-up
 
-.PHONY: help setup run test proof real real-evaluation real-experiment real-story real-pruning real-pruning-torch check lint types imports format docs docs-drawing site lock lowest dist installed benchmarks clean
+.PHONY: help setup run test proof real real-evaluation real-experiment real-story real-companion real-pruning real-pruning-torch check lint types imports format docs docs-drawing site lock lowest dist installed benchmarks clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 22
@@ -48,6 +48,9 @@ real-experiment: $(SETUP) ## the same model in an experiment, as speaker and as 
 
 real-story: $(SETUP) ## the same model in a story that its budget stops, and that is resumed: 18 calls
 	$(BIN)/pytest -m real -n 0 -rs -s tests/real/test_story.py
+
+real-companion: $(SETUP) ## the same model as a companion: three exchanges in two talks, at most 25 calls
+	$(BIN)/pytest -m real -n 0 -rs -s tests/real/test_companion.py
 
 real-pruning: $(SETUP) ## the same model as a scorer of prompts, and speaking with everything and with nothing: at most 24 calls
 	$(BIN)/pytest -m real -n 0 -rs -s tests/real/test_scorer.py tests/real/test_pruning.py

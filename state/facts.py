@@ -7,7 +7,7 @@ forgetting removes one.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
@@ -219,6 +219,38 @@ def compared(tie: Tie, found: Sequence[FoundFact]) -> list[str]:
     new = [one.statement for one in found if may_be_several(one.subject)]
     known = [one.statement for one in tie.in_force if may_be_several(one.subject)]
     return list(dict.fromkeys([*known, *new])) if len(known) + len(new) > 1 and new else []
+
+
+def outdated_words(tie: Tie, facts: Collection[str], agent: str) -> set[str]:
+    """Names and numbers that only facts say which no longer hold: what else has one tells what was so once.
+
+    Args:
+        tie: with these facts.
+        facts: ids of those that were replaced or forgotten; those that only made room still hold.
+        agent: the agent's name, which is no sign.
+    """
+    now = {word for one in tie.in_force if one.id not in facts for word in _words(f"{one.statement} {one.quote}")}
+    common = now.union(_words(f"{tie.name} {agent}"))
+    old = [one for one in tie.facts if one.id in facts and one.replaced_by != DROPPED]
+    # The first word of a sentence is written large whatever it is.
+    named = [word for one in old for word in re.findall(r"\w+", one.statement)[1:]]
+    marked = {word for word in named if word[0].isupper() or any(map(str.isdigit, word))}
+    return {folded(word) for word in marked} - common
+
+
+def has_any(text: str, words: Collection[str]) -> bool:
+    """Whether a text has any of these words (`outdated_words`)."""
+    return not _words(text).isdisjoint(words)
+
+
+def with_true_summary(tie: Tie, words: Collection[str]) -> Tie:
+    """The tie without the summaries of talks that have any of these words (`outdated_words`)."""
+    lines = [line for line in tie.summary.splitlines() if not has_any(line, words)]
+    return tie.model_copy(update={"summary": "\n".join(lines)})
+
+
+def _words(text: str) -> set[str]:
+    return set(re.findall(r"\w+", folded(text)))
 
 
 def _with(taken: Taken, one: FoundFact, line: Line, origin: Origin, shown: Sequence[str], alike: Alike) -> Taken:

@@ -2,7 +2,8 @@
 
 It starts the server, begins a conversation with the offline model over the REST API, and takes pictures of its page
 while it runs, with Chromium and its driver, which must be installed: web_light.png, web_dark.png and
-web_phone.png in docs/pictures, or in FOLDER. Then it holds the small story and takes story_page.png.
+web_phone.png in docs/pictures, or in FOLDER. Then it holds the small story and takes story_page.png, and talks with a
+companion for companion_page.png.
 """
 
 from __future__ import annotations
@@ -14,13 +15,17 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 from urllib.request import Request, urlopen
 
+import yaml
 from selenium import webdriver
 from selenium.webdriver.chrome.service import Service
 from selenium.webdriver.common.by import By
+from selenium.webdriver.common.keys import Keys
 
 from persimchat.personas.scenario import load_story
 
@@ -36,6 +41,18 @@ SHOWN = 9
 STORY = {"model": "offline", "seed": 1, "rounds": 2}
 STORY_TURN = 26
 """The utterance at which the picture shows the small story: two meet in its second round."""
+
+PLACE = ROOT / "examples" / "companion" / "ferry.yaml"
+CLOCK = {"mode": "game", "start": "2025-03-03 11:30"}
+"""So that nobody is asleep in the picture."""
+COMPANION = "/companion?agent=Oda&person=Petr"
+TOLD = (
+    "Good morning! My sister is called Mira.",
+    "I repair violins in a workshop behind the station.",
+    "Actually my sister is called Mara. Goodbye!",
+    "Good morning, Oda. What is my sister called?",
+    "You are kind. Thank you!",
+)
 
 Views = dict[str, tuple[int, int, bool]]
 VIEWS: Views = {"web_light": (1440, 900, False), "web_dark": (1440, 900, True), "web_phone": (390, 844, False)}
@@ -101,6 +118,34 @@ def take_story(url: str, folder: Path, chrome: webdriver.Chrome) -> None:
     chrome.save_screenshot(str(folder / "story_page.png"))
 
 
+def take_companion(url: str, folder: Path, chrome: webdriver.Chrome) -> None:
+    """Talk with a companion, twice, and take the picture of the second talk."""
+    metrics = {"width": 1280, "height": 900, "deviceScaleFactor": 1, "mobile": False}
+    chrome.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
+    chrome.get(url + COMPANION)
+    while not chrome.find_elements(By.CSS_SELECTOR, "svg.face"):
+        time.sleep(0.1)
+    for number, words in enumerate(TOLD, start=1):
+        chrome.find_element(By.CSS_SELECTOR, ".composer textarea").send_keys(words, Keys.ENTER)
+        while len(chrome.find_elements(By.CSS_SELECTOR, ".said:not(.mine):not(.live) .bubble")) < number:
+            time.sleep(0.1)
+        time.sleep(2.5)  # the digest, and after a goodbye the look back
+    chrome.save_screenshot(str(folder / "companion_page.png"))
+
+
+@contextmanager
+def served(scratch: str, *command: str) -> Iterator[str]:
+    """The address of a server in a process of its own."""
+    line = [sys.executable, "-m", "persimchat", *command, "--port", "0"]
+    server = subprocess.Popen(line, cwd=scratch, stdout=subprocess.PIPE, text=True)
+    assert server.stdout is not None
+    try:
+        yield server.stdout.readline().split()[1].rstrip("/")
+    finally:
+        server.terminate()
+        server.wait(20)
+
+
 def main() -> int:
     """Take the pictures.
 
@@ -114,18 +159,17 @@ def main() -> int:
     folder = Path(sys.argv[1]) if len(sys.argv) > 1 else PICTURES
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as scratch:
-        command = [sys.executable, "-m", "persimchat", "serve", "--port", "0"]
-        server = subprocess.Popen(command, cwd=scratch, stdout=subprocess.PIPE, text=True)
-        assert server.stdout is not None
-        url = server.stdout.readline().split()[1].rstrip("/")
         chrome = chromium(browser, driver, str(Path(scratch) / "profile"))
         try:
-            take(url, folder, chrome)
-            take_story(url, folder, chrome)
+            with served(scratch, "serve") as url:
+                take(url, folder, chrome)
+                take_story(url, folder, chrome)
+            place = yaml.safe_load(PLACE.read_text(encoding="utf-8")) | {"clock": CLOCK}
+            (Path(scratch) / PLACE.name).write_text(yaml.safe_dump(place, allow_unicode=True), encoding="utf-8")
+            with served(scratch, "companion", "serve", PLACE.name) as url:
+                take_companion(url, folder, chrome)
         finally:
             chrome.quit()
-            server.terminate()
-            server.wait(20)
     return 0
 
 

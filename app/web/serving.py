@@ -35,7 +35,7 @@ from persimchat.state.settings import Settings
 _CLOSING_S: Final = 10
 """Seconds that a world has for what is under way when the server ends; the next opening goes on with the rest."""
 _EVERY_S: Final = 60
-"""Seconds between two looks for talks that are over by silence."""
+"""Seconds after which those in a talk hear that time has passed."""
 LOOPBACK: Final = frozenset({"127.0.0.1", "::1", "localhost"})
 
 
@@ -190,11 +190,18 @@ async def _host(
 
 
 async def _looking_after(world: World) -> None:
-    """End the talks in which nobody has said anything for long, so that agents keep them in mind."""
-    while True:
+    while world.place.clock.mode == "wall":
         await asyncio.sleep(_EVERY_S)
         with suppress(PerSimChatError):
-            await world.recover()
+            await look_after(world)
+
+
+async def look_after(world: World) -> None:
+    """Tell those in a talk that time has passed: it may be over by silence, or a planned event may be due."""
+    for agent in world.agents:
+        for tie in await world.records.ties(agent):
+            if tie.talk is not None or tie.over:
+                (await world.companion(agent, tie.name)).catch_up()
 
 
 async def _left(world: World, care: asyncio.Task[None]) -> None:

@@ -25,7 +25,7 @@ from persimchat.nodes.saving import save_memories
 from persimchat.state.companion import Tie
 from persimchat.state.companion_state import CompanionState
 from persimchat.state.errors import ModelError
-from persimchat.state.facts import Line
+from persimchat.state.facts import DROPPED, Line, has_any, outdated_words
 from persimchat.state.memory import Memory
 from persimchat.state.mind import Mind, Step
 from persimchat.state.settings import Settings
@@ -64,7 +64,7 @@ async def look_back(state: CompanionState, settings: Settings) -> dict[str, Any]
             except ModelError as error:
                 done.append({"talk": talk.id, "failed": str(error)})
                 break
-            stale = await percepts_of(mind, found.tie, found.gone, settings)
+            stale = await tellings_of(mind, found.tie, found.gone, settings)
             mind = await with_memories(mind, found.memories, [*found.gone, *stale], settings)
             tie = found.tie
             if found.memories:
@@ -112,27 +112,31 @@ async def with_memories(mind: Mind, made: Sequence[Memory], gone: Collection[str
     }
 
 
-async def percepts_of(mind: Mind, tie: Tie, facts: Collection[str], settings: Settings) -> list[str]:
-    """Ids of the percepts, alive, of the words in which facts were told: they say the same.
+async def tellings_of(mind: Mind, tie: Tie, facts: Collection[str], settings: Settings) -> list[str]:
+    """Ids of the memories alive that tell of facts as well: percepts of their words, and talks that name what was so.
 
     Args:
         mind: the whole mind.
         tie: with these facts.
-        facts: ids.
+        facts: ids of those that were replaced or are to be forgotten; those that only made room still hold.
         settings: of the companion.
     """
-    told = {fact.exchange for fact in tie.facts if fact.id in facts and fact.exchange}
-    if not told:
+    told = {fact.exchange for fact in tie.facts if fact.id in facts and fact.exchange and fact.replaced_by != DROPPED}
+    words = outdated_words(tie, facts, mind["name"])
+    if not told and not words:
         return []
     stm = mind.get("stm")
     carried = [*mind.get("unsaved", []), *([stm] if stm else [])]
     ids = list(dict.fromkeys([*mind["alive"], *(memory["id"] for memory in carried)]))
     known = await memories_of(settings, settings.companion.world, mind["name"], ids, carried)
-    return [
-        memory.id
-        for memory in known
-        if memory.kind == "perception" and memory.circumstance and memory.circumstance.exchange in told
-    ]
+    own = [memory for memory in known if memory.circumstance and memory.circumstance.person == tie.person]
+    percepts = [memory for memory in own if memory.kind == "perception" and _exchange(memory) in told]
+    talks = [memory for memory in own if memory.kind == "talk" and has_any(memory.theme, words)]
+    return [memory.id for memory in (*percepts, *talks)]
+
+
+def _exchange(memory: Memory) -> str:
+    return memory.circumstance.exchange if memory.circumstance else ""
 
 
 def build_thinking_back(*, reflects: bool) -> MindGraph:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable
 
-from persimchat.graph.companion.consolidating import percepts_of, with_memories
+from persimchat.graph.companion.consolidating import tellings_of, with_memories
 from persimchat.graph.companion.records import lock_of
 from persimchat.runs.companion.belonging import with_what_rests_on
 from persimchat.runs.companion.export import memories_of_mind
@@ -13,7 +13,7 @@ from persimchat.runs.companion.session import Companion
 from persimchat.state.companion import Tie
 from persimchat.state.emotion import EMOTIONS
 from persimchat.state.errors import InputError
-from persimchat.state.facts import Origin, Taken, edited, forgotten, pinned
+from persimchat.state.facts import Origin, Taken, edited, forgotten, outdated_words, pinned, with_true_summary
 from persimchat.state.mind import Mind
 
 
@@ -61,17 +61,18 @@ async def edit_fact(companion: Companion, fact: str, statement: str, by: str) ->
             shared=world.place.share_between_people,
         )
         made = edited(tie, fact, statement, by, origin)
-        percepts = await percepts_of(mind, tie, made.gone, world.settings)
-        return Taken(made.tie, made.memories, [*made.gone, *percepts])
+        told = await tellings_of(mind, made.tie, made.gone, world.settings)
+        words = outdated_words(made.tie, made.gone, companion.agent)
+        return Taken(with_true_summary(made.tie, words), made.memories, [*made.gone, *told])
 
     return await _changed(companion, change)
 
 
 async def forget_fact(companion: Companion, fact: str) -> Tie:
-    """Forget a fact, what it had replaced, the percepts of these words, and all insights that rest on them.
+    """Forget a fact and what it had replaced, with percepts, summaries and insights that tell of it.
 
-    They are recalled no more. The talk in which the fact was told stays in the transcript and its
-    summary, and Chroma's files keep the words until the person is forgotten.
+    They are recalled no more. The talk in which the fact was told stays in the transcript, and Chroma's files keep the
+    words until the person is forgotten.
 
     Args:
         companion: of agent and person.
@@ -84,9 +85,10 @@ async def forget_fact(companion: Companion, fact: str) -> Tie:
 
     async def change(tie: Tie, mind: Mind) -> Taken:
         left, gone = forgotten(tie, fact)
-        percepts = await percepts_of(mind, tie, gone, world.settings)
+        told = await tellings_of(mind, tie, gone, world.settings)
+        left = with_true_summary(left, outdated_words(tie, gone, companion.agent))
         known = await asyncio.to_thread(memories_of_mind, world, mind)
-        return Taken(left, [], sorted(with_what_rests_on({*gone, *percepts}, known.values())))
+        return Taken(left, [], sorted(with_what_rests_on({*gone, *told}, known.values())))
 
     return await _changed(companion, change)
 

@@ -195,9 +195,13 @@ class World:
     async def has_moved_on(self, agent: str) -> bool:
         """Whether time brings an agent something: a planned event, a day to plan, an entry of its day that begins.
 
+        It brings nothing any more when so many of the day's requests are made that nobody speaks unasked.
+
         Args:
             agent: its full name.
         """
+        if not self.ledger.may_speak_unasked(self.settings):
+            return False
         if self.surroundings.is_due(self.place, agent, self.now()):
             return True
         mind = await self.records.mind(agent)

@@ -167,7 +167,7 @@ def test_a_second_process_is_refused_and_ctrl_c_leaves_the_talk_open(
 @pytest.mark.proof
 def test_a_talk_in_a_terminal(place: str) -> None:
     terminal = Terminal("companion", "talk", place, "--person", "Petr", "--model", "offline", env=dict(os.environ))
-    terminal.until("Oda Brandvik. Simulated people are not people.", "Petr: ")
+    terminal.until("Oda Brandvik. Simulated people are not people.", "Petr:")
     terminal.keys("My sister is called Mira.\r")
     terminal.until("Oda Brandvik: ", "Mira", "trust 6 (+1)")
     terminal.keys("/memory\r")

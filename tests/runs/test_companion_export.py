@@ -125,7 +125,7 @@ async def test_facts_are_pinned_edited_and_forgotten_one_by_one(
     assert files_with(world, "exchanges.jsonl") == []
 
 
-async def test_a_correction_takes_the_percept_of_the_old_words_along(
+async def test_a_correction_takes_percepts_and_summaries_of_the_old_along(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     world = await told(tmp_path / "lake", monkeypatch, PETR, CORRECTED)
@@ -134,5 +134,7 @@ async def test_a_correction_takes_the_percept_of_the_old_words_along(
         assert mind is not None
         known = memories_of_mind(opened, mind)
         alive = [known[one].theme for one in mind["alive"]]
-    assert not any("My sister is Mira" in theme for theme in alive if not theme.startswith("Petr told me"))
+        tie = await opened.tie("Oda", "Petr")
+    assert tie is not None and tie.summary == "Petr told me: My sister is Mara."
+    assert not any("Mira" in theme for theme in alive)
     assert any("My sister is Mara" in theme for theme in alive)

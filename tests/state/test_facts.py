@@ -19,9 +19,11 @@ from persimchat.state.facts import (
     edited,
     forgotten,
     may_be_several,
+    outdated_words,
     pinned,
     subject_key,
     take,
+    with_true_summary,
 )
 
 HERS = [
@@ -175,6 +177,17 @@ def test_a_forgotten_fact_takes_with_it_what_it_had_replaced() -> None:
     assert [one.subject for one in left.facts] == ["job"] and gone == [one.id for one in three.facts[:2]]
     with pytest.raises(InputError, match="no such fact"):
         forgotten(left, gone[0])
+
+
+def test_names_and_numbers_that_no_longer_hold_are_known() -> None:
+    corrected = taken(MIRA, MARA).tie
+    old = [corrected.facts[0].id]
+    assert outdated_words(corrected, old, "Oda Brandvik") == {"mira"}
+    assert outdated_words(MIRA, [MIRA.facts[0].id], "Mira Brandvik") == set()
+    summed = corrected.model_copy(update={"summary": "Mirabelle came.\nPetr spoke of MIRA.\nOf Mara."})
+    assert with_true_summary(summed, {"mira"}).summary == "Mirabelle came.\nOf Mara."
+    dropped = [corrected.facts[0].model_copy(update={"replaced_by": DROPPED})]
+    assert outdated_words(corrected.model_copy(update={"facts": dropped}), old, "Oda") == set()
 
 
 SUBJECTS = ["sister", "job", "the job", "likes", "friends"]

@@ -13,6 +13,7 @@ import openai
 import pytest
 from loopback.answering import Fault
 
+from persimchat.app.web.serving import look_after
 from persimchat.app.web.v1.app import MOST_BYTES, Manner, v1_app
 from persimchat.app.web.v1.bodies import ChatRequest
 from persimchat.app.web.v1.people import BURST
@@ -341,6 +342,22 @@ async def test_what_the_agent_says_unasked_comes_with_the_next_answer(opening: O
             got = await ask(client, "What now?", person="Petr", stream=stream)
             words = "".join([c.choices[0].delta.content or "" async for c in got]) if stream else text(got)
             assert words.startswith(f"{acted[0].utterance}\n\n") is not stream  # once
+
+
+async def test_a_served_talk_is_over_by_silence(opening: Opening):
+    world = await opening()
+    async with asking(world) as client:
+        await ask(client, "My dog is called Kiwi.")
+    await look_after(world)
+    await world.settled()
+    tie = await world.tie("Oda", "Petr")
+    assert tie is not None and tie.talk is not None
+    world.advance(3_600)
+    await look_after(world)
+    await world.settled()
+    tie = await world.tie("Oda", "Petr")
+    assert tie is not None and (tie.talk, tie.talks) == (None, 1)
+    assert any("Kiwi" in fact.statement for fact in tie.facts)
 
 
 async def test_talks_have_names(opening: Opening):

@@ -7,8 +7,8 @@ from contextlib import contextmanager
 
 from nicegui import ui
 
-from persimchat.app.web.companion.pairs import Pair
 from persimchat.app.web.companion.talk import moment
+from persimchat.app.web.pairs import Pair
 from persimchat.app.web.shared.formats import joined
 from persimchat.app.web.widgets import FIELD, answered, card, icon_button, named, notify_error
 from persimchat.app.web.words import t
@@ -63,6 +63,7 @@ class Remembered:
         with self._facts:
             for fact in reversed(current):
                 self._fact(fact)
+        self._old.set_visibility(bool(old))
         if old:
             with self._old, ui.expansion(t("companion.replaced", n=len(old))) as fold:
                 fold.props("dense").classes("bare w-full")

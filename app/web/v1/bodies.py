@@ -8,11 +8,10 @@ from typing import Annotated, Any, Final, Literal
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from persimchat.app.web.v1.problems import Unsupported
+from persimchat.graph.companion.attending import LONGEST_MESSAGE
 from persimchat.state.errors import InputError
 from persimchat.state.plain_text import clean
 
-LONGEST_MESSAGE: Final = 8_000
-"""The most characters of a message."""
 LONGEST_INSTRUCTIONS: Final = 4_000
 """The most characters of a client's system messages that an agent gets."""
 MOST_MESSAGES: Final = 5_000

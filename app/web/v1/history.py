@@ -10,7 +10,8 @@ from datetime import datetime, timedelta
 from itertools import takewhile
 from typing import Final
 
-from persimchat.app.web.v1.bodies import LONGEST_MESSAGE, Message
+from persimchat.app.web.v1.bodies import Message
+from persimchat.graph.companion.attending import LONGEST_MESSAGE
 from persimchat.state.companion import Exchange
 from persimchat.state.plain_text import shortened
 

@@ -89,7 +89,8 @@ def day_plan(prompt: Prompt, seed: int) -> dict[str, Any]:
     ends = sleeps if sleeps > wakes else _LAST
     if ends - wakes < _SHORTEST:
         wakes, ends, sleeps = WAKES, SLEEPS, SLEEPS
-    home = place_for(prompt.characteristics.get("residence", ""), known.places, min(known.places, default=1))
+    told = place_for(prompt.description, known.places, min(known.places, default=1))
+    home = place_for(prompt.characteristics.get("residence", ""), known.places, told)
     skeleton = _skeleton(prompt, known, home, wakes, ends)
     given = [
         _Point(
