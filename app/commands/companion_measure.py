@@ -87,6 +87,7 @@ def measure(
     from persimchat.app.commands.request import assigned
     from persimchat.evaluation.companion.measuring import WHAT, Plan
     from persimchat.evaluation.companion.rows import write_rows
+    from persimchat.models.registry import model_name
     from persimchat.personas.place_file import place_for
     from persimchat.runs.companion.worldfile import companion_settings, is_world, read_place
 
@@ -94,10 +95,11 @@ def measure(
     found = read_place(Path(place)) if is_world(Path(place)) else place_for(place)
     given: dict[str, Any] = {"model": model} if model else {}
     settings = companion_settings(found, **assigned(assignments or (), given))
-    if what == "all" and settings.model == "offline":
+    name = model_name(settings, "", "natural_language")
+    if what == "all" and name == "offline":
         plan = Plan(("recall", "trust"), plan.talks, seeds, baselines)
         warn("persimchat: the offline model is not asked over HTTP: its latency is not measured")
-    warn(f"persimchat: about {plan.calls(settings):,} requests to {settings.model}")
+    warn(f"persimchat: about {plan.calls(settings):,} requests to {name}")
     rows = asyncio.run(_held(plan, found, settings, keep))
     written = write_rows(out, rows) if out is not None else None
     if as_json:
