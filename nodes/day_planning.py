@@ -10,6 +10,7 @@ from persimchat.models.asking import appraise
 from persimchat.nodes.context import common_blocks, persona_of, question
 from persimchat.prompts import companion_blocks
 from persimchat.prompts.blocks import Block, Item
+from persimchat.state.clock import in_words
 from persimchat.state.companion import CompanionMind
 from persimchat.state.companion_judgement import Chunks, DayPlan
 from persimchat.state.day import FREE, QUARTER, Day, Entry, checked, chunks_of, entry_at, needs_plan, plan_for
@@ -49,6 +50,7 @@ async def plan_day(
             "place", tuple(Item("known_place", {"number": n, "address": one}) for n, one in _numbered(places))
         ),
         "facts": companion_blocks.facts({**companion, "facts": told}),
+        "day": in_words(companion["at"])[0],
         "lifestyle": agent.lifestyle,
         "appointments": list(agent.appointments),
         "yesterday": [f"{entry['start']} {entry['activity']}" for entry in before if entry["activity"] != FREE],

@@ -42,7 +42,7 @@ def least_importance(tie: Tie, settings: Settings, *, tick: int, at: str, asleep
         return INTERRUPTS
     if asleep or datetime.fromisoformat(at).hour >= _LATE:
         return None
-    if tie.talked is not None and tick - tie.talked < settings.companion.talk_cooldown_steps:
+    if tie.talked is not None and tick - tie.talked < settings.companion.talk_cooldown_ticks:
         return None
     return {"never": None, "reason": REASON, "freely": 1}[bounds(tie.trust).begins]
 

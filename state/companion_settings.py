@@ -46,8 +46,8 @@ class CompanionSettings(BaseModel):
     retention: Annotated[int, _Number] = Field(
         default=5, ge=0, le=100, description="an event is new if it is not among the last so many"
     )
-    talk_cooldown_steps: Annotated[int, _Number] = Field(
-        default=800, ge=0, le=1_000_000, description="ticks after a talk in which the agent begins none by itself"
+    talk_cooldown_ticks: Annotated[int, _Number] = Field(
+        default=8, ge=0, le=1_000_000, description="ticks after a talk in which the agent begins none by itself"
     )
     overlap: Literal["auto", "on", "off"] = Field(
         default="auto",

@@ -209,16 +209,23 @@ def is_asleep(companion: CompanionMind, at: str) -> bool:
 
 
 def place_in_plan(companion: CompanionMind, at: str) -> int | None:
-    """The index of the entry that has begun and is not over; None without one."""
+    """The index of the entry that has begun and is not over; None without one.
+
+    Entries keep their times when others are taken out of the plan.
+    """
     minute = _minute(companion, at)
     if minute is None:
         return None
-    now = _bounds(companion)[0]
     for index, entry in enumerate(companion.get("plan", [])):
-        if now <= minute < now + entry["minutes"]:
+        if 0 <= minute - _start(companion, entry) < entry["minutes"]:
             return index
-        now += entry["minutes"]
     return None
+
+
+def _start(companion: CompanionMind, entry: Entry) -> int:
+    """When an entry begins, in minutes from the midnight with which the day began."""
+    start, begin = minutes_of(entry["start"]), _bounds(companion)[0]
+    return start if start >= begin else start + _DAY
 
 
 def entry_at(companion: CompanionMind, at: str) -> Entry | None:
@@ -229,12 +236,11 @@ def entry_at(companion: CompanionMind, at: str) -> Entry | None:
 
 def chunk_at(companion: CompanionMind, at: str) -> dict[str, Any] | None:
     """The part of the entry at this time; None if the entry has no parts yet."""
-    index = place_in_plan(companion, at)
-    minute = _minute(companion, at)
-    if index is None or minute is None:
+    entry, minute = entry_at(companion, at), _minute(companion, at)
+    if entry is None or minute is None:
         return None
-    now = _bounds(companion)[0] + sum(entry["minutes"] for entry in companion["plan"][:index])
-    for chunk in companion["plan"][index].get("chunks", []):
+    now = _start(companion, entry)
+    for chunk in entry.get("chunks", []):
         now += chunk["minutes"]
         if minute < now:
             return dict(chunk)

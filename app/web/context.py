@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from persimchat.app.web.board import Board
-from persimchat.app.web.companion.pairs import Pairs
 from persimchat.app.web.forecasts import Forecasts
 from persimchat.app.web.live_runs import LiveRun, LiveRuns
+from persimchat.app.web.pairs import Pairs
 from persimchat.app.web.results import Experiments
 from persimchat.runs.companion.world import World
 

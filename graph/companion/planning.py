@@ -26,8 +26,9 @@ async def plan_day(state: CompanionState, settings: Settings) -> dict[str, Any]:
     at = scene.at
     place, agent = scene.place, scene.agent
     if needs_plan(scene.mind["companion"], at) and day_planning.has_days(place, agent):
-        known, home = place.known_to(agent), place.home(agent)
-        planning = partial(day_planning.plan_day, scene.step(), settings, agent, known, home)
+        home = place.home(agent)
+        places = sorted(place.known_to(agent), key=lambda one: one != home)  # home first
+        planning = partial(day_planning.plan_day, scene.step(), settings, agent, places, home)
         made, _ = await _asked_once(scene, f"day {at[:10]} with {scene.tie.person}", planning)
         # The agent may have planned its day beside another person in the meantime.
         scene = await _kept(state, settings, lambda own: {**own, **made} if needs_plan(own, at) else own)

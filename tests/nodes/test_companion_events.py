@@ -14,7 +14,7 @@ from persimchat.nodes.reacting import focused, least_importance
 from persimchat.state.companion import Happening, Talk, Tie
 from persimchat.state.settings import Settings
 
-SETTINGS = Settings(model="offline", companion={"talk_cooldown_steps": 10})
+SETTINGS = Settings(model="offline", companion={"talk_cooldown_ticks": 10})
 TALK = Talk(id="t", number=1, begun="2025-03-03T09:00:00", last="2025-03-03T09:00:00", trust=5)
 
 

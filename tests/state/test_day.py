@@ -180,6 +180,13 @@ def test_the_part_that_is_on_now_is_told() -> None:
     assert day.activity_at(planned(chunks=parts), "2025-03-03T06:15:00") == "count the tickets"
 
 
+def test_entries_keep_their_times_when_one_is_forgotten() -> None:
+    left = planned()
+    left["plan"] = left["plan"][1:]
+    assert day.activity_at(left, "2025-03-03T06:30:00", "p1") == ""
+    assert day.activity_at(left, "2025-03-03T07:30:00", "p1") == "write to Petr's sister"
+
+
 def test_others_see_that_an_agent_is_busy() -> None:
     assert day.plan_for(planned(), "p1")[1]["activity"] == "write to Petr's sister"
     assert day.plan_for(planned())[1] == {"start": "07:00", "minutes": 60, "activity": "busy", "place": ""}

@@ -13,8 +13,8 @@ from nicegui.testing import User
 from web.companion_worlds import ODA, lake
 from web.past_pages import named, press
 
-from persimchat.app.web.companion.pairs import Pair
 from persimchat.app.web.context import WebContext
+from persimchat.app.web.pairs import Pair
 from persimchat.app.web.serving import web_context
 
 PETR = f"/companion?agent={ODA.replace(' ', '+')}&person=Petr"

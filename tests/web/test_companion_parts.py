@@ -11,8 +11,8 @@ pytest.importorskip("nicegui", reason="the extra [web] is not installed")
 
 from offenders import check_each
 
+from persimchat.app.web.care import needs_care
 from persimchat.app.web.companion.beside import path_of
-from persimchat.app.web.companion.care import needs_care
 from persimchat.app.web.companion.face import COLOURS, EXPRESSIONS
 from persimchat.app.web.companion.worlds import worlds_in
 from persimchat.app.web.words import catalogue

@@ -24,7 +24,7 @@ ROOT = Path(__file__).parents[2]
 WEB = ROOT / "app" / "web"
 ROOMS = ("state", "prompts", "models", "memory", "personas", "nodes", "graph", "runs", "evaluation", "app")
 AREAS = {key.split(".")[0] for key in catalogue()}
-KEY = re.compile(rf"({'|'.join(sorted(AREAS))})\.[a-z0-9_]+(\.[a-z0-9_]+)*(?<!\.yaml)(?<!\.json)")
+KEY = re.compile(rf"(?!chat\.completion)({'|'.join(sorted(AREAS))})\.[a-z0-9_]+(\.[a-z0-9_]+)*(?<!\.yaml)(?<!\.json)")
 FORMS = {"en": {"one", "other"}, "cs": {"one", "few", "other"}}
 
 # What shows a text, by name; the first argument is one, and in some the second.

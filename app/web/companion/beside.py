@@ -7,7 +7,7 @@ from typing import Final
 
 from nicegui import ui
 
-from persimchat.app.web.companion.pairs import Pair
+from persimchat.app.web.pairs import Pair
 from persimchat.app.web.widgets import card, named
 from persimchat.app.web.words import t
 from persimchat.state.day import ASLEEP, BUSY, FREE, place_in_plan, plan_for

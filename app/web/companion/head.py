@@ -6,7 +6,7 @@ from nicegui import ui
 
 from persimchat.app.web.companion.beside import doing_in_words
 from persimchat.app.web.companion.face import Face
-from persimchat.app.web.companion.pairs import Pair
+from persimchat.app.web.pairs import Pair
 from persimchat.app.web.shared.formats import joined
 from persimchat.app.web.widgets import bar, fill, named
 from persimchat.app.web.words import t

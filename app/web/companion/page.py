@@ -8,13 +8,13 @@ from nicegui import app, ui
 
 from persimchat.app.web.companion.beside import Course, Day
 from persimchat.app.web.companion.head import Head
-from persimchat.app.web.companion.pairs import Pair
 from persimchat.app.web.companion.remembered import Remembered
 from persimchat.app.web.companion.talk import Composer, Talk
 from persimchat.app.web.companion.worlds import closed_page
 from persimchat.app.web.context import WebContext
 from persimchat.app.web.frame import Frame, disclaimer
 from persimchat.app.web.looks import colour
+from persimchat.app.web.pairs import Pair
 from persimchat.app.web.widgets import FIELD, avatar, card, icon_button, named
 from persimchat.app.web.words import t
 from persimchat.runs.companion.world import World
@@ -23,8 +23,8 @@ from persimchat.state.errors import PerSimChatError
 from persimchat.state.plain_text import clean, one_line
 
 _POLL_S = 0.15
-_CLOCK_S = 20.0
-"""How often an open page lets the world's time pass."""
+_REFRESH_S = 5.0
+"""How often an open page reads what the world's clock or another client has changed."""
 _KEPT = "companion-person"
 """Under this key a browser keeps the name that its user gave last."""
 
@@ -132,7 +132,7 @@ def _talk_page(web: WebContext, world: World, pair: Pair) -> None:
     with frame.actions:
         icon_button("switch_account", t("companion.other"), lambda: ui.navigate.to("/companion"))
     timer = ui.timer(_POLL_S, sync)
-    ui.timer(_CLOCK_S, pair.pass_time)
+    ui.timer(_REFRESH_S, pair.refresh)
     sync()
 
 

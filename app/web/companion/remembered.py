@@ -7,8 +7,8 @@ from contextlib import contextmanager
 
 from nicegui import ui
 
-from persimchat.app.web.companion.pairs import Pair
 from persimchat.app.web.companion.talk import moment
+from persimchat.app.web.pairs import Pair
 from persimchat.app.web.shared.formats import joined
 from persimchat.app.web.widgets import FIELD, answered, card, icon_button, named, notify_error
 from persimchat.app.web.words import t
@@ -144,8 +144,7 @@ class Remembered:
         await answered(dialog)
 
     async def _ask_edit(self, fact: Fact) -> None:
-        with ui.dialog() as dialog, ui.card().classes("surface w-96 max-w-full gap-3"):
-            ui.label(t("companion.edit_title")).classes("text-lg font-semibold").props("role=heading aria-level=2")
+        with self._outside, _dialog(t("companion.edit_title")) as dialog:
             ui.label(t("companion.edit_why", person=self._person)).classes("text-sm muted")
             field = ui.textarea(t("companion.statement"), value=fact.statement).props(f"{FIELD} autogrow")
             field.props(f"maxlength={_LONGEST}").classes("w-full").mark("statement")

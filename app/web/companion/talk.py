@@ -9,8 +9,8 @@ from typing import Final
 from nicegui import ui
 
 from persimchat.app.web.companion.face import COLOURS
-from persimchat.app.web.companion.pairs import Pair
 from persimchat.app.web.looks import colour
+from persimchat.app.web.pairs import Pair
 from persimchat.app.web.widgets import FIELD, avatar, chip, icon_button, named
 from persimchat.app.web.words import t
 from persimchat.state.companion import Exchange

@@ -141,6 +141,13 @@ def test_a_day_has_its_appointments_and_keeps_the_hours_of_the_lifestyle() -> No
     assert (works.place, day.entries[0].place) == (2, 3)
 
 
+def test_an_agent_without_an_address_is_where_its_description_points() -> None:
+    bare = Block("basic_information", (Item("name", {"name": "Tomasz"}), Item("description", {"text": "Sells tea."})))
+    known = places("Ferry stage/ticket hut", "Ferry stage/tea stall")
+    day = DayPlan.model_validate(judged("day_plan", [bare, known], lifestyle="", appointments=[], promises=[]))
+    assert {entry.place for entry in day.entries} == {2}
+
+
 @given(
     st.text(max_size=100), st.lists(st.from_regex(r"([01]\d|2[0-3]):[0-5]\d [a-z]{1,8}", fullmatch=True), max_size=9)
 )

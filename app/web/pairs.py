@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator, Sequence
 from typing import Final
 
-from persimchat.app.web.companion.care import needs_care
+from persimchat.app.web.care import needs_care
 from persimchat.runs.companion.by_hand import edit_fact, forget_fact, pin_fact
 from persimchat.runs.companion.events import Answered, Event, Speaking, TalkOver, Token
 from persimchat.runs.companion.export import remembered
@@ -118,15 +118,31 @@ class Pair:
         found = await remembered(companion.world, companion.agent, companion.person)
         return [(one["at"], one["theme"]) for one in found["talks"]]
 
-    async def pass_time(self) -> None:
-        """Let the agent notice that time has passed, between answers: a silence, an event that was planned."""
-        if self.tie is not None and not self.answering and not self.gone:
-            await self.companion.pass_time()
+    async def refresh(self) -> None:
+        """Read again what the world's clock or another client may have changed, between answers."""
+        if not self.answering and not self.gone:
             await self.load()
 
     def close_care(self) -> None:
         """Close the notice of where help is."""
         self.care = False
+        self.revision += 1
+
+    async def pause(self) -> None:
+        """Take no words, and wait until nothing is under way; `go_on` ends it."""
+        self.answering = True
+        self.revision += 1
+        if self._tasks:
+            await asyncio.wait(self._tasks)
+        self.answering = True  # an answer that ended meanwhile has reset it
+
+    def go_on(self, companion: Companion) -> None:
+        """Take words again.
+
+        Args:
+            companion: the session of the two, from now on.
+        """
+        self.companion, self.answering = companion, False
         self.revision += 1
 
     def leave(self) -> None:
@@ -207,11 +223,18 @@ class Pairs:
             world: the world that is open.
             agent: its name.
             person: the person's name.
+
+        Raises:
+            InputError: they have never talked.
+            MachineError: a file cannot be written.
         """
-        forgotten = await world.forget(person, agent)
-        pair = self._pairs.pop((agent, person_key(person)), None)
-        if pair is not None:
-            pair.leave()
-        for other in self._pairs.values():  # the world has been opened anew
-            other.companion = await world.companion(other.companion.agent, other.companion.person)
+        for pair in self._pairs.values():  # the world's files are closed meanwhile
+            await pair.pause()
+        try:
+            forgotten = await world.forget(person, agent)
+            if (gone := self._pairs.pop((agent, person_key(person)), None)) is not None:
+                gone.leave()
+        finally:
+            for pair in self._pairs.values():
+                pair.go_on(await world.companion(pair.companion.agent, pair.companion.person))
         return forgotten

@@ -24,7 +24,7 @@ def needs_care(text: str) -> bool:
 @cache
 def _listed() -> re.Pattern[str]:
     """Every expression of care.yaml: whole words; `*` stands for any ending."""
-    text = files("persimchat.app.web.companion").joinpath("care.yaml").read_text(encoding="utf-8")
+    text = files("persimchat.app.web").joinpath("care.yaml").read_text(encoding="utf-8")
     expressions = [one for language in yaml.safe_load(text).values() for one in language]
     parts = [r"\s+".join(re.escape(word).replace(r"\*", r"\w*") for word in one.split()) for one in expressions]
     return re.compile(rf"(?<!\w)(?:{'|'.join(parts)})(?!\w)")
