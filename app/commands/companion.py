@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import typer
 
+from persimchat.app.commands import companion_measure
 from persimchat.app.commands.companion_upkeep import add_to
 from persimchat.app.commands.setting_command import offer
 from persimchat.app.commands.wanted import WantedTalk
@@ -142,3 +143,4 @@ OF_OTHERS: Final = (
 
 offer(companion, talk, EXAMPLES, panel="Commands", without=OF_OTHERS)
 add_to(companion)
+companion.command(epilog=companion_measure.EXAMPLES)(companion_measure.measure)

@@ -44,7 +44,11 @@ class Plan:
         bare = 0
         if "latency" in self.what:
             made = sum(len(talk) for talk in make_script(1 + max(self.talks), settings.seed).talks)
-            exchanges, over, bare = exchanges + made, over + 1 + max(self.talks), made * (1 + _DIGEST[settings.cognition])
+            exchanges, over, bare = (
+                exchanges + made,
+                over + 1 + max(self.talks),
+                made * (1 + _DIGEST[settings.cognition]),
+            )
         return exchanges * (1 + _DIGEST[settings.cognition]) + over + bare
 
     def _exchanges(self) -> tuple[int, int]:

@@ -229,3 +229,15 @@ async def test_the_session_of_a_pair_is_one(tmp_path: Path, script: Scripted) ->
             await world.companion("Otto", "Petr")
         with pytest.raises(InputError, match="name is empty"):
             await world.companion("Oda", "\x00")
+
+
+async def test_silence_ends_a_talk_by_itself(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, script: Scripted) -> None:
+    monkeypatch.setattr("persimchat.runs.companion.world.WATCH_S", 0.01)
+    settings = companion_settings(FERRY, environment={}, **{"companion.silence_minutes": 1e-6})
+    async with opened_world(tmp_path / "w", FERRY, settings) as world:
+        companion = await world.companion("Oda", "Petr")
+        await heard(companion.say("Hello."))
+        async with asyncio.timeout(20):
+            while (tie := await companion.tie()) is None or tie.talks == 0:
+                await asyncio.sleep(0.02)
+        assert tie.talk is None and tie.summary == "We talked."
