@@ -140,7 +140,7 @@ async def test_who_does_not_trust_or_sleeps_or_has_just_talked_begins_no_talk(mo
     assert not await reacts(1, trust=3)
     assert not await reacts(2, at="2025-03-03T23:10:00")
     assert not await reacts(3, at="2025-03-03T05:10:00")
-    assert not await reacts(4, talked=1)
+    assert not await reacts(4, talked=(await ferry.mind())["companion"]["tick"])
     assert await reacts(5)
     assert await reacts(6, talked=-2000)
 
