@@ -28,6 +28,9 @@ from persimchat.state.settings import Settings
 from persimchat.state.trust import walks_off
 
 LONGEST_MESSAGE: Final = 8_000
+_ARTICLES: Final = frozenset({"the", "a", "der", "die", "das", "le", "la", "les", "el", "los", "las"})
+_UNSPACED: Final = re.compile(r"[\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff]+")
+"""Thai, Lao, Japanese, Chinese."""
 
 
 async def attend(state: CompanionState, settings: Settings) -> dict[str, Any]:
@@ -226,7 +229,12 @@ def happenings_of(given: Occurrence) -> list[Happening]:
 
 
 def _says_name(text: str, name: str) -> bool:
-    """Whether words tell a name: in full, or its first part as one word."""
+    """Whether words tell a name: in full, or its first part as one word.
+
+    An article is no such part. In scripts that write no spaces, a name may stand anywhere.
+    """
     words, own = (re.findall(r"[^\W_]+", folded(one)) for one in (text, name))
+    if _UNSPACED.fullmatch("".join(own)):
+        return "".join(own) in "".join(words)
     whole = any(words[at : at + len(own)] == own for at in range(len(words)))
-    return bool(own) and (whole or own[0] in words)
+    return bool(own) and (whole or (own[0] in words and own[0] not in _ARTICLES))
