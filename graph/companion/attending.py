@@ -14,7 +14,7 @@ from langgraph.config import get_config
 from pydantic import ValidationError
 
 from persimchat.graph.companion.lines import about, line, line_id, new_words
-from persimchat.graph.companion.records import Records, agent_of, lock_of, new_mind, new_tie
+from persimchat.graph.companion.records import Records, agent_of, held_pair, new_mind, new_tie
 from persimchat.graph.companion.taking_back import taken_back
 from persimchat.personas.scenario import default_participants
 from persimchat.state.companion import CLIENT_S_NAME, Happening, Occurrence, Talk, Tie, exchange_id, talk_id
@@ -47,7 +47,9 @@ async def attend(state: CompanionState, settings: Settings) -> dict[str, Any]:
     place = await place_in(records)  # before the person is written down: the agent may be unknown
     agent = agent_of(place, settings.companion.agent)
     person, name = await records.person(settings.companion.person)
-    async with lock_of(records.world, agent.name):
+    # Who has a transcript has met the agent, which has a mind since then.
+    new = not state.get("lines") and await records.mind(agent.name) is None
+    async with held_pair(records.world, agent.name, person, mind=new or given["kind"] == "retract"):
         mind, tie = await records.pair(agent.name, person)
         before = tie
         fresh = mind is None

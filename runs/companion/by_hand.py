@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 
 from persimchat.graph.companion.consolidating import tellings_of, with_memories
-from persimchat.graph.companion.records import lock_of
+from persimchat.graph.companion.records import held_pair
 from persimchat.runs.companion.belonging import with_what_rests_on
 from persimchat.runs.companion.export import memories_of_mind
 from persimchat.runs.companion.session import Companion
@@ -97,7 +97,7 @@ async def _changed(companion: Companion, change: Callable[[Tie, Mind], Awaitable
     """The tie after a change, which is written together with the mind; no digest is under way meanwhile."""
     world = companion.world
     await companion.settled()
-    async with lock_of(world.name, companion.agent):
+    async with held_pair(world.name, companion.agent, companion.person_id, mind=True):
         tie, mind = await companion.tie(), await world.mind(companion.agent)
         if tie is None or mind is None:
             raise InputError(
