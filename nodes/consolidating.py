@@ -218,7 +218,7 @@ def _stands(tie: Tie, digest: TalkDigest) -> Tie:
 def _closed(result: Consolidated, talk: Talk, told: Sequence[TalkDigest], origin: Origin) -> Consolidated:
     """The tie without the talk, and the memory of the talk before those of its facts."""
     tie = without_outdated(result.tie, outdated_words(result.tie, result.gone, origin.agent))
-    summary = " ".join(digest.summary for digest in told)
+    summary = " ".join(dict.fromkeys(digest.summary for digest in told))
     memories = [memory for memory in result.memories if memory.id not in result.gone]
     if told:
         keywords = list(dict.fromkeys(word for digest in told for word in digest.keywords))[:_KEYWORDS]

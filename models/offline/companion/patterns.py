@@ -43,7 +43,6 @@ PATTERNS: Final[tuple[tuple[str, re.Pattern[str]], ...]] = tuple(
         ),
         ("called_pronoun", rf"\b(?P<p>her|his|its|their)\s+names?(?:\s+(?:is|are)|['’]s)\s+{_ADV}{_V}"),
         ("called_pronoun", rf"{_WHO}{_BE}\s+{_ADV}(?:called|named)\s+{_V}"),
-        ("apposed", rf"{_OWN}(?P<x>{_NOUN}(?:\s+{_NOUN})?),?\s+(?-i:(?P<v>[A-ZÀ-Ž][\w'’-]+))(?!['’\w-])"),
         ("age", rf"{_OWN}{_X}{_IS}\s+{_ADV}(?P<v>{_FEW}(?:\s+years?\s+old)?){_STOP}"),
         (
             "age",
@@ -120,6 +119,10 @@ PATTERNS: Final[tuple[tuple[str, re.Pattern[str]], ...]] = tuple(
         ),
     )
 )
+APPOSED: Final = re.compile(
+    rf"{_OWN}(?P<x>{_NOUN}(?:\s+{_NOUN})?),?\s+(?-i:(?P<v>[A-ZÀ-Ž][\w'’-]+))(?!['’\w-])", re.IGNORECASE
+)
+"""A name in apposition: "my brother Karel"."""
 NATION: Final = re.compile(
     r"\w+(?:ish|ese|ian|ean|can|man)|Czech|Dutch|Greek|Thai|Swiss|French|Slovak|Pole|Welsh|Slovene"
 )

@@ -15,7 +15,7 @@ from persimchat.models.offline.companion.happening import focus_of
 from persimchat.models.offline.companion.keeping import FILE
 from persimchat.models.offline.companion.known import Known
 from persimchat.models.offline.companion.nouns import is_beast
-from persimchat.models.offline.companion.tones import HOSTILE, tone_of
+from persimchat.models.offline.companion.tones import HOSTILE, greets, tone_of
 from persimchat.models.offline.grammar import Decks, slots
 from persimchat.models.offline.leaving import took_leave
 from persimchat.models.offline.lexicon import deck
@@ -24,12 +24,6 @@ from persimchat.models.offline.prompt import Prompt
 from persimchat.models.offline.utterance import spoken
 from persimchat.models.offline.words import count, normalised, short_name
 
-_GREETING: Final = re.compile(
-    r"^\W*(?:hello|hi|hey|hiya|good (?:morning|day|afternoon|evening)|greetings|morning|evening|howdy|ahoy)\b",
-    re.IGNORECASE,
-)
-_GREETED: Final = 6
-"""Words of a message that is nothing but a greeting, at most."""
 _OF_THEMSELVES: Final = re.compile(
     r"\b(?:what|when|who|which|where|how (?:old|many|much|long|often))\b.{0,60}\b(?:(?:did|was|am|have) i|my)\b",
     re.IGNORECASE,
@@ -176,11 +170,19 @@ def _notes(talk: Talk) -> list[str]:
     if not claims:
         return []
     claim = claims[-1]
+    if claim.form == "name":
+        old = talk.known.introduced and _same_name(claim.value, talk.known.person)
+        return [talk.pick("named_known" if old else "named", name_told=claim.value)]
     noted = talk.pick("corrected" if claim.correction else "noted", said=claim.told_back())
-    asks = claim.form if claim.form in ("home", "job", "likes", "dislikes") else "other"
+    asks = {"works": "job"}.get(claim.form, claim.form)
+    asks = asks if asks in ("home", "job", "likes", "dislikes") else "other"
     if claim.form == "called" and claim.path:
         asks = "beast" if is_beast(claim.path[-1]) else "kin" if is_of_kin(claim) else "other"
     return [noted] if talk.shy else [noted, talk.pick("asks", asks)]
+
+
+def _same_name(first: str, second: str) -> bool:
+    return first.casefold() in (second.casefold(), second.casefold().split()[0])
 
 
 def _answers_tone(talk: Talk) -> list[str]:
@@ -191,7 +193,7 @@ def _answers_tone(talk: Talk) -> list[str]:
 
 def _greets(talk: Talk) -> list[str]:
     heard = talk.heard
-    if not _GREETING.match(heard) or count(heard) > _GREETED:
+    if not greets(heard):
         return []
     known = talk.known
     if not known.introduced and not known.talks:
