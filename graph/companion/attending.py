@@ -15,7 +15,7 @@ from langgraph.config import get_config
 from pydantic import ValidationError
 
 from persimchat.graph.companion.lines import about, line, line_id, new_words
-from persimchat.graph.companion.records import Records, agent_of, lock_of, new_mind, new_tie
+from persimchat.graph.companion.records import Records, agent_of, held_pair, new_mind, new_tie
 from persimchat.graph.companion.taking_back import taken_back
 from persimchat.personas.scenario import default_participants
 from persimchat.state.companion import CLIENT_S_NAME, Happening, Occurrence, Talk, Tie, exchange_id, talk_id
@@ -30,6 +30,9 @@ from persimchat.state.trust import walks_off
 
 LONGEST_MESSAGE: Final = 8_000
 _WITHOUT_DIGEST: Final = ("fixed", "strategist")
+_ARTICLES: Final = frozenset({"the", "a", "der", "die", "das", "le", "la", "les", "el", "los", "las"})
+_UNSPACED: Final = re.compile(r"[\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff]+")
+"""Thai, Lao, Japanese, Chinese."""
 
 
 async def attend(state: CompanionState, settings: Settings) -> dict[str, Any]:
@@ -47,7 +50,9 @@ async def attend(state: CompanionState, settings: Settings) -> dict[str, Any]:
     place = await place_in(records)  # before the person is written down: the agent may be unknown
     agent = agent_of(place, settings.companion.agent)
     person, name = await records.person(settings.companion.person)
-    async with lock_of(records.world, agent.name):
+    # Who has a transcript has met the agent, which has a mind since then.
+    new = not state.get("lines") and await records.mind(agent.name) is None
+    async with held_pair(records.world, agent.name, person, mind=new or given["kind"] == "retract"):
         mind, tie = await records.pair(agent.name, person)
         before = tie
         fresh = mind is None
@@ -251,7 +256,12 @@ def happenings_of(given: Occurrence) -> list[Happening]:
 
 
 def _says_name(text: str, name: str) -> bool:
-    """Whether words tell a name: in full, or its first part as one word."""
+    """Whether words tell a name: in full, or its first part as one word.
+
+    An article is no such part. In scripts that write no spaces, a name may stand anywhere.
+    """
     words, own = (re.findall(r"[^\W_]+", folded(one)) for one in (text, name))
+    if _UNSPACED.fullmatch("".join(own)):
+        return "".join(own) in "".join(words)
     whole = any(words[at : at + len(own)] == own for at in range(len(words)))
-    return bool(own) and (whole or own[0] in words)
+    return bool(own) and (whole or (own[0] in words and own[0] not in _ARTICLES))

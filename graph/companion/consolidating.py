@@ -117,7 +117,7 @@ async def with_memories(mind: Mind, made: Sequence[Memory], gone: Collection[str
 
 
 async def tellings_of(mind: Mind, tie: Tie, facts: Collection[str], settings: Settings) -> list[str]:
-    """Ids of the memories alive that tell of facts as well: percepts of their words, and talks that name what was so.
+    """Ids of memories alive that tell of facts as well: percepts of their words, talks and insights with what was so.
 
     Args:
         mind: the whole mind.
@@ -135,8 +135,10 @@ async def tellings_of(mind: Mind, tie: Tie, facts: Collection[str], settings: Se
     known = await memories_of(settings, settings.companion.world, mind["name"], ids, carried)
     own = [memory for memory in known if memory.circumstance and memory.circumstance.person == tie.person]
     percepts = [memory for memory in own if memory.kind == "perception" and _exchange(memory) in told]
-    talks = [memory for memory in own if memory.kind == "talk" and has_any(memory.theme, words)]
-    return [memory.id for memory in (*percepts, *talks)]
+    private = [memory for memory in known if memory.kind == "reflection" and tie.person in (memory.heard_by or ())]
+    talks = [memory for memory in own if memory.kind == "talk"]
+    outdated = [memory for memory in (*talks, *private) if has_any(memory.text, words)]
+    return [memory.id for memory in (*percepts, *outdated)]
 
 
 def _exchange(memory: Memory) -> str:
