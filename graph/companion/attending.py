@@ -5,6 +5,7 @@ It opens talks and closes them: after leave-taking, after silence, at the client
 
 from __future__ import annotations
 
+import asyncio
 import re
 from datetime import datetime
 from typing import Any, Final
@@ -37,7 +38,7 @@ async def attend(state: CompanionState, settings: Settings) -> dict[str, Any]:
         InputError: agent, person or words are invalid; nothing is remembered then.
     """
     records = Records(settings.companion.world)
-    given = occurrence_of(state)
+    given = occurrence_of(state, settings)
     at = _time(given)
     text = words_of(given) if given["kind"] == "message" else ""
     happenings_of(given)
@@ -80,12 +81,12 @@ async def place_in(records: Records) -> Place:
     """The world's place; for a world without one, the first persona that comes with the program, and nothing else."""
     found = await records.place()
     if found is None:
-        found = place_of(default_participants()[0])
+        found = place_of((await asyncio.to_thread(default_participants))[0])
         await records.keep_place(found)
     return found
 
 
-def occurrence_of(state: CompanionState) -> Occurrence:
+def occurrence_of(state: CompanionState, settings: Settings) -> Occurrence:
     """What comes in: a new human message at the end of the transcript, else the occurrence.
 
     Raises:
@@ -94,7 +95,7 @@ def occurrence_of(state: CompanionState) -> Occurrence:
     words = new_words(state.get("messages", []))
     given = state.get("occurrence")
     if words is not None:
-        return Occurrence(kind="message", text=str(words.text))
+        return Occurrence(kind="message", text=str(words.text), id=exchange_id(_thread(settings), str(words.id)))
     if not given or given.get("kind") not in ("message", "events", "time", "end", "retract"):
         raise InputError(
             "nothing has come in",
@@ -145,11 +146,12 @@ def _client(given: Occurrence) -> str:
 def _without_silence(state: CompanionState, tie: Tie, settings: Settings, at: str, *, client: str) -> Tie:
     """The tie without an open talk that is over.
 
-    It is over if the agent has taken leave, nobody has spoken for long, or the client speaks in another talk.
+    It is over if the agent has taken leave, nobody has spoken for long, or the person goes on elsewhere: in another
+    talk of the client, or in another thread.
     """
     if tie.talk is None:
         return tie
-    if client and client != tie.talk.client:
+    if (client and client != tie.talk.client) or not is_own(tie.talk, settings):
         return ended(tie)
     left = any(one["talk"] == tie.talk.id and one["end"] for one in state.get("pending", []))
     silent = datetime.fromisoformat(at) - datetime.fromisoformat(tie.talk.last)
@@ -169,8 +171,10 @@ def _heard(
     """The tie and the channels with the person's words."""
     id_ = given.get("id") or next_id(state, settings)
     messages = state.get("messages", [])
+    raw = new_words(messages)
+    removed = [RemoveMessage(id=str(raw.id))] if raw is not None else []
     if any(str(message.id) == line_id(id_, own=True) for message in messages):  # answered before
-        return tie, {}
+        return tie, {"messages": removed}
     talk = open_talk(tie, settings, at, client=_client(given))
     closing = is_goodbye(text) or talk.closing or walks_off(tie)
     closing = closing or talk.exchanges + len(state.get("pending", [])) + 1 >= settings.companion.talk_exchanges
@@ -178,9 +182,8 @@ def _heard(
     again = next((about(message)["n"] for message in messages if message.id == line_id(id_, own=False)), None)
     n = int(again) if again is not None else state.get("lines", 0) + 1
     said = line(text, own=False, exchange=id_, talk=talk.id, at=at, n=n)
-    raw = new_words(messages)
     return tie.model_copy(update={"talk": talk, "introduced": tie.introduced or bool(knows)}), {
-        "messages": [*([RemoveMessage(id=str(raw.id))] if raw is not None else []), said],
+        "messages": [*removed, said],
         "occurrence": {**given, "id": id_, "text": text, "closing": closing},
         "lines": max(n, state.get("lines", 0)),
         "speaks": True,
@@ -199,6 +202,11 @@ def open_talk(tie: Tie, settings: Settings, at: str, *, client: str = "") -> Tal
     number = tie.talks + len(tie.over) + 1
     id_ = talk_id(_thread(settings), number)
     return Talk(id=id_, number=number, begun=at, last=at, trust=tie.trust, client=client)
+
+
+def is_own(talk: Talk, settings: Settings) -> bool:
+    """Whether a talk was begun in this thread, which alone has its words."""
+    return talk.id == talk_id(_thread(settings), talk.number)
 
 
 def _thread(settings: Settings) -> str:

@@ -8,7 +8,7 @@ from typing import Any, Final
 from langchain_core.messages import AIMessage, RemoveMessage
 from langgraph.graph import END, START
 
-from persimchat.graph.companion.attending import place_in
+from persimchat.graph.companion.attending import is_own, place_in
 from persimchat.graph.companion.lines import about, gone, of_talk
 from persimchat.graph.companion.records import Records, agent_of, lock_of
 from persimchat.graph.companion.situation import step_of
@@ -37,6 +37,8 @@ LONG_TALK: Final = 6
 async def look_back(state: CompanionState, settings: Settings) -> dict[str, Any]:
     """Keep what matters of the talks that are over; a talk whose model fails stays for the next time.
 
+    A talk of another thread stays until that thread's next run: this one does not have its words.
+
     Afterwards the agent reflects, if the talk was long or enough has happened since it last did.
     """
     records = Records(settings.companion.world)
@@ -55,6 +57,8 @@ async def look_back(state: CompanionState, settings: Settings) -> dict[str, Any]
                 )
                 for message in of_talk(state.get("messages", []), talk.id)
             ]
+            if not lines and not is_own(talk, settings):
+                continue
             where = mind["companion"].get("at", "") or place.home(agent)
             tick = mind["companion"].get("tick", 0)
             try:

@@ -72,7 +72,7 @@ async def test_offline_trust_takes_its_courses(tmp_path: Path, seed: int) -> Non
         values = {row.measure: row.value for row in rows_of("r", found) if row.measure != "trust"}
         assert values["course_as_expected"] == 1, found
         assert not values.get("false_end"), found
-        assert values.get("emotion_fits", 1) == 1, found
+        assert (values.get("emotion_fits", 1) or 0) > 0.5, found
 
 
 def reaches_the_goals(rows: list[Row]) -> None:

@@ -165,3 +165,11 @@ def test_words_are_not_said_again_soon() -> None:
 def test_any_words_get_the_same_words_again(text: str, seed: int, manner: str) -> None:
     first = words(text or "…", KNOWN, manner=manner)
     assert first.strip() and first == words(text or "…", KNOWN, manner=manner)
+
+
+def test_a_line_of_an_earlier_talk_has_the_date_of_its_fact() -> None:
+    before = [("Petr", "My sister is called Mira.")]
+    assert "3 days ago" in words("When did I tell you about my sister?", ["sister"], before)
+    assert "just now" in words("When did I tell you about my sister?", [], before)
+    corrected = [*before, ("Petr", "Actually, my sister is called Mara.")]
+    assert "just now" in words("When did I tell you about my sister?", ["sister"], corrected)
