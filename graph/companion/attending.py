@@ -29,14 +29,16 @@ from persimchat.state.settings import Settings
 from persimchat.state.trust import walks_off
 
 LONGEST_MESSAGE: Final = 8_000
+_WITHOUT_DIGEST: Final = ("fixed", "strategist")
 
 
 async def attend(state: CompanionState, settings: Settings) -> dict[str, Any]:
     """Take what comes in: open or close the talk, put the person's words into the transcript.
 
     Raises:
-        InputError: agent, person or words are invalid; nothing is remembered then.
+        InputError: settings, agent, person or words are invalid; nothing is remembered then.
     """
+    refuse_others(settings)
     records = Records(settings.companion.world)
     given = occurrence_of(state, settings)
     at = _time(given)
@@ -75,6 +77,21 @@ async def attend(state: CompanionState, settings: Settings) -> dict[str, Any]:
                 fresh = True
         await records.keep(agent.name, mind=mind if fresh else None, tie=tie if tie != before else None)
     return {**update, "occurrence": {**update.get("occurrence", given), "at": at}}
+
+
+def refuse_others(settings: Settings) -> None:
+    """Refuse settings that are for conversations only.
+
+    Raises:
+        InputError: a setting does not go with a companion.
+    """
+    for name, why in (
+        ("pruning", "A companion's prompts are not pruned in this release." if settings.pruning.active else ""),
+        ("baseline", "A companion has a mind." if settings.baseline is not None else ""),
+        ("cognition", "A companion digests in full, compact or lean." if settings.cognition in _WITHOUT_DIGEST else ""),
+    ):
+        if why:
+            raise InputError(f"{name} does not go with a companion", where="settings", remedy=f"{why} Leave it out.")
 
 
 async def place_in(records: Records) -> Place:

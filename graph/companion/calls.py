@@ -16,9 +16,8 @@ _DIGEST: Final = {
     "full": ("perception", "emotion", "trust"),
     "compact": ("hearing", "appraisal"),
     "lean": ("reaction",),
-    "fixed": (),
 }
-"""What an exchange is digested by, for each cognition; strategists are for stories only."""
+"""What an exchange is digested by, for each cognition that a companion may have."""
 
 
 def calls(
@@ -50,7 +49,7 @@ def calls(
     reflects = sum(length >= LONG_TALK for length in ended)
     found = {
         "companion": exchanges + unasked,
-        **dict.fromkeys(_DIGEST.get(settings.cognition, ()), exchanges),
+        **dict.fromkeys(_DIGEST[settings.cognition], exchanges),
         "consolidation": sum(-(-length // PART) for length in ended),
         "focal_points": reflects,
         "reflection": reflects,

@@ -28,7 +28,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
     return found
 
 
-@pytest.mark.parametrize("cognition", ["full", "compact", "lean", "fixed"])
+@pytest.mark.parametrize("cognition", ["full", "compact", "lean"])
 async def test_talks_cost_what_is_foreseen(asked: Counter[str], cognition: str) -> None:
     world, settings = Talking(cognition=cognition), Settings(cognition=cognition)
     await world.say("My sister is called Mira.")

@@ -14,6 +14,7 @@ from langgraph.store.memory import InMemoryStore
 from persimchat.graph.companion.companion import companion_graph
 from persimchat.graph.companion.records import Records
 from persimchat.memory.recollection import let_go
+from persimchat.state.errors import InputError
 from persimchat.state.settings import Settings
 
 
@@ -95,3 +96,8 @@ async def test_an_ephemeral_memory_store_may_be_lost(monkeypatch: pytest.MonkeyP
     await asyncio.to_thread(let_go, "ephemeral", "companion")
     await served.say("What is my sister called?")
     assert "They told something." in model.prompts("companion")[-1]
+
+
+async def test_settings_of_conversations_are_refused() -> None:
+    with pytest.raises(InputError, match="cognition does not go with a companion"):
+        await Served(cognition="fixed").say("Hello.")
