@@ -77,8 +77,8 @@ def perception(prompt: Prompt, seed: int) -> dict[str, Any]:
     topic = topic_of(heard.words, me)
     about = [f"their {noun}" for noun in asked] or ([topic] if topic else [])
     if "?" in heard.words:
-        parts.append(f"asked {me} about {listed(about) if about else 'something'}")
-    words = [] if told or asked or "?" in heard.words else _talked_of([heard.words])
+        parts.append(f"asked {me} about {listed(about)}" if about else f"asked {me} something")
+    words = [] if told or asked or "?" in heard.words or took_leave(heard.words) else _talked_of([heard.words])
     if took_leave(heard.words):
         parts.append("took leave")
     if not parts:
