@@ -116,7 +116,7 @@ def _event(prompt: Prompt, known: Known, pick: Pick) -> str:
     remembered = [memory for memory in prompt.memories if memory.kind == "event"]
     if not known.events and not remembered:
         return "Nothing that I noticed."
-    last = list(known.events.values())[-1] if known.events else max(remembered, key=lambda one: one.turn).theme
+    last = list(known.events.values())[-1] if known.events else remembered[0].theme
     text = last.rstrip(".")
     return f"{text[:1].upper()}{text[1:]}."
 

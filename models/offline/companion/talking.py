@@ -29,6 +29,8 @@ _OF_THEMSELVES: Final = re.compile(
     re.IGNORECASE,
 )
 _LONG_AGO: Final = re.compile(r"\b(?:days?|weeks?|months?|years?)\b")
+_EARLY: Final = 4
+"""Messages of a person to whose small talk the agent adds a question."""
 _SHY: Final = ("curt", "guarded")
 _ASKED_AT_LEAST: Final = 12
 """Words of an answer that has room for a question."""
@@ -212,13 +214,18 @@ def _looks_around(talk: Talk) -> list[str]:
     return from_place(talk.heard, talk.known)
 
 
+def _asks(talk: Talk) -> bool:
+    """Whether it is early enough in the talk for a question in return."""
+    return talk.known.manner in ("warm", "open") and len(talk.known.said) <= _EARLY
+
+
 def _small_talk(talk: Talk) -> list[str]:
     """A few words, and something from the agent's own life."""
     if talk.shy:
         return [talk.pick("short")]
     if "?" in talk.heard:
         return [talk.pick("untold_plain" if _OF_THEMSELVES.search(talk.heard) else "unsure")]
-    return [talk.pick("hears"), _life(talk), talk.pick("asks_back") if talk.known.manner in ("warm", "open") else ""]
+    return [talk.pick("hears"), _life(talk), talk.pick("asks_back") if _asks(talk) else ""]
 
 
 def _life(talk: Talk) -> str:
