@@ -80,7 +80,6 @@ async def answer(state: CompanionState, settings: Settings) -> dict[str, Any]:
     if happened:
         new["events"] = list(happened)
     step = await with_recall(step, settings)
-    get_stream_writer()({"why": await why(step, settings)})
     words, _ = await word_answer(
         step,
         settings,
@@ -91,6 +90,7 @@ async def answer(state: CompanionState, settings: Settings) -> dict[str, Any]:
         begun=begin_digest,
         sampling=_sampling(occurrence, settings),
     )
+    get_stream_writer()({"why": await why(step, settings)})
     new["utterance"] = words
     n = state.get("lines", 0) + 1
     return {
