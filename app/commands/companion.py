@@ -141,6 +141,8 @@ OF_OTHERS: Final = (
 )
 """Settings that say nothing in a talk with a companion."""
 
-offer(companion, talk, EXAMPLES, panel="Commands", without=OF_OTHERS)
+USUAL: Final = {"cognition": "lean"}
+"""Defaults that are a companion's own."""
+offer(companion, talk, EXAMPLES, panel="Commands", without=OF_OTHERS, usual=USUAL)
 add_to(companion)
 companion.command(epilog=companion_measure.EXAMPLES)(companion_measure.measure)

@@ -83,7 +83,7 @@ def status_line(event: Event, trust: int | None) -> str:
             step = f" ({change:+d})".replace("-", "−") if change else ""
             return f"{event.emotion}, trust {event.trust}{step}"
         case Acted() if event.kind != "none":
-            return one_line(f"{event.agent} {_DOES[event.kind]}: {event.about}")
+            return one_line(f"The agent {_DOES[event.kind]}: {event.about}")
         case TalkOver():
             return one_line(f"The talk is over. {event.summary}")
         case _:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from functools import cache
 from typing import Final, Protocol
 
-from persimchat.models.offline.companion.claims import base_form
+from persimchat.models.offline.companion.claims import base_form, first_person
 from persimchat.models.offline.companion.known import Known
 from persimchat.models.offline.companion.nouns import FILE, one_word
 from persimchat.models.offline.grammar import capitalised
@@ -87,7 +87,7 @@ def _people(known: Known) -> list[str]:
 
 def _here(prompt: Prompt, known: Known, pick: Pick) -> str:
     people = _people(known)
-    return f"Besides us {listed(people[:3])}." if people else "Nobody but the two of us."
+    return f"Besides us, {listed(people[:3])}." if people else "Nobody but the two of us."
 
 
 def _mood(prompt: Prompt, known: Known, pick: Pick) -> str:
@@ -113,14 +113,20 @@ def _promised(prompt: Prompt, known: Known, pick: Pick) -> str:
 
 
 def _event(prompt: Prompt, known: Known, pick: Pick) -> str:
-    if not known.events:
+    remembered = [memory for memory in prompt.memories if memory.kind == "event"]
+    if not known.events and not remembered:
         return "Nothing that I noticed."
-    text = list(known.events.values())[-1].rstrip(".")
+    last = list(known.events.values())[-1] if known.events else remembered[0].theme
+    text = last.rstrip(".")
     return f"{text[:1].upper()}{text[1:]}."
 
 
 def _confides(prompt: Prompt, known: Known, pick: Pick) -> str:
-    return pick("confides", told=first_person_of(known.confided[-1])) if known.confided else pick("silent_on")
+    return (
+        pick("confides", told=first_person_of(first_person(known.confided[-1], prompt.name)))
+        if known.confided
+        else pick("silent_on")
+    )
 
 
 def _simulated(prompt: Prompt, known: Known, pick: Pick) -> str:

@@ -77,8 +77,8 @@ def perception(prompt: Prompt, seed: int) -> dict[str, Any]:
     topic = topic_of(heard.words, me)
     about = [f"their {noun}" for noun in asked] or ([topic] if topic else [])
     if "?" in heard.words:
-        parts.append(f"asked {me} about {listed(about) if about else 'something'}")
-    words = [] if told or asked or "?" in heard.words else _talked_of([heard.words])
+        parts.append(f"asked {me} about {listed(about)}" if about else f"asked {me} something")
+    words = [] if told or asked or "?" in heard.words or took_leave(heard.words) else _talked_of([heard.words])
     if took_leave(heard.words):
         parts.append("took leave")
     if not parts:
@@ -226,7 +226,8 @@ def _small_talk(known: Known) -> list[str]:
 def _talked_of(texts: Sequence[str]) -> list[str]:
     """Content words of texts that are more than a greeting; few words that say nothing leave none."""
     whole = without_markup(" ".join(text for text in texts if count(text) > _GREETING))
-    return [word for word in content_words(whole, 5) if len(word) > _SHORTEST] if whole.strip() else []
+    words = content_words(whole, 5) if whole.strip() else []
+    return [word for word in words if len(word) > _SHORTEST and not word.endswith(("ed", "ing"))]
 
 
 def _relationship(known: Known, tones: Sequence[str]) -> str:

@@ -15,7 +15,7 @@ from persimchat.models.offline.companion.happening import focus_of
 from persimchat.models.offline.companion.keeping import FILE
 from persimchat.models.offline.companion.known import Known
 from persimchat.models.offline.companion.nouns import is_beast
-from persimchat.models.offline.companion.tones import HOSTILE, greets, tone_of
+from persimchat.models.offline.companion.tones import HOSTILE, greets, grieves, tone_of
 from persimchat.models.offline.grammar import Decks, slots
 from persimchat.models.offline.leaving import took_leave
 from persimchat.models.offline.lexicon import deck
@@ -29,6 +29,8 @@ _OF_THEMSELVES: Final = re.compile(
     re.IGNORECASE,
 )
 _LONG_AGO: Final = re.compile(r"\b(?:days?|weeks?|months?|years?)\b")
+_EARLY: Final = 4
+"""Messages of a person to whose small talk the agent adds a question."""
 _SHY: Final = ("curt", "guarded")
 _ASKED_AT_LEAST: Final = 12
 """Words of an answer that has room for a question."""
@@ -171,8 +173,7 @@ def _notes(talk: Talk) -> list[str]:
         return []
     claim = claims[-1]
     if claim.form == "name":
-        old = talk.known.introduced and _same_name(claim.value, talk.known.person)
-        return [talk.pick("named_known" if old else "named", name_told=claim.value)]
+        return [talk.pick("named", name_told=claim.value)]
     noted = talk.pick("corrected" if claim.correction else "noted", said=claim.told_back())
     asks = {"works": "job"}.get(claim.form, claim.form)
     asks = asks if asks in ("home", "job", "likes", "dislikes") else "other"
@@ -181,8 +182,9 @@ def _notes(talk: Talk) -> list[str]:
     return [noted] if talk.shy else [noted, talk.pick("asks", asks)]
 
 
-def _same_name(first: str, second: str) -> bool:
-    return first.casefold() in (second.casefold(), second.casefold().split()[0])
+def _comforts(talk: Talk) -> list[str]:
+    """Words to somebody who tells of a loss, or of being unwell."""
+    return [talk.pick("comforts")] if grieves(talk.heard) and not talk.shy else []
 
 
 def _answers_tone(talk: Talk) -> list[str]:
@@ -212,13 +214,18 @@ def _looks_around(talk: Talk) -> list[str]:
     return from_place(talk.heard, talk.known)
 
 
+def _asks(talk: Talk) -> bool:
+    """Whether it is early enough in the talk for a question in return."""
+    return talk.known.manner in ("warm", "open") and len(talk.known.said) <= _EARLY
+
+
 def _small_talk(talk: Talk) -> list[str]:
     """A few words, and something from the agent's own life."""
     if talk.shy:
         return [talk.pick("short")]
     if "?" in talk.heard:
         return [talk.pick("untold_plain" if _OF_THEMSELVES.search(talk.heard) else "unsure")]
-    return [talk.pick("hears"), _life(talk), talk.pick("asks_back") if talk.known.manner in ("warm", "open") else ""]
+    return [talk.pick("hears"), _life(talk), talk.pick("asks_back") if _asks(talk) else ""]
 
 
 def _life(talk: Talk) -> str:
@@ -226,12 +233,13 @@ def _life(talk: Talk) -> str:
     facts = facts_of(talk.prompt)
     values = {"job": facts.as_noun, "place": facts.place, "pastime": facts.pastime}
     told = [line.partition("|")[0].strip() for line in life_lines(facts, talk.seed, talk.known.person)]
-    usable = [line for line in told if all(values.get(slot) for slot in slots(line)) and talk.decks.fresh(line)]
+    own = [line for line in told if slots(line)]  # others speak of the topic of a conversation
+    usable = [line for line in own if all(values.get(slot) for slot in slots(line)) and talk.decks.fresh(line)]
     return talk.decks.pick("life", usable, talk.step, values) if usable else ""
 
 
 _RULES: Final[tuple[Callable[[Talk], list[str]], ...]] = (
-    _ends, _happens, _hostile, _recalls, _from_blocks, _notes, _answers_tone, _greets, _leaves, _looks_around,
-    _small_talk,
+    _ends, _happens, _hostile, _recalls, _from_blocks, _comforts, _notes, _answers_tone, _greets, _leaves,
+    _looks_around, _small_talk,
 )  # fmt: skip
 """The rules in their order; the last one always applies."""

@@ -67,6 +67,11 @@ def greets(text: str) -> bool:
     return bool(_GREETING.match(text)) and count(text) <= _GREETED
 
 
+def grieves(text: str) -> bool:
+    """Whether somebody tells of a loss, or of being unwell."""
+    return bool(pattern("sorrow").search(text)) and "?" not in text
+
+
 def tone_of(text: str) -> str:
     """The tone of words: the first of threat, insult, swearing, presses, apology, thanks, praise; empty for none."""
     spoken = [pattern("own_fault").sub(" ", sentence) for sentence in sentences(text)]
