@@ -13,6 +13,7 @@ from persimchat.prompts import companion_blocks
 from persimchat.state.companion import CompanionSituation, Label
 from persimchat.state.memory import PINNED
 from persimchat.state.mind import Step
+from persimchat.state.plain_text import clean
 from persimchat.state.settings import RetrievalWeights, Settings
 from persimchat.state.speech import own_words
 from persimchat.state.trust import words_at
@@ -29,6 +30,9 @@ _ORDER: Final = (
     "heard",
 )
 """The order of the blocks: what stays the same comes first, so that a server's cache keeps it."""
+
+NO_WORDS: Final = "…"
+"""Stands for an answer that has only control characters."""
 
 
 def recalling(settings: Settings) -> Settings:
@@ -125,4 +129,4 @@ async def answer(
         candour=companion["candour"],
     )
     own = own_words(spoken.text, name, situation["present"], companion["shown"]).text
-    return own or spoken.text, spoken
+    return clean(own or spoken.text).strip() or NO_WORDS, spoken

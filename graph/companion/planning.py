@@ -16,7 +16,7 @@ from persimchat.graph.companion.scene import Scene
 from persimchat.nodes import day_planning
 from persimchat.state.companion import CompanionMind
 from persimchat.state.companion_state import CompanionState
-from persimchat.state.day import entry_at, needs_plan
+from persimchat.state.day import entry_at, may_hear, needs_plan
 from persimchat.state.settings import Settings
 
 
@@ -33,7 +33,7 @@ async def plan_day(state: CompanionState, settings: Settings) -> dict[str, Any]:
         # The agent may have planned its day beside another person in the meantime.
         scene = await _kept(state, settings, lambda own: {**own, **made} if needs_plan(own, at) else own)
     entry = entry_at(scene.mind["companion"], at)
-    if entry is not None and day_planning.worth_chunks(entry):
+    if entry is not None and may_hear(entry, scene.tie.person) and day_planning.worth_chunks(entry):
         dividing = partial(day_planning.chunk_entry, scene.step(), settings, entry)
         about = f"entry {scene.mind['companion']['day']} {entry['start']} {entry['activity']}"
         divided, _ = await _asked_once(scene, about, dividing)

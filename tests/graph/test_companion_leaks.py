@@ -104,3 +104,24 @@ async def test_what_a_place_tells_of_a_stranger_does_not_name_them(monkeypatch: 
     assert model.prompts("consolidation") and "Petr" not in model.prompts("consolidation")[0]
     await world.say("I am Petr.", "Petr Novak", introduced=False)
     assert "Petr Novak" in model.prompts("companion")[-1]
+
+
+async def test_an_entry_of_one_person_is_not_divided_beside_another(monkeypatch: pytest.MonkeyPatch) -> None:
+    model, world = Scripted().install(monkeypatch), Talking()
+    await world.say("Hello.")
+    await world.say("Hello.", "Eva")
+    mind, petr = await world.mind(), await world.tie()
+    entry = {"start": "08:00", "minutes": 120, "activity": f"look for {SECRET}", "place": "Stage/hut"}
+    day = {"day": "2025-03-03", "wakes": "06:00", "sleeps": "22:00", "plan": [{**entry, "heard_by": [petr.person]}]}
+    await world.records.keep("Oda Brandvik", mind={**mind, "companion": {**mind["companion"], **day}})  # type: ignore[typeddict-item]
+    await world.come("time", "Eva")
+    assert not model.prompts("chunks")
+    await world.come("time", "Petr")
+    assert len(model.prompts("chunks")) == 1
+
+
+async def test_the_words_of_an_answer_have_no_control_characters(monkeypatch: pytest.MonkeyPatch) -> None:
+    answers = ["Good \x1b[2Jmorning\x00, \u202ePetr.", "\x07\x07"]
+    Scripted(companion=lambda _: answers.pop(0)).install(monkeypatch)
+    world = Talking()
+    assert [(await world.say(words))["utterance"] for words in ("Hello.", "And?")] == ["Good morning, Petr.", "…"]
