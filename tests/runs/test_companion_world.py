@@ -11,11 +11,12 @@ from companion_talks import FERRY, Scripted
 
 from persimchat.memory.store import MemoryStore
 from persimchat.runs.companion.budget import made_on
+from persimchat.runs.companion.changing import rename_person
 from persimchat.runs.companion.reembedding import cost_of
 from persimchat.runs.companion.world import opened_world
 from persimchat.runs.companion.worldfile import companion_settings, read_world
 from persimchat.state.errors import DayBudgetExhausted, InputError
-from persimchat.state.place import Clock
+from persimchat.state.place import Clock, Place
 
 
 @pytest.fixture(autouse=True)
@@ -185,6 +186,20 @@ async def test_memories_are_embedded_again_all_or_none(tmp_path: Path, monkeypat
     found = after.load("w", "Oda Brandvik", changed.embedding, ids)
     after.close()
     assert ids and len(found) == len(ids) and all(len(vector) == 3 for _, vector in found.values())
+
+
+async def test_a_person_gets_a_name_that_is_known_to_nobody(tmp_path: Path, script: Scripted) -> None:
+    doctor = Place.model_validate(
+        {"world": "Lake", "agents": [{"persona": {"name": "Dr. No", "description": "Waits."}}]}
+    )
+    async with opened_world(tmp_path / "w", doctor) as world:
+        companion = await world.companion("Dr. No", "Petr")
+        async for _ in companion.say("Good morning."):
+            pass
+        await companion.settled()
+        await world.records.person("Eva")
+        assert await rename_person(world, "Petr", "Eva") == "Eva"
+        assert (tie := await world.tie("Dr. No", "Eva")) is not None and tie.person == companion.person_id
 
 
 @pytest.mark.proof
