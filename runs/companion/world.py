@@ -28,6 +28,7 @@ from persimchat.runs.companion.reembedding import MEMORIES, reembed, refusal
 from persimchat.runs.companion.renewing import settle
 from persimchat.runs.companion.stores import ThreadSaver, opened_stores
 from persimchat.runs.companion.surroundings import Surroundings
+from persimchat.runs.companion.turnstile import Turnstile
 from persimchat.runs.companion.worldfile import (
     known_world,
     local_time,
@@ -68,6 +69,7 @@ class World:
         records: reads and writes these.
         said: its exchanges that are over.
         surroundings: planned events, and the states of its objects.
+        gate: those who use it side by side go in `beside`; while a person is forgotten, its files are closed.
     """
 
     ledger: DayLedger
@@ -80,6 +82,7 @@ class World:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
+        self.gate = Turnstile()
         self._companions: dict[tuple[str, str], Companion] = {}
         self._open = AsyncExitStack()
 
@@ -261,7 +264,7 @@ class World:
         await self._open.aclose()
 
     async def forget(self, person: str, agent: str | None = None, *, mentions: bool = False) -> Forgotten:
-        """Delete what the world holds of a person. Talks under way are over first.
+        """Delete what the world holds of a person. What is under way is over first; what comes meanwhile waits.
 
         Args:
             person: the person's name.
@@ -274,14 +277,14 @@ class World:
         """
         from persimchat.runs.companion.forgetting import forget
 
-        await self.settled()
-        await self.close()
-        try:
-            told = await asyncio.to_thread(forget, self.folder, person, agent, mentions=mentions)
-        finally:
-            await self.open(None, self.settings)
-            self._companions.clear()
-        return told
+        async with self.gate.alone():
+            await self.settled()
+            await self.close()
+            try:
+                return await asyncio.to_thread(forget, self.folder, person, agent, mentions=mentions)
+            finally:
+                await self.open(None, self.settings)
+                self._companions.clear()
 
     async def recover(self) -> None:
         """Work off what an earlier process left: answers that are not digested, talks that are over."""
