@@ -23,7 +23,7 @@ from persimchat.state.companion import STRANGER, Talk, Tie
 from persimchat.state.companion_judgement import TalkDigest
 from persimchat.state.emotion import EMOTIONS
 from persimchat.state.errors import PromptTooLong
-from persimchat.state.facts import Alike, Line, Origin, compared, outdated_words, take, with_true_summary
+from persimchat.state.facts import Alike, Line, Origin, compared, outdated_words, take, without_outdated
 from persimchat.state.memory import Circumstance, Memory, new_memory
 from persimchat.state.mind import Call, Mind, Utterance
 from persimchat.state.outcomes import NEUTRAL
@@ -217,8 +217,8 @@ def _stands(tie: Tie, digest: TalkDigest) -> Tie:
 
 def _closed(result: Consolidated, talk: Talk, told: Sequence[TalkDigest], origin: Origin) -> Consolidated:
     """The tie without the talk, and the memory of the talk before those of its facts."""
-    tie = with_true_summary(result.tie, outdated_words(result.tie, result.gone, origin.agent))
-    summary = " ".join(digest.summary for digest in told)
+    tie = without_outdated(result.tie, outdated_words(result.tie, result.gone, origin.agent))
+    summary = " ".join(dict.fromkeys(digest.summary for digest in told))
     memories = [memory for memory in result.memories if memory.id not in result.gone]
     if told:
         keywords = list(dict.fromkeys(word for digest in told for word in digest.keywords))[:_KEYWORDS]

@@ -32,7 +32,7 @@ _ORDER: Final = (
 
 
 def recalling(settings: Settings) -> Settings:
-    """The settings with which a companion recalls: with `paper_retrieval` by the paper's three components alone, equally weighted."""
+    """The settings with which a companion recalls: with `paper_retrieval` by the paper's three components alone."""
     if not settings.companion.paper_retrieval:
         return settings
     equal = {"emotional_retrieval": False, "stm_retrieval": False, "weights": RetrievalWeights()}

@@ -25,6 +25,9 @@ async def reflect(mind: Step, settings: Settings) -> Step:
         "reflection", Reflection, **question(mind, settings, "reflection"), **common_blocks(mind, shown)
     )
     emotion = [mind["emotion"][name] for name in EMOTIONS]
+    companion = mind["situation"].get("companion")
+    # The model has read what this person has told, whatever evidence it names.
+    hearers = [companion["person"]] if companion is not None and not companion["share"] else None
     insights = []
     for index, insight in enumerate(answer.value.insights if answer.value is not None else ()):
         named = [shown[number - 1] for number in dict.fromkeys(insight.evidence) if number <= len(shown)]
@@ -39,6 +42,7 @@ async def reflect(mind: Step, settings: Settings) -> Step:
                 emotion,
                 evidence=named or shown,
                 index=index,
+                heard_by=hearers,
             )
         )
     made = [memory.model_dump() for memory in insights]

@@ -59,6 +59,7 @@ def transcript(lines: Sequence[Line], agent: str, person: str) -> Block:
 
 
 def tie(known_of: Tie, person: str) -> Block:
-    """How the agent stands to the person, before the talk."""
-    values = {"to": person, "type": known_of.type, "side": known_of.side, "note": known_of.note}
+    """How the agent stands to the person, before the talk; what is known of a stranger may name them."""
+    note = known_of.note if known_of.introduced else ""
+    values = {"to": person, "type": known_of.type, "side": known_of.side, "note": note}
     return Block("relationships", (Item("relationship", values, prunable=False),))

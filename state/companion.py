@@ -323,12 +323,12 @@ def thread_id(world: str, agent: str, person: str) -> str:
     return _hash("thread", world, agent, person)
 
 
-def exchange_id(thread: str, number: int) -> str:
+def exchange_id(thread: str, number: int | str) -> str:
     """The id of an exchange for which the client gives none.
 
     Args:
         thread: of the pair.
-        number: of the line in the thread's transcript that begins it, from 1.
+        number: of the line in the thread's transcript that begins it, from 1; or the id of a message that is said.
     """
     return _hash("exchange", thread, str(number))
 

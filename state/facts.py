@@ -243,10 +243,14 @@ def has_any(text: str, words: Collection[str]) -> bool:
     return not _words(text).isdisjoint(words)
 
 
-def with_true_summary(tie: Tie, words: Collection[str]) -> Tie:
-    """The tie without the summaries of talks that have any of these words (`outdated_words`)."""
-    lines = [line for line in tie.summary.splitlines() if not has_any(line, words)]
-    return tie.model_copy(update={"summary": "\n".join(lines)})
+def without_outdated(tie: Tie, words: Collection[str]) -> Tie:
+    """The tie without summaries of talks, promises and a note that have any of these words (`outdated_words`)."""
+    told = {
+        "summary": "\n".join(line for line in tie.summary.splitlines() if not has_any(line, words)),
+        "promises": [text for text in tie.promises if not has_any(text, words)],
+        "note": "" if has_any(tie.note, words) else tie.note,
+    }
+    return tie.model_copy(update=told)
 
 
 def _words(text: str) -> set[str]:

@@ -22,6 +22,9 @@ from pydantic import BaseModel
 from persimchat.app.commands.setting_options import condition_in_words, default_in_words, option_name
 from persimchat.graph import build_conversation
 from persimchat.graph.baselines import BUILDERS
+from persimchat.graph.companion.calls import calls
+from persimchat.graph.companion.companion import studio_graph
+from persimchat.graph.companion.consolidating import LONG_TALK
 from persimchat.graph.minds import build_hearing, build_thinking
 from persimchat.graph.stories.story import build_story
 from persimchat.runs.events import Concluded, Event, MindRecord, Position, RecalledMemory, StoryOutcome, Totals
@@ -39,6 +42,26 @@ BOUNDS = {"minimum": "≥ {}", "exclusiveMinimum": "> {}", "maximum": "≤ {}", 
 def drawing(build: Callable[[], CompiledStateGraph[Any, Any, Any, Any]] = build_conversation, *, xray: int = 1) -> str:
     """A graph as a Mermaid block, by default the conversation's, with its inner graphs if `xray` is 1."""
     return f"```mermaid\n{build().get_graph(xray=xray).draw_mermaid().strip()}\n```"
+
+
+def companion_costs() -> str:
+    """The calls of a companion as a table, by cognition."""
+    asked: dict[str, dict[str, Any]] = {
+        "an exchange": {"exchanges": 1},
+        "the end of a talk": {"ended": [1]},
+        f"the end of a talk of {LONG_TALK} exchanges or more": {"ended": [LONG_TALK]},
+        "a batch of new events": {"batches": 1},
+        "and it may react to one": {"batches": 1, "reactions": 1},
+        "and it speaks unasked": {"batches": 1, "reactions": 1, "unasked": 1},
+        "a day that is planned": {"days": 1},
+        "an entry of it that begins": {"entries": 1},
+    }
+    modes = ("full", "compact", "lean")
+    rows = [f"| what | {' | '.join(modes)} |", f"| --- |{' ---: |' * len(modes)}"]
+    for what, given in asked.items():
+        found = [sum(calls(Settings(cognition=mode), **given).values()) for mode in modes]
+        rows.append(f"| {what} | {' | '.join(map(str, found))} |")
+    return "\n".join(rows)
 
 
 def settings_tables() -> str:
@@ -163,6 +186,8 @@ PARTS = {
     ("studio.md", "thinking"): partial(drawing, build_thinking),
     ("studio.md", "mad"): partial(drawing, BUILDERS["mad"]),
     ("stories.md", "story"): partial(drawing, build_story, xray=0),
+    ("companion.md", "companion"): partial(drawing, studio_graph, xray=0),
+    ("companion.md", "costs"): companion_costs,
 }
 """Document and generated part: the function that makes it."""
 

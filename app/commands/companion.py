@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import typer
 
+from persimchat.app.commands import companion_measure
 from persimchat.app.commands.companion_upkeep import add_to
 from persimchat.app.commands.setting_command import offer
 from persimchat.app.commands.wanted import WantedTalk
@@ -140,5 +141,8 @@ OF_OTHERS: Final = (
 )
 """Settings that say nothing in a talk with a companion."""
 
-offer(companion, talk, EXAMPLES, panel="Commands", without=OF_OTHERS)
+USUAL: Final = {"cognition": "lean"}
+"""Defaults that are a companion's own."""
+offer(companion, talk, EXAMPLES, panel="Commands", without=OF_OTHERS, usual=USUAL)
 add_to(companion)
+companion.command(epilog=companion_measure.EXAMPLES)(companion_measure.measure)

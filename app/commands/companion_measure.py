@@ -48,24 +48,33 @@ def measure(
     place: Place,
     model: Annotated[
         str | None,
-        typer.Option("--model", metavar="NAME", help="The model. [dim]default: as in settings[/dim]", show_default=False),
+        typer.Option(
+            "--model", metavar="NAME", help="The model. [dim]default: as in settings[/dim]", show_default=False
+        ),
     ] = None,
     talks: Annotated[
         str, typer.Option("--talks", metavar="N,N", help="Numbers of talks, 1 to 20; latency takes the greatest.")
     ] = "1,2,5",
-    seeds: Annotated[int, typer.Option("--seeds", metavar="N", min=1, max=100, help="Scripted persons of each kind.")] = 1,
+    seeds: Annotated[
+        int, typer.Option("--seeds", metavar="N", min=1, max=100, help="Scripted persons of each kind.")
+    ] = 1,
     baselines: Annotated[
         bool,
         typer.Option("--baselines", metavar="", help="Ask also with the whole history in the prompt, without memory."),
     ] = False,
     out: Annotated[
         Path | None,
-        typer.Option("--out", metavar="DIR", help="Also write every value there, as companion.csv.", show_default=False),
+        typer.Option(
+            "--out", metavar="DIR", help="Also write every value there, as companion.csv.", show_default=False
+        ),
     ] = None,
     keep: Annotated[
         Path | None,
         typer.Option(
-            "--keep", metavar="DIR", help="Keep the worlds there. [dim]default: they are deleted[/dim]", show_default=False
+            "--keep",
+            metavar="DIR",
+            help="Keep the worlds there. [dim]default: they are deleted[/dim]",
+            show_default=False,
         ),
     ] = None,
     assignments: Assignments = None,
@@ -78,6 +87,7 @@ def measure(
     from persimchat.app.commands.request import assigned
     from persimchat.evaluation.companion.measuring import WHAT, Plan
     from persimchat.evaluation.companion.rows import write_rows
+    from persimchat.models.registry import model_name
     from persimchat.personas.place_file import place_for
     from persimchat.runs.companion.worldfile import companion_settings, is_world, read_place
 
@@ -85,10 +95,11 @@ def measure(
     found = read_place(Path(place)) if is_world(Path(place)) else place_for(place)
     given: dict[str, Any] = {"model": model} if model else {}
     settings = companion_settings(found, **assigned(assignments or (), given))
-    if what == "all" and settings.model == "offline":
+    name = model_name(settings, "", "natural_language")
+    if what == "all" and name == "offline":
         plan = Plan(("recall", "trust"), plan.talks, seeds, baselines)
         warn("persimchat: the offline model is not asked over HTTP: its latency is not measured")
-    warn(f"persimchat: about {plan.calls(settings):,} requests to {settings.model}")
+    warn(f"persimchat: about {plan.calls(settings):,} requests to {name}")
     rows = asyncio.run(_held(plan, found, settings, keep))
     written = write_rows(out, rows) if out is not None else None
     if as_json:
@@ -114,7 +125,9 @@ def _numbers(text: str) -> tuple[int, ...]:
     parts = [part.strip() for part in text.split(",")]
     if not all(part.isascii() and part.isdigit() and 1 <= int(part) <= _MOST_TALKS for part in parts):
         raise InputError(
-            f"{text!r} is no list of numbers from 1 to {_MOST_TALKS}", where="--talks", remedy="For example: --talks 1,2,5"
+            f"{text!r} is no list of numbers from 1 to {_MOST_TALKS}",
+            where="--talks",
+            remedy="For example: --talks 1,2,5",
         )
     return tuple(dict.fromkeys(map(int, parts)))
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, Literal
 
 import typer
@@ -25,6 +25,7 @@ def offer(
     panel: str,
     without: tuple[str, ...] = (),
     later: Literal["resume", "branch"] | None = None,
+    usual: Mapping[str, str] | None = None,
 ) -> None:
     """Add a command whose parameters are options, or classes of them (`wanted.py`).
 
@@ -35,6 +36,7 @@ def offer(
         panel: the part of the list of commands in which it stands.
         without: settings that get no option.
         later: only settings that may change when a run is resumed, or branched, get one; None for all settings.
+        usual: defaults that are the command's own, in words, by setting.
     """
 
     def make_command() -> Any:
@@ -42,7 +44,7 @@ def offer(
 
         one = typer.Typer(add_completion=False, rich_markup_mode="rich", pretty_exceptions_enable=False)
         names = [name for name in offered(later) if name not in without]
-        one.command(command.__name__, epilog=epilog)(with_options(command, names, later=later is not None))
+        one.command(command.__name__, epilog=epilog)(with_options(command, names, later=later is not None, usual=usual))
         return typer.main.get_command(one)
 
     def listed() -> None:

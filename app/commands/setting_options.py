@@ -61,20 +61,27 @@ def offered(later: Literal["resume", "branch"] | None) -> list[str]:
     return [name for name, about in ABOUT.items() if about.option is not None and about.changes in allowed]
 
 
-def with_options(command: Callable[..., None], names: Sequence[str], *, later: bool = False) -> Callable[..., None]:
+def with_options(
+    command: Callable[..., None], names: Sequence[str], *, later: bool = False, usual: Mapping[str, str] | None = None
+) -> Callable[..., None]:
     """A command as Typer takes it: one parameter per option.
 
     Args:
         command: the function; classes among its parameters are replaced by their fields.
         names: settings that have an option.
         later: whether the command continues a run, which has values of its own.
+        usual: defaults that are the command's own, in words, by setting.
     """
+
+    def default_of(name: str) -> str:
+        return "the run's own" if later else (usual or {}).get(name) or default_in_words(name)
+
     taken = inspect.signature(command, eval_str=True).parameters.values()
     parameters: list[inspect.Parameter] = []
     for parameter in taken:
         for one in _fields_of(parameter.annotation) if is_dataclass(parameter.annotation) else [parameter]:
             if _stands_for_settings(one.annotation):
-                parameters += [made for name in names for made in _parameters(name, later=later)]
+                parameters += [made for name in names for made in _parameters(name, usual=default_of(name))]
             else:
                 parameters.append(one.replace(kind=inspect.Parameter.KEYWORD_ONLY))
 
@@ -126,14 +133,14 @@ def _stands_for_settings(annotation: Any) -> bool:
     return get_origin(annotation) is Annotated and SETTINGS in get_args(annotation)
 
 
-def _parameters(name: str, *, later: bool) -> Iterator[inspect.Parameter]:
+def _parameters(name: str, *, usual: str) -> Iterator[inspect.Parameter]:
     """A setting's option, and hidden ones for its old names."""
     about, kind = ABOUT[name], _typed(Settings.model_fields[name].annotation)
     shown = typer.Option(
         option_name(name),
         *about.also,
         metavar=about.option,
-        help=_help(name, later=later),
+        help=_help(name, usual),
         rich_help_panel=GROUPS[about.group],
     )
     yield _parameter(name, Annotated[kind | None, shown])
@@ -153,7 +160,7 @@ def _typed(annotation: Any) -> Any:
     return annotation if annotation in (int, float, bool) or get_origin(annotation) is Literal else str
 
 
-def _help(name: str, *, later: bool) -> str:
+def _help(name: str, usual: str) -> str:
     """The option's help: what it does, its condition, its values and its default."""
     about, field = ABOUT[name], Settings.model_fields[name]
     told = about.help or field.description or ""
@@ -162,8 +169,7 @@ def _help(name: str, *, later: bool) -> str:
         words.append(f"Only with {condition}.")
     kind = _typed(field.annotation)
     values = f"{', '.join(get_args(kind))}; " if get_origin(kind) is Literal else ""
-    default = "the run's own" if later else default_in_words(name)
-    return " ".join([*words, f"[dim]{values}default: {default}[/dim]"])
+    return " ".join([*words, f"[dim]{values}default: {usual}[/dim]"])
 
 
 def _settings_in(given: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]:

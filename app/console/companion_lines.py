@@ -25,6 +25,7 @@ COMMANDS: Final[Mapping[str, tuple[str, str]]] = {
 _HOUR: Final = re.compile(r"([01]?\d|2[0-3]):([0-5]\d)")
 _SCORES: Final = ("recency", "importance", "relevance", "emotional", "stm")
 _WIDEST: Final = 100
+_DOES: Final = {"comment": "comments", "start_talk": "begins a talk", "interrupt": "interrupts"}
 
 
 def command_in(line: str) -> tuple[str, str] | None:
@@ -82,7 +83,7 @@ def status_line(event: Event, trust: int | None) -> str:
             step = f" ({change:+d})".replace("-", "−") if change else ""
             return f"{event.emotion}, trust {event.trust}{step}"
         case Acted() if event.kind != "none":
-            return one_line(f"{event.kind.replace('_', ' ')}: {event.about}")
+            return one_line(f"The agent {_DOES[event.kind]}: {event.about}")
         case TalkOver():
             return one_line(f"The talk is over. {event.summary}")
         case _:
@@ -98,6 +99,8 @@ def memory_lines(agent: str, tie: Tie | None) -> list[str]:
     lines.append(f"talks: {tie.talks}" + (f", the last one {tie.last_met.replace('T', ' ')}" if tie.last_met else ""))
     lines += [f"last: {one_line(tie.summary)}"] if tie.summary else []
     lines += [f"promise: {one_line(promise)}" for promise in tie.promises]
+    if not tie.in_force:
+        lines.append("no facts: what you tell becomes facts when the talk is over")
     lines += [f"fact: {one_line(fact.statement)} (“{one_line(fact.quote)}”, {fact.at[:10]})" for fact in tie.in_force]
     return lines
 
@@ -106,8 +109,11 @@ def why_lines(why: Mapping[str, Any]) -> list[str]:
     """What an answer rests on, a line each: facts, then memories with their scores, best first."""
     lines = [f"fact: {one_line(fact['statement'])}" for fact in why.get("facts", [])]
     for one in why.get("recalled", []):
+        if not one.get("shown", True):
+            continue
         parts = ", ".join(f"{name} {one[name]:.2f}" for name in _SCORES if isinstance(one.get(name), float))
-        mark = "" if one.get("shown", True) else ", did not fit"
         theme = shortened(one_line(str(one["theme"])), _WIDEST)
-        lines.append(f"{one['score']:.2f}  {one['kind']}: {theme} ({parts}{mark})")
+        lines.append(f"{one['score']:.2f}  {one['kind']}: {theme} ({parts})")
+    left = sum(not one.get("shown", True) for one in why.get("recalled", []))
+    lines += [f"{left} more were recalled and did not fit into the prompt."] if left else []
     return lines or ["Nothing was recalled."]

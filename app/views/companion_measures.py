@@ -31,9 +31,7 @@ def shown(plan: Plan, rows: Sequence[Row], look: Look) -> RenderableType:
 
 def as_data(plan: Plan, rows: Sequence[Row]) -> dict[str, Any]:
     """The same for `--json`, with every row."""
-    measures = [
-        {"run": group, "measure": name, **asdict(summed_up(own, name))} for group, name, own in _groups(rows)
-    ]
+    measures = [{"run": group, "measure": name, **asdict(summed_up(own, name))} for group, name, own in _groups(rows)]
     timed = {"latency": {"ratio": ratio(rows), "ratio_p95": ratio(rows, 0.95)}} if "latency" in plan.what else {}
     return {"measures": measures, **timed, "rows": [asdict(row) for row in rows]}
 
@@ -43,7 +41,7 @@ def _parts(rows: Sequence[Row], look: Look) -> Iterator[RenderableType]:
     if plain:
         estimates = [(group, name, summed_up(own, name)) for group, name, own in plain]
         cells = ([group, name, number(one.value), between(one), str(one.n)] for group, name, one in estimates)
-        yield table(look, "Measures", ["talks", "measure", "value", "95 % interval", "n"], cells)
+        yield table(look, "Measures", ["of", "measure", "value", "95 % interval", "n"], cells)
         yield look(_NOTE)
     timed = [row for row in rows if row.run == "latency"]
     if timed:
@@ -51,10 +49,11 @@ def _parts(rows: Sequence[Row], look: Look) -> Iterator[RenderableType]:
             yield Text("")
         names = dict.fromkeys(row.measure for row in timed)
         found = ([name, _whole(at_rank(timed, name, 0.5)), _whole(at_rank(timed, name, 0.95))] for name in names)
-        yield table(look, "Latency, milliseconds", ["measure", "median", "95 of 100 below"], found)
+        columns = ["measure", "median", "95 of 100 below"]
+        yield table(look, "Latency, milliseconds", columns, found)
         yield look(
-            f"First words through the companion take {number(ratio(timed))} times as long as those of the same requests "
-            f"sent bare (medians); {number(ratio(timed, 0.95))} times at 95 of 100."
+            f"First words through the companion take {number(ratio(timed))} times as long as those of the same "
+            f"requests sent bare (medians); {number(ratio(timed, 0.95))} times at 95 of 100."
         )
 
 

@@ -165,7 +165,9 @@ async def measure_latency(folder: Path, place: Place, settings: Settings, talks:
                 requests = []
                 for n, message in enumerate(messages, start=1):
                     unit = f"{number} {n}"
-                    rows += [Row("latency", unit, name, value) for name, value in await _waited(person, watched, message)]
+                    rows += [
+                        Row("latency", unit, name, value) for name, value in await _waited(person, watched, message)
+                    ]
                     requests.append((unit, list(watched.sent)))
                 for unit, (first, *rest) in requests:
                     rows.append(Row("latency", unit, "bare_first_words_ms", _MILLI * await watched.bare(first)))

@@ -13,13 +13,12 @@ from persimchat.evaluation.companion.recall import measure_recall
 from persimchat.evaluation.companion.rows import Row
 from persimchat.evaluation.companion.scripts import make_script
 from persimchat.evaluation.companion.trust_courses import TEMPERS, hold, lines_of, rows_of
+from persimchat.graph.companion.calls import calls
 from persimchat.state.place import Place
 from persimchat.state.settings import Settings
 
 What = Literal["recall", "trust", "latency"]
 WHAT: Final[tuple[What, ...]] = get_args(What)
-_DIGEST: Final = {"full": 3, "compact": 2, "lean": 1, "fixed": 0, "strategist": 1}
-"""Requests of a digest, by cognition."""
 
 
 @dataclass(frozen=True)
@@ -44,8 +43,12 @@ class Plan:
         bare = 0
         if "latency" in self.what:
             made = sum(len(talk) for talk in make_script(1 + max(self.talks), settings.seed).talks)
-            exchanges, over, bare = exchanges + made, over + 1 + max(self.talks), made * (1 + _DIGEST[settings.cognition])
-        return exchanges * (1 + _DIGEST[settings.cognition]) + over + bare
+            exchanges, over, bare = (
+                exchanges + made,
+                over + 1 + max(self.talks),
+                sum(calls(settings, exchanges=made).values()),
+            )
+        return sum(calls(settings, exchanges=exchanges).values()) + over + bare
 
     def _exchanges(self) -> tuple[int, int]:
         """Exchanges and talks that are consolidated, of recall and trust."""

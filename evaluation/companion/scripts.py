@@ -27,7 +27,7 @@ _FAVOURITES: Final = (
     "colour", "season", "song", "drink", "tree", "river", "flower", "soup", "bird", "fruit", "dance", "month", "spice",
     "cheese", "metal", "island", "vegetable", "fabric", "perfume", "planet", "mountain", "street", "bakery",
 )  # fmt: skip
-_UNTOLD: Final = ("violin", "canary", "goldfish", "motorbike", "sailing teacher", "godmother")
+_UNTOLD: Final = ("violin", "canary", "goldfish", "motorbike", "rowing club", "godmother")
 _STARTS: Final = ("Mi", "Ka", "Lo", "Ru", "Ve", "Jo", "Ta", "Ne", "Bo", "Sa", "Pe", "Di", "Fa", "Gu", "He", "Wi")
 _ENDS: Final = ("ra", "lo", "nka", "ric", "bel", "dan", "mir", "tes", "vin", "zou", "gar", "lind", "pol", "sun")
 _FILLER: Final = (

@@ -13,7 +13,7 @@ from persimchat.graph.companion import ongoing
 from persimchat.graph.companion.attending import place_in
 from persimchat.graph.companion.digesting import Digestion, key_of
 from persimchat.graph.companion.lines import line, line_id
-from persimchat.graph.companion.records import Records, agent_of
+from persimchat.graph.companion.records import Records, agent_of, lock_of
 from persimchat.graph.companion.scene import without_words
 from persimchat.graph.companion.situation import step_of
 from persimchat.nodes.conversing import answer as word_answer
@@ -60,7 +60,9 @@ async def answer(state: CompanionState, settings: Settings) -> dict[str, Any]:
     digestion = Digestion(place, agent, settings)
 
     def begin_digest() -> None:
-        if said and not state.get("pending") and _overlaps(settings):
+        # While another person's words are digested, the mind changes, and judgements of this one would be of no use.
+        busy = lock_of(records.world, agent.name).locked()
+        if said and not state.get("pending") and _overlaps(settings) and not busy:
             work = partial(digestion.judged, mind, tie, messages, new, tick)
             ongoing.begin(key_of(settings, agent.name, id_), own.get("version", 0), work)
 
@@ -80,7 +82,6 @@ async def answer(state: CompanionState, settings: Settings) -> dict[str, Any]:
     if happened:
         new["events"] = list(happened)
     step = await with_recall(step, settings)
-    get_stream_writer()({"why": await why(step, settings)})
     words, _ = await word_answer(
         step,
         settings,
@@ -91,6 +92,7 @@ async def answer(state: CompanionState, settings: Settings) -> dict[str, Any]:
         begun=begin_digest,
         sampling=_sampling(occurrence, settings),
     )
+    get_stream_writer()({"why": await why(step, settings)})
     new["utterance"] = words
     n = state.get("lines", 0) + 1
     return {

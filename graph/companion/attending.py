@@ -5,6 +5,7 @@ It opens talks and closes them: after leave-taking, after silence, at the client
 
 from __future__ import annotations
 
+import asyncio
 import re
 from datetime import datetime
 from typing import Any, Final
@@ -14,7 +15,7 @@ from langgraph.config import get_config
 from pydantic import ValidationError
 
 from persimchat.graph.companion.lines import about, line, line_id, new_words
-from persimchat.graph.companion.records import Records, agent_of, lock_of, new_mind, new_tie
+from persimchat.graph.companion.records import Records, agent_of, held_pair, new_mind, new_tie
 from persimchat.graph.companion.taking_back import taken_back
 from persimchat.personas.scenario import default_participants
 from persimchat.state.companion import CLIENT_S_NAME, Happening, Occurrence, Talk, Tie, exchange_id, talk_id
@@ -28,23 +29,30 @@ from persimchat.state.settings import Settings
 from persimchat.state.trust import walks_off
 
 LONGEST_MESSAGE: Final = 8_000
+_WITHOUT_DIGEST: Final = ("fixed", "strategist")
+_ARTICLES: Final = frozenset({"the", "a", "der", "die", "das", "le", "la", "les", "el", "los", "las"})
+_UNSPACED: Final = re.compile(r"[\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff]+")
+"""Thai, Lao, Japanese, Chinese."""
 
 
 async def attend(state: CompanionState, settings: Settings) -> dict[str, Any]:
     """Take what comes in: open or close the talk, put the person's words into the transcript.
 
     Raises:
-        InputError: agent, person or words are invalid; nothing is remembered then.
+        InputError: settings, agent, person or words are invalid; nothing is remembered then.
     """
+    refuse_others(settings)
     records = Records(settings.companion.world)
-    given = occurrence_of(state)
+    given = occurrence_of(state, settings)
     at = _time(given)
     text = words_of(given) if given["kind"] == "message" else ""
     happenings_of(given)
     place = await place_in(records)  # before the person is written down: the agent may be unknown
     agent = agent_of(place, settings.companion.agent)
     person, name = await records.person(settings.companion.person)
-    async with lock_of(records.world, agent.name):
+    # Who has a transcript has met the agent, which has a mind since then.
+    new = not state.get("lines") and await records.mind(agent.name) is None
+    async with held_pair(records.world, agent.name, person, mind=new or given["kind"] == "retract"):
         mind, tie = await records.pair(agent.name, person)
         before = tie
         fresh = mind is None
@@ -76,16 +84,31 @@ async def attend(state: CompanionState, settings: Settings) -> dict[str, Any]:
     return {**update, "occurrence": {**update.get("occurrence", given), "at": at}}
 
 
+def refuse_others(settings: Settings) -> None:
+    """Refuse settings that are for conversations only.
+
+    Raises:
+        InputError: a setting does not go with a companion.
+    """
+    for name, why in (
+        ("pruning", "A companion's prompts are not pruned in this release." if settings.pruning.active else ""),
+        ("baseline", "A companion has a mind." if settings.baseline is not None else ""),
+        ("cognition", "A companion digests in full, compact or lean." if settings.cognition in _WITHOUT_DIGEST else ""),
+    ):
+        if why:
+            raise InputError(f"{name} does not go with a companion", where="settings", remedy=f"{why} Leave it out.")
+
+
 async def place_in(records: Records) -> Place:
     """The world's place; for a world without one, the first persona that comes with the program, and nothing else."""
     found = await records.place()
     if found is None:
-        found = place_of(default_participants()[0])
+        found = place_of((await asyncio.to_thread(default_participants))[0])
         await records.keep_place(found)
     return found
 
 
-def occurrence_of(state: CompanionState) -> Occurrence:
+def occurrence_of(state: CompanionState, settings: Settings) -> Occurrence:
     """What comes in: a new human message at the end of the transcript, else the occurrence.
 
     Raises:
@@ -94,7 +117,7 @@ def occurrence_of(state: CompanionState) -> Occurrence:
     words = new_words(state.get("messages", []))
     given = state.get("occurrence")
     if words is not None:
-        return Occurrence(kind="message", text=str(words.text))
+        return Occurrence(kind="message", text=str(words.text), id=exchange_id(_thread(settings), str(words.id)))
     if not given or given.get("kind") not in ("message", "events", "time", "end", "retract"):
         raise InputError(
             "nothing has come in",
@@ -145,11 +168,12 @@ def _client(given: Occurrence) -> str:
 def _without_silence(state: CompanionState, tie: Tie, settings: Settings, at: str, *, client: str) -> Tie:
     """The tie without an open talk that is over.
 
-    It is over if the agent has taken leave, nobody has spoken for long, or the client speaks in another talk.
+    It is over if the agent has taken leave, nobody has spoken for long, or the person goes on elsewhere: in another
+    talk of the client, or in another thread.
     """
     if tie.talk is None:
         return tie
-    if client and client != tie.talk.client:
+    if (client and client != tie.talk.client) or not is_own(tie.talk, settings):
         return ended(tie)
     left = any(one["talk"] == tie.talk.id and one["end"] for one in state.get("pending", []))
     silent = datetime.fromisoformat(at) - datetime.fromisoformat(tie.talk.last)
@@ -169,8 +193,10 @@ def _heard(
     """The tie and the channels with the person's words."""
     id_ = given.get("id") or next_id(state, settings)
     messages = state.get("messages", [])
+    raw = new_words(messages)
+    removed = [RemoveMessage(id=str(raw.id))] if raw is not None else []
     if any(str(message.id) == line_id(id_, own=True) for message in messages):  # answered before
-        return tie, {}
+        return tie, {"messages": removed}
     talk = open_talk(tie, settings, at, client=_client(given))
     closing = is_goodbye(text) or talk.closing or walks_off(tie)
     closing = closing or talk.exchanges + len(state.get("pending", [])) + 1 >= settings.companion.talk_exchanges
@@ -178,9 +204,8 @@ def _heard(
     again = next((about(message)["n"] for message in messages if message.id == line_id(id_, own=False)), None)
     n = int(again) if again is not None else state.get("lines", 0) + 1
     said = line(text, own=False, exchange=id_, talk=talk.id, at=at, n=n)
-    raw = new_words(messages)
     return tie.model_copy(update={"talk": talk, "introduced": tie.introduced or bool(knows)}), {
-        "messages": [*([RemoveMessage(id=str(raw.id))] if raw is not None else []), said],
+        "messages": [*removed, said],
         "occurrence": {**given, "id": id_, "text": text, "closing": closing},
         "lines": max(n, state.get("lines", 0)),
         "speaks": True,
@@ -199,6 +224,11 @@ def open_talk(tie: Tie, settings: Settings, at: str, *, client: str = "") -> Tal
     number = tie.talks + len(tie.over) + 1
     id_ = talk_id(_thread(settings), number)
     return Talk(id=id_, number=number, begun=at, last=at, trust=tie.trust, client=client)
+
+
+def is_own(talk: Talk, settings: Settings) -> bool:
+    """Whether a talk was begun in this thread, which alone has its words."""
+    return talk.id == talk_id(_thread(settings), talk.number)
 
 
 def _thread(settings: Settings) -> str:
@@ -226,7 +256,12 @@ def happenings_of(given: Occurrence) -> list[Happening]:
 
 
 def _says_name(text: str, name: str) -> bool:
-    """Whether words tell a name: in full, or its first part as one word."""
+    """Whether words tell a name: in full, or its first part as one word.
+
+    An article is no such part. In scripts that write no spaces, a name may stand anywhere.
+    """
     words, own = (re.findall(r"[^\W_]+", folded(one)) for one in (text, name))
+    if _UNSPACED.fullmatch("".join(own)):
+        return "".join(own) in "".join(words)
     whole = any(words[at : at + len(own)] == own for at in range(len(words)))
-    return bool(own) and (whole or own[0] in words)
+    return bool(own) and (whole or (own[0] in words and own[0] not in _ARTICLES))

@@ -8,7 +8,7 @@ from typing import Any, Final
 from langchain_core.messages import AIMessage, RemoveMessage
 from langgraph.graph import END, START
 
-from persimchat.graph.companion.attending import place_in
+from persimchat.graph.companion.attending import is_own, place_in
 from persimchat.graph.companion.lines import about, gone, of_talk
 from persimchat.graph.companion.records import Records, agent_of, lock_of
 from persimchat.graph.companion.situation import step_of
@@ -37,6 +37,8 @@ LONG_TALK: Final = 6
 async def look_back(state: CompanionState, settings: Settings) -> dict[str, Any]:
     """Keep what matters of the talks that are over; a talk whose model fails stays for the next time.
 
+    A talk of another thread stays until that thread's next run: this one does not have its words.
+
     Afterwards the agent reflects, if the talk was long or enough has happened since it last did.
     """
     records = Records(settings.companion.world)
@@ -55,6 +57,8 @@ async def look_back(state: CompanionState, settings: Settings) -> dict[str, Any]
                 )
                 for message in of_talk(state.get("messages", []), talk.id)
             ]
+            if not lines and not is_own(talk, settings):
+                continue
             where = mind["companion"].get("at", "") or place.home(agent)
             tick = mind["companion"].get("tick", 0)
             try:
@@ -113,7 +117,7 @@ async def with_memories(mind: Mind, made: Sequence[Memory], gone: Collection[str
 
 
 async def tellings_of(mind: Mind, tie: Tie, facts: Collection[str], settings: Settings) -> list[str]:
-    """Ids of the memories alive that tell of facts as well: percepts of their words, and talks that name what was so.
+    """Ids of memories alive that tell of facts as well: percepts of their words, talks and insights with what was so.
 
     Args:
         mind: the whole mind.
@@ -131,8 +135,10 @@ async def tellings_of(mind: Mind, tie: Tie, facts: Collection[str], settings: Se
     known = await memories_of(settings, settings.companion.world, mind["name"], ids, carried)
     own = [memory for memory in known if memory.circumstance and memory.circumstance.person == tie.person]
     percepts = [memory for memory in own if memory.kind == "perception" and _exchange(memory) in told]
-    talks = [memory for memory in own if memory.kind == "talk" and has_any(memory.theme, words)]
-    return [memory.id for memory in (*percepts, *talks)]
+    private = [memory for memory in known if memory.kind == "reflection" and tie.person in (memory.heard_by or ())]
+    talks = [memory for memory in own if memory.kind == "talk"]
+    outdated = [memory for memory in (*talks, *private) if has_any(memory.text, words)]
+    return [memory.id for memory in (*percepts, *outdated)]
 
 
 def _exchange(memory: Memory) -> str:

@@ -112,7 +112,10 @@ async def digest(state: CompanionState, settings: Settings) -> dict[str, Any]:
             mind, tie = await records.mind(agent.name), await records.tie(agent.name, person)
             assert mind is not None and tie is not None
             if exchange["id"] in mind["companion"]["digested"]:
-                done.append({**exchange, "appraised": True, "trust": tie.trust})
+                label = mind["companion"].get("label", exchange["emotion"])
+                felt = label if mind["companion"]["digested"][-1] == exchange["id"] else exchange["emotion"]
+                done.append({**exchange, "appraised": True, "trust": tie.trust, "emotion": felt})
+                undo = None  # what it has changed is not known any more
                 left.pop(0)
                 continue
             try:

@@ -26,12 +26,16 @@ def _begun() -> dict[str, tuple[int, asyncio.Task[Any]]]:
 def begin(key: str, version: int, work: Callable[[], Coroutine[Any, Any, Any]]) -> None:
     """Begin work for a later step, as soon as what is under way has come to its reader.
 
+    Work that has begun on the same version goes on: an answer that is asked for again begins a second time.
+
     Args:
         key: what it is about: world, agent and exchange.
         version: of the mind on which it rests.
         work: the judgements.
     """
     waiting = _begun()
+    if key in waiting and waiting[key][0] == version:
+        return
     task = asyncio.get_running_loop().create_task(_behind(work))
     task.add_done_callback(_seen)
     waiting[key] = (version, task)

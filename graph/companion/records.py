@@ -7,7 +7,8 @@ tie together, so that none is ever ahead of the other.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any, Final
 
 from langgraph.config import get_store
@@ -41,6 +42,25 @@ def ties_of(world: str, agent: str) -> tuple[str, str, str]:
 def lock_of(world: str, agent: str) -> asyncio.Lock:
     """Who changes an agent's mind holds this lock: digests of one agent come one after the other."""
     return _LOCKS.get(("companion", world, agent), asyncio.Lock)
+
+
+@asynccontextmanager
+async def held_pair(world: str, agent: str, person: str, *, mind: bool) -> AsyncIterator[None]:
+    """Hold what an agent knows of a person, and its mind too if that is to be changed.
+
+    A digest holds the mind while models are asked. What comes in from another person must not wait for it.
+
+    Args:
+        world: its id.
+        agent: the agent's full name.
+        person: id of the person.
+        mind: whether the mind is to be changed.
+    """
+    async with AsyncExitStack() as stack:
+        if mind:
+            await stack.enter_async_context(lock_of(world, agent))
+        await stack.enter_async_context(_LOCKS.get(("companion", world, agent, person), asyncio.Lock))
+        yield
 
 
 class Records:

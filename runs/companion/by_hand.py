@@ -6,14 +6,14 @@ import asyncio
 from collections.abc import Awaitable, Callable
 
 from persimchat.graph.companion.consolidating import tellings_of, with_memories
-from persimchat.graph.companion.records import lock_of
+from persimchat.graph.companion.records import held_pair
 from persimchat.runs.companion.belonging import with_what_rests_on
 from persimchat.runs.companion.export import memories_of_mind
 from persimchat.runs.companion.session import Companion
 from persimchat.state.companion import Tie
 from persimchat.state.emotion import EMOTIONS
 from persimchat.state.errors import InputError
-from persimchat.state.facts import Origin, Taken, edited, forgotten, outdated_words, pinned, with_true_summary
+from persimchat.state.facts import Origin, Taken, edited, forgotten, outdated_words, pinned, without_outdated
 from persimchat.state.mind import Mind
 
 
@@ -63,7 +63,7 @@ async def edit_fact(companion: Companion, fact: str, statement: str, by: str) ->
         made = edited(tie, fact, statement, by, origin)
         told = await tellings_of(mind, made.tie, made.gone, world.settings)
         words = outdated_words(made.tie, made.gone, companion.agent)
-        return Taken(with_true_summary(made.tie, words), made.memories, [*made.gone, *told])
+        return Taken(without_outdated(made.tie, words), made.memories, [*made.gone, *told])
 
     return await _changed(companion, change)
 
@@ -86,7 +86,7 @@ async def forget_fact(companion: Companion, fact: str) -> Tie:
     async def change(tie: Tie, mind: Mind) -> Taken:
         left, gone = forgotten(tie, fact)
         told = await tellings_of(mind, tie, gone, world.settings)
-        left = with_true_summary(left, outdated_words(tie, gone, companion.agent))
+        left = without_outdated(left, outdated_words(tie, gone, companion.agent))
         known = await asyncio.to_thread(memories_of_mind, world, mind)
         return Taken(left, [], sorted(with_what_rests_on({*gone, *told}, known.values())))
 
@@ -97,7 +97,7 @@ async def _changed(companion: Companion, change: Callable[[Tie, Mind], Awaitable
     """The tie after a change, which is written together with the mind; no digest is under way meanwhile."""
     world = companion.world
     await companion.settled()
-    async with lock_of(world.name, companion.agent):
+    async with held_pair(world.name, companion.agent, companion.person_id, mind=True):
         tie, mind = await companion.tie(), await world.mind(companion.agent)
         if tie is None or mind is None:
             raise InputError(

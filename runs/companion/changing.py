@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from pydantic import ValidationError
 
-from persimchat.graph.companion.records import lock_of, profile_of
+from persimchat.graph.companion.records import held_pair, lock_of, profile_of, ties_of
 from persimchat.memory.recollection import remember
 from persimchat.runs.companion.keys import rename_keys
 from persimchat.runs.companion.world import World
@@ -146,7 +146,7 @@ async def rename_person(world: World, old: str, new: str) -> str:
                     remedy="Choose another name; two persons are never made one.",
                 )
         for agent in world.agents:
-            await world.store.adelete((world.name, "ties", agent), taken["id"])
+            await world.store.adelete(ties_of(world.name, agent), taken["id"])
     for agent in agents:
         await (await world.companion(agent, old)).settled()
     namespace = (world.name, "people")
@@ -156,7 +156,7 @@ async def rename_person(world: World, old: str, new: str) -> str:
         other = _free_id(old, {one["id"] for one in people})
         await world.store.aput(namespace, was, {"id": other, "name": known["name"]}, index=False)
     for agent in agents:
-        async with lock_of(world.name, agent):
+        async with held_pair(world.name, agent, known["id"], mind=True):
             tie = await records.tie(agent, known["id"])
             if tie is not None:
                 await records.keep(agent, tie=tie.model_copy(update={"name": shown}))

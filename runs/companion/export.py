@@ -204,7 +204,12 @@ def _insight(insight: Mapping[str, Any]) -> str:
 def _course(course: Sequence[Mapping[str, Any]]) -> str:
     if not course:
         return ""
-    rows = [f"| {_time(one['at'])} | {one['trust']} |" for one in course]
+    before = [None, *(one["trust"] for one in course)]
+    rows = [
+        f"| {_time(one['at'])} | {one['trust']} |"
+        for one, last in zip(course, before, strict=False)
+        if one["trust"] != last
+    ]
     return "\n".join(["## Trust", "", "| when | trust |", "| --- | --- |", *rows])
 
 

@@ -38,7 +38,6 @@ from persimchat.runs.companion.renewing import Row, copy_database, copy_lines, c
 from persimchat.runs.companion.stores import MINDS
 from persimchat.runs.companion.worldfile import PLACE, WORLD, WorldFile, read_world
 from persimchat.runs.folder.calls import CALLS, EMBEDDINGS
-from persimchat.runs.folder.checkpoint_values import Serializer
 from persimchat.runs.folder.jsonl import json_lines
 from persimchat.runs.folder.lock import held
 from persimchat.state.companion import DIGESTED, Tie, exchange_id, new_person_id, thread_id
@@ -115,7 +114,6 @@ class _Work:
         self._gone = {name: self._gone_from(name) for name in self._agents}
         self._everywhere = not self._ties.keys() - set(self._agents)
         self._threads = {thread_id(self._world, name, self._person.id) for name in self._agents}
-        self._serializer = Serializer(str(folder / MINDS))
 
     def _tie(self, agent: str) -> Tie | None:
         found = self._records.get((".".join(ties_of(self._world, agent)), self._person.id))
@@ -182,28 +180,7 @@ class _Work:
             if left is None or left == value:
                 return None if left is None else row
             return {**row, "value": json.dumps(left, ensure_ascii=False)}
-        if table in ("checkpoints", "writes"):
-            return self._without_undo(row, "checkpoint" if table == "checkpoints" else "value")
         return row
-
-    def _without_undo(self, row: Row, column: str) -> Row:
-        """A row of another thread: what it would take back may have this person's words, which the mind had then."""
-        if row[column] is None:
-            return row
-        value: Any = self._serializer.loads_typed((row["type"], row[column]))
-        left: Any = value
-        if column == "value":
-            left = None if row["channel"] == "undo" and self._is_of_gone(value) else value
-        elif self._is_of_gone(value["channel_values"].get("undo")):
-            left = {**value, "channel_values": {**value["channel_values"], "undo": None}}
-        if left is value:
-            return row
-        kind, data = self._serializer.dumps_typed(left)
-        return {**row, "type": kind, column: data}
-
-    def _is_of_gone(self, undo: Any) -> bool:
-        stm = (undo.get("stm") if isinstance(undo, Mapping) else None) or {}
-        return any(stm.get("id") in gone for gone in self._gone.values())
 
     def _record(self, prefix: str, key: str, value: Any) -> Any:
         """A record of the store; None: it goes."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -41,7 +41,7 @@ from persimchat.runs.companion.worldfile import (
 from persimchat.runs.folder.calls import CallsFile
 from persimchat.state.clock import time_in
 from persimchat.state.companion import Tie, new_person_id, person_key, person_name
-from persimchat.state.errors import MachineError
+from persimchat.state.errors import MachineError, PerSimChatError
 from persimchat.state.mind import Mind
 from persimchat.state.place import Place
 from persimchat.state.settings import Settings
@@ -52,6 +52,8 @@ if TYPE_CHECKING:
 
 _STEP_S: Final = 30
 """Seconds that a clock of steps moves at every occurrence."""
+WATCH_S: Final = 20.0
+"""Seconds between two looks at a clock that runs by itself."""
 
 
 class World:
@@ -278,13 +280,16 @@ class World:
         from persimchat.runs.companion.forgetting import forget
 
         async with self.gate.alone():
+            who = (await self.person(person))["id"]
             await self.settled()
             await self.close()
             try:
-                return await asyncio.to_thread(forget, self.folder, person, agent, mentions=mentions)
+                told = await asyncio.to_thread(forget, self.folder, person, agent, mentions=mentions)
             finally:
                 await self.open(None, self.settings)
-                self._companions.clear()
+            for name in told.agents:
+                self._companions.pop((name, who), None)
+        return told
 
     async def recover(self) -> None:
         """Work off what an earlier process left: answers that are not digested, talks that are over."""
@@ -299,6 +304,22 @@ class World:
     async def stop(self) -> None:
         """Stop what is under way; the next opening goes on with it."""
         await asyncio.gather(*(companion.stop() for companion in self._companions.values()))
+
+    async def watch(self) -> None:
+        """While a clock runs by itself, let time pass in open talks: silence, planned events, the day."""
+        while self.place.clock.mode == "wall":
+            await asyncio.sleep(WATCH_S)
+            async with self.gate.beside():
+                for companion in list(self._companions.values()):
+                    with suppress(PerSimChatError):
+                        await self._watched(companion)
+
+    async def _watched(self, companion: Companion) -> None:
+        tie = await companion.tie()
+        if tie is None or tie.talk is None:
+            return
+        if self.silent(tie) or await self.has_moved_on(companion.agent):
+            companion.catch_up()
 
     async def _unfinished(self) -> list[Companion]:
         names = {one["id"]: one["name"] for one in await self.people()}
@@ -350,7 +371,12 @@ async def opened_world(
         raise error.before_the_start() from error
     try:
         await world.recover()
-        yield world
+        watching = asyncio.create_task(world.watch(), name=f"clock of {world.name}")
+        try:
+            yield world
+        finally:
+            watching.cancel()
+            await asyncio.wait([watching])
         await world.settled()
     finally:
         await world.stop()

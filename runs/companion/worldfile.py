@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from persimchat.graph.companion.attending import refuse_others
 from persimchat.graph.companion.companion import COMPANION
 from persimchat.personas.place_file import load_place, place_text
 from persimchat.prompts import prompt_hash
@@ -29,7 +30,6 @@ WORLD, PLACE = "world.json", "place.yaml"
 FORMAT: Final = 1
 """Version of a world's files."""
 
-_WITHOUT_DIGEST: Final = ("fixed", "strategist")
 _OF_FOLDERS: Final = frozenset({"store", "checkpoints"})
 """Settings that say nothing here: a world keeps everything in its folder."""
 _OF_PAIRS: Final = frozenset({"world", "agent", "person"})
@@ -159,13 +159,7 @@ def companion_settings(
         if parts:
             given[name] = {key: value for part in parts for key, value in part.items()}
     made = load_settings(file, scenario=given, **arguments)
-    for name, why in (
-        ("pruning", "A companion's prompts are not pruned in this release." if made.pruning.active else ""),
-        ("baseline", "A companion has a mind." if made.baseline is not None else ""),
-        ("cognition", "A companion digests in full, compact or lean." if made.cognition in _WITHOUT_DIGEST else ""),
-    ):
-        if why:
-            raise InputError(f"{name} does not go with a companion", where="settings", remedy=f"{why} Leave it out.")
+    refuse_others(made)
     return made
 
 

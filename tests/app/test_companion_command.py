@@ -120,7 +120,7 @@ def test_a_remark_says_how_trust_moved() -> None:
     assert status_line(answered, 5) == "angry, trust 3 (−2)"
     assert status_line(answered, 3) == status_line(answered, None) == "angry, trust 3"
     assert status_line(answered.model_copy(update={"appraised": False}), 5) == ""
-    assert status_line(Acted(kind="start_talk", about="the stove"), 5) == "start talk: the stove"
+    assert status_line(Acted(kind="start_talk", about="the stove"), 5) == "The agent begins a talk: the stove"
     assert status_line(Acted(kind="none"), 5) == ""
 
 

@@ -195,3 +195,13 @@ async def test_half_the_window_goes_at_once_so_that_prompts_begin_alike(monkeypa
     begins = [text[: text.index("<now>")] for text in model.prompts("companion")]
     firsts = [text.split("<last_utterances>\n- ")[1].splitlines()[0] for text in begins]
     assert len(set(firsts)) == 5 and firsts[:4] == [firsts[0]] * 4
+
+
+async def test_an_answer_that_is_asked_for_again_begins_no_second_digest(monkeypatch: pytest.MonkeyPatch) -> None:
+    def nothing_at_first(_: Any) -> Any:
+        return "" if len(model.prompts("companion")) == 1 else "Well."
+
+    model = Scripted(companion=nothing_at_first).install(monkeypatch)
+    answer = await Talking().say("Hello.")
+    assert (answer["utterance"], answer["appraised"]) == ("Well.", True)
+    assert [task for task, _ in model.asked].count("reaction") == 1

@@ -38,6 +38,7 @@ def generator(root: Path) -> ModuleType:
         ("settings.md", "settings"),
         ("events.md", "events"),
         ("stories.md", "story"),
+        *(("companion.md", part) for part in ("companion", "costs")),
         *(("studio.md", part) for part in ("conversation", "hearing", "thinking", "mad")),
     ],
 )

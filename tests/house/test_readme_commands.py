@@ -144,7 +144,9 @@ class Reader:
     def _command(self, block: Block, command: str) -> None:
         if (block.document, command) in NOT_RUN or command.startswith(("make ", "pip install ", ". ")):
             return
-        assert command.startswith(("persimchat ", "echo '")), f"{block.where}: what is {command!r}? See tests/documents.py"
+        assert command.startswith(("persimchat ", "echo '")), (
+            f"{block.where}: what is {command!r}? See tests/documents.py"
+        )
         written = self._replaced(block, command)
         if SHELL.search(written):
             self._shell(block, written)

@@ -117,7 +117,7 @@ ANSWERS: dict[str, Script] = {
     "utterance": "I like tea a lot.",
     "group_chat": "I like tea a lot.",
     "companion": "Well, I like tea a lot.",
-    "trust": {"reasoning": "Small talk.", "cause": "small_talk", "change": 0, "wants_to_end": False},
+    "trust": {"reasoning": "Small talk.", "cause": "none", "change": 0, "wants_to_end": False},
     "consolidation": {
         "summary": "We spoke of tea.", "keywords": ["tea"], "importance": 4, "relationship": "acquaintance", "note": "",
         "promises": [], "facts": [],

@@ -115,6 +115,34 @@ async def test_a_message_does_not_wait_for_the_digest(tmp_path: Path, monkeypatc
     ]
 
 
+async def test_a_message_does_not_wait_for_another_persons_digest(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Scripted().install(monkeypatch)
+    release = asyncio.Event()
+    from persimchat.graph.companion.digesting import Digestion
+
+    judged = Digestion.judged
+
+    async def slow(self: Digestion, *given: Any) -> Any:
+        await release.wait()
+        return await judged(self, *given)
+
+    monkeypatch.setattr(Digestion, "judged", slow)
+    async with opened_world(tmp_path / "w", FERRY) as world:
+        pairs = [await world.companion("Oda", name) for name in ("Petr", "Eva", "Ana")]
+        for pair in pairs:
+            async with asyncio.timeout(5):
+                async for event in pair.say(f"Hello from {pair.person}."):
+                    if isinstance(event, Answered):
+                        break
+        assert [len(pair.pending) for pair in pairs] == [1, 1, 1]
+        release.set()
+        await world.settled()
+        assert (mind := await world.mind("Oda")) is not None and len(mind["companion"]["digested"]) == 3
+        assert [tie.trust for tie in await world.records.ties("Oda Brandvik")] == [6, 6, 6]
+
+
 async def test_with_four_undigested_a_message_waits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     Scripted().install(monkeypatch)
     monkeypatch.setattr("persimchat.runs.companion.running.PATIENCE_S", 0.05)
@@ -229,3 +257,15 @@ async def test_the_session_of_a_pair_is_one(tmp_path: Path, script: Scripted) ->
             await world.companion("Otto", "Petr")
         with pytest.raises(InputError, match="name is empty"):
             await world.companion("Oda", "\x00")
+
+
+async def test_silence_ends_a_talk_by_itself(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, script: Scripted) -> None:
+    monkeypatch.setattr("persimchat.runs.companion.world.WATCH_S", 0.01)
+    settings = companion_settings(FERRY, environment={}, **{"companion.silence_minutes": 1e-6})
+    async with opened_world(tmp_path / "w", FERRY, settings) as world:
+        companion = await world.companion("Oda", "Petr")
+        await heard(companion.say("Hello."))
+        async with asyncio.timeout(20):
+            while (tie := await companion.tie()) is None or tie.talks == 0:
+                await asyncio.sleep(0.02)
+        assert tie.talk is None and tie.summary == "We talked."

@@ -23,7 +23,7 @@ from persimchat.state.facts import (
     pinned,
     subject_key,
     take,
-    with_true_summary,
+    without_outdated,
 )
 
 HERS = [
@@ -185,7 +185,7 @@ def test_names_and_numbers_that_no_longer_hold_are_known() -> None:
     assert outdated_words(corrected, old, "Oda Brandvik") == {"mira"}
     assert outdated_words(MIRA, [MIRA.facts[0].id], "Mira Brandvik") == set()
     summed = corrected.model_copy(update={"summary": "Mirabelle came.\nPetr spoke of MIRA.\nOf Mara."})
-    assert with_true_summary(summed, {"mira"}).summary == "Mirabelle came.\nOf Mara."
+    assert without_outdated(summed, {"mira"}).summary == "Mirabelle came.\nOf Mara."
     dropped = [corrected.facts[0].model_copy(update={"replaced_by": DROPPED})]
     assert outdated_words(corrected.model_copy(update={"facts": dropped}), old, "Oda") == set()
 

@@ -26,7 +26,7 @@ async def test_every_graph_has_an_assistant(client: LangGraphClient):
     assert [a["graph_id"] for a in found if not a["description"]] == []
 
 
-@pytest.mark.parametrize("graph", [name for name in PRESETS if name != "story"])
+@pytest.mark.parametrize("graph", [name for name in PRESETS if name not in ("story", "companion")])
 async def test_a_graph_is_what_its_name_says(client: LangGraphClient, thread: str, topic: dict[str, Any], graph: str):
     ended: Any = await client.runs.wait(thread, graph, input=topic, context={"max_messages": 4, "rounds": 2})
     state = (await client.threads.get_state(thread))["values"]
@@ -84,7 +84,7 @@ async def test_the_form_of_the_settings(client: LangGraphClient, graph: str):
     assert [name for name, field in properties.items() if not field["description"]] == []
     shown = {name: field["default"] for name, field in properties.items()}
     assert shown == meant.whole()
-    assert shown["max_messages"] == {"debate": 60, "story": 100_000}.get(PRESETS[graph]["mode"], 10)
+    assert shown["max_messages"] == {"debate": 60, "story": 100_000}.get(PRESETS[graph].get("mode", "discussion"), 10)
     assert (properties["max_messages"]["minimum"], properties["max_messages"]["maximum"]) == (1, 100_000)
     assert properties["pattern"]["enum"] == ["need_to_talk", "round_robin", "selector"]
     assert properties["budget_usd"]["title"] == "Budget (USD)"

@@ -144,8 +144,7 @@ class Remembered:
         await answered(dialog)
 
     async def _ask_edit(self, fact: Fact) -> None:
-        with ui.dialog() as dialog, ui.card().classes("surface w-96 max-w-full gap-3"):
-            ui.label(t("companion.edit_title")).classes("text-lg font-semibold").props("role=heading aria-level=2")
+        with self._outside, _dialog(t("companion.edit_title")) as dialog:
             ui.label(t("companion.edit_why", person=self._person)).classes("text-sm muted")
             field = ui.textarea(t("companion.statement"), value=fact.statement).props(f"{FIELD} autogrow")
             field.props(f"maxlength={_LONGEST}").classes("w-full").mark("statement")

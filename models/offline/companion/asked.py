@@ -14,8 +14,8 @@ from persimchat.models.offline.companion.claims import (
     claims_in,
     first_person,
     in_force,
-    replaced,
     mentions,
+    replaced,
     sentences,
 )
 from persimchat.models.offline.companion.known import STRANGER, Known, KnownFact

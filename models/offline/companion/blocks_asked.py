@@ -7,9 +7,10 @@ from collections.abc import Callable
 from functools import cache
 from typing import Final, Protocol
 
-from persimchat.models.offline.companion.claims import base_form
+from persimchat.models.offline.companion.claims import base_form, first_person
 from persimchat.models.offline.companion.known import Known
 from persimchat.models.offline.companion.nouns import FILE, one_word
+from persimchat.models.offline.grammar import capitalised
 from persimchat.models.offline.lexicon import read
 from persimchat.models.offline.persona_facts import facts_of
 from persimchat.models.offline.prompt import Prompt
@@ -67,19 +68,26 @@ def _doing(prompt: Prompt, known: Known, pick: Pick) -> str:
     if first.endswith("ing"):
         return f"I am {known.activity}."
     verb = base_form(first)
-    return f"I {verb} {rest}.".replace(" .", ".") if verb != first else f"At the moment: {known.activity}."
+    return f"I {verb} {rest}.".replace(" .", ".") if verb != first else f"Right now it is {known.activity}."
 
 
 def _sees(prompt: Prompt, known: Known, pick: Pick) -> str:
-    things = [f"{one.name} ({one.state})" if one.state and one.state != "idle" else one.name for one in known.things]
-    people = [f"{other.name} ({other.state})" if other.state else other.name for other in known.others]
-    seen = [*things[:4], *people[:2]]
+    things = [_thing(one.name) + (f" ({one.state})" if one.state not in ("", "idle") else "") for one in known.things]
+    seen = [*things[:4], *_people(known)[:2]]
     return f"I see {listed(seen)}." if seen else "Nothing that is worth a word."
 
 
+def _thing(name: str) -> str:
+    return name if name.casefold().startswith(("the ", "a ", "an ")) else f"the {name}"
+
+
+def _people(known: Known) -> list[str]:
+    return [f"{other.name} ({other.state})" if other.state else other.name for other in known.others]
+
+
 def _here(prompt: Prompt, known: Known, pick: Pick) -> str:
-    people = [f"{other.name} ({other.state})" if other.state else other.name for other in known.others]
-    return f"Besides us {listed(people[:3])}." if people else "Nobody but the two of us."
+    people = _people(known)
+    return f"Besides us, {listed(people[:3])}." if people else "Nobody but the two of us."
 
 
 def _mood(prompt: Prompt, known: Known, pick: Pick) -> str:
@@ -105,14 +113,20 @@ def _promised(prompt: Prompt, known: Known, pick: Pick) -> str:
 
 
 def _event(prompt: Prompt, known: Known, pick: Pick) -> str:
-    if not known.events:
+    remembered = [memory for memory in prompt.memories if memory.kind == "event"]
+    if not known.events and not remembered:
         return "Nothing that I noticed."
-    text = list(known.events.values())[-1].rstrip(".")
+    last = list(known.events.values())[-1] if known.events else remembered[0].theme
+    text = last.rstrip(".")
     return f"{text[:1].upper()}{text[1:]}."
 
 
 def _confides(prompt: Prompt, known: Known, pick: Pick) -> str:
-    return pick("confides", told=first_person_of(known.confided[-1])) if known.confided else pick("silent_on")
+    return (
+        pick("confides", told=first_person_of(first_person(known.confided[-1], prompt.name)))
+        if known.confided
+        else pick("silent_on")
+    )
 
 
 def _simulated(prompt: Prompt, known: Known, pick: Pick) -> str:
@@ -133,6 +147,13 @@ _ANSWERS: Final[dict[str, _Answer]] = {
     "trusts": _trusts, "met": _met, "last_talk": _last_talk, "promised": _promised, "event": _event,
 }  # fmt: skip
 """What answers each kind of question; the patterns are in the file of words, the first that fits counts."""
+_TOPICS: Final = {
+    "simulated": "what {me} is", "secret": "a secret", "who": "who {me} is", "age": "{me}'s age", "work": "{me}'s work",
+    "home": "{me}'s home", "where": "this place", "time": "the time", "day": "the date", "doing": "{me}'s day",
+    "here": "who is here", "sees": "what is to be seen", "mood": "{me}'s mood", "trusts": "{me}'s trust",
+    "met": "earlier talks", "last_talk": "the last talk", "promised": "promises", "event": "what has happened",
+}  # fmt: skip
+"""What each kind of question is about; {me} is the agent."""
 _OWN: Final = re.compile(r"what(?:\s+is|['’]s|\s+are) your (?P<x>[\w -]+?)\s*\?", re.IGNORECASE)
 
 
@@ -140,6 +161,12 @@ _OWN: Final = re.compile(r"what(?:\s+is|['’]s|\s+are) your (?P<x>[\w -]+?)\s*\
 def _patterns() -> dict[str, re.Pattern[str]]:
     asked = read(FILE)["asked"]
     return {kind: re.compile(rf"(?<!\w)(?:{asked[kind]})(?!\w)", re.IGNORECASE) for kind in _ANSWERS}
+
+
+def topic_of(heard: str, me: str) -> str:
+    """What a question to an agent is about, in a few words; empty for none of those that blocks answer."""
+    kind = next((kind for kind, pattern in _patterns().items() if pattern.search(heard)), "")
+    return _TOPICS.get(kind, "").format(me=me)
 
 
 def from_blocks(heard: str, prompt: Prompt, known: Known, pick: Pick) -> list[str]:
@@ -162,7 +189,8 @@ def from_place(heard: str, known: Known) -> list[str]:
         named = {one_word(word) for word in re.findall(r"[^\W\d_]{3,}", thing.name)} - {"the"}
         told = {one_word(word) for word in re.findall(r"[^\W\d_]{4,}", thing.state)}
         if words & named or words & told:
-            return [f"{thing.name[:1].upper()}{thing.name[1:]}: {thing.state or 'here, as always'}."]
+            name = thing.name if thing in known.others else _thing(thing.name)
+            return [f"{capitalised(name)} is {thing.state or 'here, as always'}."]
     return []
 
 

@@ -22,6 +22,7 @@ from persimchat.models.offline.companion.nouns import (
     words,
 )
 from persimchat.models.offline.companion.patterns import (
+    APPOSED,
     BARE,
     CORRECTS,
     DENIED,
@@ -188,17 +189,16 @@ def _in_sentence(
     sentence: str, quote: str, before: Sequence[Claim], spoken: Sequence[tuple[str, ...]]
 ) -> Iterator[Claim]:
     corrects = bool(CORRECTS.match(sentence))
+    made, plain = _apposed(sentence, quote, corrects=corrects)
     taken: list[range] = []
-    made: list[Claim] = []
     for form, pattern in PATTERNS:
-        for match in pattern.finditer(sentence):
+        for match in pattern.finditer(plain):
             span = range(*match.span())
             if any(span.start < other.stop and other.start < span.stop for other in taken):
                 continue
             claim = _claim(form, match, [*before, *made], spoken)
             if claim is not None:
-                # Nothing but a name stands in an apposition, so what is told of its bearer may follow.
-                taken.append(range(match.start(), match.end() - len(match["v"])) if form == "apposed" else span)
+                taken.append(span)
                 made.append(replace(claim, quote=quote, correction=corrects))
     made.sort(key=lambda claim: sentence.find(claim.value))
     instead = _instead(sentence, [*before, *made])
@@ -209,6 +209,18 @@ def _in_sentence(
         yield from made
     elif corrects and (claim := _bare(sentence, before)) is not None:
         yield replace(claim, quote=quote, correction=True)
+
+
+def _apposed(sentence: str, quote: str, *, corrects: bool) -> tuple[list[Claim], str]:
+    """The names in apposition ("my brother Karel"), and the sentence without them: what it tells of their bearers."""
+    made: list[Claim] = []
+    plain = sentence
+    for match in reversed(list(APPOSED.finditer(sentence))):
+        path = _path(match["x"])
+        if path and is_living(path[-1]) and (value := _value(match["v"])):
+            made.insert(0, Claim(path, "called", value, quote, correction=corrects))
+            plain = plain[: match.end("x")] + plain[match.end("v") :]
+    return made, plain
 
 
 def _claim(form: str, match: re.Match[str], before: Sequence[Claim], spoken: Sequence[tuple[str, ...]]) -> Claim | None:
@@ -238,8 +250,6 @@ def _claim(form: str, match: re.Match[str], before: Sequence[Claim], spoken: Seq
 
 def _kind(form: str, path: tuple[str, ...], value: str, before: Sequence[Claim]) -> str:
     """The kind of claim that a pattern has found; empty for none."""
-    if form == "apposed":
-        return "called" if is_living(path[-1]) else ""
     if form == "has":
         known = any(one.path == path for one in before) or head(path[-1]) in words("not_had")
         return "" if known else "has"

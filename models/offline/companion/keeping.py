@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from persimchat.models.offline.companion.asked import asked_in, claim_of, spoken_of
+from persimchat.models.offline.companion.blocks_asked import topic_of
 from persimchat.models.offline.companion.claims import (
     PLURAL,
     Claim,
@@ -22,7 +23,7 @@ from persimchat.models.offline.companion.claims import (
     sentences,
 )
 from persimchat.models.offline.companion.known import Known
-from persimchat.models.offline.companion.tones import HOSTILE, TELLS, shared_word, tone_of
+from persimchat.models.offline.companion.tones import HOSTILE, TELLS, greets, shared_word, tone_of
 from persimchat.models.offline.grammar import capitalised, filled
 from persimchat.models.offline.leaving import took_leave
 from persimchat.models.offline.lexicon import deck
@@ -73,15 +74,16 @@ def perception(prompt: Prompt, seed: int) -> dict[str, Any]:
     if told:
         parts.append(f"{TELLS} {listed([f'their {subject}' for subject in told[:3]])}")
     asked = [asked.path[-1] for asked in asked_in(heard.words) if asked.path]
+    topic = topic_of(heard.words, me)
+    about = [f"their {noun}" for noun in asked] or ([topic] if topic else [])
     if "?" in heard.words:
-        parts.append(
-            f"asked {me} about {listed([f'their {noun}' for noun in asked])}" if asked else f"asked {me} something"
-        )
-    words = [] if told or asked else _talked_of([heard.words])
+        parts.append(f"asked {me} about {listed(about)}" if about else f"asked {me} something")
+    words = [] if told or asked or "?" in heard.words or took_leave(heard.words) else _talked_of([heard.words])
     if took_leave(heard.words):
         parts.append("took leave")
     if not parts:
-        parts.append(f"talked of {listed(words[:3])}" if words else "said a few words")
+        few = f"greeted {me}" if greets(heard.words) else "said a few words"
+        parts.append(f"talked of {listed(words[:3])}" if words else few)
     keywords = [*told, *asked, *shared_word(prompt, known)] or words or [who]
     return {
         "theme": f"{who} {listed(parts)}.",
@@ -122,9 +124,10 @@ def reflection(prompt: Prompt, seed: int) -> dict[str, Any]:
     for place in range(5):
         what = about[place % len(about)][:60]
         evidence = [memory for memory in ranked if what in memory.keywords][:3] or ranked[:3]
+        theirs = any(f"their {what}" in memory.theme for memory in evidence)
         insights.append(
             {
-                "theme": capitalised(filled(phrases[order[place]], {"what": what})),
+                "theme": capitalised(filled(phrases[order[place]], {"what": f"their {what}" if theirs else what})),
                 "keywords": [what],
                 "evidence": [memory.number for memory in evidence],
                 "importance": _weight(evidence),
@@ -171,7 +174,12 @@ def _told(known: Known) -> list[Claim]:
         if not line.own:
             told += claims_in(line.text, [*before, *told], mentioned)
         mentioned += mentions(line.text)
-    return told
+    return [claim for claim in told if not (claim.form == "name" and known.introduced and _is_theirs(claim, known))]
+
+
+def _is_theirs(claim: Claim, known: Known) -> bool:
+    """Whether a name that is told is the one by which the person is known."""
+    return claim.value.casefold() in (known.person.casefold(), short_name(known.person).casefold())
 
 
 def _fact(claim: Claim, told: Sequence[Claim], known: Known) -> dict[str, Any]:
@@ -193,26 +201,33 @@ def _fact(claim: Claim, told: Sequence[Claim], known: Known) -> dict[str, Any]:
 def _summary(prompt: Prompt, known: Known, subjects: Sequence[str], tones: Sequence[str]) -> str:
     who, me = short_name(known.person), short_name(prompt.name)
     of = [f"their {subject}" for subject in subjects[:4]] or _small_talk(known)[:3]
-    parts = (
-        [f"{who} told {me} of {listed(of)}"] if subjects else [f"{who} and {me} talked of {listed(of)}"] if of else []
+    asked = list(
+        dict.fromkeys(f"their {one.path[-1]}" for line in known.said for one in asked_in(line.text) if one.path)
     )
+    parts = [f"{who} told {me} of {listed(of)}"] if subjects else []
+    if not parts and asked:
+        parts = [f"{who} asked {me} about {listed(asked[:4])}"]
+    elif not parts and of:
+        parts = [f"{who} and {me} talked of {listed(of)}"]
     tone = next((tone for tone in reversed(tones)), "")
     if tone:
         parts.append(f"{who} {_TONES[tone].format(me=me)}")
     text = "; ".join(parts) or f"{who} and {me} exchanged a few words"
-    return f"{text}."[:300]
+    return f"{capitalised(text)}."[:300]
 
 
 def _small_talk(known: Known) -> list[str]:
     """Words of the person that tell no fact."""
-    told = [line.text for line in known.said if not claims_in(line.text) and not tone_of(line.text)]
+    said = [line.text for line in known.said if "?" not in line.text and not greets(line.text)]
+    told = [text for text in said if not claims_in(text) and not tone_of(text)]
     return _talked_of([text for text in told if not took_leave(text)])
 
 
 def _talked_of(texts: Sequence[str]) -> list[str]:
     """Content words of texts that are more than a greeting; few words that say nothing leave none."""
     whole = without_markup(" ".join(text for text in texts if count(text) > _GREETING))
-    return [word for word in content_words(whole, 5) if len(word) > _SHORTEST] if whole.strip() else []
+    words = content_words(whole, 5) if whole.strip() else []
+    return [word for word in words if len(word) > _SHORTEST and not word.endswith(("ed", "ing"))]
 
 
 def _relationship(known: Known, tones: Sequence[str]) -> str:

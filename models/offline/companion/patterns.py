@@ -11,6 +11,7 @@ _STOP: Final = (
     r"(?=\s*(?:[!?;…]|[.:](?!\d)|$|,\s|,$|\(|\s[-–—]\s)"
     r"|\s+(?:but|because|since|so|which|who|while|though|although|if|when I|"
     r"these days|nowadays|now|again|by the way|you know|too|as well)\b"
+    r"|\s+and\s+an?\s+[^\W\d_]+\s+(?:called|named)\b"
     r"|\s+(?:and|or)\s+(?:my|I|I['’]\w+|we|she|he|they|you|it|his|her|their|our|that|the name)\b)"
 )
 _V: Final = r"(?P<v>\S.{0,98}?)" + _STOP
@@ -41,9 +42,9 @@ PATTERNS: Final[tuple[tuple[str, re.Pattern[str]], ...]] = tuple(
             rf"(?:{_I}\s+{_ADV}(?:have|has|got|own|keep)|{_I}['’]ve)\s+{_ADV}(?:got\s+)?(?:an?|one|two|three|some)\s+"
             rf"{_X}\s+(?:who\s+is\s+|which\s+is\s+|that\s+is\s+|who['’]s\s+)?(?:called|named)\s+{_V}",
         ),
+        ("called", rf"\band\s+an?\s+(?P<x>{_NOUN})\s+(?:called|named)\s+{_V}"),
         ("called_pronoun", rf"\b(?P<p>her|his|its|their)\s+names?(?:\s+(?:is|are)|['’]s)\s+{_ADV}{_V}"),
         ("called_pronoun", rf"{_WHO}{_BE}\s+{_ADV}(?:called|named)\s+{_V}"),
-        ("apposed", rf"{_OWN}(?P<x>{_NOUN}(?:\s+{_NOUN})?),?\s+(?-i:(?P<v>[A-ZÀ-Ž][\w'’-]+))(?!['’\w-])"),
         ("age", rf"{_OWN}{_X}{_IS}\s+{_ADV}(?P<v>{_FEW}(?:\s+years?\s+old)?){_STOP}"),
         (
             "age",
@@ -120,6 +121,10 @@ PATTERNS: Final[tuple[tuple[str, re.Pattern[str]], ...]] = tuple(
         ),
     )
 )
+APPOSED: Final = re.compile(
+    rf"{_OWN}(?P<x>{_NOUN}(?:\s+{_NOUN})?),?\s+(?-i:(?P<v>[A-ZÀ-Ž][\w'’-]+))(?!['’\w-])", re.IGNORECASE
+)
+"""A name in apposition: "my brother Karel"."""
 NATION: Final = re.compile(
     r"\w+(?:ish|ese|ian|ean|can|man)|Czech|Dutch|Greek|Thai|Swiss|French|Slovak|Pole|Welsh|Slovene"
 )

@@ -15,7 +15,7 @@ from persimchat.models.offline.companion.happening import focus_of
 from persimchat.models.offline.companion.keeping import FILE
 from persimchat.models.offline.companion.known import Known
 from persimchat.models.offline.companion.nouns import is_beast
-from persimchat.models.offline.companion.tones import HOSTILE, tone_of
+from persimchat.models.offline.companion.tones import HOSTILE, greets, grieves, tone_of
 from persimchat.models.offline.grammar import Decks, slots
 from persimchat.models.offline.leaving import took_leave
 from persimchat.models.offline.lexicon import deck
@@ -24,17 +24,13 @@ from persimchat.models.offline.prompt import Prompt
 from persimchat.models.offline.utterance import spoken
 from persimchat.models.offline.words import count, normalised, short_name
 
-_GREETING: Final = re.compile(
-    r"^\W*(?:hello|hi|hey|hiya|good (?:morning|day|afternoon|evening)|greetings|morning|evening|howdy|ahoy)\b",
-    re.IGNORECASE,
-)
-_GREETED: Final = 6
-"""Words of a message that is nothing but a greeting, at most."""
 _OF_THEMSELVES: Final = re.compile(
     r"\b(?:what|when|who|which|where|how (?:old|many|much|long|often))\b.{0,60}\b(?:(?:did|was|am|have) i|my)\b",
     re.IGNORECASE,
 )
 _LONG_AGO: Final = re.compile(r"\b(?:days?|weeks?|months?|years?)\b")
+_EARLY: Final = 4
+"""Messages of a person to whose small talk the agent adds a question."""
 _SHY: Final = ("curt", "guarded")
 _ASKED_AT_LEAST: Final = 12
 """Words of an answer that has room for a question."""
@@ -176,11 +172,19 @@ def _notes(talk: Talk) -> list[str]:
     if not claims:
         return []
     claim = claims[-1]
+    if claim.form == "name":
+        return [talk.pick("named", name_told=claim.value)]
     noted = talk.pick("corrected" if claim.correction else "noted", said=claim.told_back())
-    asks = claim.form if claim.form in ("home", "job", "likes", "dislikes") else "other"
+    asks = {"works": "job"}.get(claim.form, claim.form)
+    asks = asks if asks in ("home", "job", "likes", "dislikes") else "other"
     if claim.form == "called" and claim.path:
         asks = "beast" if is_beast(claim.path[-1]) else "kin" if is_of_kin(claim) else "other"
     return [noted] if talk.shy else [noted, talk.pick("asks", asks)]
+
+
+def _comforts(talk: Talk) -> list[str]:
+    """Words to somebody who tells of a loss, or of being unwell."""
+    return [talk.pick("comforts")] if grieves(talk.heard) and not talk.shy else []
 
 
 def _answers_tone(talk: Talk) -> list[str]:
@@ -191,7 +195,7 @@ def _answers_tone(talk: Talk) -> list[str]:
 
 def _greets(talk: Talk) -> list[str]:
     heard = talk.heard
-    if not _GREETING.match(heard) or count(heard) > _GREETED:
+    if not greets(heard):
         return []
     known = talk.known
     if not known.introduced and not known.talks:
@@ -210,13 +214,18 @@ def _looks_around(talk: Talk) -> list[str]:
     return from_place(talk.heard, talk.known)
 
 
+def _asks(talk: Talk) -> bool:
+    """Whether it is early enough in the talk for a question in return."""
+    return talk.known.manner in ("warm", "open") and len(talk.known.said) <= _EARLY
+
+
 def _small_talk(talk: Talk) -> list[str]:
     """A few words, and something from the agent's own life."""
     if talk.shy:
         return [talk.pick("short")]
     if "?" in talk.heard:
         return [talk.pick("untold_plain" if _OF_THEMSELVES.search(talk.heard) else "unsure")]
-    return [talk.pick("hears"), _life(talk), talk.pick("asks_back") if talk.known.manner in ("warm", "open") else ""]
+    return [talk.pick("hears"), _life(talk), talk.pick("asks_back") if _asks(talk) else ""]
 
 
 def _life(talk: Talk) -> str:
@@ -224,12 +233,13 @@ def _life(talk: Talk) -> str:
     facts = facts_of(talk.prompt)
     values = {"job": facts.as_noun, "place": facts.place, "pastime": facts.pastime}
     told = [line.partition("|")[0].strip() for line in life_lines(facts, talk.seed, talk.known.person)]
-    usable = [line for line in told if all(values.get(slot) for slot in slots(line)) and talk.decks.fresh(line)]
+    own = [line for line in told if slots(line)]  # others speak of the topic of a conversation
+    usable = [line for line in own if all(values.get(slot) for slot in slots(line)) and talk.decks.fresh(line)]
     return talk.decks.pick("life", usable, talk.step, values) if usable else ""
 
 
 _RULES: Final[tuple[Callable[[Talk], list[str]], ...]] = (
-    _ends, _happens, _hostile, _recalls, _from_blocks, _notes, _answers_tone, _greets, _leaves, _looks_around,
-    _small_talk,
+    _ends, _happens, _hostile, _recalls, _from_blocks, _comforts, _notes, _answers_tone, _greets, _leaves,
+    _looks_around, _small_talk,
 )  # fmt: skip
 """The rules in their order; the last one always applies."""

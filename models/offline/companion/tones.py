@@ -12,7 +12,7 @@ from persimchat.models.offline.companion.nouns import FILE
 from persimchat.models.offline.feeling import feeling
 from persimchat.models.offline.lexicon import read
 from persimchat.models.offline.prompt import MemoryLine, Prompt
-from persimchat.models.offline.words import content_words, short_name
+from persimchat.models.offline.words import content_words, count, short_name
 from persimchat.state.trust import START, WALKS_OFF
 
 TELLS: Final = "told something of themselves:"
@@ -20,6 +20,12 @@ TELLS: Final = "told something of themselves:"
 HOSTILE: Final = ("threat", "insult", "swearing")
 _SHORT: Final = 6
 """Words of a sentence in which an insult without "you" counts: "Idiot!"."""
+_GREETING: Final = re.compile(
+    r"^\W*(?:hello|hi|hey|hiya|good (?:morning|day|afternoon|evening)|greetings|morning|evening|howdy|ahoy)\b",
+    re.IGNORECASE,
+)
+_GREETED: Final = 6
+"""Words of a message that is nothing but a greeting, at most."""
 _CAUSES: Final[dict[str, tuple[str, int, str]]] = {
     # tone: (cause, change of trust, reason)
     "threat": ("threat", -3, "{who} threatened {me}."),
@@ -54,6 +60,16 @@ def _pattern(tone: str) -> re.Pattern[str]:
 def pattern(name: str) -> re.Pattern[str]:
     """A pattern of the file of words."""
     return re.compile(rf"(?<!\w)(?:{read(FILE)[name]})", re.IGNORECASE)
+
+
+def greets(text: str) -> bool:
+    """Whether words are a greeting and nothing else."""
+    return bool(_GREETING.match(text)) and count(text) <= _GREETED
+
+
+def grieves(text: str) -> bool:
+    """Whether somebody tells of a loss, or of being unwell."""
+    return bool(pattern("sorrow").search(text)) and "?" not in text
 
 
 def tone_of(text: str) -> str:

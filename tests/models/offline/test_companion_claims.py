@@ -48,6 +48,17 @@ from persimchat.models.offline.companion.claims import (
             },
         ),
         ("Mira's husband is called Pavel.", {"Mira's husband": "Mira's husband is called Pavel."}),
+        (
+            "My brother Karel lives in Vienna with two dogs.",
+            {
+                "brother": "Petr's brother is called Karel.",
+                "brother's home": "Petr's brother lives in Vienna with two dogs.",
+            },
+        ),
+        (
+            "I have a cat called Tom and a dog called Rex.",
+            {"cat": "Petr's cat is called Tom.", "dog": "Petr's dog is called Rex."},
+        ),
         ("What is my sister called?", {}),
         ("My sister is not called Mira.", {}),
         ("I'd like a ticket, please.", {}),

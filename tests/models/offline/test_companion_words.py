@@ -165,3 +165,20 @@ def test_words_are_not_said_again_soon() -> None:
 def test_any_words_get_the_same_words_again(text: str, seed: int, manner: str) -> None:
     first = words(text or "…", KNOWN, manner=manner)
     assert first.strip() and first == words(text or "…", KNOWN, manner=manner)
+
+
+def test_a_line_of_an_earlier_talk_has_the_date_of_its_fact() -> None:
+    before = [("Petr", "My sister is called Mira.")]
+    assert "3 days ago" in words("When did I tell you about my sister?", ["sister"], before)
+    assert "just now" in words("When did I tell you about my sister?", [], before)
+    corrected = [*before, ("Petr", "Actually, my sister is called Mara.")]
+    assert "just now" in words("When did I tell you about my sister?", ["sister"], corrected)
+
+
+@pytest.mark.parametrize("text", ["My mother died last year.", "I feel lonely today.", "I lost my dog."])
+def test_whoever_tells_of_a_loss_is_comforted_and_not_chatted_with(text: str) -> None:
+    assert "sorry" in words(text)
+
+
+def test_a_name_is_answered_with_a_name() -> None:
+    assert "And I am Oda" in words("My name is Petr.")
