@@ -29,7 +29,8 @@ MONTHS: Final = (
 )
 DAYS: Final = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 
-_LAST_YEAR: Final = 9000
+_YEARS: Final = range(2, 9001)
+"""What is planned lies a day before and after, which must be times, too."""
 _AS_CLIENTS_WRITE: Final = re.compile(
     r"\s*([A-Za-z]{3,9})\s+(\d{1,2})\s*,\s*(\d{4})\s*,\s*(\d{1,2}):(\d{2})(?::(\d{2}))?\s*", re.ASCII
 )
@@ -91,8 +92,8 @@ def time_in(text: str, *, where: str) -> str:
             at = datetime(year, _month(found[1]), day, hour, minute, int(found[6] or 0))
         else:
             at = datetime.fromisoformat(text.strip())
-        if at.year > _LAST_YEAR:
-            raise ValueError("too late")
+        if at.year not in _YEARS:
+            raise ValueError("too early or too late")
     except ValueError:
         remedy = "Write it as 'March 03, 2025, 11:40:00' or '2025-03-03 11:40'."
         raise InputError(f"{quoted(text, 60)} is not a time", where=where, remedy=remedy) from None

@@ -14,6 +14,7 @@ from persimchat.app.companion_udp.moving import Moves
 from persimchat.app.companion_udp.personas import added_agent, changed_agent, with_parts
 from persimchat.runs.companion.changing import add_agent, copy_world, move_agent, rename_person, set_time, update_agent
 from persimchat.runs.companion.events import Answered, Event
+from persimchat.runs.companion.turnstile import Turnstile
 from persimchat.runs.companion.world import World, opened_world
 from persimchat.runs.companion.worldfile import is_world
 from persimchat.runs.folder.lock import is_held
@@ -48,34 +49,6 @@ _ENVELOPE: Final = 400
 """Bytes of a datagram besides `data`, at most: type, status, id."""
 
 Data = dict[str, Any]
-
-
-class Turnstile:
-    """Lets talks run side by side and changes alone, in order of arrival."""
-
-    def __init__(self) -> None:
-        self._gate, self._inside, self._empty = asyncio.Lock(), 0, asyncio.Event()
-        self._empty.set()
-
-    @asynccontextmanager
-    async def beside(self) -> AsyncIterator[None]:
-        """Once all changes that came before are over."""
-        async with self._gate:
-            self._inside += 1
-            self._empty.clear()
-        try:
-            yield
-        finally:
-            self._inside -= 1
-            if not self._inside:
-                self._empty.set()
-
-    @asynccontextmanager
-    async def alone(self) -> AsyncIterator[None]:
-        """Once everything that came before is over; what comes after waits."""
-        async with self._gate:
-            await self._empty.wait()
-            yield
 
 
 class Opened:
@@ -148,29 +121,30 @@ class Game:
         """
         match message:
             case PromptMessage(data=prompt):
-                async with self._turnstile.beside():
+                async with self._turnstile.beside(), self._world.gate.beside():
                     return [await self._said(self._world, prompt)]
             case MoveMessage(data=perceived):
-                async with self._turnstile.beside():
+                async with self._turnstile.beside(), self._world.gate.beside():
                     told, time = await self._moves.take(perceived)
                 return divided(told, {"curr_time": time})
             case UpdateMetaMessage(data=meta):
-                async with self._turnstile.beside():
+                async with self._turnstile.beside(), self._world.gate.beside():
                     await set_time(self._world, meta.curr_time or "", meta.sec_per_step)
                     self._moves.time_passed()
                     return [{"curr_time": for_clients(self._world.now())}]
         async with self._turnstile.alone():
-            match message:
-                case StartMessage(data=start):
-                    return [await self._start(start)]
-                case UpdatePersonaMessage(data=changed):
-                    return [await self._update(changed)]
-                case UpdateUserMessage(data=user):
-                    await self._moves.stop()
-                    self._moves = Moves(self._world)  # it knows people by their names
-                    return [{"name": await rename_person(self._world, user.old_name, user.name)}]
-                case AddPersonaMessage(data=added):
-                    return [await self._add(added)]
+            if isinstance(message, StartMessage):
+                return [await self._start(message.data)]
+            await self._moves.stop()
+            async with self._world.gate.alone():
+                match message:
+                    case UpdatePersonaMessage(data=changed):
+                        return [await self._update(changed)]
+                    case UpdateUserMessage(data=user):
+                        self._moves = Moves(self._world)  # it knows people by their names
+                        return [{"name": await rename_person(self._world, user.old_name, user.name)}]
+                    case AddPersonaMessage(data=added):
+                        return [await self._add(added)]
         raise AssertionError(f"no answer to {type(message).__name__}")
 
     async def _said(self, world: World, prompt: Prompt) -> Data:

@@ -50,11 +50,13 @@ class Moves:
         self._order = asyncio.Lock()
         self._next: _Batch | None = None
         self._listeners: dict[str, str] = {}
+        self._records = world.records
         self._passing: dict[str, asyncio.Task[None]] = {}
         self._passed: dict[str, str] = {}
 
     def talked(self, agent: str, person: str) -> None:
         """A person talks with an agent, and is from now on the one to whom it speaks unasked."""
+        self._leave_the_forgotten()
         self._listeners[agent] = person
 
     async def take(self, perceived: Sequence[Perceived]) -> tuple[dict[str, Told], str]:
@@ -84,6 +86,7 @@ class Moves:
     def time_passed(self) -> None:
         """Tell the agents that time has passed, if it is long enough; they go on by themselves."""
         now = self._world.now()
+        self._leave_the_forgotten()
         for agent in self._listeners:
             passed = datetime.fromisoformat(now) - datetime.fromisoformat(self._passed.get(agent, "0001-01-01"))
             if abs(passed.total_seconds()) >= _PASSING_S and (
@@ -110,6 +113,7 @@ class Moves:
         world = self._world
         if world.place.clock.mode == "game":
             world.advance(batch.steps * world.place.clock.sec_per_step)
+        self._leave_the_forgotten()
         for agent, address in batch.at.items():
             if agent not in self._listeners:
                 self._listeners[agent] = await self._listener(agent)
@@ -132,12 +136,19 @@ class Moves:
         plan = action_at(world.place.world, agent, own, world.now(), companion.person_id)
         return {"plan": plan, "chat": chat}
 
+    def _leave_the_forgotten(self) -> None:
+        """Name nobody any more once somebody was forgotten, for which the world's files were opened anew."""
+        if self._records is not self._world.records:
+            self._records = self._world.records
+            self._listeners.clear()
+
     async def _companion(self, agent: str) -> Companion:
         return await self._world.companion(agent, self._listeners[agent], introduced=False)
 
     async def _pass_time(self, agent: str) -> None:
         with suppress(PerSimChatError):  # told at the next words
-            await (await self._companion(agent)).pass_time()
+            async with self._world.gate.beside():
+                await (await self._companion(agent)).pass_time()
 
     async def _listener(self, agent: str) -> str:
         """With whom the agent talked last; with nobody: the person of the settings."""

@@ -12,6 +12,7 @@ from persimchat.runs.companion.events import Answered, Event, Speaking, TalkOver
 from persimchat.runs.companion.export import remembered
 from persimchat.runs.companion.forgetting import Forgotten
 from persimchat.runs.companion.session import Companion
+from persimchat.runs.companion.turnstile import Turnstile
 from persimchat.runs.companion.world import World
 from persimchat.state.companion import CompanionMind, Exchange, Happening, Label, Tie, person_key
 from persimchat.state.errors import PerSimChatError
@@ -67,7 +68,7 @@ class Pair:
         companion, world = self.companion, self.companion.world
         async with self._reading:
             said = await companion.exchanges(LOADED)
-            self.tie = await world.tie(companion.agent, companion.person)
+            self.tie = await companion.tie()
             mind = await world.mind(companion.agent) or {}
         self.exchanges = [one for one in said if not one.get("retracted")]
         self.mind = mind.get("companion", {})
@@ -99,29 +100,34 @@ class Pair:
 
     async def pin(self, fact: str, pin: bool) -> None:
         """Keep a fact when there are too many, or no longer."""
-        await pin_fact(self.companion, fact, pin)
-        await self.load()
+        async with self._gate.beside():
+            await pin_fact(self.companion, fact, pin)
+            await self.load()
 
     async def edit(self, fact: str, statement: str) -> None:
         """Write another statement in place of a fact, in the person's name."""
-        await edit_fact(self.companion, fact, statement, self.companion.person)
-        await self.load()
+        async with self._gate.beside():
+            await edit_fact(self.companion, fact, statement, self.companion.person)
+            await self.load()
 
     async def forget_fact(self, fact: str) -> None:
         """Have the agent forget a fact."""
-        await forget_fact(self.companion, fact)
-        await self.load()
+        async with self._gate.beside():
+            await forget_fact(self.companion, fact)
+            await self.load()
 
     async def talks(self) -> list[tuple[str, str]]:
         """The talks that are over: when they ended (ISO time), and their summaries."""
         companion = self.companion
-        found = await remembered(companion.world, companion.agent, companion.person)
+        async with self._gate.beside():
+            found = await remembered(companion.world, companion.agent, companion.person)
         return [(one["at"], one["theme"]) for one in found["talks"]]
 
     async def refresh(self) -> None:
         """Read again what the world's clock or another client may have changed, between answers."""
         if not self.answering and not self.gone:
-            await self.load()
+            async with self._gate.beside():
+                await self.load()
 
     def close_care(self) -> None:
         """Close the notice of where help is."""
@@ -151,6 +157,10 @@ class Pair:
         self.said = self.words = self.problem = ""
         self.revision += 1
 
+    @property
+    def _gate(self) -> Turnstile:
+        return self.companion.world.gate
+
     def _begin(self, events: AsyncIterator[Event]) -> None:
         self.answering, self.words, self.problem = True, "", ""
         self.revision += 1
@@ -160,6 +170,10 @@ class Pair:
 
     async def _follow(self, events: AsyncIterator[Event]) -> None:
         """Show what the agent does, to the end of its digest; the next words may come before that."""
+        async with self._gate.beside():
+            await self._shown(events)
+
+    async def _shown(self, events: AsyncIterator[Event]) -> None:
         answered = False
         try:
             async for event in events:
@@ -211,9 +225,10 @@ class Pairs:
         """
         key = (world.agent_named(agent), person_key(person))
         if key not in self._pairs:
-            pair = Pair(await world.companion(key[0], person))
-            await pair.load()
-            self._pairs.setdefault(key, pair)
+            async with world.gate.beside():
+                pair = Pair(await world.companion(key[0], person))
+                await pair.load()
+                self._pairs.setdefault(key, pair)
         return self._pairs[key]
 
     async def forget(self, world: World, agent: str, person: str) -> Forgotten:
@@ -228,13 +243,14 @@ class Pairs:
             InputError: they have never talked.
             MachineError: a file cannot be written.
         """
-        for pair in self._pairs.values():  # the world's files are closed meanwhile
+        for pair in list(self._pairs.values()):  # the world's files are closed meanwhile
             await pair.pause()
         try:
             forgotten = await world.forget(person, agent)
             if (gone := self._pairs.pop((agent, person_key(person)), None)) is not None:
                 gone.leave()
         finally:
-            for pair in self._pairs.values():
-                pair.go_on(await world.companion(pair.companion.agent, pair.companion.person))
+            async with world.gate.beside():
+                for pair in list(self._pairs.values()):
+                    pair.go_on(await world.companion(pair.companion.agent, pair.companion.person))
         return forgotten

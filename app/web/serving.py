@@ -198,10 +198,11 @@ async def _looking_after(world: World) -> None:
 
 async def look_after(world: World) -> None:
     """Tell those in a talk that time has passed: it may be over by silence, or a planned event may be due."""
-    for agent in world.agents:
-        for tie in await world.records.ties(agent):
-            if tie.talk is not None or tie.over:
-                (await world.companion(agent, tie.name)).catch_up()
+    async with world.gate.beside():
+        for agent in world.agents:
+            for tie in await world.records.ties(agent):
+                if tie.talk is not None or tie.over:
+                    (await world.companion(agent, tie.name)).catch_up()
 
 
 async def _left(world: World, care: asyncio.Task[None]) -> None:

@@ -28,6 +28,7 @@ from persimchat.runs.companion.reembedding import MEMORIES, reembed, refusal
 from persimchat.runs.companion.renewing import settle
 from persimchat.runs.companion.stores import ThreadSaver, opened_stores
 from persimchat.runs.companion.surroundings import Surroundings
+from persimchat.runs.companion.turnstile import Turnstile
 from persimchat.runs.companion.worldfile import (
     known_world,
     local_time,
@@ -70,6 +71,7 @@ class World:
         records: reads and writes these.
         said: its exchanges that are over.
         surroundings: planned events, and the states of its objects.
+        gate: those who use it side by side go in `beside`; while a person is forgotten, its files are closed.
     """
 
     ledger: DayLedger
@@ -82,9 +84,9 @@ class World:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
+        self.gate = Turnstile()
         self._companions: dict[tuple[str, str], Companion] = {}
         self._open = AsyncExitStack()
-        self._changing = asyncio.Lock()
 
     @property
     def agents(self) -> list[str]:
@@ -264,7 +266,7 @@ class World:
         await self._open.aclose()
 
     async def forget(self, person: str, agent: str | None = None, *, mentions: bool = False) -> Forgotten:
-        """Delete what the world holds of a person. Talks under way are over first.
+        """Delete what the world holds of a person. What is under way is over first; what comes meanwhile waits.
 
         Args:
             person: the person's name.
@@ -277,8 +279,8 @@ class World:
         """
         from persimchat.runs.companion.forgetting import forget
 
-        who = (await self.person(person))["id"]
-        async with self._changing:
+        async with self.gate.alone():
+            who = (await self.person(person))["id"]
             await self.settled()
             await self.close()
             try:
@@ -307,7 +309,7 @@ class World:
         """While a clock runs by itself, let time pass in open talks: silence, planned events, the day."""
         while self.place.clock.mode == "wall":
             await asyncio.sleep(WATCH_S)
-            async with self._changing:
+            async with self.gate.beside():
                 for companion in list(self._companions.values()):
                     with suppress(PerSimChatError):
                         await self._watched(companion)

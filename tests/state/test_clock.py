@@ -13,7 +13,7 @@ from persimchat.state.clock import ago, for_clients, in_words, moved, time_in
 from persimchat.state.errors import InputError
 
 NOON = "2025-03-03T12:00:00"
-TIMES = st.datetimes(datetime(1, 1, 1), datetime(9000, 12, 31, 23, 59, 59))
+TIMES = st.datetimes(datetime(2, 1, 1), datetime(9000, 12, 31, 23, 59, 59))
 
 
 def before(**span: float) -> str:
@@ -76,7 +76,16 @@ def test_times_of_clients_are_read(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["", "noon", "February 30, 2025, 11:40:00", "Mart 3, 2025, 11:40:00", "9001-01-01", "2025-03-03 25:00"]
+    "text",
+    [
+        "",
+        "noon",
+        "February 30, 2025, 11:40:00",
+        "Mart 3, 2025, 11:40:00",
+        "9001-01-01",
+        "0001-01-01",
+        "2025-03-03 25:00",
+    ],
 )
 def test_what_is_no_time_is_refused_with_field_and_remedy(text: str) -> None:
     with pytest.raises(InputError, match="is not a time") as refused:

@@ -12,7 +12,7 @@ from persimchat.app.web.context import WebContext
 from persimchat.runs.companion.export import Remembered, remembered
 from persimchat.runs.companion.forgetting import Forgotten
 from persimchat.runs.companion.world import World
-from persimchat.state.companion import Tie, person_name
+from persimchat.state.companion import Tie
 from persimchat.state.errors import InputError
 
 _NOBODY: Final[dict[int | str, dict[str, Any]]] = {
@@ -27,35 +27,48 @@ def companions_router(web: WebContext) -> APIRouter:
     @router.get("/{agent}/people/{person}", responses=_NOBODY)
     async def known(agent: str, person: str) -> Remembered:
         """What the agent remembers: facts with quotes and dates, also replaced ones; talks, insights, trust, words."""
-        world, who, tie = await _pair(web, agent, person)
-        return await remembered(world, who, tie.name)
+        world = _world(web)
+        async with world.gate.beside():
+            who, tie = await _pair(world, agent, person)
+            return await remembered(world, who, tie.name)
 
     @router.delete("/{agent}/people/{person}", responses=_NOBODY)
     async def forget_person(agent: str, person: str) -> Forgotten:
         """Have the agent forget the person; an open talk is ended first. It cannot be undone."""
-        world, who, tie = await _pair(web, agent, person)
+        world = _world(web)
+        async with world.gate.beside():
+            who, tie = await _pair(world, agent, person)
         return await web.pairs.forget(world, who, tie.name)
 
     return router
 
 
-async def _pair(web: WebContext, agent: str, person: str) -> tuple[World, str, Tie]:
-    """The open world, the agent's name, and what it knows of a person.
+def _world(web: WebContext) -> World:
+    """The open world.
 
     Raises:
-        NoCompanionError: there is no world, no such agent, or they have never talked.
+        NoCompanionError: there is none.
     """
     if web.world is None:
         raise NoCompanionError(
             "no world is open", remedy="Start the server with one: persimchat serve --world worlds/NAME."
         )
+    return web.world
+
+
+async def _pair(world: World, agent: str, person: str) -> tuple[str, Tie]:
+    """The agent's name, and what it knows of a person.
+
+    Raises:
+        NoCompanionError: there is no such agent, or they have never talked.
+    """
     try:
-        who = web.world.agent_named(agent)
+        who = world.agent_named(agent)
     except InputError as error:
         raise NoCompanionError(error.what, where=error.where, remedy=error.remedy) from None
-    tie = await web.world.tie(who, person_name(person))
+    tie = await world.records.tie(who, (await world.person(person))["id"])
     if tie is None:
         raise NoCompanionError(
             f"{who} has never talked with this person", where="person", remedy="Check the name of the person."
         )
-    return web.world, who, tie
+    return who, tie

@@ -59,14 +59,15 @@ class Talking:
             BudgetExhausted: the world's budget of the day is used up.
         """
         said = [(message.role, message.words) for message in request.messages if message.words]
-        answer = await plain_answer(
-            self._world,
-            said,
-            person=(await self._world.person(person))["id"],
-            tokens=request.cut,
-            temperature=request.temperature,
-            seed=request.seed,
-        )
+        async with self._world.gate.beside():
+            answer = await plain_answer(
+                self._world,
+                said,
+                person=(await self._world.person(person))["id"],
+                tokens=request.cut,
+                temperature=request.temperature,
+                seed=request.seed,
+            )
         cut = Cut(request.stops, request.cut)
         text = cut.take(answer) + cut.rest()
         if text:
@@ -96,7 +97,7 @@ class Talking:
 
         async def answering() -> None:
             try:
-                async with aclosing(self._words(request, agent, person, talk)) as found:
+                async with self._world.gate.beside(), aclosing(self._words(request, agent, person, talk)) as found:
                     async for piece in found:
                         pieces.put_nowait(piece)
             finally:

@@ -12,9 +12,10 @@ from typing import Any
 import pytest
 from udp_games import UdpGame, a_game
 
-from persimchat.app.companion_udp.answering import AIMED, MOST, Turnstile, divided, within
+from persimchat.app.companion_udp.answering import AIMED, MOST, divided, within
 from persimchat.app.companion_udp.peers import ERRORS, KEPT, KEPT_S, PEERS, SAME_S, Peer, Peers
 from persimchat.app.companion_udp.server import PROMPTS, GameServer, serve_udp
+from persimchat.runs.companion.turnstile import Turnstile
 from persimchat.state.errors import InputError, ModelError
 from persimchat.state.game_messages import GameMessage
 
