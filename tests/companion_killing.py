@@ -10,7 +10,6 @@ import asyncio
 import json
 import os
 import sys
-import traceback
 from collections.abc import Mapping
 from pathlib import Path
 from subprocess import PIPE, Popen
@@ -19,6 +18,7 @@ from typing import Any
 if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).resolve().parent))
 
+from forking import answer_tasks
 from killing import Strike, _half_call
 
 WORDS = {
@@ -129,28 +129,13 @@ def _child(task: Mapping[str, Any], pipe: int) -> None:
 
 
 def main() -> None:
-    """Fork a child for every task on standard input; answer with its status and what it says."""
+    """Answer tasks, each by a child of this process."""
     import chromadb  # noqa: F401
 
     import persimchat.models.offline
     import persimchat.runs.companion.world  # noqa: F401
 
-    for line in sys.stdin:
-        reading, writing = os.pipe()
-        child = os.fork()
-        if not child:
-            os.close(reading)
-            try:
-                _child(json.loads(line), writing)
-                os._exit(0)
-            finally:  # whatever happens, a child never goes on with the driver's loop
-                traceback.print_exc()
-                os._exit(1)
-        os.close(writing)
-        with os.fdopen(reading) as file:
-            said = file.read()
-        status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-        print(json.dumps({"status": status, **(json.loads(said) if said else {})}), flush=True)
+    answer_tasks(_child)
 
 
 if __name__ == "__main__":

@@ -13,7 +13,6 @@ import json
 import os
 import signal
 import sys
-import traceback
 from collections import Counter
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -22,6 +21,8 @@ from typing import Any
 
 if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+from forking import answer_tasks
 
 RUN = "a-run"
 KINDS: dict[str, dict[str, Any]] = {
@@ -258,7 +259,7 @@ def _child(task: Mapping[str, Any], pipe: int) -> None:
 
 
 def main() -> None:
-    """Fork a child for every task on standard input; answer with its status and what it says."""
+    """Answer tasks, each by a child of this process."""
     import chromadb  # noqa: F401
     import langgraph.checkpoint.sqlite.aio  # noqa: F401
 
@@ -267,22 +268,7 @@ def main() -> None:
     import persimchat.personas.scenario
     import persimchat.runs.run.resume  # noqa: F401
 
-    for line in sys.stdin:
-        reading, writing = os.pipe()
-        child = os.fork()
-        if not child:
-            os.close(reading)
-            try:
-                _child(json.loads(line), writing)
-                os._exit(0)
-            finally:  # whatever happens, a child never goes on with the driver's loop
-                traceback.print_exc()
-                os._exit(1)
-        os.close(writing)
-        with os.fdopen(reading) as file:
-            said = file.read()
-        status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-        print(json.dumps({"status": status, **(json.loads(said) if said else {})}), flush=True)
+    answer_tasks(_child)
 
 
 if __name__ == "__main__":
