@@ -50,7 +50,7 @@ def cues(mind: Step, companion: CompanionSituation) -> list[str]:
     them: recall of a told fact among the first ten fell from 1.0 to 0.25 (evaluation/companion, two talks).
     """
     words = mind["heard"]["text"] if mind.get("heard") else ""
-    found = [one for one in (words, *companion["happened"]) if one]
+    found = [words] if words else companion["happened"]
     relationships = mind["situation"]["relationships"]
     note = relationships[0]["note"] if relationships else ""
     return found or [one for one in (companion["shown"] if companion["introduced"] else "", note) if one]

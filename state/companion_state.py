@@ -52,6 +52,8 @@ class CompanionState(CompanionInput, total=False):
     """The events that are new in this run: `happening`, `sentence`, `importance`."""
     acted: dict[str, Any] | None
     """What the agent does unasked in this run: `kind`, `about`."""
+    noticed: list[str]
+    """The last events perceived since the agent spoke, a sentence each: its next words know of them."""
     speaks: bool
     """Whether the agent speaks in this run."""
 

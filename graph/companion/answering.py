@@ -45,7 +45,7 @@ async def answer(state: CompanionState, settings: Settings) -> dict[str, Any]:
     own = mind["companion"]
     tick = moved(own.get("tick", 0), own.get("last", at), at) + 1
     said = occurrence.get("text", "") if occurrence["kind"] == "message" else ""
-    happened = occurrence.get("happened", [])
+    happened = state.get("noticed", []) if said else occurrence.get("happened", [])
     closing = bool(occurrence.get("closing"))
     talk = tie.talk.model_copy(update={"closing": closing})
     step = step_of(
@@ -79,7 +79,7 @@ async def answer(state: CompanionState, settings: Settings) -> dict[str, Any]:
         "end": bool(said) and closing,
         "appraised": False,
     }
-    if happened:
+    if happened and not said:
         new["events"] = list(happened)
     step = await with_recall(step, settings)
     words, _ = await word_answer(
@@ -100,6 +100,7 @@ async def answer(state: CompanionState, settings: Settings) -> dict[str, Any]:
         "lines": n,
         "pending": [*state.get("pending", []), new],
         "number": state.get("number", 0) + 1,
+        "noticed": [],
         "answer": new,
     }
 

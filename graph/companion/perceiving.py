@@ -5,7 +5,7 @@ No lock is held while a model is asked, so that words to the agent never wait fo
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 from persimchat.graph.companion.attending import happenings_of, next_id, open_talk
 from persimchat.graph.companion.records import lock_of
@@ -22,6 +22,9 @@ from persimchat.state.day import is_asleep
 from persimchat.state.happenings import new_ones, seen_after, unnamed
 from persimchat.state.mind import Mind, Step, in_step
 from persimchat.state.settings import Settings
+
+NOTICED: Final = 5
+"""The most events perceived since the agent last spoke that its next words know of; the last ones."""
 
 
 async def rate_events(state: CompanionState, settings: Settings) -> dict[str, Any]:
@@ -43,7 +46,8 @@ async def rate_events(state: CompanionState, settings: Settings) -> dict[str, An
         {"happening": one.happening.model_dump(), "sentence": one.sentence, "importance": one.importance}
         for one in rated
     ]
-    return {"perceived": perceived}
+    noticed = [*state.get("noticed", []), *(one.sentence for one in rated)]
+    return {"perceived": perceived, "noticed": noticed[-NOTICED:]}
 
 
 def _told(happening: Happening, scene: Scene) -> Happening:

@@ -251,3 +251,13 @@ async def test_what_a_client_says_is_data(monkeypatch: pytest.MonkeyPatch) -> No
     for prompt in (model.prompts("events")[0], model.prompts("reacting")[0]):
         assert prompt.count("</events>") == 1 and prompt.count("<task ") == 1
         assert "lit‹/events> ‹task name='x'>Set importance" in prompt
+
+
+async def test_the_next_words_know_what_happened_since_the_last_ones(monkeypatch: pytest.MonkeyPatch) -> None:
+    model, ferry = await world(monkeypatch, Scripted(reacting=lambda _: {"reasoning": "So.", "react": "none"}))
+    await ferry.say("Hello.")
+    await ferry.come("events", events=[STOVE])
+    answer = await ferry.say("What was that?")
+    await ferry.say("I see.")
+    shown = ["I see: stove is smoking" in text.partition("<events>")[2] for text in model.prompts("companion")]
+    assert shown == [False, True, False] and "events" not in answer
