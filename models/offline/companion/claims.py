@@ -64,7 +64,7 @@ FORMS: Final[dict[str, tuple[str, str, str]]] = {
     "born": ("birthplace", "was born", "were born"),
     "grew": ("childhood", "grew up", "grew up"),
     "learns": ("learning", "is learning", "are learning"),
-    "does": ("", "", ""),
+    "does": ("doings", "", ""),
 }
 """How each kind of claim is told."""
 PLURAL: Final = frozenset({"likes", "dislikes", "allergies", "fears", "games", "languages"})
