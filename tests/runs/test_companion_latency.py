@@ -18,7 +18,7 @@ from loopback.server import LoopbackServer
 
 from persimchat.evaluation.companion.latency import measure_latency, ratio
 from persimchat.graph import minds
-from persimchat.graph.companion import digesting
+from persimchat.graph.companion import digesting, ongoing
 from persimchat.graph.node import TRANSIENT
 from persimchat.models.registry import close_models
 from persimchat.runs.companion.events import Answered, Token
@@ -64,13 +64,20 @@ async def asked_at(companion: Companion, scripted: Scripted, text: str) -> tuple
 
 
 async def test_one_request_before_the_first_word_and_judgements_before_the_last(
-    tmp_path: Path, serving: Serving
+    tmp_path: Path, serving: Serving, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    scripted = Scripted(companion=WORDS, reaction=reaction())
+    scripted, begin, asked = Scripted(companion=WORDS, reaction=reaction()), ongoing.begin, list[list[str]]()
+
+    def begun(*given: Any) -> None:
+        asked.append(tasks(scripted))
+        begin(*given)
+
+    monkeypatch.setattr(ongoing, "begin", begun)
     server = serving(scripted, token_delay_s=0.03)
     async with oda(tmp_path / "w", server, **{"companion.overlap": "on"}) as companion:
         first, last, everything = await asked_at(companion, scripted, "Good morning.")
-    assert first == ["companion"] and last == ["companion", "reaction"]
+    assert asked[0] == ["companion"], "the first piece of the words has come"
+    assert first[0] == "companion" and last == ["companion", "reaction"]
     assert everything[:2] == last
 
 
