@@ -139,8 +139,7 @@ def now(companion: CompanionSituation, emotion: Label | str) -> Block:
         "trust": companion["trust"],
         "manner": bounds(companion["trust"]).manner,
     }
-    unanswered = (Item("unanswered", {"text": text}, prunable=False) for text in companion["unanswered"])
-    return Block("now", (Item("now", values, prunable=False), *unanswered))
+    return Block("now", (Item("now", values, prunable=False),))
 
 
 def events(companion: CompanionSituation) -> Block:

@@ -264,8 +264,6 @@ class CompanionSituation(TypedDict):
     """What the agent tells at this trust. What it withholds is not here."""
     happened: list[str]
     """Events perceived since the last words, a sentence each."""
-    unanswered: list[str]
-    """Words of the person that got no answer, because a model failed."""
     instructions: str
     """What a client says of the scene."""
     candour: bool

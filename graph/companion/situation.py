@@ -96,7 +96,6 @@ def step_of(
         "facts": [dict(fact) for fact in facts_within(known, settings.companion.facts_tokens)],
         "confides": [one.text for one in agent.confides if one.trust <= tie.trust],
         "happened": list(happened),
-        "unanswered": [],
         "instructions": given.get("instructions", "")[:LONGEST_INSTRUCTIONS],
         "candour": settings.companion.candour,
     }
