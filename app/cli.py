@@ -98,6 +98,7 @@ offer(
     companion_serve.SERVE_EXAMPLES,
     panel="Commands",
     without=companion.OF_OTHERS,
+    usual=companion.USUAL,
 )
 companion.companion.command(epilog=companion_serve.KEY_EXAMPLES, rich_help_panel="Commands")(companion_serve.key)
 app.add_typer(companion.companion, name="companion", rich_help_panel=TALK)
