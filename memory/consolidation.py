@@ -23,7 +23,21 @@ def admit(
     Returns:
         The memories alive now, in order of arrival, and the ids of the dropped ones.
     """
-    now = {**alive, new_id: turn}
+    return within({**alive, new_id: turn}, capacity, pinned)
+
+
+def within(alive: Mapping[str, int], capacity: int, pinned: Collection[str] = ()) -> tuple[dict[str, int], list[str]]:
+    """Long-term memory without the memories with the oldest last access, if it holds too many; see `admit`.
+
+    Args:
+        alive: id → turn of last access, in order of arrival; not changed.
+        capacity: how many memories may be alive.
+        pinned: ids of those that are never dropped.
+
+    Returns:
+        The memories alive now, in order of arrival, and the ids of the dropped ones.
+    """
+    now = dict(alive)
     excess = len(now) - capacity
     if excess <= 0:
         return now, []

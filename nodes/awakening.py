@@ -5,12 +5,10 @@ from __future__ import annotations
 from persimchat.memory.recollection import remember
 from persimchat.nodes.context import persona_of
 from persimchat.state.emotion import EmotionalState
-from persimchat.state.memory import Memory, MemoryKind, given_memories, new_memory
+from persimchat.state.memory import MOST_IMPORTANT, Memory, given_memories, goals_memory, new_memory, profile_memory
 from persimchat.state.mind import Mind, Recalled, Step
 from persimchat.state.outcomes import NEUTRAL
 from persimchat.state.settings import Settings
-
-_MOST_IMPORTANT = 10
 
 
 async def settle(mind: Step, settings: Settings) -> Step:
@@ -21,16 +19,10 @@ async def settle(mind: Step, settings: Settings) -> Step:
     """
     persona, situation = persona_of(mind), mind["situation"]
     calm = EmotionalState().vector()
-
-    def made(kind: MemoryKind, theme: str, keywords: list[str]) -> Memory:
-        return new_memory(mind["name"], 0, kind, theme, keywords, _MOST_IMPORTANT, calm)
-
-    first = [
-        made("profile", f"{persona.name}: {persona.description}", [*persona.characteristics.values(), *persona.traits]),
-        made("topic", situation["topic"], []),
-    ]
+    topic = new_memory(mind["name"], 0, "topic", situation["topic"], [], MOST_IMPORTANT, calm)
+    first = [profile_memory(persona), topic]
     if mind["goals"]:
-        first.append(made("social_goals", "; ".join(mind["goals"]), []))
+        first.append(goals_memory(mind["name"], mind["goals"]))
     given = given_memories(persona)
     every = [*first, *given]
     await remember(settings, situation["simulation"], mind["name"], every)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
-from persimchat.memory.consolidation import admit
+from persimchat.memory.consolidation import admit, within
 from persimchat.state.companion import CompanionMind
 from persimchat.state.mind import STORED, Mind
 
@@ -66,12 +66,7 @@ def returned(mind: Mind, seen: Mind, after: Mapping[str, Any], capacity: int) ->
     now = after.get("alive", seen["alive"])
     kept = {memory: now.get(memory, turn) for memory, turn in whole["alive"].items()
             if memory in now or memory not in seen["alive"]}  # fmt: skip
-    alive = {**kept, **now}
-    excess = len(alive) - capacity
-    if excess > 0:
-        pinned = frozenset(whole["pinned"])
-        for memory in sorted((one for one in alive if one not in pinned), key=alive.__getitem__)[:excess]:
-            del alive[memory]
+    alive, _ = within({**kept, **now}, capacity, whole["pinned"])
     others = [memory for memory in whole.get("unsaved", []) if memory not in seen.get("unsaved", [])]
     unsaved = [memory for memory in [*others, *after.get("unsaved", [])] if memory["id"] in alive]
     told = [

@@ -129,6 +129,11 @@ class Tie(BaseModel):
         """The facts that may be recalled, in order of arrival."""
         return [fact for fact in self.facts if fact.in_force]
 
+    @property
+    def unconsolidated(self) -> list[Talk]:
+        """The talks that are over and not consolidated yet, then the open one."""
+        return [*self.over, *([self.talk] if self.talk else [])]
+
 
 class Happening(BaseModel):
     """Something that an agent perceives, as a quadruple; a client's words are data."""

@@ -132,6 +132,22 @@ def _hearers(each: Sequence[Sequence[str] | None]) -> list[str] | None:
     return sorted(set.intersection(*named)) if named else None
 
 
+MOST_IMPORTANT: Final = 10
+"""The importance of what is never pruned."""
+
+
+def profile_memory(persona: Persona) -> Memory:
+    """The memory that holds who a persona is."""
+    texts = [*persona.characteristics.values(), *persona.traits]
+    theme, calm = f"{persona.name}: {persona.description}", EmotionalState().vector()
+    return new_memory(persona.name, 0, "profile", theme, texts, MOST_IMPORTANT, calm)
+
+
+def goals_memory(agent: str, goals: Sequence[str]) -> Memory:
+    """The memory that holds an agent's social goals."""
+    return new_memory(agent, 0, "social_goals", "; ".join(goals), [], MOST_IMPORTANT, EmotionalState().vector())
+
+
 def given_memories(persona: Persona) -> list[Memory]:
     """What a persona remembers from before the conversation, in its order: of kind event, stored calmly."""
     calm = EmotionalState().vector()

@@ -181,7 +181,7 @@ def _without_silence(state: CompanionState, tie: Tie, settings: Settings, at: st
 
 
 def ended(tie: Tie) -> Tie:
-    """The tie with its open talk over; a talk in which nothing was said is forgotten."""
+    """The tie with its open talk over."""
     if tie.talk is None:
         return tie
     return tie.model_copy(update={"talk": None, "over": [*tie.over, tie.talk]})

@@ -151,7 +151,7 @@ def trusted(tie: Tie, talk: str, change: dict[str, Any] | None) -> Tie:
 
 def talk_of(tie: Tie, talk: str) -> Talk | None:
     """The talk of this id, open or over; None if it is consolidated."""
-    return next((one for one in (*tie.over, *([tie.talk] if tie.talk else [])) if one.id == talk), None)
+    return next((one for one in tie.unconsolidated if one.id == talk), None)
 
 
 def with_talk(tie: Tie, exchange: Exchange) -> Tie:

@@ -92,7 +92,7 @@ def utterance(message: BaseMessage, agent: str, person: str) -> Utterance:
 
 def gone(messages: Sequence[AnyMessage], tie: Tie) -> list[str]:
     """Ids of the lines that a thread need not keep: neither among the last ones, nor of a talk to be consolidated."""
-    open_talks = {talk.id for talk in (*tie.over, *([tie.talk] if tie.talk else []))}
+    open_talks = {talk.id for talk in tie.unconsolidated}
     return [
         str(message.id) for message in messages[:-LINES] if about(message) and about(message)["talk"] not in open_talks
     ]

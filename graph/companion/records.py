@@ -17,17 +17,15 @@ from langgraph.store.base import BaseStore, Item, PutOp
 from persimchat.memory.recollection import remember
 from persimchat.models.limits import PerLoop
 from persimchat.state.companion import CompanionMind, Tie, new_person_id, person_key, person_name
-from persimchat.state.emotion import EmotionalState
 from persimchat.state.errors import InputError, suggestion
-from persimchat.state.memory import Memory, given_memories, new_memory
+from persimchat.state.memory import given_memories, goals_memory, profile_memory
 from persimchat.state.mind import Mind
 from persimchat.state.names import matching
 from persimchat.state.place import Agent, Place
 from persimchat.state.settings import Settings
-from persimchat.state.trust import start_of
+from persimchat.state.trust import START, start_of
 
 PLACE: Final = "place"
-_MOST_IMPORTANT: Final = 10
 _LOCKS: PerLoop[asyncio.Lock] = PerLoop()
 
 
@@ -173,20 +171,12 @@ def agent_of(place: Place, name: str) -> Agent:
     return place.agent(found[0])
 
 
-def profile_of(agent: Agent) -> Memory:
-    """The memory that holds who the agent is."""
-    persona, calm = agent.persona, EmotionalState().vector()
-    texts = [*persona.characteristics.values(), *persona.traits]
-    return new_memory(agent.name, 0, "profile", f"{persona.name}: {persona.description}", texts, _MOST_IMPORTANT, calm)
-
-
 async def new_mind(place: Place, agent: Agent, settings: Settings, at: str) -> Mind:
     """An agent's mind before its first talk: profile, goals and given memories in long-term memory."""
-    persona, calm = agent.persona, EmotionalState().vector()
-    first = [profile_of(agent)]
+    persona = agent.persona
+    first = [profile_memory(persona)]
     if persona.social_goals:
-        goals = "; ".join(persona.social_goals)
-        first.append(new_memory(agent.name, 0, "social_goals", goals, [], _MOST_IMPORTANT, calm))
+        first.append(goals_memory(agent.name, persona.social_goals))
     every = [*first, *given_memories(persona)]
     await remember(settings, settings.companion.world, agent.name, every)
     return {
@@ -218,21 +208,25 @@ async def new_mind(place: Place, agent: Agent, settings: Settings, at: str) -> M
 def new_tie(place: Place, agent: Agent, person: str, name: str, at: str) -> Tie:
     """What an agent knows of a person whom it meets for the first time, or has known before the world began."""
     known = next((one for one in place.people if person_key(one.name) == person_key(name)), None)
-    trust = agent.trust if agent.trust is not None else start_of("unknown")
     if known is None:
-        return Tie(person=person, name=name, trust=trust, first_met=at)
+        return Tie(person=person, name=name, trust=_first_trust(agent, "unknown"), first_met=at)
     own = known.relationship
-    start = start_of(own.type) if agent.trust is None or start_of(own.type) != start_of("unknown") else trust
     return Tie(
         person=person,
         name=name,
         introduced=known.introduced,
-        trust=start,
+        trust=_first_trust(agent, own.type),
         type=own.type,
         side=own.side,
         note=own.note,
         first_met=at,
     )
+
+
+def _first_trust(agent: Agent, relationship: str) -> int:
+    """Trust at the beginning: the agent's own where the relationship has none of its own."""
+    usual = start_of(relationship)
+    return agent.trust if agent.trust is not None and usual == START else usual
 
 
 def _mind(value: Mapping[str, Any]) -> Mind:

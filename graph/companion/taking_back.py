@@ -24,7 +24,7 @@ def undo_of(exchange: Exchange, before: Mind, tie: Tie, after: Mind) -> dict[str
     """
     stm = before.get("stm")
     own = bool(stm and (stm.get("circumstance") or {}).get("person") == tie.person)
-    talk = next((one for one in _unconsolidated(tie) if one.id == exchange["talk"]), None)
+    talk = next((one for one in tie.unconsolidated if one.id == exchange["talk"]), None)
     return {
         "exchange": exchange["id"],
         "talk": talk.model_dump(mode="json") if talk is not None else None,
@@ -49,7 +49,7 @@ def taken_back(state: CompanionState, mind: Mind, tie: Tie) -> tuple[Mind, Tie, 
         return mind, _reopened(tie, last["talk"]), {"pending": pending, **_without(state, last["id"])}
     undo = state.get("undo")
     talk = Talk.model_validate(undo["talk"]) if undo and undo["talk"] else None
-    if not undo or talk is None or not any(one.id == talk.id for one in _unconsolidated(tie)):
+    if not undo or talk is None or not any(one.id == talk.id for one in tie.unconsolidated):
         return mind, tie, {}
     return _unlearned(mind, undo), _untold(tie, undo, talk), {"undo": None, **_without(state, undo["exchange"])}
 
@@ -95,10 +95,6 @@ def _memories(mind: Mind) -> set[str]:
 
 def _importance(mind: Mind) -> int:
     return mind["companion"].get("since_reflection", 0)
-
-
-def _unconsolidated(tie: Tie) -> list[Talk]:
-    return [*tie.over, *([tie.talk] if tie.talk else [])]
 
 
 def _reopened(tie: Tie, talk: str) -> Tie:

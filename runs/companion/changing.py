@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from pydantic import ValidationError
 
-from persimchat.graph.companion.records import held_pair, lock_of, profile_of, ties_of
+from persimchat.graph.companion.records import held_pair, lock_of, ties_of
 from persimchat.memory.recollection import remember
 from persimchat.runs.companion.keys import rename_keys
 from persimchat.runs.companion.world import World
@@ -23,6 +23,7 @@ from persimchat.runs.folder.lock import LOCK, PID, held
 from persimchat.state.companion import CompanionMind, Tie, new_person_id, person_key, person_name
 from persimchat.state.document import Document, dotted
 from persimchat.state.errors import InputError, MachineError, suggestion
+from persimchat.state.memory import profile_memory
 from persimchat.state.mind import Mind
 from persimchat.state.normalise import folded
 from persimchat.state.place import Agent, Place
@@ -187,7 +188,7 @@ def copy_world(source: Path, target: Path) -> None:
 
 async def _with_profile(world: World, mind: Mind, before: Agent, after: Agent) -> Mind:
     """The mind with the new persona, and its profile in memory in place of the old one."""
-    old, new = profile_of(before), profile_of(after)
+    old, new = profile_memory(before.persona), profile_memory(after.persona)
     persona: dict[str, Any] = {key: value for key, value in after.persona.model_dump().items() if key != "memories"}
     if old.id == new.id:
         return {**mind, "persona": persona}
