@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from functools import partial
 from typing import Any
 
@@ -10,10 +9,10 @@ from langchain_core.messages import AnyMessage
 from langgraph.config import get_stream_writer
 
 from persimchat.graph.companion import ongoing
-from persimchat.graph.companion.attending import place_in
+from persimchat.graph.companion.attending import pair_in
 from persimchat.graph.companion.digesting import Digestion, key_of
 from persimchat.graph.companion.lines import line, line_id
-from persimchat.graph.companion.records import Records, agent_of, lock_of
+from persimchat.graph.companion.records import lock_of
 from persimchat.graph.companion.scene import without_words
 from persimchat.graph.companion.situation import step_of
 from persimchat.nodes.conversing import answer as word_answer
@@ -33,11 +32,10 @@ async def answer(state: CompanionState, settings: Settings) -> dict[str, Any]:
     Raises:
         ModelError: there is no answer; the person's words stay in the transcript, unanswered.
     """
-    records = Records(settings.companion.world)
-    place, (person, _) = await asyncio.gather(place_in(records), records.person(settings.companion.person))
-    agent = agent_of(place, settings.companion.agent)
+    pair = await pair_in(settings)
+    records, place, agent = pair.records, pair.place, pair.agent
     settings = agent.recall.settings(settings)
-    mind, tie = await records.pair(agent.name, person)
+    mind, tie = await records.pair(agent.name, pair.person)
     occurrence = state["occurrence"]
     assert mind is not None and tie is not None and tie.talk is not None and occurrence is not None
     at, id_ = occurrence["at"], occurrence["id"]

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 
@@ -23,7 +24,7 @@ from persimchat.state.companion_state import CompanionState
 from persimchat.state.errors import InputError
 from persimchat.state.leaving import is_goodbye
 from persimchat.state.normalise import folded
-from persimchat.state.place import Place, place_of
+from persimchat.state.place import Agent, Place, place_of
 from persimchat.state.plain_text import clean
 from persimchat.state.settings import Settings
 from persimchat.state.trust import walks_off
@@ -106,6 +107,30 @@ async def place_in(records: Records) -> Place:
         found = place_of((await asyncio.to_thread(default_participants))[0])
         await records.keep_place(found)
     return found
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Who talks with whom, and where their records are.
+
+    Attributes:
+        records: of the world.
+        place: of the world.
+        agent: the agent.
+        person: id of the person.
+    """
+
+    records: Records
+    place: Place
+    agent: Agent
+    person: str
+
+
+async def pair_in(settings: Settings) -> Pair:
+    """The pair that the settings name."""
+    records = Records(settings.companion.world)
+    place, (person, _) = await asyncio.gather(place_in(records), records.person(settings.companion.person))
+    return Pair(records, place, agent_of(place, settings.companion.agent), person)
 
 
 def occurrence_of(state: CompanionState, settings: Settings) -> Occurrence:

@@ -8,9 +8,9 @@ from typing import Any, Final
 from langchain_core.messages import AIMessage, RemoveMessage
 from langgraph.graph import END, START
 
-from persimchat.graph.companion.attending import is_own, place_in
+from persimchat.graph.companion.attending import is_own, pair_in
 from persimchat.graph.companion.lines import about, gone, of_talk
-from persimchat.graph.companion.records import Records, agent_of, lock_of
+from persimchat.graph.companion.records import lock_of
 from persimchat.graph.companion.situation import step_of
 from persimchat.graph.langgraph_compat import UNCHECKPOINTED
 from persimchat.graph.minds import MindGraph, mind_builder
@@ -41,14 +41,12 @@ async def look_back(state: CompanionState, settings: Settings) -> dict[str, Any]
 
     Afterwards the agent reflects, if the talk was long or enough has happened since it last did.
     """
-    records = Records(settings.companion.world)
-    place = await place_in(records)
-    agent = agent_of(place, settings.companion.agent)
+    pair = await pair_in(settings)
+    records, place, agent = pair.records, pair.place, pair.agent
     settings = agent.recall.settings(settings)
-    person, _ = await records.person(settings.companion.person)
     done: list[dict[str, Any]] = []
     async with lock_of(records.world, agent.name):
-        tie, mind = await records.tie(agent.name, person), await records.mind(agent.name)
+        mind, tie = await records.pair(agent.name, pair.person)
         for talk in list(tie.over if tie else ()):
             assert tie is not None and mind is not None
             lines = [

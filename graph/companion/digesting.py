@@ -11,9 +11,9 @@ from typing import Any, Final
 from langchain_core.messages import AnyMessage
 
 from persimchat.graph.companion import ongoing
-from persimchat.graph.companion.attending import place_in
+from persimchat.graph.companion.attending import pair_in
 from persimchat.graph.companion.lines import line_id
-from persimchat.graph.companion.records import Records, agent_of, lock_of
+from persimchat.graph.companion.records import lock_of
 from persimchat.graph.companion.situation import step_of
 from persimchat.graph.companion.taking_back import undo_of
 from persimchat.graph.langgraph_compat import UNCHECKPOINTED
@@ -99,17 +99,15 @@ class Digestion:
 
 async def digest(state: CompanionState, settings: Settings) -> dict[str, Any]:
     """Digest the exchanges that are spoken; one whose model fails stays for the next time, and then is given up."""
-    records = Records(settings.companion.world)
-    place = await place_in(records)
-    agent = agent_of(place, settings.companion.agent)
+    pair = await pair_in(settings)
+    records, place, agent = pair.records, pair.place, pair.agent
     settings = agent.recall.settings(settings)
-    person, _ = await records.person(settings.companion.person)
     digestion, left, done = Digestion(place, agent, settings), list(state.get("pending", [])), list[Exchange]()
     undo = state.get("undo")
     async with lock_of(records.world, agent.name):
         while left:
             exchange = left[0]
-            mind, tie = await records.mind(agent.name), await records.tie(agent.name, person)
+            mind, tie = await records.pair(agent.name, pair.person)
             assert mind is not None and tie is not None
             if exchange["id"] in mind["companion"]["digested"]:
                 label = mind["companion"].get("label", exchange["emotion"])

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import cast
 
-from persimchat.graph.companion.attending import place_in
-from persimchat.graph.companion.records import Records, agent_of
+from persimchat.graph.companion.attending import pair_in
+from persimchat.graph.companion.records import Records
 from persimchat.graph.companion.situation import name_shown, step_of
 from persimchat.state.clock import moved
 from persimchat.state.companion import Occurrence, Talk, Tie
@@ -43,13 +43,10 @@ class Scene:
     @classmethod
     async def of(cls, state: CompanionState, settings: Settings) -> Scene:
         """The scene, after `attend` has seen to mind and tie."""
-        records = Records(settings.companion.world)
-        place = await place_in(records)
-        agent = agent_of(place, settings.companion.agent)
-        person, _ = await records.person(settings.companion.person)
-        mind, tie = await records.mind(agent.name), await records.tie(agent.name, person)
+        pair = await pair_in(settings)
+        mind, tie = await pair.records.pair(pair.agent.name, pair.person)
         assert mind is not None and tie is not None
-        return cls(state, settings, records, place, agent, mind, tie)
+        return cls(state, settings, pair.records, pair.place, pair.agent, mind, tie)
 
     @property
     def occurrence(self) -> Occurrence:
