@@ -137,6 +137,7 @@ def test_with_keys_alone(server: Server, browser: webdriver.Chrome, run: str) ->
     user.tab_to("Standing")
     way += user.tab_to("Rooms")
     user.press(Keys.ENTER)
+    user.until_there("aside [aria-label^='Go to Aino Koskela with Olle Granat']")
     way += user.tab_to("Go to Aino Koskela with Olle Granat, round 1")
     assert [place for place, name in enumerate(way) if not name] == [], " | ".join(way)
 
