@@ -8,6 +8,7 @@ from typing import Annotated, Any, Final
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints, field_validator, model_validator
 
 from persimchat.state.errors import suggestion
+from persimchat.state.guide import Guide
 from persimchat.state.normalise import seen, visible_form
 from persimchat.state.persona import Persona
 from persimchat.state.relationship import ONE_SIDED, Relationship
@@ -49,6 +50,11 @@ class Scenario(BaseModel):
         exclude_if=lambda value: value is None,
         description="a story in stages: characters, resources, stages, settlement",
     )
+    guide: Guide | None = Field(
+        default=None,
+        exclude_if=lambda value: value is None,
+        description="the guide of a focus group: who asks, the questions, what is shown",
+    )
     settings: dict[str, Any] = Field(default_factory=dict, description="settings of this scenario")
 
     @field_validator("settings")
@@ -88,7 +94,19 @@ class Scenario(BaseModel):
                 raise ValueError(f"social_goals name {name!r}, who does not take part. {suggestion(name, names)}")
         if self.story is not None:
             self._check_story(self.story, names)
+        if self.guide is not None:
+            self._check_guide(self.guide, names)
         return self
+
+    def _check_guide(self, guide: Guide, names: list[str]) -> None:
+        if guide.moderator not in names:
+            raise ValueError(
+                f"guide.moderator is {guide.moderator!r}, who does not take part. {suggestion(guide.moderator, names)}"
+            )
+        if len(names) < 3:
+            raise ValueError("a guide needs two or more participants beside the moderator")
+        if self.story is not None:
+            raise ValueError("a story has stages in place of a guide; leave out one of them")
 
     def _check_story(self, story: Story, names: list[str]) -> None:
         if list(story.characters) != names:

@@ -42,6 +42,8 @@ class Viewing:
         run: the run's id.
         board: the run's data.
         at: the turn that is shown; None for the newest.
+        part: the part of the panel beside the conversation that is open: "people", "charts" or "mind".
+        mind_of: the agent whose mind is shown; None for the last speaker.
         experiment: the experiment whose cell the run is, which nobody may change; empty for any other run.
     """
 
@@ -51,6 +53,8 @@ class Viewing:
         self.experiment = web.runs.experiment_of(run)
         self.board = board
         self.at = None if at is None else max(0, at)
+        self.part = "people"
+        self.mind_of: str | None = None
 
     @property
     def live(self) -> LiveRun | None:
@@ -68,9 +72,20 @@ class Viewing:
         return self.at is None
 
     @property
-    def revision(self) -> tuple[int, int | None]:
+    def revision(self) -> tuple[int, int | None, str, str | None]:
         """A value that changes when there is something new to draw."""
-        return (self.board.revision, self.at)
+        return (self.board.revision, self.at, self.part, self.mind_of)
+
+    def look_at(self, agent: str, turn: int | None = None) -> None:
+        """Show an agent's mind beside the conversation.
+
+        Args:
+            agent: their name.
+            turn: go to this turn; None to stay where the slider is.
+        """
+        self.part, self.mind_of = "mind", agent
+        if turn is not None:
+            self.go_to(turn)
 
     def go_to(self, turn: int | None) -> None:
         """Show a turn; None to follow the run again."""

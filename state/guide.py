@@ -1,0 +1,77 @@
+"""The guide of a focus group: what a moderator asks, what is shown to everybody, and on what people take a stand."""
+
+from __future__ import annotations
+
+from typing import Annotated, Final, Literal
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints, model_validator
+
+from persimchat.state.normalise import seen
+from persimchat.state.poll import LONGEST_QUESTION, Poll
+
+MOST_QUESTIONS: Final = 40
+MOST_POSITIONS: Final = 10
+LONGEST_STIMULUS: Final = 8_000
+"""Characters of what is shown, and of the description of an image."""
+
+_Words = Annotated[
+    str, StringConstraints(strip_whitespace=True, min_length=1, max_length=LONGEST_STIMULUS), AfterValidator(seen)
+]
+
+
+class Stimulus(BaseModel):
+    """What everybody is shown: a text, or an image in words."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    title: Annotated[str, StringConstraints(strip_whitespace=True, max_length=200)] = Field(
+        default="", description="a heading"
+    )
+    text: _Words | None = Field(default=None, description="what everybody reads")
+    image: _Words | None = Field(default=None, description="a description of the image that everybody sees")
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Stimulus:
+        if self.text is None and self.image is None:
+            raise ValueError("a stimulus needs a text or the description of an image")
+        return self
+
+
+class GuideQuestion(BaseModel):
+    """One question of the moderator."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    ask: Annotated[
+        str, StringConstraints(strip_whitespace=True, min_length=1, max_length=LONGEST_QUESTION), AfterValidator(seen)
+    ] = Field(description="the question")
+    turns: int | None = Field(
+        default=None, ge=1, le=500, description="answers after which the next question follows; absent: when talk slows"
+    )
+    show: bool = Field(default=False, description="whether the stimulus is shown with this question")
+
+
+class Guide(BaseModel):
+    """The section `guide` of a scenario file."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    moderator: str = Field(description="the participant who asks: an agent or a person")
+    wording: Literal["exact", "own"] = Field(
+        default="exact", description="whether the moderator puts questions in the guide's words, or in words of its own"
+    )
+    stimulus: Stimulus | None = Field(default=None, description="what everybody is shown")
+    questions: list[GuideQuestion] = Field(min_length=1, max_length=MOST_QUESTIONS, description="in their order")
+    positions: list[Poll] = Field(
+        default_factory=list,
+        max_length=MOST_POSITIONS,
+        description="questions put to everybody but the moderator in private, before the talk and after it",
+    )
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Guide:
+        if any(question.show for question in self.questions) and self.stimulus is None:
+            raise ValueError("a question shows the stimulus, but there is none; add stimulus, or leave out show")
+        if len({poll.id for poll in self.positions}) < len(self.positions):
+            raise ValueError("two of the positions are the same question; leave one of them out")
+        return self
