@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from functools import cache
 from importlib.resources import files
+from pathlib import Path
 from typing import Final
 
 from jinja2 import Environment
 
 from persimchat.evaluation.guide.summary import GroupSummary
 from persimchat.runs.folder.lines import DISCLAIMER
-from persimchat.runs.reports.report import page_environment
+from persimchat.runs.reports.report import page_environment, write_page
 from persimchat.runs.reports.words import decimal, listed
 
 NAME: Final = "summary.html"
@@ -31,3 +32,8 @@ def summary_page(summary: GroupSummary) -> str:
     """The page of a summary."""
     template = _environment().get_template("page.html.jinja")
     return template.render(s=summary, most_quotes=MOST_QUOTES, disclaimer=DISCLAIMER)
+
+
+def write_summary(summary: GroupSummary, path: Path, *, force: bool = False) -> None:
+    """Write the page of a summary; raises as `write_page`."""
+    write_page(path, lambda: summary_page(summary), what="the summary", force=force)
