@@ -15,8 +15,8 @@ from persimchat.app.commands.options import OUT, Assignments, JsonObject, RunsIn
 from persimchat.app.output import is_unicode, on_terminal, say
 
 if TYPE_CHECKING:
-    from persimchat.evaluation.guide.summary import GroupSummary
     from persimchat.runs.folder.reading import Record
+    from persimchat.runs.reports.guide_summary import GroupSummary
 
 EXAMPLES: Final = """\b
 [bold]Examples[/bold]
@@ -74,11 +74,11 @@ def guide(
     """
     from persimchat.app.commands.finding import find_run
     from persimchat.app.commands.judging import Plan, judge_of
-    from persimchat.evaluation.guide.summary import summary_of
     from persimchat.evaluation.guide.themes import JudgedThemes
     from persimchat.evaluation.transcripts import has_words_of_people, refuse_words_of_people
     from persimchat.runs.folder.lock import check_free
     from persimchat.runs.folder.reading import read_run
+    from persimchat.runs.reports.guide_summary import summary_of
 
     folder = find_run(wanted, runs)
     check_free(folder)
@@ -95,7 +95,7 @@ def guide(
         notes += Plan(judge, [JudgedThemes.of(record)], "1 focus group").carry_out(yes=yes)
     found = summary_of(read_run(folder), judge.name if by is not None else None)
     if out is not None:
-        from persimchat.evaluation.guide.page import write_summary
+        from persimchat.runs.reports.guide_summary import write_summary
 
         write_summary(found, out, force=force)
     if as_json:
@@ -135,7 +135,7 @@ def _data(found: GroupSummary, notes: list[str]) -> dict[str, Any]:
         {
             "question": one.section.number,
             "ask": one.section.question.ask if one.section.question else None,
-            "turn": one.section.turn,
+            "turns": one.section.turns,
             "voices": [asdict(voice) for voice in one.section.voices],
             "themes": [theme.model_dump(mode="json") for theme in one.themes],
             "found_by": one.found.judge if one.found else None,

@@ -8,8 +8,8 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from persimchat.app.views.run_tables import Look, table
-from persimchat.evaluation.guide.summary import Answers, GroupSummary
 from persimchat.runs.reports.guide import Positions, Stand
+from persimchat.runs.reports.guide_summary import Answers, GroupSummary
 from persimchat.runs.reports.words import UNKNOWN, count, decimal, listed
 from persimchat.state.plain_text import one_line
 

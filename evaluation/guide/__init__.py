@@ -1,1 +1,1 @@
-"""What came of a focus group: themes with quotes, who said what about each question, positions before and after."""
+"""Asks models about a focus group: everybody for their positions before and after, a judge for themes."""

@@ -105,6 +105,7 @@ class JudgedThemes:
         found, invented = said(answer.themes, unit.section.lines) if answer else ([], 0)
         return RecordedThemes(
             question=unit.section.number,
+            turns=unit.section.turns,
             judge=judge.name,
             request=unit.asked.request,
             repeat=unit.repeat,
@@ -114,15 +115,6 @@ class JudgedThemes:
             missing=reply.missing,
             **reply.used,
         )
-
-    def current(self, rows: Iterable[RecordedThemes]) -> dict[int, list[RecordedThemes]]:
-        """The answers to the questions as they would be asked today, by number of the question; others are stale."""
-        requests = {unit.section.number: unit.asked.request for unit in self.units}
-        found: dict[int, list[RecordedThemes]] = {}
-        for row in rows:
-            if requests.get(row.question) == row.request:
-                found.setdefault(row.question, []).append(row)
-        return found
 
 
 def asked_about(section: Section, topic: str) -> Asked:

@@ -37,6 +37,7 @@ class RecordedThemes(Answered):
 
     measure: str = "themes"
     question: Count = Field(description="the guide's question, from 1; 0 for what was said before the first")
+    turns: list[Turn] = Field(description="the first and the last utterance that the model read")
     themes: list[Theme] = Field(default_factory=list, description="without quotes that nobody said")
     invented: Count = Field(default=0, description="quotes that were left out because nobody said them")
 

@@ -17,7 +17,7 @@ from persimchat.runs.folder.jsonl import checked
 from persimchat.runs.folder.polls import PollAnswer
 from persimchat.runs.folder.reading import Record
 from persimchat.runs.folder.run_folder import MANIFEST
-from persimchat.runs.folder.themes import Quote, Theme
+from persimchat.runs.folder.themes import Quote, RecordedThemes, Theme, read_themes
 from persimchat.runs.reports.summary import count_words, mean
 from persimchat.state.guide import Guide, GuideQuestion
 from persimchat.state.poll import Poll
@@ -63,9 +63,9 @@ class Section:
     people: Sequence[str] = ()
 
     @property
-    def turn(self) -> int:
-        """The turn at which it was put; 0 if nothing was said."""
-        return self.lines[0].turn if self.lines else 0
+    def turns(self) -> list[int]:
+        """The first turn and the last; empty if nothing was said."""
+        return [self.lines[0].turn, self.lines[-1].turn] if self.lines else []
 
     @property
     def answers(self) -> list[Uttered]:
@@ -141,6 +141,15 @@ def sections(record: Record) -> list[Section]:
         if said.heard_by is None:
             found[-1].lines.append(said)
     return [section for section in found if section.number or section.answers]
+
+
+def fresh_themes(record: Record, parts: Sequence[Section]) -> list[RecordedThemes]:
+    """The themes that models found in these parts of a run, in the file's order.
+
+    Stale ones are left out: the conversation has gone on since.
+    """
+    turns = {part.number: part.turns for part in parts}
+    return [row for row in read_themes(record.path) if row.turns == turns.get(row.question)]
 
 
 def not_put(record: Record) -> list[GuideQuestion]:

@@ -1,16 +1,33 @@
-"""The summary of a focus group: its questions with their answers and themes, and positions before and after."""
+"""The summary of a focus group: questions with answers and themes, positions before and after; one page to print."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
 
-from persimchat.evaluation.guide.themes import JudgedThemes
+from persimchat.runs.folder.lines import DISCLAIMER
 from persimchat.runs.folder.reading import Record
-from persimchat.runs.folder.themes import RecordedThemes, Theme, read_themes
-from persimchat.runs.reports.guide import Positions, Section, guide_of, names_in, not_put, positions, sections
+from persimchat.runs.folder.themes import RecordedThemes, Theme
+from persimchat.runs.reports.guide import (
+    Positions,
+    Section,
+    fresh_themes,
+    guide_of,
+    names_in,
+    not_put,
+    positions,
+    sections,
+)
+from persimchat.runs.reports.report import page_environment, write_page
 from persimchat.state.errors import InputError
 from persimchat.state.guide import Guide, GuideQuestion
+
+NAME: Final = "summary.html"
+"""The name of the page's file."""
+MOST_QUOTES: Final = 3
+"""Quotes of a theme on the page."""
 
 
 @dataclass(frozen=True)
@@ -87,11 +104,11 @@ def summary_of(record: Record, by: str | None = None) -> GroupSummary:
             where=f"run {record.manifest.run}",
             remedy="Give a run of a scenario with a section guide; examples/focus_group.yaml is one.",
         )
-    rows = read_themes(record.path)
-    current = JudgedThemes.of(record).current(rows) if rows else {}
+    parts = sections(record)
+    current = fresh_themes(record, parts)
 
     def newest(number: int) -> RecordedThemes | None:
-        found = [row for row in current.get(number, []) if not row.missing and by in (None, row.judge)]
+        found = [row for row in current if row.question == number and not row.missing and by in (None, row.judge)]
         return found[-1] if found else None
 
     return GroupSummary(
@@ -99,9 +116,20 @@ def summary_of(record: Record, by: str | None = None) -> GroupSummary:
         topic=record.manifest.scenario.topic,
         guide=guide,
         people=[name for name in names_in(record) if name != guide.moderator],
-        answers=[Answers(part, newest(part.number), part.shared_words()) for part in sections(record)],
+        answers=[Answers(part, newest(part.number), part.shared_words()) for part in parts],
         not_put=not_put(record),
         positions=positions(record),
         utterances=len(record.utterances),
         stop_reason=record.manifest.stop_reason,
     )
+
+
+def summary_page(summary: GroupSummary) -> str:
+    """A summary as one page to print: HTML without scripts and without a network."""
+    template = page_environment({}).get_template("guide.html.jinja")
+    return template.render(s=summary, most_quotes=MOST_QUOTES, disclaimer=DISCLAIMER)
+
+
+def write_summary(summary: GroupSummary, path: Path, *, force: bool = False) -> None:
+    """Write the page of a summary; raises as `write_page`."""
+    write_page(path, lambda: summary_page(summary), what="the summary", force=force)
