@@ -117,11 +117,11 @@ def _positions(record: Record, budgets: dict[str, Any], assignments: list[str] |
     from persimchat.evaluation.guide.positions import polled
     from persimchat.evaluation.polls import Everybody
 
-    parts = asyncio.run(polled(record, changes=assigned(assignments or (), {}), budgets=budgets))
-    if not parts:
+    part = asyncio.run(polled(record, changes=assigned(assignments or (), {}), budgets=budgets))
+    if part is None:
         return []
-    everybody = Everybody(parts[0].settings, (unit.asked for part in parts for unit in part.units))
-    notes = Plan(everybody, parts, "1 focus group", command="persimchat evaluate guide").carry_out(yes=yes)
+    everybody = Everybody(part.settings, (unit.asked for unit in part.units))
+    notes = Plan(everybody, [part], "1 focus group", command="persimchat evaluate guide").carry_out(yes=yes)
     if everybody.draws_lots:
         from persimchat.models.offline.polling import BY_LOT
 

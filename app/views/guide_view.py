@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from rich.console import Group, RenderableType
+from rich.padding import Padding
 from rich.text import Text
 
 from persimchat.app.views.run_tables import Look, table
@@ -59,10 +60,10 @@ def _question(one: Answers, look: Look) -> Iterator[RenderableType]:
     yield heading
     spoke = [f"{voice.name} {voice.utterances}" for voice in part.voices if voice.utterances]
     silent = f" Said nothing: {listed(part.silent)}." if part.silent else ""
-    yield look(f"  {count(len(part.answers), 'answer')}: {listed(spoke)}.{silent}" if spoke else f" {silent}")
+    yield look(f"{count(len(part.answers), 'answer')}: {listed(spoke)}.{silent}" if spoke else silent.strip())
     for theme in one.themes:
         about = f": {one_line(theme.about)}" if theme.about else ""
-        yield look(f"  {'-' if not look.unicode else '•'} {one_line(theme.name)}{about}")
+        yield Padding(look(f"{'•' if look.unicode else '-'} {one_line(theme.name)}{about}"), (0, 0, 0, 2))
         for quote in theme.quotes[:_QUOTES]:
-            yield look(f'      "{one_line(quote.words)}" ({quote.speaker}, {quote.turn})')
+            yield Padding(look(f'"{one_line(quote.words)}" ({quote.speaker}, {quote.turn})'), (0, 0, 0, 6))
     yield Text("")

@@ -90,7 +90,9 @@ class Section:
         count as one.
         """
         asked = self.question.ask if self.question else ""
-        known = {_stem(word) for text in (asked, *self.people) for word in content_words(text, _ALL_WORDS)}
+        known = {
+            _stem(word) for text in (asked, self.moderator, *self.people) for word in content_words(text, _ALL_WORDS)
+        }
         quotes: dict[str, dict[str, Quote]] = {}
         counted: Counter[str] = Counter()
         shown: dict[str, str] = {}
@@ -107,7 +109,11 @@ class Section:
         order = list(quotes)
         shared = [stem for stem in order if len(quotes[stem]) > 1]
         shared.sort(key=lambda stem: (-len(quotes[stem]), -counted[stem], order.index(stem)))
-        return [Theme(name=shown[stem], quotes=list(quotes[stem].values())) for stem in shared[:MOST_WORDS]]
+        found: dict[tuple[str, ...], Theme] = {}
+        for stem in shared:  # of words that always stand together, the first is enough
+            own = list(quotes[stem].values())
+            found.setdefault(tuple(quote.words for quote in own), Theme(name=shown[stem], quotes=own))
+        return list(found.values())[:MOST_WORDS]
 
 
 def _stem(word: str) -> str:
