@@ -219,16 +219,6 @@ class Positions:
         before, after = ([one.before for one in self.stands], [one.after for one in self.stands])
         return _mean(before), _mean(after)
 
-    def counts(self) -> list[tuple[str, int, int]]:
-        """Each answer that was given, with how many gave it before and after, in the poll's order."""
-        given = {answer for one in self.stands for answer in (one.before, one.after) if answer is not None}
-        listed = self.poll.possible or tuple(sorted(given, key=float))
-        return [
-            (answer, sum(s.before == answer for s in self.stands), sum(s.after == answer for s in self.stands))
-            for answer in listed
-            if answer in given or not self.poll.is_ordered
-        ]
-
 
 def _mean(answers: Iterable[str | None]) -> float | None:
     return mean(float(answer) for answer in answers if answer is not None)
