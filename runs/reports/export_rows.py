@@ -141,7 +141,8 @@ def _utterances(record: Record) -> Iterator[tuple[str, dict[str, Any]]]:
             "utterances",
             {
                 **said.model_dump(
-                    include={"turn", "speaker", "text", "addressees", "heard_by", "edited_by", "corrections"}
+                    include={"turn", "speaker", "text", "addressees", "heard_by", "edited_by", "question"}
+                    | {"corrections"}
                 ),
                 "given": said.is_given,
                 "response_time_s": said.took_s,

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any, Final, Literal
 
-from persimchat.runs.folder.stored import Count, Points, Seconds, Share, Turn
+from persimchat.runs.folder.stored import Count, Points, Seconds, Share, Spoken, Turn
 from persimchat.runs.reports.export_columns import Finite, JsonObject, Row, column
 from persimchat.runs.reports.export_pruning import TABLES as PRUNING_TABLES
 from persimchat.runs.reports.export_story import TABLES as STORY_TABLES
@@ -76,6 +76,9 @@ class UtteranceRow(Row):
     heard_by: list[str] | None = column("a whisper: who heard it besides the speaker; empty: all did")
     given: bool = column("whether a person wrote the words, not a model")
     edited_by: str | None = column("what replaced the speaker's own words: branch, or moderator; empty: nothing did")
+    question: Spoken | None = column(
+        "focus groups: the number of the guide's question that it puts, from 1; empty: it puts none", "number"
+    )
     need_to_talk: Level | None = column(f"the speaker's need to talk when it was chosen; {_LEVEL}", "level")
     needs_to_talk: dict[str, Level] | None = column(
         f"need to talk of all participants when the speaker was chosen, by name; {_LEVEL}", "level"
