@@ -102,5 +102,9 @@ class Guide(BaseModel):
 
         It stays. If no question shows it, it is seen from the beginning.
         """
-        first = next((place for place, question in enumerate(self.questions, start=1) if question.show), 0)
-        return self.stimulus is not None and number >= first
+        return self.stimulus is not None and number >= self.shown_with
+
+    @property
+    def shown_with(self) -> int:
+        """The number of the question with which the stimulus is first shown; 0 from the beginning."""
+        return next((place for place, question in enumerate(self.questions, start=1) if question.show), 0)
