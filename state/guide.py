@@ -97,6 +97,15 @@ class Guide(BaseModel):
         numbers = range(1, len(self.questions) + 1)
         return sum(1 + self.most_answers(number, everybody - 1) for number in numbers)
 
+    def shortest(self, everybody: int) -> int:
+        """How many utterances there are if the talk slows at once wherever a question has no `turns`.
+
+        Args:
+            everybody: how many take part, the moderator included.
+        """
+        half = everybody // 2  # of the others, rounded up
+        return sum(1 + (question.turns or half) for question in self.questions)
+
     def shown_by(self, number: int) -> bool:
         """Whether everybody sees the stimulus once this question is put; 0 means before the first.
 

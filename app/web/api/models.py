@@ -47,6 +47,9 @@ class Conversation(_Given):
     social_goals: dict[str, list[Sentence]] = Field(default={}, description="participant's name: goals")
     rules: list[Sentence] = Field(default=[], max_length=100)
     settings: dict[str, Any] = Field(default={}, description="see /api/settings; what is left out has its default")
+    guide: dict[str, Any] = Field(
+        default={}, description="of a focus group: moderator, questions, stimulus (docs/focus_groups.md); else empty"
+    )
     story: dict[str, Any] = Field(
         default={}, description="of a story: characters, resources, stages, settlement (docs/stories.md); else empty"
     )
