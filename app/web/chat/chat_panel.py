@@ -11,6 +11,7 @@ from persimchat.app.web.board import Board
 from persimchat.app.web.chat.being_said import BeingSaid
 from persimchat.app.web.chat.branch_dialog import branch_from
 from persimchat.app.web.chat.ending import draw_end
+from persimchat.app.web.chat.group_summary import show_group_summary
 from persimchat.app.web.chat.lines import LineActions, Said, draw_line, put_in
 from persimchat.app.web.chat.origin import Origin, OriginBar
 from persimchat.app.web.context import Viewing
@@ -145,7 +146,7 @@ class _Panel:
         for index, row in list(self._rows.items()):
             if isinstance(row, Said) and (row.said.question or row.said.turn in self._origin.begins):
                 self._rows.pop(index).delete()
-        self._drawn = None
+        self._drawn, self._ended = None, False  # the end offers the summary of a focus group
         self.sync()
 
     def sync(self) -> None:
@@ -202,6 +203,11 @@ class _Panel:
         if shown:
             with self._end:
                 draw_end(board)
+                if self._origin.questions:
+                    button = (
+                        ui.button(t("groups.open"), icon="summarize").props("outline no-caps").mark("group-summary")
+                    )
+                    button.on_click(lambda: show_group_summary(self._viewing))
 
     def _tell(self, board: Board) -> None:
         """Announce each finished utterance once to screen readers."""
