@@ -13,7 +13,7 @@ from nicegui import ui
 
 from persimchat.app.web.chat.branch_dialog import branch_from
 from persimchat.app.web.context import Viewing, WebContext
-from persimchat.app.web.past.run_card import moment
+from persimchat.app.web.past.wording import moment
 from persimchat.app.web.setup.draft import Draft
 from persimchat.app.web.setup.scenario_files import scenario_text
 from persimchat.app.web.shared.navigation import comparison_of, export_of, like, page_of, report_of
