@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Final
 
 from nicegui import ui
@@ -98,9 +99,14 @@ def fill_menu(viewing: Viewing, said: Uttered, outside: ui.element) -> None:
         ui.label(t("chat.not_while_live")).classes("text-xs muted px-4 py-2 max-w-60")
 
 
-def chat_panel(viewing: Viewing) -> None:
-    """Draw the conversation, and keep it up to date."""
-    panel = _Panel(viewing)
+def chat_panel(viewing: Viewing, *, below: Callable[[Uttered], None] | None = None) -> None:
+    """Draw the conversation, and keep it up to date.
+
+    Args:
+        viewing: the run.
+        below: draws what belongs under an utterance's words; None for nothing.
+    """
+    panel = _Panel(viewing, below)
     panel.sync()
     ui.timer(_POLL_S, panel.sync)
 
@@ -108,7 +114,7 @@ def chat_panel(viewing: Viewing) -> None:
 class _Panel:
     """The lines on the page."""
 
-    def __init__(self, viewing: Viewing) -> None:
+    def __init__(self, viewing: Viewing, below: Callable[[Uttered], None] | None) -> None:
         self._viewing = viewing
         self._first: int | None = None  # the first line shown; None follows the end
         self._rows: dict[int, ui.element] = {}
@@ -132,7 +138,7 @@ class _Panel:
         self._announce = ui.label().classes("sr-only").props("aria-live=polite").mark("announced")
         self._earlier.on_click(self._back)
         self._later.on_click(self._forward)
-        self._actions = LineActions(self._look, lambda said: fill_menu(viewing, said, self._root))
+        self._actions = LineActions(self._look, lambda said: fill_menu(viewing, said, self._root), below)
 
     def sync(self) -> None:
         """Draw what has changed."""
