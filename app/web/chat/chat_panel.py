@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Final
 
 from nicegui import ui
@@ -96,9 +97,14 @@ def fill_menu(viewing: Viewing, said: Uttered, outside: ui.element) -> None:
         ui.label(t("chat.not_while_live")).classes("text-xs muted px-4 py-2 max-w-60")
 
 
-def chat_panel(viewing: Viewing) -> None:
-    """Draw the conversation, and keep it up to date."""
-    panel = _Panel(viewing)
+def chat_panel(viewing: Viewing, *, below: Callable[[Uttered], None] | None = None) -> None:
+    """Draw the conversation, and keep it up to date.
+
+    Args:
+        viewing: the run.
+        below: draws what belongs under an utterance's words; None for nothing.
+    """
+    panel = _Panel(viewing, below)
     panel.sync()
     ui.timer(_POLL_S, panel.sync)
     ui.timer(0, panel.read_origin, once=True)
@@ -107,7 +113,7 @@ def chat_panel(viewing: Viewing) -> None:
 class _Panel:
     """The lines on the page."""
 
-    def __init__(self, viewing: Viewing) -> None:
+    def __init__(self, viewing: Viewing, below: Callable[[Uttered], None] | None) -> None:
         self._viewing = viewing
         self._first: int | None = None  # the first line shown; None follows the end
         self._rows: dict[int, ui.element] = {}
@@ -136,6 +142,7 @@ class _Panel:
         self._actions = LineActions(
             viewing.look_at,
             lambda said: fill_menu(viewing, said, self._root),
+            below,
             above=lambda said: self._origin.over(said),
         )
 
