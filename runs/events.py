@@ -103,6 +103,11 @@ class Uttered(Stored, _Event):
         exclude_if=is_none,
         description="what replaced the speaker's own words: branch or moderator; left out if nothing did",
     )
+    question: Spoken | None = Field(
+        default=None,
+        exclude_if=is_none,
+        description="the number of the guide's question that it puts, from 1; left out on all other utterances",
+    )
     emotion: Levels = Field(default={}, description="the speaker's emotions; empty for people and baselines")
     need_to_talk: Levels = Field(default={}, description="of all participants, when the speaker was chosen")
     response_time_s: Seconds = Field(default=0.0, description="seconds until the utterance was complete; 0 for people")

@@ -42,6 +42,8 @@ class Utterance(TypedDict):
     """The hearers of a whisper, without its speaker (state/visibility.py); missing if all participants hear it."""
     edited_by: NotRequired[str]
     """Who wrote the words in place of the speaker: "branch" or "moderator"; missing if they are the speaker's own."""
+    question: NotRequired[int]
+    """The number of the guide's question that it puts, from 1; missing on all other utterances."""
     answer: NotRequired[str]
     """Debate baselines: the answer that it gives, in the debate's form."""
     conditional: NotRequired[str]

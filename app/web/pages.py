@@ -19,6 +19,7 @@ from persimchat.app.web.experiments.experiment_page import experiment_page
 from persimchat.app.web.experiments.experiments_page import experiments_page
 from persimchat.app.web.frame import Frame, disclaimer
 from persimchat.app.web.insights.insights_panel import insights_panel
+from persimchat.app.web.models.models_page import models_page
 from persimchat.app.web.past.actions import run_actions
 from persimchat.app.web.past.compare_page import compare_page
 from persimchat.app.web.past.runs_page import runs_page
@@ -216,6 +217,10 @@ def register(web: WebContext) -> None:
             _nothing(str(error))
             return
         experiment_page(web, name)
+
+    @ui.page("/models")
+    async def _models() -> None:
+        models_page()
 
     @ui.page("/companion")
     async def _companion(agent: str = "", person: str = "") -> None:

@@ -15,6 +15,7 @@ from persimchat.app.web.api.control import control_router
 from persimchat.app.web.api.conversations import conversations_router
 from persimchat.app.web.api.events import events_router
 from persimchat.app.web.api.experiments import experiments_router
+from persimchat.app.web.api.labelled import labelled_router
 from persimchat.app.web.api.models import Problem
 from persimchat.app.web.api.problems import add_problems
 from persimchat.app.web.api.runs import downloads_router, runs_router
@@ -63,6 +64,7 @@ def _add_routes(api: FastAPI, web: WebContext) -> None:
             runs_router,
             control_router,
             events_router,
+            labelled_router,
             downloads_router,
             conversations_router,
             experiments_router,
