@@ -164,8 +164,8 @@ def _described(
 
 
 def _of_columns(table: Table | None, said: Mapping[str, str]) -> FieldsMapping | None:
-    """The mapping of a table's columns; None for another file, which is read by its shape."""
-    if table is None:
+    """The mapping of a table's columns; None for a file that is read by its shape: no table, or of a known program."""
+    if table is None or (table.known and said.keys().isdisjoint(table.columns)):
         return None
     return as_mapping({name: said.get(name, target) for name, target in guessed(table.columns).items()})
 
