@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final, Literal
+from typing import TYPE_CHECKING, Annotated, Final, Literal, get_args
 
 import typer
 
@@ -28,7 +28,16 @@ EXAMPLES: Final = """\b
 """
 
 _Ending = Literal[
-    "message_limit", "consensus", "closed", "settled", "finished", "budget", "stopped", "error", "unfinished"
+    "message_limit",
+    "consensus",
+    "closed",
+    "guide",
+    "settled",
+    "finished",
+    "budget",
+    "stopped",
+    "error",
+    "unfinished",
 ]
 
 runs = typer.Typer(help="List, filter, label and delete runs.", invoke_without_command=True, epilog=EXAMPLES)
@@ -55,7 +64,7 @@ def list_all(
         typer.Option(
             "--ended",
             metavar="HOW",
-            help="Only message_limit, consensus, closed, settled, finished, budget, stopped, error or unfinished.",
+            help=f"Only {', '.join(get_args(_Ending)[:-1])} or unfinished.",
             show_default=False,
         ),
     ] = None,

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from persimchat.runs.folder.lines import DISCLAIMER
 from persimchat.runs.folder.reading import Record
@@ -85,6 +85,40 @@ class GroupSummary:
     def invented(self) -> int:
         """Quotes that models gave and nobody said."""
         return sum(one.found.invented for one in self.answers if one.found is not None)
+
+    def data(self) -> dict[str, Any]:
+        """The summary as JSON."""
+        questions = [
+            {
+                "question": one.section.number,
+                "ask": one.section.question.ask if one.section.question else None,
+                "turns": one.section.turns,
+                "voices": [asdict(voice) for voice in one.section.voices],
+                "themes": [theme.model_dump(mode="json") for theme in one.themes],
+                "found_by": one.found.judge if one.found else None,
+            }
+            for one in self.answers
+        ]
+        positions = [
+            {
+                "poll": one.poll.id,
+                "ask": one.poll.ask,
+                "moved": one.moved,
+                "means": one.means(),
+                "stands": [asdict(stand) for stand in one.stands],
+            }
+            for one in self.positions
+        ]
+        return {
+            "run": self.run,
+            "topic": self.topic,
+            "moderator": self.guide.moderator,
+            "people": list(self.people),
+            "questions": questions,
+            "not_put": [question.ask for question in self.not_put],
+            "positions": positions,
+            "invented_quotes": self.invented,
+        }
 
 
 def summary_of(record: Record, by: str | None = None) -> GroupSummary:

@@ -19,7 +19,7 @@ from markupsafe import Markup
 
 from persimchat.runs.folder.lines import CONDITION, DISCLAIMER, conclusion_heading, edited
 from persimchat.runs.folder.reading import Record
-from persimchat.runs.reports import words
+from persimchat.runs.reports import palette, words
 from persimchat.runs.reports.report_insights import (
     emotion_plots,
     message_bars,
@@ -98,6 +98,8 @@ def page_environment(templates: Mapping[str, str]) -> Environment:
     )
     environment.filters.update({word.__name__: word for word in _WORDS})
     environment.filters["one_line"] = one_line
+    environment.globals["palette_style"] = palette.style
+    environment.globals["palette_groups"] = {letter: len(group) for letter, group in palette.GROUPS.items()}
     return environment
 
 

@@ -19,6 +19,7 @@ from persimchat.app.web.api.labelled import labelled_router
 from persimchat.app.web.api.models import Problem
 from persimchat.app.web.api.problems import add_problems
 from persimchat.app.web.api.runs import downloads_router, runs_router
+from persimchat.app.web.api.summaries import summaries_router
 from persimchat.app.web.context import WebContext
 from persimchat.models.registry import close_models
 
@@ -69,6 +70,7 @@ def _add_routes(api: FastAPI, web: WebContext) -> None:
             conversations_router,
             experiments_router,
             companions_router,
+            summaries_router,
         )
     ]
     for router in routers:

@@ -12,7 +12,6 @@ from persimchat.app.web.chat.being_said import BeingSaid
 from persimchat.app.web.chat.branch_dialog import branch_from
 from persimchat.app.web.chat.lines import LineActions, draw_end, draw_line, put_in
 from persimchat.app.web.context import Viewing
-from persimchat.app.web.minds.dialog import show_mind
 from persimchat.app.web.shared.navigation import page_of
 from persimchat.app.web.widgets import named, notify_error
 from persimchat.app.web.words import t
@@ -63,10 +62,6 @@ def fill_menu(viewing: Viewing, said: Uttered, outside: ui.element) -> None:
         outside: an element that outlives the line; it owns the dialogs.
     """
 
-    async def look() -> None:
-        with outside:
-            await show_mind(viewing, said.speaker, said.turn)
-
     async def branch() -> None:
         with outside:
             await branch_from(viewing, said.turn)
@@ -87,7 +82,7 @@ def fill_menu(viewing: Viewing, said: Uttered, outside: ui.element) -> None:
     idle = viewing.live is None  # only a run that is not running can be branched
     story = viewing.board.started is not None and viewing.board.started.mode == "story"
     if not story:  # a story's page shows where characters stand
-        ui.menu_item(t("chat.mind"), look).mark("mind")
+        ui.menu_item(t("chat.mind"), lambda: viewing.look_at(said.speaker, said.turn)).mark("mind")
     if viewing.experiment:
         return
     ui.menu_item(t("chat.branch_here"), branch).mark("branch-here").set_enabled(idle)
@@ -132,7 +127,7 @@ class _Panel:
         self._announce = ui.label().classes("sr-only").props("aria-live=polite").mark("announced")
         self._earlier.on_click(self._back)
         self._later.on_click(self._forward)
-        self._actions = LineActions(self._look, lambda said: fill_menu(viewing, said, self._root))
+        self._actions = LineActions(viewing.look_at, lambda said: fill_menu(viewing, said, self._root))
 
     def sync(self) -> None:
         """Draw what has changed."""
@@ -193,10 +188,6 @@ class _Panel:
             said = board.utterances[self._spoken :]
             self._spoken = board.turn
             self._announce.set_text("\n".join(_told(utterance) for utterance in said))
-
-    async def _look(self, agent: str, turn: int) -> None:
-        with self._root:  # the line may go while the dialog is open
-            await show_mind(self._viewing, agent, turn)
 
     def _count(self) -> int:
         board = self._viewing.board
