@@ -15,7 +15,6 @@ from persimchat.app.web.chat.ending import draw_end
 from persimchat.app.web.chat.lines import LineActions, Said, draw_line, put_in
 from persimchat.app.web.chat.origin import Origin, OriginBar
 from persimchat.app.web.context import Viewing
-from persimchat.app.web.minds.dialog import show_mind
 from persimchat.app.web.shared.navigation import page_of
 from persimchat.app.web.widgets import named, notify_error
 from persimchat.app.web.words import t
@@ -66,10 +65,6 @@ def fill_menu(viewing: Viewing, said: Uttered, outside: ui.element) -> None:
         outside: an element that outlives the line; it owns the dialogs.
     """
 
-    async def look() -> None:
-        with outside:
-            await show_mind(viewing, said.speaker, said.turn)
-
     async def branch() -> None:
         with outside:
             await branch_from(viewing, said.turn)
@@ -98,7 +93,7 @@ def fill_menu(viewing: Viewing, said: Uttered, outside: ui.element) -> None:
     agent = said.speaker in board.participants and said.speaker not in board.people
     ui.menu_item(t("chat.copy"), lambda: copy_line(said)).mark("copy-line")
     if agent and not story and not baseline:  # a story's page shows where characters stand
-        ui.menu_item(t("chat.mind"), look).mark("mind")
+        ui.menu_item(t("chat.mind"), lambda: viewing.look_at(said.speaker, said.turn)).mark("mind")
     ui.menu_item(t("chat.calls"), calls).mark("calls-of")
     if viewing.experiment or baseline:
         return
@@ -155,7 +150,9 @@ class _Panel:
         self._earlier.on_click(self._back)
         self._later.on_click(self._forward)
         self._actions = LineActions(
-            self._look, lambda said: fill_menu(viewing, said, self._root), above=lambda said: self._origin.over(said)
+            viewing.look_at,
+            lambda said: fill_menu(viewing, said, self._root),
+            above=lambda said: self._origin.over(said),
         )
 
     async def read_origin(self) -> None:
@@ -229,10 +226,6 @@ class _Panel:
             said = board.utterances[self._spoken :]
             self._spoken = board.turn
             self._announce.set_text("\n".join(told(utterance) for utterance in said))
-
-    async def _look(self, agent: str, turn: int) -> None:
-        with self._root:  # the line may go while the dialog is open
-            await show_mind(self._viewing, agent, turn)
 
     def _count(self) -> int:
         board = self._viewing.board
