@@ -10,7 +10,7 @@ from weakref import WeakKeyDictionary
 
 from persimchat.app.web.board import Board
 from persimchat.runs.events import Analysed, Judged, Uttered
-from persimchat.runs.reports.charts import Point, bin_size, binned
+from persimchat.runs.reports.charts.scales import Point, bin_size, binned
 from persimchat.runs.reports.summary import (
     AgentSummary,
     Best,
