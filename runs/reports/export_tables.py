@@ -10,6 +10,7 @@ from typing import Any, Final, Literal
 
 from persimchat.runs.folder.stored import Count, Points, Seconds, Share, Spoken, Turn
 from persimchat.runs.reports.export_columns import Finite, JsonObject, Row, column
+from persimchat.runs.reports.export_guide import TABLES as GUIDE_TABLES
 from persimchat.runs.reports.export_pruning import TABLES as PRUNING_TABLES
 from persimchat.runs.reports.export_story import TABLES as STORY_TABLES
 from persimchat.state.emotion import Level
@@ -323,10 +324,20 @@ TABLES: Final[dict[str, type[Row]]] = {
     "judgements": JudgementRow,
     "stances": StanceRow,
     "polls": PollRow,
+    **GUIDE_TABLES,
     **PRUNING_TABLES,
     **STORY_TABLES,
 }
 """All tables by name, in the order in which they are explained."""
 
-RARE: Final = ("silences", "interventions", "judgements", "stances", "polls", *PRUNING_TABLES, *STORY_TABLES)
+RARE: Final = (
+    "silences",
+    "interventions",
+    "judgements",
+    "stances",
+    "polls",
+    *GUIDE_TABLES,
+    *PRUNING_TABLES,
+    *STORY_TABLES,
+)
 """Tables that are written only if they have rows; most runs have none."""
