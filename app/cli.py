@@ -18,6 +18,7 @@ from persimchat.app.commands import (
     evaluate,
     evaluate_benchmark,
     evaluate_diversity,
+    evaluate_guide,
     evaluate_people,
     evaluate_stances,
     experiment,
@@ -114,6 +115,7 @@ app.add_typer(runs.runs, name="runs", rich_help_panel=LOOK)
 app.add_typer(experiment.experiment, name="experiment", rich_help_panel=STUDY)
 evaluate.evaluate.command("people", epilog=evaluate_people.EXAMPLES)(evaluate_people.people)
 evaluate.evaluate.command("diversity", epilog=evaluate_diversity.EXAMPLES)(evaluate_diversity.diversity)
+evaluate.evaluate.command("guide", epilog=evaluate_guide.EXAMPLES)(evaluate_guide.guide)
 evaluate.evaluate.command("stances", epilog=evaluate_stances.EXAMPLES)(evaluate_stances.stances)
 evaluate.evaluate.command(epilog=evaluate_benchmark.EXAMPLES)(evaluate_benchmark.benchmark)
 app.add_typer(evaluate.evaluate, name="evaluate", rich_help_panel=STUDY)

@@ -180,7 +180,11 @@ def without_people(conversations: Sequence[Conversation], *, allowed: bool, read
     Raises:
         InputError: there are such conversations.
     """
-    found = [conversation.run for conversation in conversations if conversation.people]
+    refuse_words_of_people([one.run for one in conversations if one.people], allowed=allowed, readers=readers)
+
+
+def refuse_words_of_people(found: Sequence[str], *, allowed: bool, readers: str = "a judge") -> None:
+    """As `without_people`, for the ids of runs with words of people."""
     if found and not allowed:
         more = f" and {len(found) - 1} more" if len(found) > 1 else ""
         raise InputError(
@@ -191,7 +195,7 @@ def without_people(conversations: Sequence[Conversation], *, allowed: bool, read
 
 
 def _by_a_person(said: Uttered) -> bool:
-    return said.heard_by is None and said.is_given
+    return said.heard_by is None and said.is_given and said.question is None  # a guide's question is no person's words
 
 
 def _known(scenario: dict[str, Any]) -> dict[str, Any]:

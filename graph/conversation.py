@@ -34,6 +34,7 @@ from persimchat.graph.edges import (
     selected_speaks,
 )
 from persimchat.graph.ending import closing_reason, ending, quiet_turns
+from persimchat.graph.guiding import positions_due, resting
 from persimchat.graph.langgraph_compat import Node, recompiled
 from persimchat.graph.minds import build_awakening, build_hearing, build_thinking
 from persimchat.graph.node import TRANSIENT, last_attempt, mind_node, module_node, route, silenced
@@ -50,7 +51,7 @@ from persimchat.nodes.judge import agreed_conclusion, give_verdict, word_majorit
 from persimchat.nodes.natural_language import Template, word_utterance
 from persimchat.nodes.overhearing import concern_of
 from persimchat.nodes.overhearing import overhear as remember_words
-from persimchat.nodes.person import need_of_person, person_appraises, person_speaks
+from persimchat.nodes.person import need_of_person, person_appraises, person_speaks, person_takes_position
 from persimchat.nodes.saying import say
 from persimchat.nodes.selector import select_speaker
 from persimchat.state.conversation import (
@@ -214,7 +215,7 @@ async def end_check(state: Conversation, settings: Settings) -> dict[str, Any]:
     if state["stop_reason"] == "stopped":
         return {}
     found = ending(state, settings)
-    if found is not None:
+    if found is not None and not positions_due(state, over=True):
         reason, source, detail = found
         agreed = (
             agreed_conclusion(state["verdicts"][-1], utterances(state["messages"])) if reason == "consensus" else None
@@ -223,7 +224,9 @@ async def end_check(state: Conversation, settings: Settings) -> dict[str, Any]:
     turn, quiet, present = state["turn"], state["quiet"], participants(state)
     if turn > state["checked"]:
         quiet = quiet_turns(quiet, present, settings)
-    closing = state["closing"] or closing_reason(state["turn"], quiet, len(present), settings)
+    closing = state["closing"]
+    if not state.get("guide"):  # a guide ends when its last question is done
+        closing = closing or closing_reason(state["turn"], quiet, len(present), settings)
     begins = {"closing": closing, "closing_since": state["turn"]} if closing and not state["closing"] else {}
     return {"stop_reason": "", "quiet": quiet, "checked": turn, **begins}
 
@@ -231,7 +234,7 @@ async def end_check(state: Conversation, settings: Settings) -> dict[str, Any]:
 async def select(state: Conversation, settings: Settings) -> dict[str, Any]:
     """pattern=selector, baseline=group_chat: ask the selector's model for the next speaker."""
     present = participants(state)
-    able = candidates(present, state["turn"], settings, leaving_since=leaving_since(state))
+    able = candidates(present, state["turn"], settings, leaving_since=leaving_since(state), resting=resting(state))
     selected = await select_speaker(situation_of(state, "", settings), present, able, settings)
     return {"selected": selected}
 
@@ -275,6 +278,7 @@ def build_conversation(
         phases.HEAR: mind_node(build_hearing(), phases.HEAR, leads=has_heard),
         phases.OVERHEAR: module_node(overhear),
         phases.PERSON_APPRAISES: module_node(person_appraises),
+        phases.PERSON_TAKES_POSITION: module_node(person_takes_position),
         phases.ANALYSE: module_node(analyse, tells=True),
         phases.REGROUP: module_node(regroup),
         phases.JUDGE: module_node(judge, tells=True),
@@ -292,13 +296,15 @@ def build_conversation(
     beside = [phases.PERSON_APPRAISES, phases.ANALYSE]
     builder.add_edge(START, phases.ASSEMBLE)
     builder.add_conditional_edges(phases.ASSEMBLE, route(everyone_awakens), [phases.AWAKEN])
-    after = [*speaking, phases.SELECT, phases.INTERVENE, phases.CONCLUDE, END]
+    between = [phases.INTERVENE, phases.PERSON_TAKES_POSITION]
+    after = [*speaking, phases.SELECT, *between, phases.CONCLUDE, END]
     builder.add_conditional_edges(phases.END_CHECK, route(next_step), after)
-    builder.add_edge(phases.INTERVENE, phases.END_CHECK)
+    for name in between:
+        builder.add_edge(name, phases.END_CHECK)
     builder.add_conditional_edges(phases.SELECT, route(selected_speaks), speaking)
     for name in speaking:
         builder.add_edge(name, phases.PUBLISH)
-    after_words = [phases.HEAR, *beside, phases.OVERHEAR, *speaking[:2], phases.SELECT, phases.END_CHECK]
+    after_words = [phases.HEAR, *beside, phases.OVERHEAR, *speaking[:3], phases.SELECT, phases.END_CHECK]
     builder.add_conditional_edges(phases.PUBLISH, route(after_publishing), after_words)
     builder.add_edge(phases.OVERHEAR, END)
     for name in beside:

@@ -8,7 +8,8 @@ from typing import Any, Final, Literal
 from langgraph.types import Send
 
 from persimchat.graph import phases
-from persimchat.graph.ending import judge_is_due
+from persimchat.graph.ending import ending, judge_is_due
+from persimchat.graph.guiding import positions_due, question_due, resting, to_put
 from persimchat.graph.node import current_settings
 from persimchat.graph.routing import choose_speaker, has_left, is_silent
 from persimchat.graph.situation import compared_with, for_step, situation_of
@@ -17,6 +18,7 @@ from persimchat.state.conversation import Conversation, judge_mind, participants
 from persimchat.state.intervention import Floor, Say
 from persimchat.state.listening import was_asked
 from persimchat.state.mind import Mind, Step, Utterance
+from persimchat.state.person_answer import PositionQuestion
 from persimchat.state.settings import Settings
 from persimchat.state.visibility import is_heard, is_public
 
@@ -85,6 +87,9 @@ def after_publishing(state: Conversation) -> list[Send | str] | list[Send] | Lit
         return _everyone_hears(state, settings)
     if state["interventions"] or (since is not None and all(has_left(m, since) for m in participants(state).values())):
         return phases.END_CHECK
+    due = question_due(state, settings)
+    if due is not None:  # the moderator's model failed
+        return [_puts(state, due)]
     if settings.pattern == "selector":
         return phases.SELECT
     return [_speaks(state, _chosen(state, settings))]
@@ -171,19 +176,31 @@ Next = list[Send] | Literal["select", "intervene", "conclude", "__end__"]
 
 
 def next_step(state: Conversation) -> Next:
-    """Route after the end check: the end, the next intervention, the selector, or the participant chosen to speak."""
+    """Route after the end check: the end, the next intervention, the selector, or the participant chosen to speak.
+
+    In a focus group, people first say where they stand, and the moderator speaks when a question of the guide is due.
+    """
     settings = current_settings()
     if state["stop_reason"]:
         return phases.CONCLUDE if lacks_conclusion(state, settings) else "__end__"
+    over = bool(state.get("guide") and state["turn"]) and ending(state, settings) is not None
+    if waiting := positions_due(state, over=over):
+        return [_takes_position(state, name, asked) for name, asked in waiting.items()]
+    due = question_due(state, settings)
+    moderator = state["guide"]["moderator"] if due is not None else None
     match pending(state):
         case Say() as words:
-            return _saying(state, words)
+            puts = words.speaker == moderator and words.edited_by == "branch"
+            return _saying(state, words, due if puts else None)
         case Floor(agent=agent, avoid=avoid):
-            return [_speaks(state, agent, avoid=avoid), *_others_think(state, agent)]
+            speaks = _puts(state, due, avoid=avoid) if due is not None and agent == moderator else None
+            return [speaks or _speaks(state, agent, avoid=avoid), *_others_think(state, agent)]
         case None:
             pass
         case _:
             return phases.INTERVENE
+    if due is not None and moderator is not None:
+        return [_puts(state, due), *_others_think(state, moderator)]
     if settings.pattern == "selector":
         return phases.SELECT
     speaker = _chosen(state, settings)
@@ -197,7 +214,9 @@ def selected_speaks(state: Conversation) -> list[Send]:
 
 
 def _chosen(state: Conversation, settings: Settings) -> str:
-    return choose_speaker(participants(state), state["turn"], settings, leaving_since=leaving_since(state))
+    return choose_speaker(
+        participants(state), state["turn"], settings, leaving_since=leaving_since(state), resting=resting(state)
+    )
 
 
 def _needs(state: Conversation) -> dict[str, int]:
@@ -216,6 +235,28 @@ def _speaks(state: Conversation, speaker: str, *, avoid: Sequence[str] = ()) -> 
     return Send(phases.SPEAK, step_of_speaker(state, speaker, settings, **more))
 
 
+def _puts(state: Conversation, number: int, *, avoid: Sequence[str] = ()) -> Send:
+    """The task of a focus group's moderator, who puts a question of the guide.
+
+    The question is said in the guide's words, without a model, if these are exact, or if the moderator's model failed.
+    """
+    settings, guide = current_settings(), state["guide"]
+    name, put = guide["moderator"], to_put(state, number)
+    mind = state["agents"][name]
+    if mind.get("human"):
+        return Send(phases.PERSON_SPEAKS, for_step(state, mind, settings, needs=_needs(state), puts=put))
+    if guide["wording"] == "own" and not is_silent(mind, state["turn"]):
+        more = {"avoid": list(avoid)} if avoid else {}
+        return Send(phases.SPEAK, step_of_speaker(state, name, settings, puts=put, **more))
+    return _says(state, Say(text=put["ask"], speaker=name), number)
+
+
+def _takes_position(state: Conversation, name: str, asked: list[PositionQuestion]) -> Send:
+    """The task of a person who says where they stand."""
+    mind = for_step(state, state["agents"][name], current_settings(), positions=asked)
+    return Send(phases.PERSON_TAKES_POSITION, mind)
+
+
 def step_of_speaker(state: Conversation, speaker: str, settings: Settings, **given: Any) -> Step:
     """An agent's mind with the input with which it words an utterance.
 
@@ -229,19 +270,30 @@ def step_of_speaker(state: Conversation, speaker: str, settings: Settings, **giv
     return for_step(state, state["agents"][speaker], settings, needs=_needs(state), said=said, **given)
 
 
-def _saying(state: Conversation, words: Say) -> list[Send]:
-    """The task that says given words; the others think meanwhile unless it is a whisper, which they do not notice."""
+def _saying(state: Conversation, words: Say, question: int | None = None) -> list[Send]:
+    """The task that says given words; the others think meanwhile unless it is a whisper, which they do not notice.
+
+    Args:
+        state: the conversation.
+        words: to be said.
+        question: the number of the guide's question that they put; None if they put none.
+    """
+    others = _others_think(state, words.speaker) if words.heard_by is None else []
+    return [_says(state, words, question), *others]
+
+
+def _says(state: Conversation, words: Say, question: int | None) -> Send:
     settings, speaker = current_settings(), words.speaker
-    mind = for_step(state, state["agents"][speaker], settings) if speaker else None
     given: dict[str, Any] = {
         "situation": situation_of(state, speaker, settings),
         "needs": _needs(state),
         "text": words.text,
         "heard_by": words.heard_by,
-        "mind": mind,
+        "mind": for_step(state, state["agents"][speaker], settings) if speaker else None,
         **({"edited_by": words.edited_by} if words.edited_by else {}),
+        **({"question": question} if question is not None else {}),
     }
-    return [Send(phases.SAY, given), *(_others_think(state, speaker) if words.heard_by is None else [])]
+    return Send(phases.SAY, given)
 
 
 def _others_think(state: Conversation, speaker: str) -> list[Send]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Final, NamedTuple
 
+from persimchat.graph.guiding import course_of, is_done, limit_of
 from persimchat.graph.routing import has_left
 from persimchat.state.conversation import Conversation, participants
 from persimchat.state.outcomes import first_try, hopeless
@@ -22,7 +23,7 @@ class Ending(NamedTuple):
     """Why a conversation ends.
 
     Attributes:
-        reason: `consensus`, `closed`, `message_limit` or `error`.
+        reason: `consensus`, `guide`, `closed`, `message_limit` or `error`.
         source: the rule.
         detail: the rule's explanation, one sentence.
     """
@@ -80,6 +81,16 @@ def _consensus(state: Conversation, settings: Settings) -> Ending | None:
     )
 
 
+def _guided(state: Conversation, settings: Settings) -> Ending | None:
+    if not is_done(state, settings):
+        return None
+    course = course_of(state)
+    number = course.number if course is not None else 0
+    asked = "The question" if number == 1 else f"All {number} questions"
+    was = "was" if number == 1 else "were"
+    return Ending("guide", "guide", f"{asked} of the guide {was} put and talked about.")
+
+
 def _closed(state: Conversation, settings: Settings) -> Ending | None:
     if not state.get("closing"):
         return None
@@ -114,13 +125,14 @@ def _hopeless(state: Conversation, settings: Settings) -> Ending | None:
 
 
 def _limit(state: Conversation, settings: Settings) -> Ending | None:
-    if state["turn"] < settings.max_messages:
+    limit = limit_of(state, settings)
+    if state["turn"] < limit:
         return None
-    return Ending("message_limit", "message_limit", f"The limit of {_said(settings.max_messages)} was reached.")
+    return Ending("message_limit", "message_limit", f"The limit of {_said(limit)} was reached.")
 
 
 Rule = Callable[[Conversation, Settings], Ending | None]
-RULES: Final[tuple[Rule, ...]] = (_consensus, _closed, _limit, _hopeless)
+RULES: Final[tuple[Rule, ...]] = (_consensus, _guided, _closed, _limit, _hopeless)
 """The rules in order of precedence: a result of the conversation overrides a mere limit."""
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from persimchat.graph import phases
@@ -41,7 +41,12 @@ def has_left(mind: Mapping[str, Any], since: int) -> bool:
 
 
 def candidates(
-    minds: Mapping[str, Mapping[str, Any]], turn: int, settings: Settings, *, leaving_since: int | None = None
+    minds: Mapping[str, Mapping[str, Any]],
+    turn: int,
+    settings: Settings,
+    *,
+    leaving_since: int | None = None,
+    resting: Collection[str] = (),
 ) -> list[str]:
     """The names of the participants who may speak next, in order of listing; never empty.
 
@@ -50,8 +55,10 @@ def candidates(
         turn: utterances so far.
         settings: `pattern` and `allow_repeated_speaker`.
         leaving_since: the turn at which the participants began to take leave, None before that; each then speaks once.
+        resting: those who do not speak now, unless nobody else can.
     """
     names = [name for name in minds if not is_silent(minds[name], turn)] or list(minds)
+    names = [name for name in names if name not in resting] or names
     if leaving_since is not None:
         names = [name for name in names if not has_left(minds[name], leaving_since)] or names
     last = next((name for name in names if turn and minds[name]["last_spoke"] == turn), None)
@@ -63,7 +70,12 @@ def candidates(
 
 
 def choose_speaker(
-    minds: Mapping[str, Mapping[str, Any]], turn: int, settings: Settings, *, leaving_since: int | None = None
+    minds: Mapping[str, Mapping[str, Any]],
+    turn: int,
+    settings: Settings,
+    *,
+    leaving_since: int | None = None,
+    resting: Collection[str] = (),
 ) -> str:
     """The name of the participant who speaks next, by need to talk or in turn.
 
@@ -72,8 +84,9 @@ def choose_speaker(
         turn: utterances so far.
         settings: pattern, selection, selection_temperature, allow_repeated_speaker, seed.
         leaving_since: as for `candidates`.
+        resting: as for `candidates`.
     """
-    able = candidates(minds, turn, settings, leaving_since=leaving_since)
+    able = candidates(minds, turn, settings, leaving_since=leaving_since, resting=resting)
     if settings.pattern == "round_robin":
         names = list(minds)
         return next(name for name in names[turn % len(names) :] + names if name in able)

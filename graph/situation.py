@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import islice
 from typing import Any, Final
 
+from persimchat.graph.guiding import as_seen, limit_of
 from persimchat.prompts.blocks import LEAST_MEMORY_COST
 from persimchat.state import visibility
 from persimchat.state.conversation import Conversation, each_utterance, participants
@@ -36,11 +37,11 @@ def situation_of(state: Conversation, name: str, settings: Settings, *, window: 
     """
     ties = state["relationships"] if settings.relationships else []
     own = [Relationship.model_validate(tie).seen_by(name) for tie in ties if name in (tie["from"], tie["to"])]
-    return {
+    situation: Situation = {
         "simulation": state["simulation"],
         "topic": state["topic"],
         "turn": state["turn"],
-        "max_messages": settings.max_messages,
+        "max_messages": limit_of(state, settings),
         "present": list(participants(state)),
         "rules": state["rules"],
         "relationships": [seen for seen in own if seen is not None],
@@ -50,6 +51,8 @@ def situation_of(state: Conversation, name: str, settings: Settings, *, window: 
         else None,
         "closing": bool(state.get("closing")),
     }
+    guide = as_seen(state)
+    return situation if guide is None else {**situation, "guide": guide}
 
 
 _REPLACED: Final = frozenset(

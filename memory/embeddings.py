@@ -13,7 +13,7 @@ from pydantic import SecretStr
 
 from persimchat.memory.lexical import LexicalEmbeddings
 from persimchat.models.building import NO_KEY
-from persimchat.models.connections import clients
+from persimchat.models.connections import KEY_HOSTS, clients, may_have_own_key
 from persimchat.models.naming import ModelName, parse_model_name, shown
 from persimchat.state.errors import InputError, MissingExtraError, suggestion
 from persimchat.state.settings import Settings
@@ -80,7 +80,7 @@ def embedding(name: str, settings: Settings) -> Embeddings:
     wanted = name.strip()
     if wanted not in (LEXICAL, MINILM):
         remote_name(wanted)
-    variables = ("OPENAI_API_KEY", "PERSIMCHAT_API_KEY", "OPENAI_BASE_URL", "OPENAI_API_BASE")
+    variables = ("OPENAI_API_KEY", "PERSIMCHAT_API_KEY", "OPENAI_BASE_URL", "OPENAI_API_BASE", KEY_HOSTS)
     key = (wanted, str(settings.timeout_s), *(os.environ.get(variable, "") for variable in variables))
     with _lock:
         if key not in _kept:
@@ -112,6 +112,8 @@ def _made(name: str, settings: Settings) -> Embeddings:
 def _remote(name: ModelName, settings: Settings) -> Embeddings:
     own = name.provider == "openai"
     key = os.environ.get("OPENAI_API_KEY" if own else "PERSIMCHAT_API_KEY", "").strip()
+    if not own and not may_have_own_key(name.base_url):
+        key = ""
     if own and not key:
         raise InputError(
             f"the embedding {shown(name.written)} needs the environment variable OPENAI_API_KEY",

@@ -11,7 +11,7 @@ from typing import Any, Final
 from langchain_core.language_models import BaseChatModel
 from pydantic import SecretStr
 
-from persimchat.models.connections import clients
+from persimchat.models.connections import clients, may_have_own_key
 from persimchat.models.local.server import key_of
 from persimchat.models.naming import PACKAGES, ModelName, shown, unknown_provider
 from persimchat.models.profiles import profile_of
@@ -41,7 +41,7 @@ def build(name: ModelName, settings: Settings, refused: frozenset[str] = frozens
             key = _required(name, "OPENAI_API_KEY")
             return _openai(name, SecretStr(key), settings, refused)
         case "compatible":
-            own = os.environ.get("PERSIMCHAT_API_KEY")
+            own = os.environ.get("PERSIMCHAT_API_KEY") if may_have_own_key(name.base_url) else None
             return _openai(name, SecretStr(own) if own else NO_KEY, settings, refused, use_responses_api=False)
         case "ollama":
             return _openai(name, NO_KEY, settings, refused, use_responses_api=False)

@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage
 
-from persimchat.models.connections import client_options
+from persimchat.models.connections import client_options, may_have_own_key
 from persimchat.models.failures import message_of
 from persimchat.models.limits import PerLoop
 from persimchat.models.local.files import model_file
@@ -216,7 +216,8 @@ class _Asking:
     def __enter__(self) -> _Asking:
         import httpx  # takes half a second
 
-        key = os.environ.get("PERSIMCHAT_API_KEY") if self._name.provider == "compatible" else None
+        own = self._name.provider == "compatible" and may_have_own_key(self._name.base_url)
+        key = os.environ.get("PERSIMCHAT_API_KEY") if own else None
         self._client = httpx.Client(
             **client_options(self._name, _WAIT_S),
             follow_redirects=False,

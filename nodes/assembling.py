@@ -81,6 +81,7 @@ def scenario_of(state: ConversationInput) -> Scenario:
         relationships=state.get("relationships") or (),
         social_goals=goals,
         rules=state.get("rules") or (),
+        guide=state.get("guide") or None,
     )
 
 
@@ -96,6 +97,28 @@ def refuse_people_in_baseline(scenario: Scenario, settings: Settings) -> None:
             f"baseline={settings.baseline} cannot include human participants",
             where=f"participant {people[0]}",
             remedy="Leave the baseline out, or let a model take this part.",
+        )
+
+
+def refuse_unfit_guide(scenario: Scenario, settings: Settings) -> None:
+    """Refuse a guide in a debate, and in a baseline, which has no moderator.
+
+    Raises:
+        InputError: one of these.
+    """
+    if scenario.guide is None:
+        return
+    if settings.mode != "discussion":
+        raise InputError(
+            f"a focus group with a guide is a discussion, not a {settings.mode}",
+            where=f"setting mode={settings.mode}",
+            remedy="Leave the mode out; ask for positions before and after with guide.positions.",
+        )
+    if settings.baseline is not None:
+        raise InputError(
+            f"baseline={settings.baseline} has no moderator who follows a guide",
+            where=f"setting baseline={settings.baseline}",
+            remedy="Leave the baseline out, or the section guide.",
         )
 
 
@@ -180,6 +203,7 @@ def assemble(state: Conversation, settings: Settings, thread: str) -> dict[str, 
     again = len(state.get("messages", [])) if state.get("agents") else 0
     simulation = state.get("simulation", "") if not again else ""
     refuse_people_in_baseline(scenario, settings)
+    refuse_unfit_guide(scenario, settings)
     refuse_too_many_memories(scenario, settings)
     minds = {
         persona.name: _mind(persona, scenario.goals_of(persona) if settings.social_goals else [])
@@ -192,6 +216,7 @@ def assemble(state: Conversation, settings: Settings, thread: str) -> dict[str, 
         "topic": scenario.topic,
         "relationships": [r.model_dump(by_alias=True) for r in scenario.relationships],
         "rules": list(scenario.rules),
+        **({"guide": scenario.guide.model_dump(mode="json")} if scenario.guide is not None else {}),
         "simulation": simulation or hashlib.sha256(f"{thread}/{again}".encode()).hexdigest()[:16],
         "agents": [dict.fromkeys(state.get("agents", {})), minds],
         "turn": 0,

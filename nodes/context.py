@@ -55,7 +55,7 @@ def common_blocks(mind: Step, shown: Sequence[Memory] = (), *, knowledge: bool =
         "plan_and_identity": blocks.plan_and_identity(mind),
         "goals": blocks.goals(mind),
         "plan": blocks.plan(mind),
-        "environment": blocks.environment(situation, name, spoken=spoken),
+        "environment": blocks.environment(situation, name, spoken=spoken, puts=mind.get("puts")),
         "scene": blocks.scene(situation, name),
         "progress": blocks.progress(situation, spoken=spoken),
         "last_utterances": blocks.last_utterances(heard_by(situation["recent"], name), name),

@@ -122,6 +122,8 @@ async def word_utterance(
     }
     if (room := room_of(mind)) is not None:
         utterance["heard_by"] = room
+    if "puts" in mind:
+        utterance["question"] = mind["puts"]["number"]
     return Worded(utterance, replace(spoken, response_time_s=said.seconds), record)
 
 

@@ -7,29 +7,42 @@ from typing import Any
 
 from langgraph.types import interrupt
 
-from persimchat.nodes.saying import say
+from persimchat.nodes.saying import Given, say
 from persimchat.state.errors import InputError
 from persimchat.state.mind import Mind, Step
-from persimchat.state.person_answer import Asked, PersonAnswer, Question, StoryQuestion, person_answer
+from persimchat.state.person_answer import (
+    Asked,
+    PersonAnswer,
+    PositionQuestion,
+    Question,
+    StoryQuestion,
+    person_answer,
+)
 from persimchat.state.settings import Settings
 
 
 def answer_of(
-    agent: str, given: Any, what: str, present: Sequence[str], story: StoryQuestion | None = None
+    agent: str,
+    given: Any,
+    what: str,
+    present: Sequence[str],
+    story: StoryQuestion | None = None,
+    position: PositionQuestion | None = None,
 ) -> PersonAnswer:
     """A person's answer, checked as `person_answer` does; a whisper must have a hearer besides its speaker.
 
     Args:
         agent: who answers.
         given: the answer.
-        what: the question: "utterance", "need_to_talk", "choice" or "ballot".
+        what: the question: "utterance", "need_to_talk", "choice", "ballot" or "position".
         present: all participants' full names.
         story: the question's `story`; None outside stories.
+        position: the question's `position`; None for other questions.
 
     Raises:
         InputError: the answer is invalid.
     """
-    answer = person_answer(given, what, present, story)
+    answer = person_answer(given, what, present, story, position)
     if answer.get("heard_by") == [agent]:
         raise InputError(
             "nobody but the speaker would hear it",
@@ -39,44 +52,54 @@ def answer_of(
     return answer
 
 
-def answer_to(mind: Step, what: Asked, story: StoryQuestion | None = None) -> PersonAnswer:
+def answer_to(
+    mind: Step, what: Asked, story: StoryQuestion | None = None, position: PositionQuestion | None = None
+) -> PersonAnswer:
     """A person's answer; an invalid answer is asked for again, with what was wrong.
 
     Args:
-        mind: the person's, with its situation.
+        mind: the person's, with its situation; for a moderator, also with the question of the guide that is due.
         what: the question.
         story: in a story, the rest of the question.
+        position: where the person is asked to stand; None for other questions.
     """
     situation, problem = mind["situation"], ""
     while True:
         question: Question = {"agent": mind["name"], "what": what, "turn": situation["turn"], "problem": problem}
         if story is not None:
             question["story"] = story
+        if "puts" in mind:
+            question["puts"] = mind["puts"]
+        if position is not None:
+            question["position"] = position
         given = interrupt(question)
         try:
-            return answer_of(mind["name"], given, what, situation["present"], story)
+            return answer_of(mind["name"], given, what, situation["present"], story, position)
         except InputError as error:
             problem = str(error)
 
 
 async def person_speaks(mind: Step, settings: Settings) -> dict[str, Any]:
-    """A person's turn: they say something, or pass and are silent for this turn."""
+    """A person's turn: they say something, or pass and are silent for this turn.
+
+    What a focus group's moderator says to all when a question of the guide is due puts that question, in any words.
+    """
     answer = answer_to(mind, "utterance")
     if answer.get("passes"):
         turn = mind["situation"]["turn"] + 1
         passed = {"turn": turn, "step": "speak", "why": "passed"}
         own = {"passed": turn, "hand": False, "need_to_talk": 0, "silent": passed}
         return {"agents": {mind["name"]: own}, **_answered(mind, "utterance", answer)}
-    said = await say(
-        {
-            "situation": mind["situation"],
-            "needs": mind["needs"],
-            "text": answer["text"],
-            "heard_by": answer.get("heard_by"),
-            "mind": mind,
-        },
-        settings,
-    )
+    given: Given = {
+        "situation": mind["situation"],
+        "needs": mind["needs"],
+        "text": answer["text"],
+        "heard_by": answer.get("heard_by"),
+        "mind": mind,
+    }
+    if "puts" in mind:
+        given["question"] = mind["puts"]["number"]
+    said = await say(given, settings)
     return {**said, **_answered(mind, "utterance", answer)}
 
 
@@ -87,10 +110,20 @@ async def person_appraises(mind: Step, settings: Settings) -> dict[str, Any]:
     return {"agents": {mind["name"]: need}, **_answered(mind, "need_to_talk", answer)}
 
 
-def _answered(mind: Step, what: Asked, answer: PersonAnswer) -> dict[str, Any]:
+async def person_takes_position(mind: Step, settings: Settings) -> dict[str, Any]:
+    """A person in a focus group says where they stand, before the talk or after it; nobody hears of it."""
+    records: list[dict[str, Any]] = []
+    for asked in mind["positions"]:
+        answer = answer_to(mind, "position", position=asked)
+        about = {"poll": asked["poll"], "when": asked["when"]}
+        records += _answered(mind, "position", answer, **about)["carried_out"]
+    return {"carried_out": records}
+
+
+def _answered(mind: Step, what: Asked, answer: PersonAnswer, **about: str) -> dict[str, Any]:
     """The record of a person's answer for `carried_out`."""
-    record = {"turn": mind["situation"]["turn"], "do": "answer", "agent": mind["name"], "what": what, **answer}
-    return {"carried_out": [record]}
+    told = {"agent": mind["name"], "what": what, **about}
+    return {"carried_out": [{"turn": mind["situation"]["turn"], "do": "answer", **told, **answer}]}
 
 
 _RAISED_HAND = 10

@@ -28,6 +28,8 @@ class Given(TypedDict):
     """The participant who says them; None for the moderator."""
     edited_by: NotRequired[str]
     """"branch" if a branch begins with them."""
+    question: NotRequired[int]
+    """The number of the guide's question that they put; words that are whispered put none."""
 
 
 def moderator_name(participants: Sequence[str]) -> str:
@@ -70,7 +72,10 @@ def worded(given: Given) -> Utterance:
     }
     if given["heard_by"] is not None:
         utterance["heard_by"] = [name for name in situation["present"] if name in given["heard_by"] and name != speaker]
-    if mind is not None and (edited_by := given.get("edited_by") or ("" if mind.get("human") else "moderator")):
+    if "question" in given and given["heard_by"] is None:
+        utterance["question"] = given["question"]
+    own = mind is None or mind.get("human") or "question" in utterance  # the guide's words are the moderator's own
+    if edited_by := given.get("edited_by") or ("" if own else "moderator"):
         utterance["edited_by"] = edited_by
     return utterance
 

@@ -11,12 +11,14 @@ from typing import Any, Final
 from pydantic import ValidationError
 
 from persimchat.personas.catalogue import shipped
+from persimchat.personas.names import full_name
 from persimchat.personas.people import participants_in
 from persimchat.personas.story import story_in
 from persimchat.personas.ties import by_full_name, relationships_in
 from persimchat.state.configuration import current_names
 from persimchat.state.document import Document, Location, read_document
 from persimchat.state.errors import InputError
+from persimchat.state.guide import Guide
 from persimchat.state.normalise import is_visible
 from persimchat.state.persona import Persona
 from persimchat.state.relationship import Relationship
@@ -59,6 +61,7 @@ def make_scenario(
     rules: Iterable[str] = (),
     settings: Mapping[str, Any] | None = None,
     story: Mapping[str, Any] | Story | None = None,
+    guide: Mapping[str, Any] | Guide | None = None,
     base: Path | None = None,
 ) -> Scenario:
     """Make a scenario from the arguments of code, a command line or a form.
@@ -71,6 +74,7 @@ def make_scenario(
         rules: rules that all participants know.
         settings: settings that the scenario asks for.
         story: as in a scenario file; also a `Story`.
+        guide: as in a scenario file; also a `Guide`.
         base: the folder from which paths count; the current one where it is None.
 
     Raises:
@@ -84,6 +88,7 @@ def make_scenario(
         "rules": rules if isinstance(rules, str) else list(rules),
         "settings": dict(settings or {}),
         **({"story": story.model_dump(by_alias=True) if isinstance(story, Story) else story} if story else {}),
+        **({"guide": guide.model_dump() if isinstance(guide, Guide) else guide} if guide else {}),
     }
     return _scenario(Document(data), base or Path())
 
@@ -132,6 +137,7 @@ def _scenario(document: Document, base: Path) -> Scenario:
         "social_goals": goals,
         "settings": settings,
         **({"story": story} if story is not None else {}),
+        **_guide(document, names),
     }
     try:
         return Scenario.model_validate(resolved)
@@ -142,6 +148,15 @@ def _scenario(document: Document, base: Path) -> Scenario:
         }
         lines = {(*renamed.get(at[:2], at[:2]), *at[2:]): line for at, line in document.lines.items()}
         raise input_error(error, Scenario, Document(resolved, document.source, lines)) from None
+
+
+def _guide(document: Document, names: Sequence[str]) -> dict[str, Any]:
+    """The section `guide` with its moderator's full name; the whole scenario's check finds what else is wrong."""
+    given = document.data.get("guide")
+    if not isinstance(given, Mapping) or not isinstance(given.get("moderator"), str):
+        return {}
+    where = document.where(("guide", "moderator"))
+    return {"guide": {**given, "moderator": full_name(given["moderator"], names, what="participant", where=where)}}
 
 
 def _of_story(document: Document, settings: dict[str, Any], story: Story) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from persimchat.state.emotion import EMOTIONS
 from persimchat.state.knowledge import field_levels, knowledge_level
 from persimchat.state.memory import Memory
 from persimchat.state.mind import Mind, Situation, Utterance
+from persimchat.state.person_answer import Put
 from persimchat.state.persona import Persona
 from persimchat.state.plain_text import shortened
 from persimchat.state.verdict import answer_description
@@ -150,22 +151,39 @@ def scene(situation: Situation, name: str) -> Block:
         form = answer_description(debate["format"], debate["choices"])
         items.append(Item("debate", {"form": form, **debate}, prunable=False))
     items += [Item("rule", {"text": rule}, prunable=False) for rule in situation["rules"]]
+    if (guide := situation.get("guide")) is not None:
+        items.append(Item("moderator", {"name": guide["moderator"], "own": guide["moderator"] == name}, prunable=False))
+        if "stimulus" in guide:
+            items.append(Item("stimulus", {"title": "", "text": "", "image": ""} | guide["stimulus"], prunable=False))
     return Block("scene", tuple(items))
 
 
-def progress(situation: Situation, *, spoken: int | None = None) -> Block:
-    """The progress of the conversation: utterances so far, one's own utterances, whether the end is near."""
+def progress(situation: Situation, *, spoken: int | None = None, puts: Put | None = None) -> Block:
+    """The progress of the conversation: utterances so far, one's own utterances, whether the end is near.
+
+    In a focus group, also the question put last, and for its moderator the one to be put now.
+    """
     items = [Item("progress", {"turn": situation["turn"], "limit": situation["max_messages"]})]
     if spoken is not None:
         items.append(Item("spoken", {"count": spoken}))
     if situation["closing"]:
         items.append(Item("closing", prunable=False))
+    guide = situation.get("guide")
+    if guide is not None and guide["number"]:
+        text = shortened(guide["put"], LONGEST_UTTERANCE)
+        items.append(Item("question", {"number": guide["number"], "of": guide["of"], "text": text}, prunable=False))
+    if puts is not None:
+        due = {"number": puts["number"], "of": puts["of"], "text": puts["ask"]}
+        shown = {"title": "", "text": "", "image": ""} | puts["stimulus"] if "stimulus" in puts else None
+        items.append(Item("puts", due, prunable=False))
+        items += [Item("stimulus", shown, prunable=False)] if shown is not None else []
     return Block("progress", tuple(items))
 
 
-def environment(situation: Situation, name: str, *, spoken: int | None = None) -> Block:
+def environment(situation: Situation, name: str, *, spoken: int | None = None, puts: Put | None = None) -> Block:
     """Block e: the scene and the progress of the conversation."""
-    return Block("environment", (*scene(situation, name).items, *progress(situation, spoken=spoken).items))
+    items = (*scene(situation, name).items, *progress(situation, spoken=spoken, puts=puts).items)
+    return Block("environment", items)
 
 
 LONGEST_UTTERANCE = 8_000

@@ -65,6 +65,7 @@ TAGS: Final = (
     "known",
     "now",
     "events",
+    "stimulus",
     "first_conversation",
     "second_conversation",
     "parts",

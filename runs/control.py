@@ -118,7 +118,7 @@ class Control:
         Args:
             given: the person's words; or `{"text": …, "heard_by": […]}`; or `{"pass": True}`; or, if asked for their
                 need to talk, a whole number from 0 to 10; or, if asked for a choice or a ballot, a candidate's name or
-                number, or `{"choice": …}`.
+                number, or `{"choice": …}`; or, if asked where they stand, the answer to the poll.
 
         Raises:
             InputError: nobody is being asked, or the answer is invalid.
@@ -127,8 +127,10 @@ class Control:
             if self._asked is None:
                 raise InputError("nobody is being asked just now", remedy="Use say() to speak without being asked.")
             agent, what = self._asked
-            story = self._question["story"] if self._question and "story" in self._question else None
-            self._answer = answer_of(agent, given, what, self._present, story)
+            asked = self._question
+            story = asked["story"] if asked and "story" in asked else None
+            position = asked["position"] if asked and "position" in asked else None
+            self._answer = answer_of(agent, given, what, self._present, story, position)
             self._asked = None  # `say` after this is a new utterance
             self._notify()
 

@@ -35,11 +35,14 @@ from persimchat.runs.folder.stored import (
 from persimchat.runs.folder.story_record import StoryOutcome as StoryOutcome
 from persimchat.runs.folder.totals import Totals as Totals
 from persimchat.state import person_answer
+from persimchat.state.guide import Guide
 
 EVENTS_VERSION: Final = 1
 
-StopReason = Literal["message_limit", "consensus", "closed", "settled", "finished", "budget", "stopped", "error"]
-OWN_ENDS: Final = frozenset({"message_limit", "consensus", "closed", "settled", "finished"})
+StopReason = Literal[
+    "message_limit", "consensus", "closed", "guide", "settled", "finished", "budget", "stopped", "error"
+]
+OWN_ENDS: Final = frozenset({"message_limit", "consensus", "closed", "guide", "settled", "finished"})
 """Reasons to stop with which a conversation came to its end by its own rules."""
 
 
@@ -67,6 +70,11 @@ class Started(_Event):
         default=0, description="resumed runs and branches: the number of utterances in the past, which come first"
     )
     notice: str = Field(default="", description="something the user should know, for example that no model was chosen")
+    guide: Guide | None = Field(
+        default=None,
+        exclude_if=is_none,
+        description="a focus group: its moderator, the questions, what is shown; left out without a guide",
+    )
 
 
 class Speaking(_Event):
@@ -102,6 +110,11 @@ class Uttered(Stored, _Event):
         default=None,
         exclude_if=is_none,
         description="what replaced the speaker's own words: branch or moderator; left out if nothing did",
+    )
+    question: Spoken | None = Field(
+        default=None,
+        exclude_if=is_none,
+        description="the number of the guide's question that it puts, from 1; left out on all other utterances",
     )
     emotion: Levels = Field(default={}, description="the speaker's emotions; empty for people and baselines")
     need_to_talk: Levels = Field(default={}, description="of all participants, when the speaker was chosen")
@@ -239,6 +252,12 @@ class Asked(_Event):
     story: person_answer.StoryQuestion | None = Field(
         default=None, exclude_if=is_none, description="in a story: who may be named, and all that the character knows"
     )
+    puts: person_answer.Put | None = Field(
+        default=None, exclude_if=is_none, description="for a focus group's moderator: the question that is due"
+    )
+    position: person_answer.PositionQuestion | None = Field(
+        default=None, exclude_if=is_none, description="of `position`: the question, the form of its answer, and when"
+    )
 
 
 class HandRaised(_Event):
@@ -312,8 +331,8 @@ class Stopped(_Event):
     reason: StopReason
     source: str = Field(
         default="",
-        description="which rule ended the run: message_limit, closing, judge, story, the name of a baseline or budget; "
-        "or answers (several unusable ones in a row), user, moderator, person, record, error",
+        description="which rule ended the run: message_limit, closing, guide, judge, story, the name of a baseline or "
+        "budget; or answers (several unusable ones in a row), user, moderator, person, record, error",
     )
     detail: str = Field(default="", description="the rule's explanation, or the error; one line")
     conclusion: Concluded | None = Field(default=None, description="the result of a debate; null in discussions")

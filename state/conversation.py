@@ -172,6 +172,13 @@ class ConversationInput(TypedDict, total=False):
         list[str],
         Field(description="rules of the conversation that all participants know", json_schema_extra={"default": []}),
     ]
+    guide: Annotated[
+        dict[str, Any],
+        Field(
+            description="a focus group's guide: moderator, questions, stimulus, positions",
+            json_schema_extra={"default": None},
+        ),
+    ]
     simulation: Annotated[str, SkipJsonSchema()]
     """The run's id, which also names its collections of memories; if missing, it is made from the thread's id."""
 

@@ -13,6 +13,8 @@ MOST_QUESTIONS: Final = 40
 MOST_POSITIONS: Final = 10
 LONGEST_STIMULUS: Final = 8_000
 """Characters of what is shown, and of the description of an image."""
+_ROUNDS: Final = 2
+"""The most answers to a question without `turns`, by every participant beside the moderator on average."""
 
 _Words = Annotated[
     str, StringConstraints(strip_whitespace=True, min_length=1, max_length=LONGEST_STIMULUS), AfterValidator(seen)
@@ -75,3 +77,30 @@ class Guide(BaseModel):
         if len({poll.id for poll in self.positions}) < len(self.positions):
             raise ValueError("two of the positions are the same question; leave one of them out")
         return self
+
+    def most_answers(self, number: int, others: int) -> int:
+        """After how many answers the next question follows at the latest.
+
+        Args:
+            number: of the question, from 1.
+            others: how many take part beside the moderator.
+        """
+        turns = self.questions[number - 1].turns
+        return turns if turns is not None else _ROUNDS * others
+
+    def length(self, everybody: int) -> int:
+        """How many utterances there are at most if the moderator only asks.
+
+        Args:
+            everybody: how many take part, the moderator included.
+        """
+        numbers = range(1, len(self.questions) + 1)
+        return sum(1 + self.most_answers(number, everybody - 1) for number in numbers)
+
+    def shown_by(self, number: int) -> bool:
+        """Whether everybody sees the stimulus once this question is put; 0 means before the first.
+
+        It stays. If no question shows it, it is seen from the beginning.
+        """
+        first = next((place for place, question in enumerate(self.questions, start=1) if question.show), 0)
+        return self.stimulus is not None and number >= first

@@ -15,7 +15,7 @@ from typing_extensions import TypedDict
 from persimchat.state.companion import CompanionMind, CompanionSituation
 from persimchat.state.listening import Listening
 from persimchat.state.outcomes import Judged, Outcome, Weak
-from persimchat.state.person_answer import StoryQuestion
+from persimchat.state.person_answer import PositionQuestion, Put, StoryQuestion
 from persimchat.state.story_mind import StoryMind, StorySituation
 
 
@@ -42,12 +42,28 @@ class Utterance(TypedDict):
     """The hearers of a whisper, without its speaker (state/visibility.py); missing if all participants hear it."""
     edited_by: NotRequired[str]
     """Who wrote the words in place of the speaker: "branch" or "moderator"; missing if they are the speaker's own."""
+    question: NotRequired[int]
+    """The number of the guide's question that it puts, from 1; missing on all other utterances."""
     answer: NotRequired[str]
     """Debate baselines: the answer that it gives, in the debate's form."""
     conditional: NotRequired[str]
     """Debate baselines: the conditions of that answer; missing if it names none."""
     confidence: NotRequired[float]
     """Debate baselines with confidence: how sure the speaker is of it, 0–1."""
+
+
+class GuideSituation(TypedDict):
+    """A focus group's guide as everybody sees it."""
+
+    moderator: str
+    number: int
+    """Of the question put last, from 1; 0 before the first."""
+    of: int
+    """How many questions there are."""
+    put: str
+    """The words with which it was put; empty before the first."""
+    stimulus: NotRequired[dict[str, str]]
+    """What everybody is shown: `title`, `text`, `image`; missing while nothing is."""
 
 
 class Situation(TypedDict):
@@ -73,6 +89,8 @@ class Situation(TypedDict):
     """In a story: the story as this character sees it."""
     companion: NotRequired[CompanionSituation]
     """Of a companion: the talk as the agent sees it."""
+    guide: NotRequired[GuideSituation]
+    """In a focus group with a guide: the question put last, and what is shown."""
 
 
 class Recalled(TypedDict):
@@ -196,6 +214,10 @@ class Step(Mind, total=False):
     """For the speaker: texts of the last utterances, oldest first, to check the new one for repetition."""
     avoid: list[str]
     """For the speaker: texts that it must not repeat."""
+    puts: Put
+    """For the moderator of a focus group: the question of the guide that it puts."""
+    positions: list[PositionQuestion]
+    """For a person in a focus group: where they are asked to stand."""
     required: bool
     """Whether a failure of the model ends the run: the models of all participants have failed before."""
     beside: bool

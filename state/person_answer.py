@@ -17,9 +17,11 @@ from persimchat.state.errors import InputError, suggestion
 from persimchat.state.intervention import words
 from persimchat.state.names import as_listed, matching
 from persimchat.state.plain_text import one_line, quoted
+from persimchat.state.poll import Poll
 
-Asked = Literal["utterance", "need_to_talk", "choice", "ballot"]
-"""What a person is asked for; `choice` (whom they talk to) and `ballot` are asked in stories only."""
+Asked = Literal["utterance", "need_to_talk", "choice", "ballot", "position"]
+"""What a person is asked for; `choice` (whom they talk to) and `ballot` are asked in stories only, `position` (where
+they stand) in focus groups only."""
 BallotKind = Literal["guess", "open", "closed"]
 """Who will win, a ballot on which oneself may stand, a ballot on which it may not; each is a question of its own."""
 
@@ -102,6 +104,34 @@ class StoryQuestion(TypedDict):
     knows: Knowledge
 
 
+class Put(TypedDict):
+    """A question of a focus group's guide that its moderator is to put."""
+
+    number: int
+    """From 1."""
+    of: int
+    """How many questions the guide has."""
+    ask: str
+    """In the guide's words; the moderator may use others."""
+    stimulus: NotRequired[dict[str, str]]
+    """What is shown with it: `title`, `text`, `image`; missing if nothing is."""
+
+
+class PositionQuestion(TypedDict):
+    """A question of a focus group on which people take a stand, before the talk and after it."""
+
+    poll: str
+    """Its id."""
+    when: Literal["before", "after"]
+    ask: str
+    answer: str
+    """The form: yesno, choice, number, or scale:LOW-HIGH."""
+    options: list[str]
+    """Of a choice."""
+    possible: list[str]
+    """All answers, in order; empty for any number."""
+
+
 class Question(TypedDict):
     """What a person is asked: the value of the interrupt."""
 
@@ -114,6 +144,10 @@ class Question(TypedDict):
     """What was wrong with the previous answer, in one line; empty at first."""
     story: NotRequired[StoryQuestion]
     """In a story only."""
+    puts: NotRequired[Put]
+    """For a focus group's moderator, when a question of the guide is due."""
+    position: NotRequired[PositionQuestion]
+    """For `position` only."""
 
 
 class PersonAnswer(TypedDict, total=False):
@@ -125,10 +159,16 @@ class PersonAnswer(TypedDict, total=False):
     need_to_talk: int
     choice: str
     """To `choice` and `ballot`: one of the question's `candidates`, as they are listed."""
+    position: str
+    """To `position`: the answer in the form of its poll."""
 
 
 def person_answer(
-    given: Any, what: str, present: Sequence[str], story: StoryQuestion | Mapping[str, Any] | None = None
+    given: Any,
+    what: str,
+    present: Sequence[str],
+    story: StoryQuestion | Mapping[str, Any] | None = None,
+    position: PositionQuestion | Mapping[str, Any] | None = None,
 ) -> PersonAnswer:
     """Validate a person's answer.
 
@@ -138,10 +178,12 @@ def person_answer(
         given: to `utterance`: words, or `{"text": …, "heard_by": […]}` (no `heard_by` in stories, where the room
             decides who hears). To `need_to_talk`: 0–10, as a number, a digit, or `{"need_to_talk": …}`. To `choice`
             and `ballot`: a candidate's name (a first name is enough) or number (from 1), as such or as
-            `{"choice": …}`. Or a validated answer.
-        what: the question: "utterance", "need_to_talk", "choice" or "ballot".
+            `{"choice": …}`. To `position`: an answer in the form of its poll, as such, by its number (from 1) where
+            it is one of a few words, or as `{"position": …}`. Or a validated answer.
+        what: the question: "utterance", "need_to_talk", "choice", "ballot" or "position".
         present: the participants' full names.
         story: the question's `story`; None outside stories.
+        position: the question's `position`; None for other questions.
 
     Raises:
         InputError: the answer is empty, too long, or not an answer to this question.
@@ -152,6 +194,8 @@ def person_answer(
         return {"need_to_talk": _need(given.get("need_to_talk") if isinstance(given, Mapping) else given)}
     if what in ("choice", "ballot"):
         return {"choice": _candidate(given, list(story["candidates"]) if story is not None else [])}
+    if what == "position" and position is not None:
+        return {"position": _position(given, position)}
     if not isinstance(given, Mapping):
         return {"text": words(given)}
     if story is not None and given.get("heard_by") is not None:
@@ -227,3 +271,25 @@ def _candidate(given: Any, candidates: Sequence[str]) -> str:
 def numbered(candidates: Sequence[str]) -> str:
     """The candidates with their numbers, on one line."""
     return ", ".join(f"{number} {one_line(name)}" for number, name in enumerate(candidates, start=1))
+
+
+def _position(given: Any, asked: PositionQuestion | Mapping[str, Any]) -> str:
+    """The answer to a poll, in its form; of a few words, also by its number."""
+    if isinstance(given, Mapping):
+        _refuse_other_fields(given, ("position",), "Give position, or pass.")
+        given = given.get("position")
+    poll = Poll(ask=asked["ask"], answer=asked["answer"], options=tuple(asked["options"]))
+    text = str(given).strip() if isinstance(given, str | int | float) and not isinstance(given, bool) else ""
+    if not poll.is_ordered and re.fullmatch(r"[0-9]{1,3}", text) and 1 <= int(text) <= len(poll.possible):
+        text = poll.possible[int(text) - 1]
+    try:
+        return poll.parsed(text)
+    except ValueError:
+        shown = quoted(text, _SHOWN) if text else "this"
+        raise InputError(
+            f"{shown} is not {poll.described}",
+            where=_WHERE,
+            remedy=f"Answer one of these, or its number: {numbered(poll.possible)}; or pass."
+            if poll.possible and not poll.is_ordered
+            else f"Answer with {poll.described}, or pass.",
+        ) from None

@@ -222,7 +222,7 @@ def _in_runs(
     from persimchat.app.commands.finding import find_run
     from persimchat.app.commands.request import assigned
     from persimchat.evaluation.polls import in_run
-    from persimchat.evaluation.transcripts import has_words_of_people
+    from persimchat.evaluation.transcripts import has_words_of_people, refuse_words_of_people
     from persimchat.runs.folder.lock import check_free
     from persimchat.runs.folder.reading import Record, read_run
 
@@ -233,11 +233,9 @@ def _in_runs(
         if record.manifest.run in records:
             raise InputError(f"the run {record.manifest.run} is given twice", remedy="Leave one of them out.")
         records[record.manifest.run] = record
-        if poll.by and has_words_of_people(record) and not with_people:
-            raise InputError(
-                "people took part, and another model than the agents' own would read their words",
-                where=f"run {record.manifest.run}",
-                remedy="If they agree to that, add --with-people; or leave --by out.",
+        if poll.by and has_words_of_people(record):
+            refuse_words_of_people(
+                [record.manifest.run], allowed=with_people, readers="another model than the agents' own"
             )
     changes = assigned(assignments or (), {})
 

@@ -1,11 +1,11 @@
-"""`persimchat runs`: lists runs, and deletes some."""
+"""`persimchat runs`: lists runs, names and tags them, and deletes some."""
 
 from __future__ import annotations
 
 import json
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final, Literal
+from typing import TYPE_CHECKING, Annotated, Final, Literal, get_args
 
 import typer
 
@@ -22,14 +22,25 @@ EXAMPLES: Final = """\b
   persimchat runs
   persimchat runs --text "tea" --mode debate --ended consensus
   persimchat runs --ended unfinished --json
+  persimchat runs label 20261121-0304 --name "First try" --tag pilot
+  persimchat runs --tag pilot
   persimchat runs delete 20261121-0304
 """
 
 _Ending = Literal[
-    "message_limit", "consensus", "closed", "settled", "finished", "budget", "stopped", "error", "unfinished"
+    "message_limit",
+    "consensus",
+    "closed",
+    "guide",
+    "settled",
+    "finished",
+    "budget",
+    "stopped",
+    "error",
+    "unfinished",
 ]
 
-runs = typer.Typer(help="List, filter and delete runs.", invoke_without_command=True, epilog=EXAMPLES)
+runs = typer.Typer(help="List, filter, label and delete runs.", invoke_without_command=True, epilog=EXAMPLES)
 
 
 @runs.callback()
@@ -40,7 +51,7 @@ def list_all(
         typer.Option(
             "--text",
             metavar="WORDS",
-            help="Only runs with these words in id, topic, names or model.",
+            help="Only runs with these words in id, name, tags, topic, participants or model.",
             show_default=False,
         ),
     ] = "",
@@ -53,16 +64,23 @@ def list_all(
         typer.Option(
             "--ended",
             metavar="HOW",
-            help="Only message_limit, consensus, closed, settled, finished, budget, stopped, error or unfinished.",
+            help=f"Only {', '.join(get_args(_Ending)[:-1])} or unfinished.",
             show_default=False,
         ),
+    ] = None,
+    tag: Annotated[
+        list[str] | None,
+        typer.Option("--tag", metavar="TAG", help="Only runs with this tag; repeatable.", show_default=False),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", metavar="", help="Print a JSON list.")] = False,
     out: RunsOut = OUT,
 ) -> None:
-    """List runs, the latest first: id, when, mode, topic, participants, model, utterances, ending, cost."""
+    """List runs, the latest first: id, when, mode, topic, participants, model, utterances, ending, cost.
+
+    Runs with names or tags show them, too.
+    """
     if context.invoked_subcommand is not None:
-        if text or mode or ended or as_json or out != OUT:
+        if text or mode or ended or tag or as_json or out != OUT:
             raise InputError(
                 "options before the command's name would be ignored",
                 where=f"persimchat runs {context.invoked_subcommand}",
@@ -72,7 +90,7 @@ def list_all(
     from persimchat.runs.folder.listing import list_runs, matching
 
     listing = list_runs(out)
-    found = matching(listing.runs, text=text, mode=mode, ended=ended)
+    found = matching(listing.runs, text=text, mode=mode, ended=ended, tags=tag or ())
     for problem in listing.unread:
         warn(f"persimchat: left out: {one_line(problem)}")
     if as_json:
@@ -100,17 +118,57 @@ def _print(found: list[ListedRun]) -> None:
         show_edge=False,
         header_style="bold",
     )
-    for heading in ("run", "when", "mode", "topic", "participants", "model", "utterances", "ending", "cost"):
+    labels = [label for label in ("name", "tags") if any(getattr(run, label) for run in found)]
+    for heading in ("run", *labels, "when", "mode", "topic", "participants", "model", "utterances", "ending", "cost"):
         figure = heading in ("utterances", "cost")
         table.add_column(heading, overflow="fold", no_wrap=figure, justify="right" if figure else "left")
     for run in found:
         cost = "–" if run.cost_usd is None else f"${run.cost_usd:,.4f}"
         mode = run.mode if run.baseline is None else f"{run.mode} ({run.baseline})"
         who = ", ".join(run.participants)
-        words = (run.run, when(run.started), mode, run.topic, who, run.model or "–", f"{run.utterances:,}")
-        cells = (*words, spaced(run.ended), cost)
+        own = {"name": run.name, "tags": ", ".join(run.tags)}
+        words = (when(run.started), mode, run.topic, who, run.model or "–", f"{run.utterances:,}")
+        cells = (run.run, *(own[label] for label in labels), *words, spaced(run.ended), cost)
         table.add_row(*(Text(one_line(cell if unicode else plain(cell))) for cell in cells))
     print_all(table)
+
+
+@runs.command("label")
+def label(
+    wanted: Annotated[
+        str,
+        typer.Argument(
+            metavar="RUN", help="A run: its folder, its id, the beginning of its id, or latest.", show_default=False
+        ),
+    ],
+    name: Annotated[
+        str | None,
+        typer.Option("--name", metavar="TEXT", help="What to call it; '' takes the name away.", show_default=False),
+    ] = None,
+    tag: Annotated[
+        list[str] | None,
+        typer.Option("--tag", metavar="TAG", help="A tag that it gets; repeatable.", show_default=False),
+    ] = None,
+    untag: Annotated[
+        list[str] | None,
+        typer.Option("--untag", metavar="TAG", help="A tag that it loses; repeatable.", show_default=False),
+    ] = None,
+    out: RunsOut = OUT,
+) -> None:
+    """Name a run, and give or take tags; without options, print its name and tags.
+
+    They stand in labels.json in the run's folder. Nothing else in the folder changes.
+    """
+    from persimchat.app.commands.finding import find_run
+    from persimchat.runs.folder.labels import labels, read_labels, write_labels
+
+    folder = find_run(wanted, out)
+    given = read_labels(folder)
+    if name is not None or tag or untag:
+        given = labels(given.name if name is None else name, given.tags).with_tags(tag or (), untag or ())
+        write_labels(folder, given)
+    tags = ", ".join(given.tags)
+    say(one_line(f"{folder.name}: {given.name or 'no name'}{f' ({tags})' if tags else ', no tags'}"))
 
 
 @runs.command("delete")

@@ -11,11 +11,13 @@ from nicegui import app, context, ui
 
 from persimchat.app.web.widgets import item, menu, named
 from persimchat.app.web.words import LANGUAGES, t
+from persimchat.runs.reports import palette
 
 
 @cache
 def _style() -> str:
-    return files("persimchat.app.web").joinpath("style.css").read_text(encoding="utf-8")
+    written = files("persimchat.app.web").joinpath("style.css").read_text(encoding="utf-8")
+    return f":root {{ {palette.style()} }}\nbody.body--dark {{ {palette.style(dark=True)} }}\n{written}"
 
 
 def chosen_language() -> str:

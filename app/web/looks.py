@@ -2,31 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Final
 
-from persimchat.memory.retrieval import COMPONENTS
+from persimchat.runs.reports.palette import (
+    BLOCK_STYLES,
+    EMOTION_TINTS,
+    NEUTRAL,
+    PART_STYLES,
+    PEOPLE,
+    places,
+    preferred,
+)
 from persimchat.state.emotion import EMOTIONS
 from persimchat.state.plain_text import one_line
 
-COLOURS: Final = (
-    "#6366f1",
-    "#0284c7",
-    "#059669",
-    "#d97706",
-    "#db2777",
-    "#7c3aed",
-    "#0d9488",
-    "#dc2626",
-    "#65a30d",
-    "#475569",
-)
-"""Of participants, in order of listing; with more of them they repeat."""
+COLOURS: Final = tuple(tint.light for tint in PEOPLE)
+"""Of participants."""
 
-MODERATOR: Final = "#475569"
+MODERATOR: Final = NEUTRAL.light
 
-EMOTION_COLOURS: Final = dict(
-    zip(EMOTIONS, ("#eab308", "#3b82f6", "#ef4444", "#8b5cf6", "#22c55e", "#f97316"), strict=True)
-)
+EMOTION_COLOURS: Final = {name: tint.light for name, tint in EMOTION_TINTS.items()}
 
 EMOTION_FACES: Final = dict(zip(EMOTIONS, ("😊", "😔", "😠", "😨", "🤢", "😮"), strict=True))
 CALM: Final = "😌"
@@ -43,23 +39,16 @@ AXIS: Final[dict[str, Any]] = {
 """Of every chart's axes; readable on light and dark."""
 
 
-PART_COLOURS: Final = dict(zip(COMPONENTS, ("#0284c7", "#d97706", "#6366f1", "#db2777", "#0d9488"), strict=True))
+PART_COLOURS: Final = PART_STYLES
 """Of the five parts of a memory's score."""
 
-BLOCK_COLOURS: Final = {
-    "basic_information": "#6366f1",
-    "needs_and_emotions": "#db2777",
-    "relationships": "#059669",
-    "memories": "#0284c7",
-    "plan_and_identity": "#d97706",
-    "environment": "#0d9488",
-}
+BLOCK_COLOURS: Final = BLOCK_STYLES
 """Of the blocks of an utterance's prompt, by tag; stories have further ones."""
 
 VERDICT_COLOURS: Final = {
-    "consensus": "#059669",
-    "overruled": "#d97706",
-    "progressing": "#6366f1",
+    "consensus": NEUTRAL.light,
+    "overruled": NEUTRAL.light,
+    "progressing": "#64748b",
     "circling": "#94a3b8",
 }
 
@@ -77,9 +66,15 @@ _MOST_LETTERS: Final = 26
 _MARKUP: Final = str.maketrans("{|}", "｛｜｝")  # similar characters without a meaning to ECharts
 
 
-def colour(name: str, participants: list[str]) -> str:
-    """The colour of a speaker."""
-    return COLOURS[participants.index(name) % len(COLOURS)] if name in participants else MODERATOR
+def colour(name: str, participants: Sequence[str]) -> str:
+    """The colour of a speaker in the company of a run; slate for those who are not participants."""
+    place = places(participants).get(name)
+    return MODERATOR if place is None else COLOURS[place]
+
+
+def own_colour(name: str) -> str:
+    """The colour of a persona in no company, as in the library."""
+    return COLOURS[preferred(name)]
 
 
 def chart_name(name: str) -> str:

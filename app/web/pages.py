@@ -20,6 +20,7 @@ from persimchat.app.web.frame import Frame, disclaimer
 from persimchat.app.web.insights.charts_part import charts_part
 from persimchat.app.web.insights.people_part import people_part
 from persimchat.app.web.minds.mind_part import mind_part
+from persimchat.app.web.models.models_page import models_page
 from persimchat.app.web.panes import PanelPart, Panes
 from persimchat.app.web.past.actions import run_actions
 from persimchat.app.web.past.compare_page import compare_page
@@ -162,6 +163,10 @@ def register(web: WebContext) -> None:
             _nothing(str(error))
             return
         experiment_page(web, name)
+
+    @ui.page("/models")
+    async def _models() -> None:
+        models_page()
 
     @ui.page("/companion")
     async def _companion(agent: str = "", person: str = "") -> None:

@@ -16,10 +16,12 @@ from persimchat.memory.chroma_client import EPHEMERAL, RUN
 from persimchat.memory.recollection import forget
 from persimchat.runs.folder.checkpoints import RUN as HERE
 from persimchat.runs.folder.checkpoints import is_server, opened
+from persimchat.runs.folder.labels import Labels, read_labels
 from persimchat.runs.folder.lock import check_free, is_held
 from persimchat.runs.folder.manifest import Manifest
 from persimchat.runs.folder.reading import read_manifest
 from persimchat.runs.folder.run_folder import TRANSCRIPT
+from persimchat.runs.folder.stored import is_empty, is_none
 from persimchat.state.errors import InputError, PerSimChatError
 from persimchat.state.normalise import folded
 from persimchat.state.settings import Settings
@@ -46,6 +48,11 @@ class ListedRun(BaseModel):
     cost_usd: float | None = Field(description="null where it is not known")
     active: bool = Field(description="a process is working on it")
     branch_of: str | None = Field(default=None, description="the run whose past it shares; null where it is no branch")
+    branch_turn: int | None = Field(
+        default=None, exclude_if=is_none, description="how many utterances it shares; left out where it is no branch"
+    )
+    name: str = Field(default="", exclude_if=is_empty, description="what its user calls it; left out without a name")
+    tags: list[str] = Field(default=[], exclude_if=is_empty, description="its user's tags; left out without any")
 
 
 @dataclass(frozen=True)
@@ -54,7 +61,8 @@ class Listing:
 
     Attributes:
         runs: the latest first.
-        unread: the faults of folders whose run.json cannot be read, a sentence each.
+        unread: the faults of folders whose run.json or labels cannot be read, a sentence each. A run whose labels
+            cannot be read is listed without them.
     """
 
     runs: list[ListedRun]
@@ -84,33 +92,51 @@ def list_runs(out: Path) -> Listing:
         if not (folder / "run.json").is_file():
             continue
         try:
-            runs.append(_listed(folder, read_manifest(folder)))
+            manifest = read_manifest(folder)
+            runs.append(_listed(folder, manifest, _labels(folder, unread)))
         except InputError as error:
             unread.append(str(error))
     return Listing(sorted(runs, key=lambda run: (run.started, run.run), reverse=True), unread)
 
 
 def matching(
-    runs: Iterable[ListedRun], *, text: str = "", mode: str | None = None, ended: str | None = None
+    runs: Iterable[ListedRun],
+    *,
+    text: str = "",
+    mode: str | None = None,
+    ended: str | None = None,
+    tags: Iterable[str] = (),
 ) -> list[ListedRun]:
     """The runs that match all criteria.
 
     Args:
         runs: the runs to choose from.
-        text: words that must all occur in id, topic, participants or model; case and diacritics do not count.
+        text: words that must all occur in id, name, tags, topic, participants or model; case and diacritics do not
+            count.
         mode: discussion or debate.
         ended: a stop_reason, or `UNFINISHED`.
+        tags: all of which it must have; case and diacritics do not count.
     """
-    words = folded(text).split()
+    words, wanted = folded(text).split(), {folded(tag) for tag in tags}
 
     def fits(run: ListedRun) -> bool:
-        said = folded(" ".join([run.run, run.topic, *run.participants, run.model or "", run.baseline or ""]))
-        return all(word in said for word in words) and mode in (None, run.mode) and ended in (None, run.ended)
+        about = [run.run, run.name, *run.tags, run.topic, *run.participants, run.model or "", run.baseline or ""]
+        said = folded(" ".join(about))
+        fitting = mode in (None, run.mode) and ended in (None, run.ended)
+        return fitting and all(word in said for word in words) and wanted <= {folded(tag) for tag in run.tags}
 
     return [run for run in runs if fits(run)]
 
 
-def _listed(folder: Path, manifest: Manifest) -> ListedRun:
+def _labels(folder: Path, unread: list[str]) -> Labels:
+    try:
+        return read_labels(folder)
+    except InputError as error:
+        unread.append(str(error))
+        return Labels()
+
+
+def _listed(folder: Path, manifest: Manifest, labels: Labels) -> ListedRun:
     total = manifest.usage.total
     return ListedRun(
         run=manifest.run,
@@ -126,6 +152,9 @@ def _listed(folder: Path, manifest: Manifest) -> ListedRun:
         cost_usd=total.cost_usd if total else None,
         active=is_held(folder),
         branch_of=manifest.branch.of if manifest.branch else None,
+        branch_turn=manifest.branch.turn if manifest.branch else None,
+        name=labels.name,
+        tags=labels.tags,
     )
 
 

@@ -112,18 +112,14 @@ def read_run(path: Path, *, whole: bool = False) -> Record:
     _check_folder(path)
     notes: list[str] = []
     manifest = read_manifest(path)
-    utterances = _lines(path / TRANSCRIPT, Uttered, notes)
-    if utterances is None:
-        raise InputError(
-            "the run's transcript is missing", where=str(path / TRANSCRIPT), remedy="Give a whole run's folder."
-        )
+    utterances = read_utterances(path, notes)
     minds = _lines(path / MINDS, MindRecord, notes, _minds(whole))
     if minds is None:
         notes.append(f"{MINDS} is missing: emotions, needs and thoughts between utterances are unknown.")
     return Record(
         path,
         manifest,
-        sorted(utterances, key=_turn),
+        utterances,
         minds or [],
         _lines(path / JUDGE_MIND, MindRecord, notes, _minds(whole)) or [],
         sorted(_lines(path / VERDICTS, Judged, notes) or [], key=_turn),
@@ -134,6 +130,20 @@ def read_run(path: Path, *, whole: bool = False) -> Record:
         notes,
         _lines(path / STORY, Happened, notes) or [],
     )
+
+
+def read_utterances(path: Path, notes: list[str] | None = None) -> list[Uttered]:
+    """Read only the utterances of a run, in order of turns; `notes` receives a torn last line.
+
+    Raises:
+        InputError: the transcript is missing or damaged.
+    """
+    found = _lines(path / TRANSCRIPT, Uttered, [] if notes is None else notes)
+    if found is None:
+        raise InputError(
+            "the run's transcript is missing", where=str(path / TRANSCRIPT), remedy="Give a whole run's folder."
+        )
+    return sorted(found, key=_turn)
 
 
 def calls_of(record: Record) -> Iterator[Row]:

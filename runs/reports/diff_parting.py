@@ -85,14 +85,15 @@ def shared(a: Record, b: Record) -> int:
     pairs = zip(a.utterances, b.utterances, strict=False)
     count = 0
     for one, other in pairs:
-        if _key(one) != _key(other):
+        if not same_line(one, other):
             break
         count += 1
     return count
 
 
-def _key(said: Uttered) -> tuple[Any, ...]:
-    return said.turn, said.speaker, said.text, said.heard_by
+def same_line(one: Uttered, other: Uttered) -> bool:
+    """Whether the same speaker said the same words to the same hearers at the same turn."""
+    return (one.turn, one.speaker, one.text, one.heard_by) == (other.turn, other.speaker, other.text, other.heard_by)
 
 
 def parting(a: Record, b: Record) -> Parting | None:

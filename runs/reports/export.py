@@ -93,6 +93,7 @@ def _said(said: Uttered, name: str) -> Uttered:
         addressees=said.addressees,
         heard_by=said.heard_by,
         edited_by=said.edited_by,
+        question=said.question,
     )
     if said.is_given:  # these figures only show that a person wrote the words
         heard = heard.model_copy(update={"tokens": said.tokens, "response_time_s": said.response_time_s})

@@ -14,6 +14,7 @@ from persimchat.runs.folder.mind_record import MindRecord
 from persimchat.runs.folder.polls import PollAnswer
 from persimchat.runs.folder.reading import Record, calls_of
 from persimchat.runs.reports.export_columns import Row
+from persimchat.runs.reports.export_guide import guide_rows
 from persimchat.runs.reports.export_pruning import pruning_rows
 from persimchat.runs.reports.export_story import story_rows
 from persimchat.runs.reports.export_tables import TABLES, JudgementRow, PollRow
@@ -57,6 +58,7 @@ def _values(
             yield "stances", number, asdict(position)
         for number, answer in enumerate(record.polls, start=1):
             yield "polls", number, polled(answer)
+        yield from guide_rows(record)
 
 
 def _about(record: Record) -> dict[str, Any]:
@@ -141,7 +143,8 @@ def _utterances(record: Record) -> Iterator[tuple[str, dict[str, Any]]]:
             "utterances",
             {
                 **said.model_dump(
-                    include={"turn", "speaker", "text", "addressees", "heard_by", "edited_by", "corrections"}
+                    include={"turn", "speaker", "text", "addressees", "heard_by", "edited_by", "question"}
+                    | {"corrections"}
                 ),
                 "given": said.is_given,
                 "response_time_s": said.took_s,

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from typing import Any, Final, Literal
 
-from persimchat.runs.folder.stored import Count, Points, Seconds, Share, Turn
+from persimchat.runs.folder.stored import Count, Points, Seconds, Share, Spoken, Turn
 from persimchat.runs.reports.export_columns import Finite, JsonObject, Row, column
+from persimchat.runs.reports.export_guide import TABLES as GUIDE_TABLES
 from persimchat.runs.reports.export_pruning import TABLES as PRUNING_TABLES
 from persimchat.runs.reports.export_story import TABLES as STORY_TABLES
 from persimchat.state.emotion import Level
@@ -76,6 +77,9 @@ class UtteranceRow(Row):
     heard_by: list[str] | None = column("a whisper: who heard it besides the speaker; empty: all did")
     given: bool = column("whether a person wrote the words, not a model")
     edited_by: str | None = column("what replaced the speaker's own words: branch, or moderator; empty: nothing did")
+    question: Spoken | None = column(
+        "focus groups: the number of the guide's question that it puts, from 1; empty: it puts none", "number"
+    )
     need_to_talk: Level | None = column(f"the speaker's need to talk when it was chosen; {_LEVEL}", "level")
     needs_to_talk: dict[str, Level] | None = column(
         f"need to talk of all participants when the speaker was chosen, by name; {_LEVEL}", "level"
@@ -320,10 +324,20 @@ TABLES: Final[dict[str, type[Row]]] = {
     "judgements": JudgementRow,
     "stances": StanceRow,
     "polls": PollRow,
+    **GUIDE_TABLES,
     **PRUNING_TABLES,
     **STORY_TABLES,
 }
 """All tables by name, in the order in which they are explained."""
 
-RARE: Final = ("silences", "interventions", "judgements", "stances", "polls", *PRUNING_TABLES, *STORY_TABLES)
+RARE: Final = (
+    "silences",
+    "interventions",
+    "judgements",
+    "stances",
+    "polls",
+    *GUIDE_TABLES,
+    *PRUNING_TABLES,
+    *STORY_TABLES,
+)
 """Tables that are written only if they have rows; most runs have none."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
@@ -19,7 +19,7 @@ from markupsafe import Markup
 
 from persimchat.runs.folder.lines import CONDITION, DISCLAIMER, conclusion_heading, edited
 from persimchat.runs.folder.reading import Record
-from persimchat.runs.reports import words
+from persimchat.runs.reports import palette, words
 from persimchat.runs.reports.report_insights import (
     emotion_plots,
     message_bars,
@@ -98,6 +98,8 @@ def page_environment(templates: Mapping[str, str]) -> Environment:
     )
     environment.filters.update({word.__name__: word for word in _WORDS})
     environment.filters["one_line"] = one_line
+    environment.globals["palette_style"] = palette.style
+    environment.globals["palette_groups"] = {letter: len(group) for letter, group in palette.GROUPS.items()}
     return environment
 
 
@@ -166,11 +168,17 @@ def _shown(value: Any) -> str:
 
 
 def write_report(record: Record, path: Path, *, force: bool = False) -> None:
-    """Write a run's report; a failure leaves no partial file.
+    """Write a run's report; raises as `write_page`."""
+    write_page(path, lambda: report_html(record), what="the report", force=force)
+
+
+def write_page(path: Path, page: Callable[[], str], *, what: str, force: bool = False) -> None:
+    """Write a page of HTML; a failure leaves no partial file.
 
     Args:
-        record: of the run.
         path: the file.
+        page: makes it.
+        what: it is, for errors.
         force: whether an existing file is replaced.
 
     Raises:
@@ -181,10 +189,10 @@ def write_report(record: Record, path: Path, *, force: bool = False) -> None:
             raise InputError("this is a folder", where=str(path), remedy=f"Name a file, for example {path / NAME}")
         if path.exists() and not force:
             raise InputError("the file exists already", where=str(path), remedy="Name another one, or add --force.")
-        _replace(path, report_html(record))
+        _replace(path, page())
     except OSError as error:
         raise InputError(
-            f"the report cannot be written: {error.strerror}",
+            f"{what} cannot be written: {error.strerror}",
             where=str(path),
             remedy="Name a file in an existing folder that you can write to.",
         ) from error

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
 
+from persimchat.runs.reports.palette import places
 from persimchat.state.emotion import EMOTIONS
 from persimchat.state.plain_text import one_line
-
-COLOURS: Final = 10
-"""Colours of the style sheet, classes p0 to p9; with more participants they repeat."""
 
 
 @dataclass(frozen=True)
@@ -20,7 +17,7 @@ class Person:
     Attributes:
         name: as it is shown.
         initials: one to three letters, different for everybody as far as two letters and a number can be.
-        style: class of the style sheet that has the colour.
+        style: class of the style sheet that has the colour: `p` and its place in the palette; `neutral` of moderators.
         place: in order of listing, from 0; also part of ids in the page.
         role: "person" or "moderator", and empty for an agent.
     """
@@ -54,11 +51,13 @@ def people(names: Sequence[str], roles: Mapping[str, str] | None = None) -> dict
         roles: of those who are not agents, by name.
     """
     found: dict[str, Person] = {}
+    colours = places(name for name in names if (roles or {}).get(name) != "moderator")
     for place, name in enumerate(names):
         letters = initials(name)
         taken = {person.initials for person in found.values()}
         different = next(
             letters + ending for ending in ("", *map(str, range(2, len(names) + 2))) if letters + ending not in taken
         )
-        found[name] = Person(one_line(name), different, f"p{place % COLOURS}", place, (roles or {}).get(name, ""))
+        style = f"p{colours[name]}" if name in colours else "neutral"
+        found[name] = Person(one_line(name), different, style, place, (roles or {}).get(name, ""))
     return found

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 from persimchat.runs.folder.reading import Record
 from persimchat.runs.reports.charts_story import Cell, belief_lines, closeness, influence_courses, supports
+from persimchat.runs.reports.palette import PEOPLE
 from persimchat.runs.reports.report_insights import Plot, Series, level_plot
-from persimchat.runs.reports.report_people import COLOURS, Person
+from persimchat.runs.reports.report_people import Person
 from persimchat.runs.reports.story_course import BeliefNow, CharacterNow, StoryCourse, Update, recorded_course
 from persimchat.state.standing import HIGHEST
 
@@ -79,7 +80,7 @@ def _influence(updates: Sequence[Update], names: Sequence[str], people: Mapping[
 
 
 def _beliefs(updates: Sequence[Update], last: CharacterNow, person: Person) -> Beliefs:
-    legend = [(chr(ord("a") + place), f"p{place % COLOURS}", belief) for place, belief in enumerate(last.beliefs)]
+    legend = [(chr(ord("a") + place), f"p{place % len(PEOPLE)}", belief) for place, belief in enumerate(last.beliefs)]
     points = belief_lines(updates, last.name)
     lines = [Series(belief.text, letter, style, points[belief.text]) for letter, style, belief in legend]
     title, levels = f"Beliefs of {person.name}", (0, 50, 100)

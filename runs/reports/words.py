@@ -16,6 +16,7 @@ ENDINGS: Final = {
     "message_limit": "the message limit was reached",
     "consensus": "consensus was reached",
     "closed": "the conversation came to its end",
+    "guide": "the last question of the guide was done",
     "settled": "the story was settled",
     "finished": "the story's rounds were over",
     "budget": "the budget was used up",

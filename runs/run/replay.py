@@ -69,10 +69,11 @@ class RecordedControl(Control):
     def ask(self, question: Question) -> None:
         """Answer for the person as recorded; without a recorded answer, the replay stops as the run did."""
         super().ask(question)
-        story = question.get("story")
-        found = self._answers.get(_question_of({**question, **(dict(story) if story else {})}))
-        what = question["what"]
-        self._answer = person_answer(dict(found), what, self._present, story) if found is not None else None
+        story, position = question.get("story"), question.get("position")
+        about = {**(dict(story) if story else {}), **({"poll": position["poll"]} if position else {})}
+        found = self._answers.get(_question_of({**question, **about}))
+        what, given = question["what"], None if found is None else dict(found)
+        self._answer = None if given is None else person_answer(given, what, self._present, story, position)
 
     async def reply(self) -> PersonAnswer | None:
         """The recorded answer."""
@@ -81,8 +82,9 @@ class RecordedControl(Control):
 
 
 def _question_of(record: Mapping[str, Any]) -> tuple[Any, ...]:
-    """What tells a question from all others of a run: of stories, also the act and the ballot."""
-    return (*(record[key] for key in ("turn", "agent", "what")), record.get("act", 0), record.get("ballot", ""))
+    """What tells a question from all others of a run: in stories also act and ballot, of a position the poll."""
+    told = (record.get("act", 0), record.get("ballot", ""), record.get("poll", ""))
+    return (*(record[key] for key in ("turn", "agent", "what")), *told)
 
 
 _OWN: Final = {"checkpoints": "run", "store": "run"}

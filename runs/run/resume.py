@@ -211,7 +211,7 @@ async def _reopen(place: RunResources, state: dict[str, Any], settings: Settings
             f"the run has ended: {found.detail.rstrip('.')}",
             where=str(folder),
             remedy="Branch it at an earlier turn."
-            if found.reason == "consensus"
+            if found.reason in ("consensus", "guide")
             else "Raise --messages, or branch it at an earlier turn.",
         )
     # The end check runs again and finds no end.

@@ -8,6 +8,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
+from persimchat.graph.guiding import with_limit
 from persimchat.memory.chroma_client import RUN
 from persimchat.memory.embeddings import embedding
 from persimchat.memory.store import store
@@ -15,7 +16,12 @@ from persimchat.models.attention.scoring import check_settings
 from persimchat.models.naming import default_model_name, parse_model_name
 from persimchat.models.registry import ready_model
 from persimchat.models.usage import cost_usd
-from persimchat.nodes.assembling import refuse_half_a_story, refuse_people_in_baseline, refuse_too_many_memories
+from persimchat.nodes.assembling import (
+    refuse_half_a_story,
+    refuse_people_in_baseline,
+    refuse_too_many_memories,
+    refuse_unfit_guide,
+)
 from persimchat.personas.names import with_full_names
 from persimchat.runs.control import Control
 from persimchat.runs.events import Event, Started
@@ -60,7 +66,7 @@ async def _checked(
     scenario: Scenario, settings: Settings, out: Path | None, run: str | None, control: Control | None
 ) -> AsyncIterator[Run]:
     model, notice = default_model_name(settings.model)
-    settings = settings.model_copy(update={"model": model})
+    settings = with_limit(settings.model_copy(update={"model": model}), scenario.guide, len(scenario.participants))
     settings = with_full_names(settings, [persona.name for persona in scenario.participants])
     await check(scenario, settings)
     run = run or new_run_id(scenario.topic, now())
@@ -128,6 +134,7 @@ def started(run: str, scenario: Scenario, settings: Settings, *, notice: str = "
         max_messages=most_utterances(settings, scenario.story),
         people=[p.name for p in scenario.participants if p.human],
         notice=notice,
+        guide=scenario.guide,
     )
 
 
@@ -135,11 +142,12 @@ async def check(scenario: Scenario, settings: Settings) -> None:
     """Refuse a run that cannot work. Sends no request to a model.
 
     Raises:
-        InputError: the message limit is too low for the rounds of a baseline; a model or an embedding is unknown or
-            lacks its key or package; the scorer of pruning cannot be used; the store cannot be opened; the place for
-            checkpoints is invalid.
+        InputError: people, a story or a guide do not go with the settings; the message limit is too low for the rounds
+            of a baseline; a model or an embedding is unknown or lacks its key or package; the scorer of pruning cannot
+            be used; the store cannot be opened; the place for checkpoints is invalid.
     """
     refuse_people_in_baseline(scenario, settings)
+    refuse_unfit_guide(scenario, settings)
     refuse_too_many_memories(scenario, settings)
     refuse_half_a_story(scenario, settings)
     if settings.baseline in ("mad", "mad_judge", "reconcile"):

@@ -127,3 +127,19 @@ def test_bad_input_deletes_nothing(command: Run, out: Path, arguments: tuple[str
     assert said in done.error
     assert sorted(path.name for path in out.iterdir()) == ["good", "lost"]
     assert not Path("nowhere").exists()
+
+
+def test_a_run_gets_a_name_and_tags(command: Run, out: Path) -> None:
+    write_run(out, run="talk")
+    write_run(out, run="other")
+    assert "no name, no tags" in command("runs", "label", "talk").out
+    said = command("runs", "label", "talk", "--name", "First [bold]try", "--tag", "pilot", "--tag", "tea").out
+    assert said == "talk: First [bold]try (pilot, tea)\n"
+    assert names(command("runs", "--json", "--tag", "PILOT", "--tag", "tea")) == ["talk"]
+    assert "First [bold]try" in (text := command("runs").out)
+    assert "pilot, tea" in text
+    assert command("runs", "label", "talk", "--untag", "Tea").out == "talk: First [bold]try (pilot)\n"
+    assert command("runs", "label", "talk", "--name", "", "--untag", "pilot").out == "talk: no name, no tags\n"
+    assert "name" not in command("runs").out.splitlines()[0].split()  # as before
+    done = command("runs", "label", "talk", "--tag", "a,b")
+    assert (done.code, "commas" in done.error) == (2, True)

@@ -16,6 +16,7 @@ from rooms import ROOMS
 
 AREAS = (
     "shared",
+    "models",
     "minds",
     "insights",
     "personas",

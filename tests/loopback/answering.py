@@ -36,6 +36,9 @@ OF_STORIES = ("stocktaking", "choice", "summary", "review", "ballot", "story_utt
 """Tasks of a story, whose blocks are not read back from text; any valid answer serves."""
 DIMENSIONS = 64
 
+GREETING = "Say hello."
+"""What a server is asked before a run if it does not list the model."""
+
 
 @dataclass
 class Fault:
@@ -147,6 +150,8 @@ def natural_answer(body: dict[str, Any]) -> dict[str, Any] | str:
 
     messages = convert_to_messages(body.get("messages", []))
     name = next((m for message in reversed(messages) for m in TASK.findall(str(message.text))), None)
+    if name is None and messages[-1].text == GREETING:
+        return "Hello."
     if name == "story_utterance":
         return " ".join(f"w{_digest(body)}x{number}" for number in range(9))
     if name is None or name in (*EVALUATED, *OF_STORIES):

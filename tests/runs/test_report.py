@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 from page_parts import Page
 from run_folders import (
-    EMOTIONS,
     HOSTILE,
     PEOPLE,
     lines,
@@ -298,16 +297,14 @@ def contrast(one: str, other: str) -> float:
     return (high + 0.05) / (low + 0.05)
 
 
-def test_everything_can_be_read_in_light_and_dark(root: Path) -> None:
-    sheet = (root / "runs/reports/templates/style.css.jinja").read_text(encoding="utf-8")
-    blocks = re.findall(r":root \{(.*?)\}", sheet, re.DOTALL)
+def test_everything_can_be_read_in_light_and_dark(debate: Path) -> None:
+    blocks = re.findall(r":root \{(.*?)\}", report_html(read_run(debate)), re.DOTALL)
     assert len(blocks) == 3  # light, dark, print
     light = dict(re.findall(r"--(\w+): (#[0-9a-f]+)", blocks[0]))
+    assert light.keys() >= {"p0", "p9", "e0", "a0", "neutral", "on"}
     for block in blocks:
         colours = light | dict(re.findall(r"--(\w+): (#[0-9a-f]+)", block))
-        shown = ["ink", "mute", "accent", *(f"p{n}" for n in range(10)), *(f"e{n}" for n in range(len(EMOTIONS)))]
+        shown = ["ink", "mute", "accent", *(name for name in colours if re.fullmatch(r"[pea]\d+|neutral", name))]
         for name in shown:
             for ground in ("surf", "sunk", "page") if name in ("ink", "mute") else ("surf",):
                 assert contrast(colours[name], colours[ground]) >= 4.5, (name, ground)
-    for face in re.findall(r"\.face\.p\d \{ --c: (#[0-9a-f]+); \}", sheet):
-        assert contrast("#fff", face) >= 4.5, face

@@ -15,9 +15,11 @@ from persimchat.app.web.api.control import control_router
 from persimchat.app.web.api.conversations import conversations_router
 from persimchat.app.web.api.events import events_router
 from persimchat.app.web.api.experiments import experiments_router
+from persimchat.app.web.api.labelled import labelled_router
 from persimchat.app.web.api.models import Problem
 from persimchat.app.web.api.problems import add_problems
 from persimchat.app.web.api.runs import downloads_router, runs_router
+from persimchat.app.web.api.summaries import summaries_router
 from persimchat.app.web.context import WebContext
 from persimchat.models.registry import close_models
 
@@ -63,10 +65,12 @@ def _add_routes(api: FastAPI, web: WebContext) -> None:
             runs_router,
             control_router,
             events_router,
+            labelled_router,
             downloads_router,
             conversations_router,
             experiments_router,
             companions_router,
+            summaries_router,
         )
     ]
     for router in routers:

@@ -169,6 +169,13 @@ class RunInfo(BaseModel):
     totals: Totals = Field(description="calls, tokens and cost so far")
 
 
+class NewLabels(_Given):
+    """A run's name and tags, which are its user's notes."""
+
+    name: str = Field(default="", max_length=1000, description="what to call it; empty for no name")
+    tags: list[Annotated[str, Field(max_length=1000)]] = Field(default=[], max_length=1000, description="its tags")
+
+
 class ListedInfo(BaseModel):
     """A run of the list."""
 
@@ -184,6 +191,9 @@ class ListedInfo(BaseModel):
     cost_usd: float | None = Field(description="null if it is not known")
     active: bool = Field(description="it is active")
     branch_of: str | None = Field(description="a branch: its original run; null if it is not a branch")
+    branch_turn: int | None = Field(default=None, description="how many utterances it shares; null if it is no branch")
+    name: str = Field(default="", description="what its user calls it; empty without a name")
+    tags: list[str] = Field(default=[], description="its user's tags")
 
 
 class ExperimentInfo(BaseModel):

@@ -31,6 +31,7 @@ from persimchat.app.web.live_runs import LiveRun
 from persimchat.app.web.shared.stories import read_plan
 from persimchat.app.web.shared.would_go import Scored, open_record
 from persimchat.runs.events import Judged, MindRecord, StopReason, Uttered
+from persimchat.runs.folder.labels import MOST_TAGS
 from persimchat.runs.folder.listing import ListedRun, deletable, delete_run, matching
 from persimchat.runs.folder.past import past_events
 from persimchat.runs.folder.reading import read_run
@@ -109,13 +110,16 @@ def runs_router(web: WebContext) -> APIRouter:
 
     @router.get("")
     async def list_runs(
-        text: Annotated[str, Query(max_length=1000, description="words in id, topic, participants or model")] = "",
+        text: Annotated[
+            str, Query(max_length=1000, description="words in id, name, tags, topic, people or model")
+        ] = "",
         mode: Mode | None = None,
         ended: StopReason | Literal["unfinished"] | None = None,
+        tag: Annotated[list[str], Query(max_length=MOST_TAGS, description="a tag that it has; all of several")] = [],  # noqa: B006
     ) -> list[ListedInfo]:
         """The runs, the latest first."""
         listing = await web.runs.runs()
-        found = matching(listing.runs, text=text, mode=mode, ended=ended)
+        found = matching(listing.runs, text=text, mode=mode, ended=ended, tags=tag)
         return [_listed(run) for run in found]
 
     @router.post("", status_code=201)

@@ -80,13 +80,13 @@ def _elsewhere() -> None:
 def can_resume(board: Board) -> bool:
     """Whether an inactive run can be resumed.
 
-    After a consensus, a finished method or a story's vote only a branch can go on.
+    After a consensus, the end of a guide, a finished method or a story's vote only a branch can go on.
     """
     if board.started is None:
         return False
     if board.stopped is None or board.stopped.reason in ("stopped", "error"):
         return True
-    own_end = board.stopped.reason in ("consensus", "settled") or board.started.baseline is not None
+    own_end = board.stopped.reason in ("consensus", "guide", "settled") or board.started.baseline is not None
     return board.stopped.reason == "budget" or not own_end
 
 

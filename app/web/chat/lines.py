@@ -87,10 +87,12 @@ class LineActions:
     Attributes:
         look: opens the mind of an agent at a turn; None if minds are not shown.
         menu: fills the menu of an agent's utterance when it opens; None if there is none.
+        below: draws what belongs under an utterance's words, such as its alternatives; None for nothing.
     """
 
     look: Callable[[str, int], object] | None
     menu: Callable[[Uttered], object] | None
+    below: Callable[[Uttered], None] | None = None
 
 
 def draw_line(
@@ -173,6 +175,9 @@ def _utterance(said: Uttered, started: Started, actions: LineActions, *, in_room
                     ui.label(put_in(said.edited_by)).classes("min-w-0 break-words")
             ui.label(said.text).classes("bubble text-[15px] max-w-full")
             _after(said)
+            if actions.below is not None:
+                with ui.element("div").classes("below max-w-full"):
+                    actions.below(said)
     return row
 
 

@@ -24,6 +24,7 @@ _COLOURS: Final = {
     "message_limit": "#6366f1",
     "closed": "#6366f1",
     "consensus": "#059669",
+    "guide": "#059669",
     "settled": "#059669",
     "finished": "#6366f1",
     "budget": "#d97706",

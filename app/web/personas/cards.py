@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import zlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -11,7 +10,7 @@ from typing import Final
 
 from nicegui import ui
 
-from persimchat.app.web.looks import COLOURS
+from persimchat.app.web.looks import own_colour
 from persimchat.app.web.personas.window import Window
 from persimchat.app.web.widgets import avatar, chip, icon_button, named, title
 from persimchat.app.web.words import t
@@ -23,11 +22,6 @@ from persimchat.state.plain_text import clean, one_line
 _FACTS: Final = ("age", "occupation", "residence")
 _LONGEST: Final = 60
 """The most characters of a fact in the line."""
-
-
-def tint(name: str) -> str:
-    """The colour of a name, the same everywhere in the library."""
-    return COLOURS[zlib.crc32(name.encode()) % len(COLOURS)]
 
 
 def facts(persona: Persona) -> str:
@@ -55,7 +49,7 @@ def level_words(level: int) -> str:
 def head(persona: Persona, size: str = "44px") -> None:
     """Avatar, name and the facts in a line."""
     with ui.row().classes("items-center gap-3 no-wrap min-w-0 w-full"):
-        avatar(persona.name, tint(persona.name), size, human=persona.human)
+        avatar(persona.name, own_colour(persona.name), size, human=persona.human)
         with ui.column().classes("gap-0 min-w-0 grow"):
             ui.label(one_line(persona.name)).classes("font-semibold truncate w-full text-left")
             ui.label(facts(persona)).classes("text-xs muted truncate w-full text-left")
@@ -75,7 +69,7 @@ async def read_persona(persona: Persona) -> None:
 def sheet(persona: Persona) -> None:
     """Draw all facts about a persona."""
     with ui.row().classes("items-center gap-3 no-wrap w-full"):
-        avatar(persona.name, tint(persona.name), "56px", human=persona.human)
+        avatar(persona.name, own_colour(persona.name), "56px", human=persona.human)
         ui.label(facts(persona)).classes("muted min-w-0 break-words")
     ui.label(clean(persona.description)).classes("w-full whitespace-pre-line break-words")
     if persona.characteristics:
@@ -88,7 +82,7 @@ def sheet(persona: Persona) -> None:
         title(t("personas.traits"))
         with ui.row().classes("gap-1"):
             for trait in persona.traits:
-                chip(one_line(trait), tint(persona.name)).classes(
+                chip(one_line(trait), own_colour(persona.name)).classes(
                     remove="whitespace-nowrap text-[11px]", add="text-sm break-words"
                 )
     if persona.knowledge is not None:

@@ -1,0 +1,1 @@
+"""Models on the page: the field that chooses one, the files of this machine, and tests."""

@@ -1,0 +1,1 @@
+"""Asks models about a focus group: everybody for their positions before and after, a judge for themes."""

@@ -1,0 +1,246 @@
+"""What came of a focus group, by arithmetic: who said what about each question, and where everybody stood. No model.
+
+Pure functions of a recorded run; `evaluation/guide/` adds the themes that a model finds.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from persimchat.models.offline.words import content_words
+from persimchat.runs.events import Uttered
+from persimchat.runs.folder.jsonl import checked
+from persimchat.runs.folder.polls import PollAnswer
+from persimchat.runs.folder.reading import Record
+from persimchat.runs.folder.run_folder import MANIFEST
+from persimchat.runs.folder.themes import Quote, RecordedThemes, Theme, read_themes
+from persimchat.runs.reports.summary import count_words, mean
+from persimchat.state.guide import Guide, GuideQuestion
+from persimchat.state.poll import Poll
+
+MOST_WORDS: Final = 6
+"""Shared words that are shown for a question."""
+_STEM: Final = 6
+_ALL_WORDS: Final = 10_000
+_SENTENCE: Final = re.compile(r"(?<=[.!?…。！？])\s+")
+
+
+@dataclass(frozen=True)
+class Voice:
+    """How much somebody said about a question.
+
+    Attributes:
+        name: the participant.
+        utterances: of theirs.
+        words: in them.
+    """
+
+    name: str
+    utterances: int
+    words: int
+
+
+@dataclass(frozen=True)
+class Section:
+    """A question and everything that was said until the next one.
+
+    Attributes:
+        number: of the question, from 1; 0 for what was said before the first.
+        question: as the guide has it; None for what was said before the first.
+        lines: all utterances that all heard, the moderator's question first.
+        moderator: who asks.
+        people: the others, in order of listing.
+    """
+
+    number: int
+    question: GuideQuestion | None
+    lines: list[Uttered] = field(default_factory=list)
+    moderator: str = ""
+    people: Sequence[str] = ()
+
+    @property
+    def turns(self) -> list[int]:
+        """The first turn and the last; empty if nothing was said."""
+        return [self.lines[0].turn, self.lines[-1].turn] if self.lines else []
+
+    @property
+    def answers(self) -> list[Uttered]:
+        """What the participants said, without the moderator."""
+        return [said for said in self.lines if said.speaker in self.people]
+
+    @property
+    def voices(self) -> list[Voice]:
+        """Everybody but the moderator, in order of listing; those who said nothing have 0."""
+        own = {name: [said for said in self.answers if said.speaker == name] for name in self.people}
+        return [Voice(name, len(said), sum(count_words(one.text) for one in said)) for name, said in own.items()]
+
+    @property
+    def silent(self) -> list[str]:
+        """Those who said nothing about it."""
+        return [voice.name for voice in self.voices if not voice.utterances]
+
+    def shared_words(self) -> list[Theme]:
+        """Words that two or more participants use, and the question does not, each with a sentence of each of them.
+
+        Those that most participants use come first, then the most frequent. Words that begin with the same six letters
+        count as one.
+        """
+        asked = self.question.ask if self.question else ""
+        known = {
+            _stem(word) for text in (asked, self.moderator, *self.people) for word in content_words(text, _ALL_WORDS)
+        }
+        quotes: dict[str, dict[str, Quote]] = {}
+        counted: Counter[str] = Counter()
+        shown: dict[str, str] = {}
+        for said in self.answers:
+            for sentence in _SENTENCE.split(said.text.strip()):
+                for word in content_words(sentence, _ALL_WORDS):
+                    stem = _stem(word)
+                    if stem in known or len(word) < 4 and word.isascii():
+                        continue
+                    counted[stem] += 1
+                    shown.setdefault(stem, word.lower() if word.isascii() else word)
+                    quote = Quote(turn=said.turn, speaker=said.speaker, words=sentence)
+                    quotes.setdefault(stem, {}).setdefault(said.speaker, quote)
+        order = list(quotes)
+        shared = [stem for stem in order if len(quotes[stem]) > 1]
+        shared.sort(key=lambda stem: (-len(quotes[stem]), -counted[stem], order.index(stem)))
+        found: dict[tuple[str, ...], Theme] = {}
+        for stem in shared:  # of words that always stand together, the first is enough
+            own = list(quotes[stem].values())
+            found.setdefault(tuple(quote.words for quote in own), Theme(name=shown[stem], quotes=own))
+        return list(found.values())[:MOST_WORDS]
+
+
+def _stem(word: str) -> str:
+    return word.casefold()[:_STEM]
+
+
+def guide_of(record: Record) -> Guide | None:
+    """The guide that a run followed; None if it had none.
+
+    Raises:
+        InputError: run.json has a guide that cannot be read.
+    """
+    given = (record.manifest.scenario.model_extra or {}).get("guide")
+    return None if given is None else checked(Guide, given, f"{record.path / MANIFEST}, field scenario.guide")
+
+
+def sections(record: Record) -> list[Section]:
+    """The conversation by the questions of its guide, in the order in which they were put; empty without a guide.
+
+    Whispers are left out: the group did not hear them.
+    """
+    guide = guide_of(record)
+    if guide is None:
+        return []
+    people = [one for one in names_in(record) if one != guide.moderator]
+    found = [Section(0, None, [], guide.moderator, people)]
+    for said in record.utterances:
+        if said.question is not None and 1 <= said.question <= len(guide.questions):
+            number = said.question
+            found.append(Section(number, guide.questions[number - 1], [], guide.moderator, people))
+        if said.heard_by is None:
+            found[-1].lines.append(said)
+    return [section for section in found if section.number or section.answers]
+
+
+def fresh_themes(record: Record, parts: Sequence[Section]) -> list[RecordedThemes]:
+    """The themes that models found in these parts of a run, in the file's order.
+
+    Stale ones are left out: the conversation has gone on since.
+    """
+    turns = {part.number: part.turns for part in parts}
+    return [row for row in read_themes(record.path) if row.turns == turns.get(row.question)]
+
+
+def not_put(record: Record) -> list[GuideQuestion]:
+    """The questions that the moderator did not come to."""
+    guide = guide_of(record)
+    put = {said.question for said in record.utterances}
+    return [one for n, one in enumerate(guide.questions, 1) if n not in put] if guide else []
+
+
+def names_in(record: Record) -> list[str]:
+    """Those who take part in a run, in order of listing."""
+    return [one.name for one in record.manifest.scenario.participants]
+
+
+@dataclass(frozen=True)
+class Stand:
+    """Where one participant stood on a question.
+
+    Attributes:
+        name: the participant.
+        before: their answer before the talk; None if there is none.
+        after: their answer after it; None if there is none.
+    """
+
+    name: str
+    before: str | None
+    after: str | None
+
+    @property
+    def moved(self) -> bool:
+        """Whether both are known and differ."""
+        return None not in (self.before, self.after) and self.before != self.after
+
+
+@dataclass(frozen=True)
+class Positions:
+    """Where everybody stood on one question, before the talk and after it.
+
+    Attributes:
+        poll: the question.
+        stands: of everybody but the moderator, in order of listing.
+    """
+
+    poll: Poll
+    stands: list[Stand]
+
+    @property
+    def known(self) -> bool:
+        """Whether anybody has answered."""
+        return any(one.before is not None or one.after is not None for one in self.stands)
+
+    @property
+    def moved(self) -> int:
+        """How many hold another position after the talk than before it."""
+        return sum(one.moved for one in self.stands)
+
+    def means(self) -> tuple[float | None, float | None]:
+        """The mean before and after; None where the answers are no numbers, or there are none."""
+        if not self.poll.is_ordered:
+            return None, None
+        before, after = ([one.before for one in self.stands], [one.after for one in self.stands])
+        return _mean(before), _mean(after)
+
+
+def _mean(answers: Iterable[str | None]) -> float | None:
+    return mean(float(answer) for answer in answers if answer is not None)
+
+
+def positions(record: Record) -> list[Positions]:
+    """Where everybody but the moderator stood on the guide's questions, before the talk and after it.
+
+    Agents' answers are those to the polls of `persimchat evaluate guide`; people answered when they took part.
+    """
+    guide = guide_of(record)
+    if guide is None:
+        return []
+    end = record.utterances[-1].turn if record.utterances else 0
+    given: dict[tuple[str, str, int], PollAnswer] = {(row.poll, row.agent, row.turn): row for row in record.polls}
+    people = [name for name in names_in(record) if name != guide.moderator]
+
+    def at(poll: Poll, name: str, turn: int) -> str | None:
+        row = given.get((poll.id, name, turn))
+        return row.answer if row is not None else None
+
+    return [
+        Positions(poll, [Stand(name, at(poll, name, 0), at(poll, name, end)) for name in people])
+        for poll in guide.positions
+    ]

@@ -1,0 +1,169 @@
+"""The summary of a focus group: questions with answers and themes, positions before and after; one page to print."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from persimchat.runs.folder.lines import DISCLAIMER
+from persimchat.runs.folder.reading import Record
+from persimchat.runs.folder.themes import RecordedThemes, Theme
+from persimchat.runs.reports.guide import (
+    Positions,
+    Section,
+    fresh_themes,
+    guide_of,
+    names_in,
+    not_put,
+    positions,
+    sections,
+)
+from persimchat.runs.reports.report import page_environment, write_page
+from persimchat.state.errors import InputError
+from persimchat.state.guide import Guide, GuideQuestion
+
+NAME: Final = "summary.html"
+"""The name of the page's file."""
+MOST_QUOTES: Final = 3
+"""Quotes of a theme on the page."""
+
+
+@dataclass(frozen=True)
+class Answers:
+    """One question with what came of it.
+
+    Attributes:
+        section: the question and all that was said about it.
+        found: the newest themes that a model found; None if no model was asked.
+        shared: words that several participants use; shown where no model was asked.
+    """
+
+    section: Section
+    found: RecordedThemes | None
+    shared: Sequence[Theme]
+
+    @property
+    def themes(self) -> Sequence[Theme]:
+        """The themes that a model found; else the shared words."""
+        return self.found.themes if self.found is not None else self.shared
+
+
+@dataclass(frozen=True)
+class GroupSummary:
+    """What came of a focus group.
+
+    Attributes:
+        run: its id.
+        topic: of the conversation.
+        guide: that it followed.
+        people: everybody but the moderator, in order of listing.
+        answers: to each question, in the order in which they were put.
+        not_put: questions that the moderator did not come to.
+        positions: where everybody stood before and after.
+        utterances: made.
+        stop_reason: why it ended; None if no ending is recorded.
+    """
+
+    run: str
+    topic: str
+    guide: Guide
+    people: Sequence[str]
+    answers: Sequence[Answers]
+    not_put: Sequence[GuideQuestion]
+    positions: Sequence[Positions]
+    utterances: int
+    stop_reason: str | None
+
+    @property
+    def judges(self) -> list[str]:
+        """The models that found themes, each once."""
+        return list(dict.fromkeys(one.found.judge for one in self.answers if one.found is not None))
+
+    @property
+    def invented(self) -> int:
+        """Quotes that models gave and nobody said."""
+        return sum(one.found.invented for one in self.answers if one.found is not None)
+
+    def data(self) -> dict[str, Any]:
+        """The summary as JSON."""
+        questions = [
+            {
+                "question": one.section.number,
+                "ask": one.section.question.ask if one.section.question else None,
+                "turns": one.section.turns,
+                "voices": [asdict(voice) for voice in one.section.voices],
+                "themes": [theme.model_dump(mode="json") for theme in one.themes],
+                "found_by": one.found.judge if one.found else None,
+            }
+            for one in self.answers
+        ]
+        positions = [
+            {
+                "poll": one.poll.id,
+                "ask": one.poll.ask,
+                "moved": one.moved,
+                "means": one.means(),
+                "stands": [asdict(stand) for stand in one.stands],
+            }
+            for one in self.positions
+        ]
+        return {
+            "run": self.run,
+            "topic": self.topic,
+            "moderator": self.guide.moderator,
+            "people": list(self.people),
+            "questions": questions,
+            "not_put": [question.ask for question in self.not_put],
+            "positions": positions,
+            "invented_quotes": self.invented,
+        }
+
+
+def summary_of(record: Record, by: str | None = None) -> GroupSummary:
+    """The summary of a recorded run.
+
+    Args:
+        record: of the run.
+        by: only themes that this model found; None for the newest of any.
+
+    Raises:
+        InputError: it followed no guide, or a file is damaged.
+    """
+    guide = guide_of(record)
+    if guide is None:
+        raise InputError(
+            "this conversation followed no guide",
+            where=f"run {record.manifest.run}",
+            remedy="Give a run of a scenario with a section guide; examples/focus_group.yaml is one.",
+        )
+    parts = sections(record)
+    current = fresh_themes(record, parts)
+
+    def newest(number: int) -> RecordedThemes | None:
+        found = [row for row in current if row.question == number and not row.missing and by in (None, row.judge)]
+        return found[-1] if found else None
+
+    return GroupSummary(
+        run=record.manifest.run,
+        topic=record.manifest.scenario.topic,
+        guide=guide,
+        people=[name for name in names_in(record) if name != guide.moderator],
+        answers=[Answers(part, newest(part.number), part.shared_words()) for part in parts],
+        not_put=not_put(record),
+        positions=positions(record),
+        utterances=len(record.utterances),
+        stop_reason=record.manifest.stop_reason,
+    )
+
+
+def summary_page(summary: GroupSummary) -> str:
+    """A summary as one page to print: HTML without scripts and without a network."""
+    template = page_environment({}).get_template("guide.html.jinja")
+    return template.render(s=summary, most_quotes=MOST_QUOTES, disclaimer=DISCLAIMER)
+
+
+def write_summary(summary: GroupSummary, path: Path, *, force: bool = False) -> None:
+    """Write the page of a summary; raises as `write_page`."""
+    write_page(path, lambda: summary_page(summary), what="the summary", force=force)
