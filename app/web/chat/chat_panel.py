@@ -11,7 +11,10 @@ from nicegui import ui
 from persimchat.app.web.board import Board
 from persimchat.app.web.chat.being_said import BeingSaid
 from persimchat.app.web.chat.branch_dialog import branch_from
-from persimchat.app.web.chat.lines import LineActions, draw_end, draw_line, put_in
+from persimchat.app.web.chat.ending import draw_end
+from persimchat.app.web.chat.group_summary import show_group_summary
+from persimchat.app.web.chat.lines import LineActions, Said, draw_line, put_in
+from persimchat.app.web.chat.origin import Origin, OriginBar
 from persimchat.app.web.context import Viewing
 from persimchat.app.web.shared.navigation import page_of
 from persimchat.app.web.widgets import named, notify_error
@@ -104,6 +107,7 @@ def chat_panel(viewing: Viewing, *, below: Callable[[Uttered], None] | None = No
     panel = _Panel(viewing, below)
     panel.sync()
     ui.timer(_POLL_S, panel.sync)
+    ui.timer(0, panel.read_origin, once=True)
 
 
 class _Panel:
@@ -117,6 +121,8 @@ class _Panel:
         self._spoken = viewing.board.turn  # number of announced utterances
         self._ended = False
         self._reloading = False
+        self._origin = Origin()
+        self._origin_bar = OriginBar(viewing)
         with ui.element("div").classes("scroll w-full grow flex flex-col-reverse chat") as self._root:
             self._root.props("tabindex=0 role=log aria-live=off")
             named(self._root, t("chat.log"))
@@ -133,7 +139,22 @@ class _Panel:
         self._announce = ui.label().classes("sr-only").props("aria-live=polite").mark("announced")
         self._earlier.on_click(self._back)
         self._later.on_click(self._forward)
-        self._actions = LineActions(viewing.look_at, lambda said: fill_menu(viewing, said, self._root), below)
+        self._actions = LineActions(
+            viewing.look_at,
+            lambda said: fill_menu(viewing, said, self._root),
+            below,
+            above=lambda said: self._origin.over(said),
+        )
+
+    async def read_origin(self) -> None:
+        """Show of which run this is a branch, and the questions of its guide."""
+        self._origin = await Origin.of(self._viewing)
+        self._origin_bar.show(self._origin)
+        for index, row in list(self._rows.items()):
+            if isinstance(row, Said) and (row.said.question or row.said.turn in self._origin.begins):
+                self._rows.pop(index).delete()
+        self._drawn, self._ended = None, False  # the end offers the summary of a focus group
+        self.sync()
 
     def sync(self) -> None:
         """Draw what has changed."""
@@ -164,15 +185,17 @@ class _Panel:
     def _lines(self, low: int, high: int) -> None:
         for index in [index for index in self._rows if not low <= index < high]:
             self._rows.pop(index).delete()
-        started = self._viewing.board.started
-        assert started is not None
+        board = self._viewing.board
         for index in range(low, high):
             if index not in self._rows:
                 with self._box:
-                    row = draw_line(self._viewing.board.lines[index], started, self._actions)
+                    row = draw_line(board.lines[index], board, self._actions)
                 if index - low < len(self._rows):
                     row.move(target_index=index - low)
                 self._rows[index] = row
+        for row in self._rows.values():
+            if isinstance(row, Said):
+                row.score(board.scores.get(row.said.turn))
 
     def _doing_now(self, what: str) -> None:
         self._doing.set_visibility(bool(what))
@@ -187,13 +210,18 @@ class _Panel:
         if shown:
             with self._end:
                 draw_end(board)
+                if self._origin.questions:
+                    button = (
+                        ui.button(t("groups.open"), icon="summarize").props("outline no-caps").mark("group-summary")
+                    )
+                    button.on_click(lambda: show_group_summary(self._viewing))
 
     def _tell(self, board: Board) -> None:
         """Announce each finished utterance once to screen readers."""
         if board.turn > self._spoken:
             said = board.utterances[self._spoken :]
             self._spoken = board.turn
-            self._announce.set_text("\n".join(_told(utterance) for utterance in said))
+            self._announce.set_text("\n".join(told(utterance) for utterance in said))
 
     def _count(self) -> int:
         board = self._viewing.board
@@ -212,7 +240,8 @@ def _step(icon: str, name: str) -> ui.button:
     return ui.button(name, icon=icon).props("flat dense no-caps").classes("mx-auto")
 
 
-def _told(said: Uttered) -> str:
+def told(said: Uttered) -> str:
+    """A finished utterance as it is announced to screen readers."""
     marked = f" ({put_in(said.edited_by)})" if said.edited_by is not None else ""
     return f"{one_line(said.speaker)}{marked}: {said.text}"
 
