@@ -167,7 +167,7 @@ def register(web: WebContext) -> None:
 
     @ui.page("/models")
     async def _models() -> None:
-        models_page()
+        models_page(web)
 
     @ui.page("/companion")
     async def _companion(agent: str = "", person: str = "") -> None:
