@@ -47,6 +47,7 @@ class Viewing:
         at: the turn that is shown; None for the newest.
         part: the part of the panel beside the conversation that is open: "people", "charts" or "mind".
         mind_of: the agent whose mind is shown; None for the last speaker.
+        looks: how often a mind was asked for; each time the panel comes to the front.
         experiment: the experiment whose cell the run is, which nobody may change; empty for any other run.
     """
 
@@ -58,6 +59,7 @@ class Viewing:
         self.at = None if at is None else max(0, at)
         self.part = "people"
         self.mind_of: str | None = None
+        self.looks = 0
 
     @property
     def live(self) -> LiveRun | None:
@@ -87,7 +89,8 @@ class Viewing:
             turn: go to this turn; None to stay where the slider is.
         """
         self.part, self.mind_of = "mind", agent
-        if turn is not None:
+        self.looks += 1
+        if turn is not None and turn != self.turn:
             self.go_to(turn)
 
     def go_to(self, turn: int | None) -> None:

@@ -1,13 +1,15 @@
-"""The frame of every page: colours, header, language, light and dark."""
+"""The frame of every page: colours, header, navigation, language, light and dark."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
 from importlib.resources import files
+from typing import Final
 
 from nicegui import app, context, ui
 
-from persimchat.app.web.widgets import icon_button, named
+from persimchat.app.web.widgets import item, menu, named
 from persimchat.app.web.words import LANGUAGES, t
 from persimchat.runs.reports import palette
 
@@ -29,13 +31,24 @@ def chosen_language() -> str:
     return next((code for code in codes if code in LANGUAGES), "en")
 
 
+_PLACES: Final = (
+    ("/", "common.new_short", "add_comment"),
+    ("/runs", "common.runs", "history"),
+    ("/personas", "common.personas", "groups"),
+    ("/compare", "common.compare", "compare_arrows"),
+    ("/experiments", "common.experiments", "science"),
+    ("/models", "common.models", "memory"),
+    ("/companion", "common.companion", "face"),
+)
+"""The parts of the product: address, name and picture."""
+
+
 class Frame:
-    """The header; each page fills its parts.
+    """The header, and the navigation: on the left, or below 900 pixels in a menu. Each page fills the header's parts.
 
     Attributes:
-        left: before the name of the product.
-        status: beside it.
-        actions: on the right, before the parts that every page has.
+        status: beside the name of the product.
+        actions: on the right.
     """
 
     def __init__(self, heading: str) -> None:
@@ -54,25 +67,66 @@ class Frame:
         ui.add_css(_style())
         ui.page_title(f"{heading} · PerSimChat")
         ui.run_javascript(f"document.documentElement.lang = '{app.storage.client['language']}'")
-        dark = ui.dark_mode().bind_value(app.storage.user, "dark")
-        with ui.header(elevated=False).classes("bar items-center gap-2 px-2 sm:px-4 py-0 h-14 no-wrap"):
-            self.left = ui.row().classes("items-center gap-1 no-wrap wide")
-            with ui.link(target="/").classes("flex items-center gap-2 no-underline text-inherit no-wrap") as home:
+        self._dark = ui.dark_mode().bind_value(app.storage.user, "dark")
+        with ui.header(elevated=False).classes("bar top items-center gap-2 px-3 py-0 no-wrap"):
+            with menu("menu", t("common.menu")) as button:
+                button.classes("narrow")
+                self._menu()
+            with ui.link(target="/").classes("brand flex items-center gap-2 no-underline text-inherit no-wrap") as home:
                 named(home, t("common.home"))
                 ui.icon("forum", size="26px", color="primary").props("aria-hidden=true")
                 ui.label("PerSimChat").classes("text-lg font-bold tracking-tight gt-xs")
+            self._rail()
             self.status = ui.row().classes("items-center gap-2 no-wrap min-w-0")
             ui.space()
             self.actions = ui.row().classes("items-center gap-1 no-wrap")
-            with ui.row().classes("items-center gap-0 sm:gap-1 no-wrap"):
-                icon_button("history", t("common.runs"), lambda: ui.navigate.to("/runs"))
-                icon_button("groups", t("common.personas"), lambda: ui.navigate.to("/personas"))
-                icon_button("science", t("common.experiments"), lambda: ui.navigate.to("/experiments"))
-                icon_button("face", t("common.companion"), lambda: ui.navigate.to("/companion"))
-                with icon_button("translate", t("common.language")), ui.menu():
-                    for code, name in LANGUAGES.items():
-                        ui.menu_item(name, lambda code=code: _speak(code))
-                icon_button("dark_mode", t("common.dark"), lambda: dark.set_value(not dark.value))
+
+    def _rail(self) -> None:
+        """The navigation from 900 pixels on."""
+        with ui.element("nav").classes("rail bar") as rail:
+            named(rail, t("common.navigation"))
+            here = _here()
+            for address, name, icon in _PLACES:
+                with ui.link(target=address).classes("rail-item") as link:
+                    ui.icon(icon, size="22px").props("aria-hidden=true")
+                    ui.label(t(name))
+                if address == here:
+                    link.props["aria-current"] = "page"
+            ui.space()
+            with _rail_button("translate", t("common.language")), ui.menu():
+                self._languages()
+            _rail_button("dark_mode", t("common.dark_short"), self._turn_dark).tooltip(t("common.dark"))
+
+    def _menu(self) -> None:
+        """The same below 900 pixels."""
+        here = _here()
+        for address, name, icon in _PLACES:
+            item(icon, t(name), href=address).props(f"active={address == here}")
+        ui.separator()
+        self._languages()
+        item("dark_mode", t("common.dark"), self._turn_dark)
+
+    def _languages(self) -> None:
+        for code, name in LANGUAGES.items():
+            ui.menu_item(name, lambda code=code: _speak(code))
+
+    def _turn_dark(self) -> None:
+        self._dark.set_value(not self._dark.value)
+
+
+def _rail_button(icon: str, name: str, on_click: Callable[[], object] | None = None) -> ui.button:
+    with ui.button(on_click=on_click, color=None).props("flat stack no-caps").classes("rail-item") as button:
+        ui.icon(icon, size="22px").props("aria-hidden=true")
+        ui.label(name)
+    return button
+
+
+def _here() -> str:
+    """The part of the product that the page belongs to; empty for none."""
+    request = context.client.request
+    path = request.url.path if request is not None else ""
+    first = "/" + path.strip("/").split("/")[0]
+    return "/runs" if first == "/run" else first
 
 
 class _Faults:

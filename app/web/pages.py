@@ -1,9 +1,8 @@
-"""The pages and their addresses; the page of a conversation is three panes, or one at a time on a phone."""
+"""The pages and their addresses."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
 from typing import Final
 
 from fastapi import Request, Response
@@ -18,8 +17,11 @@ from persimchat.app.web.context import Viewing, WebContext
 from persimchat.app.web.experiments.experiment_page import experiment_page
 from persimchat.app.web.experiments.experiments_page import experiments_page
 from persimchat.app.web.frame import Frame, disclaimer
-from persimchat.app.web.insights.insights_panel import insights_panel
+from persimchat.app.web.insights.charts_part import charts_part
+from persimchat.app.web.insights.people_part import people_part
+from persimchat.app.web.minds.mind_part import mind_part
 from persimchat.app.web.models.models_page import models_page
+from persimchat.app.web.panes import PanelPart, Panes
 from persimchat.app.web.past.actions import run_actions
 from persimchat.app.web.past.compare_page import compare_page
 from persimchat.app.web.past.runs_page import runs_page
@@ -28,16 +30,13 @@ from persimchat.app.web.personas.personas_page import personas_page
 from persimchat.app.web.setup.setup_panel import setup_panel
 from persimchat.app.web.setup.starting import welcome
 from persimchat.app.web.shared.stories import StoryPlan, read_plan
-from persimchat.app.web.story.panel import story_panel
+from persimchat.app.web.story.panel import rooms_part, standing_part
 from persimchat.app.web.story.stage_bar import stage_bar
 from persimchat.app.web.story.transcript import Transcript
 from persimchat.app.web.story.view import StoryView
-from persimchat.app.web.widgets import icon_button, named
+from persimchat.app.web.widgets import named
 from persimchat.app.web.words import t
 from persimchat.state.errors import PerSimChatError
-
-_PANES = (("setup", "tune"), ("chat", "forum"), ("insights", "insights"))
-
 
 _DIGITS: Final = 9
 """The most digits of a turn in an address."""
@@ -51,9 +50,9 @@ async def new_page(web: WebContext, *, like: str = "", setup: str = "") -> None:
         like: a run whose set-up is copied.
         setup: a saved set-up of the library to copy.
     """
-    frame = Frame(t("common.new"))
-    cols, _ = _panes("show-setup no-insights", panes=2)
-    with cols:
+    Frame(t("common.new"))
+    ui.query(".nicegui-content").classes("p-0 gap-0")
+    with ui.element("div").classes("page-height new-cols"):
         with ui.element("aside") as aside:
             named(aside, t("common.setup"))
             await setup_panel(web, like=like, setup=setup)
@@ -61,118 +60,65 @@ async def new_page(web: WebContext, *, like: str = "", setup: str = "") -> None:
             named(section, t("common.conversation"))
             welcome(web)
             disclaimer()
-    with frame.left:
-        icon_button("tune", t("common.setup"), _toggle(cols, "setup"))
 
 
 async def conversation_page(viewing: Viewing) -> None:
-    """The page of a run: set-up, conversation and insights."""
-    frame = Frame(viewing.board.started.topic[:80] if viewing.board.started else viewing.run)
-    cols, buttons = _panes("show-chat no-setup", panes=3)
-    with cols:
-        setup = ui.element("aside")
-        named(setup, t("common.setup"))
-        with ui.element("section") as section:
-            named(section, t("common.conversation"))
-            chat_panel(viewing)
-            time_bar(viewing)
-            composer(viewing)
-            disclaimer()
-        with ui.element("aside") as beside:
-            named(beside, t("common.insights"))
-            insights_panel(viewing)
-    draw = _once(setup, lambda: setup_panel(viewing.web, like=viewing.run))
-    buttons["setup"].on_click(draw)
-    with frame.left:
-        icon_button("tune", t("common.setup"), _toggle(cols, "setup")).on_click(draw)
+    """The page of a run: the conversation, and the panel on its people, charts and minds."""
+    frame = Frame(_topic(viewing))
+    parts = (
+        PanelPart("people", t("common.people"), "groups", lambda: people_part(viewing)),
+        PanelPart("charts", t("common.charts"), "insights", lambda: charts_part(viewing)),
+        PanelPart("mind", t("common.mind"), "psychology", lambda: mind_part(viewing)),
+    )
+    panes = Panes(viewing, parts)
+    with panes.main:
+        chat_panel(viewing)
+        time_bar(viewing)
+        composer(viewing)
+        disclaimer()
     with frame.status:
         run_status(viewing)
     with frame.actions:
         run_actions(viewing)
-        icon_button("insights", t("common.insights"), _toggle(cols, "insights")).classes("wide")
+        panes.button()
 
 
 async def story_page(view: StoryView) -> None:
-    """The page of a story's run: set-up, stages with what was said, and where its characters stand.
+    """The page of a story's run: stages with what was said, and the panel: where its characters stand, rooms, minds.
 
-    While people play, nothing on it tells what their characters do not know: set-up, actions and slider come at last.
+    While people play, nothing on it tells what their characters do not know: minds, actions and slider come at last.
     """
     viewing, played = view.viewing, view.played
-    frame = Frame(viewing.board.started.topic[:80] if viewing.board.started else viewing.run)
-    cols, buttons = _panes("show-chat no-setup", panes=3, last="story.panel")
-    with cols:
-        setup = ui.element("aside")
-        named(setup, t("common.setup"))
-        with ui.element("section") as section:
-            named(section, t("common.conversation"))
-            head = ui.element("div").classes("w-full")
-            transcript = Transcript(view)
-            with head:
-                stage_bar(view, transcript.show)
-            if not played:
-                time_bar(viewing)
-            composer(viewing, player=(lambda: view.eyes or "") if played else None)
-            disclaimer()
-        with ui.element("aside") as beside:
-            named(beside, t("story.panel"))
-            story_panel(view)
-    if played:
-        buttons["setup"].set_visibility(False)
-    else:
-        draw = _once(setup, lambda: setup_panel(viewing.web, like=viewing.run))
-        buttons["setup"].on_click(draw)
-        with frame.left:
-            icon_button("tune", t("common.setup"), _toggle(cols, "setup")).on_click(draw)
+    frame = Frame(_topic(viewing))
+    first = "story.standing" if view.plan.story.mains else "story.cast"
+    parts = [
+        PanelPart("people", t(first), "groups", lambda: standing_part(view)),
+        PanelPart("rooms", t("story.rooms"), "meeting_room", lambda: rooms_part(view)),
+    ]
+    if not played:
+        minds = PanelPart("mind", t("common.mind"), "psychology", lambda: mind_part(viewing, lambda: view.minds))
+        parts.append(minds)
+    panes = Panes(viewing, parts, lambda: (viewing.revision, view.revision))
+    with panes.main:
+        head = ui.element("div").classes("w-full")
+        transcript = Transcript(view)
+        with head:
+            stage_bar(view, transcript.show)
+        if not played:
+            time_bar(viewing)
+        composer(viewing, player=(lambda: view.eyes or "") if played else None)
+        disclaimer()
     with frame.status:
         run_status(viewing, secret=played)
     with frame.actions:
         if not played:
             run_actions(viewing)
-        icon_button("insights", t("story.panel"), _toggle(cols, "insights")).classes("wide")
+        panes.button()
 
 
-def _once(pane: ui.element, draw: Callable[[], Awaitable[None]]) -> Callable[[], Awaitable[None]]:
-    """Draw a pane when it is first opened: the set-up is large, and few users open it while they watch a run."""
-    drawn = False
-
-    async def wanted() -> None:
-        nonlocal drawn
-        if not drawn:
-            drawn = True
-            with pane:
-                await draw()
-
-    return wanted
-
-
-def _panes(classes: str, *, panes: int, last: str = "common.insights") -> tuple[ui.element, dict[str, ui.button]]:
-    """The grid of panes, and the buttons of the bar that chooses one on a phone.
-
-    Args:
-        classes: of the grid: the panes that are shown.
-        panes: how many there are.
-        last: the key of the third one's name.
-    """
-    buttons: dict[str, ui.button] = {}
-    ui.query(".nicegui-content").classes("p-0 gap-0")
-    with ui.column().classes("w-full gap-0 no-wrap h-[calc(100dvh-56px)]"):
-        cols = ui.element("div").classes(f"cols {classes}")
-        with ui.element("nav").classes("nav bar w-full justify-around") as nav:
-            named(nav, t("common.views"))
-            for key, icon in _PANES[:panes]:
-                show = (
-                    "() => { const c = document.querySelector('.cols'); "
-                    f"c.className = c.className.replace(/show-\\w+/, 'show-{key}') }}"
-                )
-                names = {"chat": "common.conversation", "insights": last}
-                name = t(names.get(key, f"common.{key}"))
-                button = ui.button(name, icon=icon).props("flat stack no-caps color=grey-7 size=sm").classes("grow")
-                buttons[key] = button.on("click", js_handler=show)
-    return cols, buttons
-
-
-def _toggle(cols: ui.element, pane: str) -> Callable[[], object]:
-    return lambda: cols.classes(toggle=f"no-{pane}")
+def _topic(viewing: Viewing) -> str:
+    """What the page of a run is called."""
+    return viewing.board.started.topic[:80] if viewing.board.started else viewing.run
 
 
 def register(web: WebContext) -> None:

@@ -236,11 +236,25 @@ def positions(record: Record) -> list[Positions]:
     given: dict[tuple[str, str, int], PollAnswer] = {(row.poll, row.agent, row.turn): row for row in record.polls}
     people = [name for name in names_in(record) if name != guide.moderator]
 
-    def at(poll: Poll, name: str, turn: int) -> str | None:
+    told = _told_by_people(record)
+
+    def at(poll: Poll, name: str, when: str, turn: int) -> str | None:
+        if (poll.id, name, when) in told:
+            return told[poll.id, name, when]
         row = given.get((poll.id, name, turn))
         return row.answer if row is not None else None
 
     return [
-        Positions(poll, [Stand(name, at(poll, name, 0), at(poll, name, end)) for name in people])
+        Positions(poll, [Stand(name, at(poll, name, "before", 0), at(poll, name, "after", end)) for name in people])
         for poll in guide.positions
     ]
+
+
+def _told_by_people(record: Record) -> dict[tuple[str, str, str], str]:
+    """What people answered while they took part, by poll, name and "before" or "after"."""
+    found = {}
+    for more in (one.more for one in record.interventions if one.do == "answer"):
+        poll, name, when, answer = (more.get(key) for key in ("poll", "agent", "when", "position"))
+        if isinstance(poll, str) and isinstance(name, str) and isinstance(when, str) and isinstance(answer, str):
+            found[poll, name, when] = answer
+    return found

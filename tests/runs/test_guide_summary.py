@@ -43,6 +43,16 @@ def test_whispers_are_nobodys_answer(tmp_path: Path) -> None:
     assert sections(read_run(folder))[-1].silent == [PEOPLE[2]]
 
 
+def test_people_answered_while_they_took_part(tmp_path: Path) -> None:
+    folder = write_group(tmp_path, people=[PEOPLE[0]])
+    asked = {"turn": 0, "do": "answer", "what": "position", "agent": PEOPLE[0], "poll": "likely", "when": "before"}
+    damaged = [{**asked, "poll": ["likely"]}, {**asked, "position": None}, {"turn": 0, "do": "answer"}]
+    lines = [{**asked, "position": "4"}, {**asked, "turn": 8, "when": "after", "position": "1"}, *damaged]
+    (folder / "control.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    (one,) = positions(read_run(folder))
+    assert [(stand.before, stand.after) for stand in one.stands] == [("4", "1"), (None, None), (None, None)]
+
+
 def test_a_run_without_a_guide_has_no_summary(tmp_path: Path, refused: Refused) -> None:
     record = read_run(write_run(tmp_path, [utterance(1, PEOPLE[0])]))
     assert (sections(record), positions(record)) == ([], [])

@@ -118,7 +118,7 @@ async def test_an_error_leaves_a_way_on(user: User, web: WebContext):
     await live.ended()
     await user.open(f"/run/{live.run}")
     await user.should_see(f"cannot reach the server at {server.url}")
-    await user.should_see("“Resume” tries again with the same model; it can also continue with another model.")
+    await user.should_see("The conversation could not go on")
     user.find("Another model…").click()
     await user.should_see("Model from here on")
     (field,) = user.find(kind=ui.input, content="Model from here on").elements

@@ -9,7 +9,7 @@ from nicegui import ui
 from nicegui.testing import User
 from web.conftest import begin
 
-from persimchat.app.web.board import Board
+from persimchat.app.web.board import Board, Line
 from persimchat.app.web.chat.chat_panel import LARGEST, STEP, doing, earlier, later, window
 from persimchat.app.web.chat.lines import LineActions, draw_line
 from persimchat.app.web.context import WebContext
@@ -86,9 +86,9 @@ async def test_an_utterance_says_who_when_and_how(user: User, web: WebContext):
     for said in live.board.utterances:
         await user.should_see(said.text)
         await user.should_see(said.speaker)
-        await user.should_see(f"turn {said.turn} · ")
-    await user.should_see("The message limit was reached.")
-    await user.should_see("Ended: message limit")
+        await user.should_see(f"turn {said.turn}")
+    await user.should_see("The conversation is over. The message limit was reached.")
+    await user.should_see("Ended")
 
 
 async def test_going_back_and_forth(user: User, web: WebContext):
@@ -195,10 +195,22 @@ SAID = Uttered(
 )
 
 
+def board_with(line: Line) -> Board:
+    """Three utterances of others, the emotions of an awakening, and a line."""
+    board = Board()
+    board.take(STARTED)
+    for turn in (1, 2, 3):
+        board.take(SAID.model_copy(update={"turn": turn, "speaker": "Bo", "text": "So.", "emotion": {}}))
+    board.emotions[0] = {"Ann <b>": {"anger": 1}}
+    board.take(line)
+    return board
+
+
 @pytest.mark.parametrize(
     ("line", "seen"),
     [
-        (SAID, ["Ann <b>", "<img src=x onerror=alert(1)>", "😠 anger 4", "turn 4 · 1.2 s"]),
+        (SAID, ["Ann <b>", "<img src=x onerror=alert(1)>", "😠 anger 1 → 4", "turn 4 · 1.2 s"]),
+        (SAID.model_copy(update={"edited_by": "branch"}), ["Edited by you for this branch"]),
         (SAID.model_copy(update={"speaker": "Cy", "emotion": {}}), ["Cy", "person", "turn 4"]),
         (SAID.model_copy(update={"speaker": "Moderator", "heard_by": ["Bo", "Cy"]}), ["only Bo and Cy can hear this"]),
         (SAID.model_copy(update={"corrections": ["still_repeats"]}), ["Corrected: still repeats a message"]),
@@ -238,7 +250,7 @@ SAID = Uttered(
 async def test_every_kind_of_line(user: User, line, seen: list[str]):
     @ui.page("/line")
     def _page() -> None:
-        draw_line(line, STARTED, LineActions(lambda agent, turn: None, lambda said: None))
+        draw_line(line, board_with(line), LineActions(lambda agent, turn: None, lambda said: None))
 
     await user.open("/line")
     for text in seen:
@@ -250,8 +262,9 @@ async def test_minds_of_agents_can_be_opened(user: User):
 
     @ui.page("/line")
     def _page() -> None:
-        draw_line(SAID, STARTED, LineActions(lambda agent, turn: looked.append((agent, turn)), lambda said: None))
-        draw_line(SAID.model_copy(update={"speaker": "Cy"}), STARTED, LineActions(lambda *_: None, lambda _: None))
+        board, cy = board_with(SAID), SAID.model_copy(update={"speaker": "Cy"})
+        draw_line(SAID, board, LineActions(lambda agent, turn: looked.append((agent, turn)), lambda said: None))
+        draw_line(cy, board, LineActions(lambda *_: None, lambda _: None))
 
     await user.open("/line")
     buttons = [el for el in user.find(kind=ui.button).elements if "Look into" in el.props.get("aria-label", "")]
@@ -267,7 +280,7 @@ async def test_a_debate_says_what_it_came_to(user: User, web: WebContext):
     conclusion = live.board.stopped.conclusion
     assert conclusion is not None
     await user.open(f"/run/{live.run}")
-    await user.should_see("They agreed on" if conclusion.consensus else "No consensus. Majority position")
+    await user.should_see("They agreed" if conclusion.consensus else "No consensus. Majority position")
     await user.should_see(conclusion.answer)
     await user.should_see("The judge: ")
 
@@ -278,8 +291,7 @@ def test_the_catalogue_has_every_sentence(language: str):
     from persimchat.state.emotion import EMOTIONS
     from persimchat.state.repetition import CORRECTIONS
 
-    reasons = ("message_limit", "consensus", "closed", "budget", "stopped", "error")
-    keys = [f"ended_{reason}" for reason in reasons] + [f"status_{reason}" for reason in reasons]
+    keys = [f"ended_{reason}" for reason in ("message_limit", "consensus", "closed", "budget", "stopped")]
     keys += [f"corrected_{name}" for name in CORRECTIONS]
     keys += [f"stopped_by_{name}" for name in ("user", "moderator", "person")]
     for key in keys:

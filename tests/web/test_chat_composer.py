@@ -292,7 +292,7 @@ async def test_a_budget_is_raised_in_a_dialog(user: User, web: WebContext):
     live = await begin(web, messages=2, closing="off", budget_calls=20)
     await live.ended()
     await user.open(f"/run/{live.run}")
-    await user.should_see("Ended: budget")
+    await user.should_see("The budget is used up.")
     await user.should_see("left: 0 calls", retries=20)
     user.find("Raise the limit…").click()
     await user.should_see("Budget: calls in all", retries=20)

@@ -15,11 +15,14 @@ from selenium.webdriver.support.ui import WebDriverWait
 from web.conftest import WAIT_S, Server, begin
 
 from persimchat.app.web.context import Viewing, WebContext
-from persimchat.app.web.insights.insights_panel import drawn_from, insights_panel
+from persimchat.app.web.insights.charts_part import charts_part
+from persimchat.app.web.insights.figures import drawn_from
+from persimchat.app.web.insights.people_part import people_part
 
 pytestmark = pytest.mark.proof
 
 EVA, BO, LI = PEOPLE
+_EVERY = 0.5
 
 
 def figure(user: User, name: str, beside: bool = False) -> str:
@@ -34,12 +37,19 @@ def charts(user: User) -> list[ui.echart]:
 
 
 async def look_at(user: User, web: WebContext, folder: Path, turn: int | None = None) -> Viewing:
-    """Draw the insights of a kept run alone."""
+    """Draw the parts on people and charts of a kept run alone."""
     viewing = Viewing(web, folder.name, await web.runs.board(folder.name), turn)
 
     @ui.page("/insights")
-    def _page() -> None:
-        insights_panel(viewing)
+    async def _page() -> None:
+        people, charts = people_part(viewing), charts_part(viewing)
+
+        async def draw() -> None:
+            await people()
+            charts()
+
+        await draw()
+        ui.timer(_EVERY, draw)
 
     await user.open("/insights")
     return viewing
@@ -130,11 +140,11 @@ async def test_a_poll_without_change_draws_nothing(user: User, web: WebContext, 
     viewing.board.revision += 1  # as a token does
     assert drawn_from(viewing) == key
     with user:
-        (timer, *_) = (timer for timer in user.find(kind=ui.timer).elements if timer.interval == 0.5)
-        timer.callback()
+        (timer, *_) = (timer for timer in user.find(kind=ui.timer).elements if timer.interval == _EVERY)
+        await timer.callback()
         assert updates == []
         viewing.go_to(2)
-        timer.callback()
+        await timer.callback()
     assert updates
 
 
@@ -188,6 +198,7 @@ def test_charts_in_a_browser(server: Server, browser):
     folder = write_debate(server.folder / "conversations", 6, names, run="20260101-120000-hostile")
     browser.get(f"{server.url}/run/{folder.name}")
     wait = WebDriverWait(browser, WAIT_S)
+    wait.until(lambda b: b.find_elements(By.CSS_SELECTOR, ".panel-tabs [role=tab]"))[1].click()
     wait.until(lambda b: len(b.find_elements(By.CSS_SELECTOR, ".nicegui-echart canvas")) >= 4)
     assert [entry for entry in browser.get_log("browser") if entry["level"] == "SEVERE"] == []
     assert browser.find_elements(By.CSS_SELECTOR, "img[src=x]") == []

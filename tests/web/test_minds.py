@@ -13,7 +13,7 @@ from run_folders import HOSTILE, MARKER, PEOPLE, lines, manifest, mind, recalled
 from web.conftest import begin
 
 from persimchat.app.web.context import Viewing, WebContext
-from persimchat.app.web.minds.dialog import show_mind
+from persimchat.app.web.minds.mind_part import mind_part
 
 pytestmark = pytest.mark.proof
 
@@ -39,13 +39,16 @@ def write(out: Path, **about: Any) -> Path:
     return write_run(out, None, minds, **about)
 
 
-async def show(user: User, web: WebContext, folder: Path, agent: str, turn: int, at: int | None = None) -> Viewing:
-    """Open the dialog alone on a page."""
-    viewing = Viewing(web, folder.name, await web.runs.board(folder.name), at)
+async def show(user: User, web: WebContext, folder: Path, agent: str, turn: int) -> Viewing:
+    """Draw the part alone on a page, as the panel does."""
+    viewing = Viewing(web, folder.name, await web.runs.board(folder.name), turn)
+    viewing.look_at(agent)
 
     @ui.page("/mind")
     async def _page() -> None:
-        await show_mind(viewing, agent, turn)
+        draw = mind_part(viewing)
+        await draw()
+        ui.timer(0.05, draw)
 
     await user.open("/mind")
     return viewing
@@ -106,17 +109,34 @@ async def test_from_turn_to_turn_and_from_mind_to_mind(user: User, web: WebConte
     assert not enabled(user, "Previous message")
     (who,) = user.find(kind=ui.select).elements
     who.set_value(0)
-    await user.should_see(f"{EVA} at 0")
+    await user.should_see(f"{EVA} at 0", retries=30)
 
 
-async def test_nothing_of_what_comes_after_the_turn_that_is_looked_at(user: User, web: WebContext):
-    viewing = await show(user, web, write(web.runs.out), BO, 3, at=2)
-    await user.should_see("After message 2 of 2")
+async def test_the_part_follows_the_slider(user: User, web: WebContext):
+    viewing = await show(user, web, write(web.runs.out), BO, 2)
+    await user.should_see("After message 2 of 3")
     await user.should_not_see("Later question?")
-    assert not enabled(user, "Next message")
     viewing.go_to(1)
-    await user.should_see("After message 1 of 1", retries=30)
+    await user.should_see("After message 1 of 3", retries=30)
     await user.should_not_see("Praise the kettle")
+    viewing.go_to(None)
+    await user.should_see("Later question?", retries=30)
+    press(user, "Previous message")
+    await user.should_see("After message 2 of 3", retries=30)
+    assert viewing.turn == 2  # the whole page went back
+
+
+async def test_the_last_speaker_is_shown_unless_somebody_was_chosen(user: User, web: WebContext):
+    viewing = await show(user, web, write(web.runs.out), BO, 3)
+    viewing.mind_of = None
+    for turn in (1, 2, 3):
+        viewing.go_to(turn)
+        speaker = viewing.board.utterances[turn - 1].speaker
+        await user.should_see(f"After message {turn} of 3", retries=30)
+        (who,) = user.find(kind=ui.select).elements
+        assert who.options[who.value] == speaker
+    viewing.look_at(BO, 1)
+    assert (viewing.part, viewing.mind_of, viewing.turn) == ("mind", BO, 1)
 
 
 async def test_whispers_that_it_did_not_hear_are_not_shown(user: User, web: WebContext):
@@ -144,10 +164,11 @@ async def test_a_torn_last_line_is_no_error(user: User, web: WebContext):
     with (folder / "minds.jsonl").open("a", encoding="utf-8") as file:
         file.write('{"turn": 3, "agent": "Eva')
     viewing = Viewing(web, folder.name, board)
+    viewing.look_at(EVA)
 
     @ui.page("/mind")
     async def _page() -> None:
-        await show_mind(viewing, EVA, 3)
+        await mind_part(viewing)()
 
     await user.open("/mind")
     await user.should_see(f"{EVA} at 3")

@@ -96,9 +96,8 @@ async def test_a_room_is_folded(user: User, kept: str) -> None:
 
 async def test_the_rooms(user: User, kept: str) -> None:
     await user.open(f"/run/{kept}")
-    (part,) = user.find(marker="story-part").elements
-    assert isinstance(part, ui.toggle)
-    part.set_value("rooms")
+    (parts,) = user.find(kind=ui.tabs).elements
+    parts.set_value("rooms")
     await user.should_see("Private talks, round 1")
     press(user, named(user, f"Go to {BO} with {CY}, round 1"))
     await user.should_see("1 message, still open")

@@ -6,6 +6,7 @@ from nicegui import ui
 
 from persimchat.app.web.board import Board
 from persimchat.app.web.chat.lines import draw_face, draw_speaker
+from persimchat.app.web.looks import colour
 from persimchat.runs.events import Speaking
 
 
@@ -28,9 +29,10 @@ class BeingSaid:
         if self._of != speaking:
             self._of = speaking
             self._box.clear()
-            with self._box, ui.row().classes("w-full gap-3 no-wrap items-start said live"):
+            with self._box, ui.row().classes("w-full gap-3 no-wrap items-start said live") as row:
+                row.style(f"--c:{colour(speaking.speaker, board.started.participants)}")
                 draw_face(speaking.speaker, board.started)
                 with ui.column().classes("gap-1 min-w-0"):
                     draw_speaker(speaking.speaker, board.started, None)
-                    self._words = ui.label().classes("bubble text-[15px] max-w-full")
+                    self._words = ui.label().classes("bubble text-sm max-w-full")
         self._words.set_text(board.words)

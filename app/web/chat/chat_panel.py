@@ -10,9 +10,10 @@ from nicegui import ui
 from persimchat.app.web.board import Board
 from persimchat.app.web.chat.being_said import BeingSaid
 from persimchat.app.web.chat.branch_dialog import branch_from
-from persimchat.app.web.chat.lines import LineActions, draw_end, draw_line, put_in
+from persimchat.app.web.chat.ending import draw_end
+from persimchat.app.web.chat.lines import LineActions, Said, draw_line, put_in
+from persimchat.app.web.chat.origin import Origin, OriginBar
 from persimchat.app.web.context import Viewing
-from persimchat.app.web.minds.dialog import show_mind
 from persimchat.app.web.shared.navigation import page_of
 from persimchat.app.web.widgets import named, notify_error
 from persimchat.app.web.words import t
@@ -63,10 +64,6 @@ def fill_menu(viewing: Viewing, said: Uttered, outside: ui.element) -> None:
         outside: an element that outlives the line; it owns the dialogs.
     """
 
-    async def look() -> None:
-        with outside:
-            await show_mind(viewing, said.speaker, said.turn)
-
     async def branch() -> None:
         with outside:
             await branch_from(viewing, said.turn)
@@ -87,7 +84,7 @@ def fill_menu(viewing: Viewing, said: Uttered, outside: ui.element) -> None:
     idle = viewing.live is None  # only a run that is not running can be branched
     story = viewing.board.started is not None and viewing.board.started.mode == "story"
     if not story:  # a story's page shows where characters stand
-        ui.menu_item(t("chat.mind"), look).mark("mind")
+        ui.menu_item(t("chat.mind"), lambda: viewing.look_at(said.speaker, said.turn)).mark("mind")
     if viewing.experiment:
         return
     ui.menu_item(t("chat.branch_here"), branch).mark("branch-here").set_enabled(idle)
@@ -103,6 +100,7 @@ def chat_panel(viewing: Viewing) -> None:
     panel = _Panel(viewing)
     panel.sync()
     ui.timer(_POLL_S, panel.sync)
+    ui.timer(0, panel.read_origin, once=True)
 
 
 class _Panel:
@@ -116,6 +114,8 @@ class _Panel:
         self._spoken = viewing.board.turn  # number of announced utterances
         self._ended = False
         self._reloading = False
+        self._origin = Origin()
+        self._origin_bar = OriginBar(viewing)
         with ui.element("div").classes("scroll w-full grow flex flex-col-reverse chat") as self._root:
             self._root.props("tabindex=0 role=log aria-live=off")
             named(self._root, t("chat.log"))
@@ -132,7 +132,21 @@ class _Panel:
         self._announce = ui.label().classes("sr-only").props("aria-live=polite").mark("announced")
         self._earlier.on_click(self._back)
         self._later.on_click(self._forward)
-        self._actions = LineActions(self._look, lambda said: fill_menu(viewing, said, self._root))
+        self._actions = LineActions(
+            viewing.look_at,
+            lambda said: fill_menu(viewing, said, self._root),
+            above=lambda said: self._origin.over(said),
+        )
+
+    async def read_origin(self) -> None:
+        """Show of which run this is a branch, and the questions of its guide."""
+        self._origin = await Origin.of(self._viewing)
+        self._origin_bar.show(self._origin)
+        for index, row in list(self._rows.items()):
+            if isinstance(row, Said) and (row.said.question or row.said.turn in self._origin.begins):
+                self._rows.pop(index).delete()
+        self._drawn = None
+        self.sync()
 
     def sync(self) -> None:
         """Draw what has changed."""
@@ -163,15 +177,17 @@ class _Panel:
     def _lines(self, low: int, high: int) -> None:
         for index in [index for index in self._rows if not low <= index < high]:
             self._rows.pop(index).delete()
-        started = self._viewing.board.started
-        assert started is not None
+        board = self._viewing.board
         for index in range(low, high):
             if index not in self._rows:
                 with self._box:
-                    row = draw_line(self._viewing.board.lines[index], started, self._actions)
+                    row = draw_line(board.lines[index], board, self._actions)
                 if index - low < len(self._rows):
                     row.move(target_index=index - low)
                 self._rows[index] = row
+        for row in self._rows.values():
+            if isinstance(row, Said):
+                row.score(board.scores.get(row.said.turn))
 
     def _doing_now(self, what: str) -> None:
         self._doing.set_visibility(bool(what))
@@ -192,11 +208,7 @@ class _Panel:
         if board.turn > self._spoken:
             said = board.utterances[self._spoken :]
             self._spoken = board.turn
-            self._announce.set_text("\n".join(_told(utterance) for utterance in said))
-
-    async def _look(self, agent: str, turn: int) -> None:
-        with self._root:  # the line may go while the dialog is open
-            await show_mind(self._viewing, agent, turn)
+            self._announce.set_text("\n".join(told(utterance) for utterance in said))
 
     def _count(self) -> int:
         board = self._viewing.board
@@ -215,7 +227,8 @@ def _step(icon: str, name: str) -> ui.button:
     return ui.button(name, icon=icon).props("flat dense no-caps").classes("mx-auto")
 
 
-def _told(said: Uttered) -> str:
+def told(said: Uttered) -> str:
+    """A finished utterance as it is announced to screen readers."""
     marked = f" ({put_in(said.edited_by)})" if said.edited_by is not None else ""
     return f"{one_line(said.speaker)}{marked}: {said.text}"
 

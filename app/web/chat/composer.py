@@ -9,7 +9,7 @@ from typing import Any
 from nicegui import ui
 
 from persimchat.app.web.board import Board
-from persimchat.app.web.chat.lines import ended, failed
+from persimchat.app.web.chat.ending import failed
 from persimchat.app.web.chat.speaking import Speaking
 from persimchat.app.web.context import Viewing
 from persimchat.app.web.setup.setting_field import MODELS
@@ -35,14 +35,11 @@ def draw_inactive_bar(viewing: Viewing) -> None:
     if board.elsewhere:
         _elsewhere()
         return
-    if failed(board):
-        text = t("chat.after_error")
-    else:
-        text = ended(board.stopped) if board.stopped is not None else t("chat.unfinished")
+    over = board.status == "ended"
+    if over and not can_resume(board):
+        return  # the card after the last line says all
     with ui.row().classes("w-full items-center gap-3 no-wrap"):
-        ui.label(text).classes("text-sm muted grow min-w-0")
-        if not can_resume(board):
-            return
+        ui.label("" if over else t("chat.unfinished")).classes("text-sm muted grow min-w-0")
         more = needs_more(board)
         if failed(board):
             other = ui.button(t("chat.other_model"), on_click=lambda: ask_for_model(viewing))
@@ -55,7 +52,8 @@ def draw_inactive_bar(viewing: Viewing) -> None:
             finally:
                 button.enable()
 
-        button = ui.button(t("chat.resume_more" if more else "chat.resume"), icon="play_arrow", on_click=resume)
+        action = "chat.again" if failed(board) else "chat.resume_more" if more else "chat.resume"
+        button = ui.button(t(action), icon="play_arrow", on_click=resume)
         button.props("unelevated no-caps").classes("shrink-0")
 
 
@@ -211,7 +209,7 @@ class _Composer:
         self.speaking: Speaking | None = None
         started = viewing.board.started
         with (
-            ui.element("div").classes("bar composer w-full py-3"),
+            ui.element("div").classes("bar composer w-full py-3") as self._bar,
             ui.column().classes("w-full max-w-3xl mx-auto px-4 gap-2"),
         ):
             with ui.row().classes("w-full items-center gap-2 no-wrap") as self._back_in_time:
@@ -264,7 +262,9 @@ class _Composer:
         self._over.set_visibility(live is None)
         if live is None:
             self._draw_over()
+            self._bar.set_visibility(viewing.at is not None or bool(self._over.default_slot.children))
             return
+        self._bar.set_visibility(True)
         under_way = self._controls.sync()
         if self.speaking is not None:
             self.speaking.sync()

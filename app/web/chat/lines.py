@@ -1,4 +1,4 @@
-"""The lines of the conversation, and the card after the last one."""
+"""The lines of the conversation: utterances, and what stands between them."""
 
 from __future__ import annotations
 
@@ -8,21 +8,15 @@ from dataclasses import dataclass
 from nicegui import ui
 
 from persimchat.app.web.board import Board, Line
-from persimchat.app.web.looks import CALM, EMOTION_COLOURS, EMOTION_FACES, MODERATOR, colour
-from persimchat.app.web.shared.formats import cost, listed, tokens
+from persimchat.app.web.chat.facts import felt_before, head, needs, reasons, scored, strongest_change
+from persimchat.app.web.looks import EMOTION_COLOURS, EMOTION_FACES, MODERATOR, colour
+from persimchat.app.web.shared.formats import listed
 from persimchat.app.web.widgets import avatar, chip, named
 from persimchat.app.web.words import catalogue, number, t
-from persimchat.runs.events import Concluded, Judged, Shortened, Silenced, Started, Stopped, TopicChanged, Uttered
+from persimchat.runs.events import Analysed, Judged, Shortened, Silenced, Started, TopicChanged, Uttered
 from persimchat.runs.folder.lines import edited
-from persimchat.state.emotion import dominant
 from persimchat.state.plain_text import one_line
 from persimchat.state.repetition import CORRECTIONS
-from persimchat.state.settings import BASELINES
-
-
-def response_time(value: float) -> str:
-    """Seconds with one decimal; below one second, with two."""
-    return f"{number(value, 1 if value >= 1 else 2)} s"
 
 
 def put_in(by: str) -> str:
@@ -71,15 +65,6 @@ def corrected(corrections: list[str]) -> str:
     return " · ".join(t(f"chat.corrected_{name}") if name in CORRECTIONS else one_line(name) for name in corrections)
 
 
-def ended(stopped: Stopped) -> str:
-    """Why a run has ended, in a sentence."""
-    if stopped.source in BASELINES:
-        return t("chat.ended_baseline")
-    if stopped.reason == "stopped" and stopped.source in ("user", "moderator", "person"):
-        return t(f"chat.stopped_by_{stopped.source}")
-    return t(f"chat.ended_{stopped.reason}")
-
-
 @dataclass(frozen=True)
 class LineActions:
     """The actions of a line's controls.
@@ -88,27 +73,32 @@ class LineActions:
         look: opens the mind of an agent at a turn; None if minds are not shown.
         menu: fills the menu of an agent's utterance when it opens; None if there is none.
         below: draws what belongs under an utterance's words, such as its alternatives; None for nothing.
+        above: draws what stands over an utterance, such as the question of a guide that it puts; None for nothing.
     """
 
     look: Callable[[str, int], object] | None
     menu: Callable[[Uttered], object] | None
     below: Callable[[Uttered], None] | None = None
+    above: Callable[[Uttered], None] | None = None
 
 
 def draw_line(
-    line: Line, started: Started, actions: LineActions, *, in_room: bool = False, numbered: bool = True
+    line: Line, board: Board, actions: LineActions, *, in_room: bool = False, numbered: bool = True
 ) -> ui.element:
     """Draw a line.
 
     Args:
         line: the line.
-        started: the run's first event.
+        board: the run's data, which has begun.
         actions: of the line's controls.
         in_room: whether it stands under the heading of a room, which says who hears it.
-        numbered: whether an utterance shows its number and time.
+        numbered: whether an utterance shows its number, its time, and why its speaker spoke.
+
+    Returns:
+        The line's element; of an utterance, a `Said`.
     """
     if isinstance(line, Uttered):
-        return _utterance(line, started, actions, in_room=in_room, numbered=numbered)
+        return Said(line, board, actions, in_room=in_room, numbered=numbered)
     return _aside(line)
 
 
@@ -140,54 +130,122 @@ def draw_face(name: str, started: Started, look: Callable[[], object] | None = N
         face.classes("cursor-pointer").on("click", look)
 
 
-def _utterance(said: Uttered, started: Started, actions: LineActions, *, in_room: bool, numbered: bool) -> ui.element:
-    is_agent = said.speaker in started.participants and said.speaker not in started.people
-    minds = is_agent and started.baseline is None
-    shown = actions.look if minds else None
-    look = None if shown is None else lambda: shown(said.speaker, said.turn)
-    whisper = said.heard_by if not in_room else None
+class Said(ui.column):
+    """An utterance: who, what, and what is known of it.
 
-    mine = " mine flex-row-reverse" if said.speaker in started.people else ""
-    moderated = " moderated" if said.speaker not in started.participants else ""
-    whispered = " whispered" if whisper is not None else ""
-    with ui.row().classes(f"w-full gap-3 no-wrap items-start said{mine}{moderated}{whispered}") as row:
-        draw_face(said.speaker, started, look)
-        with ui.column().classes("gap-1 min-w-0" + (" items-end" if mine else "")):
-            with ui.row().classes("items-start gap-1 no-wrap max-w-full"):
-                with draw_speaker(said.speaker, started, look) as head:
-                    _emotion(said)
-                    if numbered:
-                        timing = f" · {response_time(said.response_time_s)}" if said.response_time_s else ""
-                        number_of = ui.label(f"{t('chat.turn', n=said.turn)}{timing}")
-                        number_of.classes("text-[11px] muted whitespace-nowrap")
-                if minds and actions.menu is not None:
-                    _more(said, actions.menu)
-            if look is not None:
-                button = next(child for child in head if isinstance(child, ui.button))
-                named(button, t("chat.look", who=one_line(said.speaker), turn=said.turn))
-            if whisper is not None:
-                with ui.row().classes("items-center gap-1 no-wrap max-w-full muted text-xs"):
-                    ui.icon("visibility_off", size="14px").props("aria-hidden=true")
-                    ui.label(t("chat.whisper", who=listed(whisper))).classes("min-w-0 break-words")
-            if said.edited_by is not None:
-                with ui.row().classes("items-center gap-1 no-wrap max-w-full muted text-xs put-in"):
-                    ui.icon("edit", size="14px").props("aria-hidden=true")
-                    ui.label(put_in(said.edited_by)).classes("min-w-0 break-words")
-            ui.label(said.text).classes("bubble text-[15px] max-w-full")
-            _after(said)
-            if actions.below is not None:
-                with ui.element("div").classes("below max-w-full"):
-                    actions.below(said)
+    Args:
+        said: the utterance.
+        board: the run's data, which has begun.
+        actions: of the line's controls.
+        in_room: whether it stands under the heading of a room, which says who hears it.
+        numbered: whether it shows its number, its time, and why its speaker spoke.
+    """
+
+    def __init__(self, said: Uttered, board: Board, actions: LineActions, *, in_room: bool, numbered: bool) -> None:
+        super().__init__()
+        started = board.started
+        assert started is not None  # utterances come after it
+        self.said = said
+        self._numbered = numbered
+        self._scored = False
+        is_agent = said.speaker in started.participants and said.speaker not in started.people
+        minds = is_agent and started.baseline is None
+        shown = actions.look if minds else None
+        look = None if shown is None else lambda: shown(said.speaker, said.turn)
+        mine = said.speaker in started.people
+        whisper = said.heard_by if not in_room else None
+        kinds = {
+            "mine flex-row-reverse": mine,
+            "moderated": said.speaker not in started.participants,
+            "whispered": whisper is not None,
+            "edited": said.edited_by is not None,
+        }
+        self.classes("w-full gap-3")
+        with self:
+            if actions.above is not None:
+                actions.above(said)
+            row = ui.row().classes("w-full gap-3 no-wrap items-start said")
+            row.classes(" ".join(kind for kind, holds in kinds.items() if holds))
+            row.style(f"--c:{colour(said.speaker, started.participants)}")
+        with row:
+            draw_face(said.speaker, started, look)
+            with ui.column().classes("gap-1 min-w-0" + (" items-end" if mine else "")):
+                with ui.row().classes("items-start gap-1 no-wrap max-w-full"):
+                    with draw_speaker(said.speaker, started, look) as above:
+                        if numbered:
+                            _felt(said, board)
+                            ui.label(head(said, started)).classes("text-xs muted whitespace-nowrap")
+                    if minds and actions.menu is not None:
+                        _more(said, actions.menu)
+                if look is not None:
+                    button = next(child for child in above if isinstance(child, ui.button))
+                    named(button, t("chat.look", who=one_line(said.speaker), turn=said.turn))
+                if whisper is not None:
+                    _note("visibility_off", t("chat.whisper", who=listed(whisper)))
+                if said.edited_by is not None:
+                    _note("edit", put_in(said.edited_by)).classes("put-in")
+                ui.label(said.text).classes("bubble text-sm max-w-full")
+                if numbered:
+                    self._facts = ui.row().classes("items-center gap-x-2 gap-y-0 max-w-full text-xs muted facts-of")
+                    with self._facts:
+                        _why(said, board)
+                    self._facts.set_visibility(bool(self._facts.default_slot.children))
+                    self.score(board.scores.get(said.turn))
+                _after(said)
+                if actions.below is not None:
+                    with ui.element("div").classes("below max-w-full"):
+                        actions.below(said)
+
+    def score(self, score: Analysed | None) -> None:
+        """Show the scores of its analysis once they have come, which is after the utterance itself."""
+        if score is None or self._scored or not self._numbered:
+            return
+        self._scored = True
+        with self._facts:
+            label = ui.label(scored(score)).classes("min-w-0 break-words").mark("scores")
+            if score.reasoning:
+                label.props["title"] = one_line(score.reasoning)
+        self._facts.set_visibility(True)
+
+
+def _note(icon: str, text: str) -> ui.row:
+    """A remark between an utterance's speaker and its words."""
+    with ui.row().classes("items-center gap-1 no-wrap max-w-full muted text-xs") as row:
+        ui.icon(icon, size="14px").props("aria-hidden=true")
+        ui.label(text).classes("min-w-0 break-words")
     return row
 
 
-def _emotion(said: Uttered) -> None:
-    if not said.emotion:
+def _felt(said: Uttered, board: Board) -> None:
+    """The emotion that has changed most since the speaker spoke last; nothing if none has."""
+    change = strongest_change(felt_before(board, said), said.emotion)
+    if change is None:
         return
-    feeling = dominant(said.emotion)
-    face = EMOTION_FACES.get(feeling, CALM)
-    level = f" {said.emotion[feeling]}" if feeling in said.emotion else ""  # 0–10; calm has none
-    chip(f"{face} {t(f'common.emotion_{feeling}')}{level}", EMOTION_COLOURS.get(feeling, "#64748b"))
+    name = t(f"common.emotion_{change.emotion}")
+    levels = t("chat.changed", name=name, before=change.before, now=change.now)
+    chip(f"{EMOTION_FACES[change.emotion]} {levels}", EMOTION_COLOURS[change.emotion])
+
+
+def _why(said: Uttered, board: Board) -> None:
+    """Why the speaker spoke; everybody's need to talk on hover, and on a click for keyboards and touch screens."""
+    found = reasons(said, board.utterances[said.turn - 2] if said.turn > 1 else None)
+    if not found:
+        return
+    text, all_needs = " · ".join(found), needs(said)
+    if not all_needs:
+        ui.label(text).classes("min-w-0 break-words")
+        return
+    with ui.button(text, color=None).props("flat dense no-caps").classes("why-spoken") as button:
+        pass
+    button.props["title"] = t("chat.needs", who=all_needs)
+
+    def show() -> None:
+        button.clear()
+        with button, ui.menu().props("max-width=320px") as menu:
+            ui.label(t("chat.needs", who=all_needs)).classes("text-sm p-3 break-words")
+        menu.open()
+
+    button.on_click(show)
 
 
 def _after(said: Uttered) -> None:
@@ -247,65 +305,3 @@ def _reasons(line: Judged) -> None:
         menu.open()
 
     button.on_click(show)
-
-
-def draw_end(board: Board, *, result: str = "", accounts: bool = True) -> None:
-    """Draw the card of a run that has ended.
-
-    Args:
-        board: the run's.
-        result: a sentence on the result of a story's vote; empty if there is none.
-        accounts: whether to say how much was said and used.
-    """
-    stopped = board.stopped
-    with ui.column().classes("surface w-full gap-2 p-4 the-end"):
-        with ui.row().classes("items-center gap-2"):
-            ui.icon("error_outline" if failed(board) else "flag", size="20px", color="primary").props(
-                "aria-hidden=true"
-            )
-            ui.label(t("chat.the_end")).classes("text-sm font-semibold").props("role=heading aria-level=2")
-        if stopped is not None and stopped.conclusion is not None:
-            _conclusion(stopped.conclusion)
-        if result:
-            ui.label(result).classes("conclusion w-full p-3 text-base font-semibold break-words")
-        ui.label(ended(stopped) if stopped is not None else t("chat.ended_error")).classes("text-sm")
-        detail = _detail(board, stopped)
-        if detail and not result:
-            ui.label(detail).classes("text-sm muted break-words whitespace-pre-wrap")
-        if stopped is not None and accounts:
-            used = stopped.totals
-            taken = tokens(used.input_tokens + used.output_tokens)
-            ui.label(f"{t('chat.summary', n=board.turn)} · {taken} · {cost(used)}").classes("text-xs muted")
-
-
-def failed(board: Board) -> bool:
-    """Whether an error has ended the run."""
-    return bool(board.error) or board.stopped is not None and board.stopped.reason == "error"
-
-
-def _detail(board: Board, stopped: Stopped | None) -> str:
-    """The rule's explanation, unless the sentence before says the same."""
-    if board.error:
-        return board.error
-    if stopped is None or stopped.reason in ("consensus", "message_limit") and not stopped.source.startswith("mad"):
-        return ""
-    return stopped.detail if stopped.reason != "stopped" else ""
-
-
-def _conclusion(found: Concluded) -> None:
-    with ui.column().classes("conclusion w-full gap-1 p-3"):
-        ui.label(t("chat.agreed_on" if found.consensus else "chat.majority")).classes("text-xs font-semibold")
-        ui.label(found.answer).classes("text-lg font-semibold break-words whitespace-pre-wrap")
-        if found.conditional:
-            ui.label(t("chat.condition", what=one_line(found.conditional))).classes("font-semibold break-words")
-        if found.supporters:
-            ui.label(t("chat.held_by", who=listed(found.supporters))).classes("text-sm break-words")
-    if found.positions:
-        ui.label(t("chat.positions")).classes("panel-title")
-    for held in found.positions:
-        stand = f"{one_line(held.agent)}: {one_line(held.position)} “{one_line(held.words)}”"
-        ui.label(stand).classes("text-sm break-words")
-    by = t("chat.said_by_judge") if found.by == "judge" else t("chat.said_by", by=one_line(found.by))
-    if found.reasoning:
-        ui.label(found.reasoning).classes("text-sm muted words")
-    ui.label(by).classes("text-sm muted break-words")

@@ -8,6 +8,7 @@ from typing import Final
 from nicegui import ui
 
 from persimchat.app.web.board import Board
+from persimchat.app.web.chat.ending import failed
 from persimchat.app.web.context import Viewing
 from persimchat.app.web.shared.budgets import budgets, limits_of
 from persimchat.app.web.shared.formats import cost, dollars, short, tokens
@@ -75,7 +76,7 @@ class _Status:
             return
         self._drawn = seen
         self._badge.set_text(_stands(board, secret=self._secret))
-        self._badge.props(f"color={_COLOURS[board.status]}")
+        self._badge.props(f"color={'negative' if failed(board) else _COLOURS[board.status]}")
         self._topic_label.set_text(topic)
         if self._secret:
             self._numbers.set_visibility(False)
@@ -112,8 +113,8 @@ def _stands(board: Board, *, secret: bool) -> str:
         if secret:
             return t("chat.status_person")
         return t("chat.status_asked", who=one_line(board.asked.agent))
-    if board.status == "ended":
-        return t(f"chat.status_{board.stopped.reason if board.stopped is not None else 'error'}")
+    if failed(board):
+        return t("chat.status_error")
     return t(f"chat.status_{board.status}")
 
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 from weakref import WeakKeyDictionary
 
 from persimchat.app.web.board import Board
+from persimchat.app.web.context import Viewing
 from persimchat.runs.events import Analysed, Judged, Uttered
 from persimchat.runs.reports.charts import Point, bin_size, binned
 from persimchat.runs.reports.summary import (
@@ -179,3 +180,18 @@ def verdict_marks(verdicts: Iterable[Judged], turn: int, most: int = MOST_POINTS
 def response_times(said: Iterable[Uttered], name: str) -> list[Point]:
     """A speaker's response times in seconds, by turn; words that a person wrote have none."""
     return [(one.turn, one.took_s) for one in said if one.speaker == name and one.took_s is not None]
+
+
+def drawn_from(viewing: Viewing) -> Hashable:
+    """A value that changes when the insights' data do; single words of an utterance in progress do not change it."""
+    board, turn = viewing.board, viewing.turn
+    now = [len(levels.get(turn, ())) for levels in (board.needs, board.emotions, board.openness)]
+    counts = (
+        len(board.scores),
+        len(board.left_out),
+        len(board.verdicts),
+        board.totals_at(turn).calls,
+        len(board.participants),
+    )
+    hands = tuple(sorted(board.hands)) if viewing.newest else ()
+    return (turn, viewing.newest, *now, *counts, hands, board.status == "ended")

@@ -83,13 +83,13 @@ class _Dialog:
         methods = [one for one in get_args(Scored) if one != "attention" or missing is None]
         method = now.method if now is not None and now.method in methods else methods[0]
         heading = t("minds.would_title", name=one_line(agent), turn=turn)
-        with ui.dialog(value=True) as self._dialog, ui.element("div").classes("surface mind").mark("would-go"):
+        with ui.dialog(value=True) as self._dialog, ui.element("div").classes("surface would-go").mark("would-go"):
             named(self._dialog, heading)
             with ui.row().classes("w-full items-center gap-2 no-wrap px-3 py-2 bar"):
                 title = ui.label(heading).classes("text-sm font-semibold grow min-w-0 words")
                 title.props("role=heading aria-level=2")
                 icon_button("close", t("common.close"), self._dialog.close)
-            with ui.element("div").classes("scroll mind-body").props("tabindex=0") as body:
+            with ui.element("div").classes("scroll would-body").props("tabindex=0") as body:
                 named(body, heading)
                 self._choices(methods, method, now.strength if now is not None and now.strength else USUAL)
                 self._status = ui.label().classes("text-sm words").props("role=status").mark("would-status")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterator
 from typing import Protocol
 
 from nicegui import ui
@@ -13,64 +13,47 @@ from persimchat.app.web.story.parts import Cast, Part
 from persimchat.app.web.story.standing import Beliefs, Resources, Stands, Vote
 from persimchat.app.web.story.view import StoryView
 from persimchat.app.web.story.wording import DOOR, LOCK, room_known, room_name, stage_name
-from persimchat.app.web.widgets import SEGMENTS, card, named, title
+from persimchat.app.web.widgets import card, named
 from persimchat.app.web.words import number, t
 from persimchat.runs.reports.story_course import RoomCourse
 from persimchat.state.plain_text import one_line
 
-_POLL_S = 0.5
+
+def standing_part(view: StoryView) -> Callable[[], None]:
+    """Make the part on who stands where; returns what draws it."""
+    return _Standing(view).draw
 
 
-def story_panel(view: StoryView) -> None:
-    """Draw the panel, and keep it up to date."""
-    panel = _Panel(view)
-    panel.draw()
-    ui.timer(_POLL_S, panel.draw)
+def rooms_part(view: StoryView) -> Callable[[], None]:
+    """Make the part on who talked with whom; returns what draws it."""
+    return _Rooms(view).draw
 
 
 class _Card(Protocol):
     def draw(self) -> None: ...
 
 
-class _Panel:
+class _Standing:
     def __init__(self, view: StoryView) -> None:
         self._view = view
         self._drawn: Hashable = None
         self._stands = bool(view.plan.story.mains)
-        with ui.column().classes("scroll w-full grow p-4 gap-3 no-wrap").props("tabindex=0") as box:
-            box.props["aria-label"] = t("story.panel")
-            box.props["role"] = "region"
-            with ui.row().classes("w-full items-center justify-between gap-1 no-wrap"):
-                title(t("story.panel"))
-                first = "story.standing" if self._stands else "story.cast"
-                parts = {"standing": t(first), "rooms": t("story.rooms")}
-                self._part = ui.toggle(parts, value="standing", on_change=self._choose)
-                self._part.props(f"{SEGMENTS} size=sm role=group").classes("seg surface").mark("story-part")
-                named(self._part, t("story.parts"))
-            self._as_of = ui.label().classes("text-xs muted break-words").mark("story-as-of")
-            with ui.column().classes("w-full gap-3 no-wrap") as self._standing:
-                self._cards: list[_Card] = [Part(view), *self._standings(), Cast(view)]
-                self._used = ui.label().classes("text-xs muted break-words")
-            with ui.column().classes("w-full gap-3 no-wrap") as self._rooms:
-                self._list = ui.column().classes("w-full gap-3")
-        self._choose()
+        self._as_of = ui.label().classes("text-xs muted break-words").mark("story-as-of")
+        self._cards: list[_Card] = [Part(view), *self._standings(), Cast(view)]
+        self._used = ui.label().classes("text-xs muted break-words")
 
     def draw(self) -> None:
         """Draw, if anything shown has changed."""
         view = self._view
-        now = (view.revision, self._part.value)
-        if now == self._drawn:
+        if view.revision == self._drawn:
             return
-        self._drawn = now
+        self._drawn = view.revision
         course = view.course
         last = course.standings[-1].round if course.standings else 0
         when = t("story.after_round", n=last) if last else t("story.at_beginning")
         who = t("story.everybody") if view.eyes is None else one_line(view.eyes)
         as_of = t("story.as_of", when=when, who=who) if self._stands else t("story.seen_as", who=who)
         self._as_of.set_text(as_of)
-        if self._part.value == "rooms":
-            self._draw_rooms()
-            return
         for part in self._cards:
             part.draw()
         self._used.set_text(self._accounts())
@@ -88,11 +71,6 @@ class _Panel:
         if story.resources:
             yield Resources(view)
 
-    def _choose(self) -> None:
-        self._standing.set_visibility(self._part.value == "standing")
-        self._rooms.set_visibility(self._part.value == "rooms")
-        self.draw()
-
     def _accounts(self) -> str:
         """What the run has used; the researcher's."""
         viewing = self._view.viewing
@@ -103,7 +81,18 @@ class _Panel:
         used = joined([calls, tokens(totals.input_tokens + totals.output_tokens), cost(totals)])
         return f"{t('story.used')}: {used}"
 
-    def _draw_rooms(self) -> None:
+
+class _Rooms:
+    def __init__(self, view: StoryView) -> None:
+        self._view = view
+        self._drawn: Hashable = None
+        self._list = ui.column().classes("w-full gap-3")
+
+    def draw(self) -> None:
+        """Draw, if anything shown has changed."""
+        if self._view.revision == self._drawn:
+            return
+        self._drawn = self._view.revision
         course = self._view.course
         self._list.clear()
         with self._list:

@@ -10,8 +10,10 @@ from nicegui import ui
 
 from persimchat.app.web.board import Line
 from persimchat.app.web.chat.being_said import BeingSaid
-from persimchat.app.web.chat.chat_panel import fill_menu, server_waits
-from persimchat.app.web.chat.lines import LineActions, draw_end, draw_line
+from persimchat.app.web.chat.chat_panel import fill_menu, server_waits, told
+from persimchat.app.web.chat.ending import draw_end
+from persimchat.app.web.chat.lines import LineActions, draw_line
+from persimchat.app.web.chat.origin import Origin, OriginBar
 from persimchat.app.web.shared.formats import listed
 from persimchat.app.web.story.view import StoryView
 from persimchat.app.web.story.wording import DOOR, LOCK, heading, icon_of, outcome_sentence, room_known, room_name
@@ -42,6 +44,7 @@ class Transcript:
         self._told = view.viewing.board.turn
         self._secret = view.played
         self._reloading = False
+        self._origin_bar = OriginBar(view.viewing)
         with ui.element("div").classes("scroll w-full grow flex flex-col-reverse chat") as self._root:
             self._root.props("tabindex=0 role=log aria-live=off")
             named(self._root, t("chat.log"))
@@ -56,6 +59,12 @@ class Transcript:
         self._actions = LineActions(None, lambda said: fill_menu(view.viewing, said, self._root))
         self.sync()
         ui.timer(_POLL_S, self.sync)
+        if not view.played:
+            ui.timer(0, self._read_origin, once=True)
+
+    async def _read_origin(self) -> None:
+        """Show of which run this is a branch."""
+        self._origin_bar.show(await Origin.of(self._view.viewing))
 
     def sync(self) -> None:
         """Draw what has changed."""
@@ -148,7 +157,7 @@ class Transcript:
             heard = {turn for turns in _said(course) for turn in turns}
             said = [one for one in board.utterances[self._told :] if one.turn in heard]
             self._told = board.turn
-            self._announce.set_text("\n".join(f"{one_line(one.speaker)}: {one.text}" for one in said))
+            self._announce.set_text("\n".join(map(told, said)))
 
 
 def _said(course: StoryCourse) -> Iterator[list[int]]:
@@ -248,9 +257,7 @@ class _Stage:
         return self._rooms[key].root
 
     def _aside(self, line: Line) -> ui.element:
-        started = self._view.viewing.board.started
-        assert started is not None  # lines come after it
-        return draw_line(line, started, self._actions)
+        return draw_line(line, self._view.viewing.board, self._actions)
 
 
 class _Room:
@@ -313,10 +320,9 @@ class _Room:
 
 def _utterance(view: StoryView, turn: int, actions: LineActions, *, in_room: bool = False) -> ui.element:
     board = view.viewing.board
-    assert board.started is not None  # utterances come after it
     given = LineActions(None, None) if view.played else actions
     said = board.utterances[turn - 1]
-    return draw_line(said, board.started, given, in_room=in_room, numbered=not view.played)
+    return draw_line(said, board, given, in_room=in_room, numbered=not view.played)
 
 
 def _forced(key: str, host: str, partner: str = "") -> ui.element:

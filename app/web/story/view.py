@@ -49,6 +49,11 @@ class StoryView:
             return self.choices[0]
         return self._chosen
 
+    @property
+    def minds(self) -> list[str]:
+        """The characters whose minds may be shown: all of them, or the one whose eyes were chosen."""
+        return self.names if self.eyes is None else [self.eyes]
+
     def choose(self, name: str | None) -> None:
         """Show what a character knows; None for everything."""
         self._chosen = name

@@ -1,0 +1,193 @@
+"""The part of the panel that shows one mind at the turn of the slider."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Hashable, Sequence
+from functools import partial
+from typing import Final
+
+from nicegui import ui
+
+from persimchat.app.web.context import Viewing
+from persimchat.app.web.looks import colour
+from persimchat.app.web.minds import cards
+from persimchat.app.web.minds.cards import small
+from persimchat.app.web.minds.left_out import left_out_card
+from persimchat.app.web.minds.look import Look, Minds, look, minds_of
+from persimchat.app.web.minds.memories import recalled_card, tree_card
+from persimchat.app.web.minds.would_go import show_what_would_go
+from persimchat.app.web.widgets import FIELD, avatar, icon_button, named, notify_error
+from persimchat.app.web.words import t
+from persimchat.runs.folder.mind_record import MindRecord
+from persimchat.state.errors import PerSimChatError
+from persimchat.state.plain_text import one_line
+
+_JUDGE: Final = -1
+_OWN_JUDGE: Final = "Judge"
+"""The name of the judge that no persona plays."""
+
+
+def mind_part(viewing: Viewing, seen: Callable[[], Sequence[str]] | None = None) -> Callable[[], Awaitable[None]]:
+    """Make the part; returns what draws it.
+
+    Args:
+        viewing: the run; its `mind_of` is the agent.
+        seen: the participants whose minds may be shown; None for all.
+    """
+    return _MindPart(viewing, seen or (lambda: viewing.board.participants)).draw
+
+
+def whose(viewing: Viewing, names: Sequence[str], judge: str) -> str:
+    """The agent whose mind is shown: the chosen one, else the last speaker who has a mind, else the first one."""
+    if viewing.mind_of is not None and (viewing.mind_of in names or viewing.mind_of == judge):
+        return viewing.mind_of
+    agents = [name for name in names if name not in viewing.board.people]
+    said = reversed(viewing.board.utterances[: viewing.turn])
+    return next((one.speaker for one in said if one.speaker in agents), next(iter(agents or names), ""))
+
+
+class _MindPart:
+    """The part, while the page is open."""
+
+    def __init__(self, viewing: Viewing, seen: Callable[[], Sequence[str]]) -> None:
+        self._viewing, self._seen = viewing, seen
+        self._minds: Minds | None = None
+        self._judge = ""
+        self._names: dict[int, str] = {}
+        self._asked = 0
+        self._agent = ""
+        self._drawn: Hashable = None
+        with ui.row().classes("w-full items-center gap-2 no-wrap"):
+            self._face = ui.row()
+            self._who = ui.select({}, on_change=self._chosen).props(f"{FIELD} options-dense").classes("grow min-w-0")
+            named(self._who, t("minds.whose")).mark("mind-of")
+            self._previous = icon_button("chevron_left", t("minds.previous"), lambda: self._step(-1))
+            self._next = icon_button("chevron_right", t("minds.next"), lambda: self._step(1))
+        self._when = ui.label().classes("text-xs muted").props("aria-live=polite").mark("mind-when")
+        self._body = ui.column().classes("mind w-full gap-3 no-wrap")
+        with self._body:
+            ui.spinner("dots", size="40px", color="primary").classes("m-auto").props("aria-hidden=true")
+
+    async def draw(self) -> None:
+        """Draw the mind, if another one is to be shown or if it was not recorded yet."""
+        viewing, board = self._viewing, self._viewing.board
+        if self._minds is None and not await self._open():
+            return
+        self._offer_all()
+        agent = whose(viewing, list(self._names.values()), self._judge)
+        now = (agent, viewing.turn, board.turn, min(board.heard, viewing.turn), board.status == "ended")
+        if now == self._drawn:
+            return
+        self._drawn, self._agent = now, agent
+        await self._show(agent)
+
+    async def _open(self) -> bool:
+        """Find the files of the run's minds; an error is shown."""
+        try:
+            self._minds = await minds_of(self._viewing)
+            judges = await asyncio.to_thread(self._minds.judge.agents)
+        except PerSimChatError as error:
+            notify_error(error)
+            return False
+        self._judge = judges[0] if judges else ""
+        return True
+
+    async def _show(self, agent: str) -> None:
+        assert self._minds is not None
+        self._asked += 1
+        asked, turn = self._asked, self._viewing.turn
+        file = self._minds.judge if agent == self._judge else self._minds.participants
+        try:
+            seen = await asyncio.to_thread(look, file, agent, turn)
+        except PerSimChatError as error:
+            notify_error(error)
+            return
+        if asked != self._asked or self._body.is_deleted:  # a later call draws the newer turn
+            return
+        self._heading(agent, turn)
+        self._body.clear()
+        with self._body:
+            self._why_empty(agent, turn) if seen is None else self._draw(seen, turn)
+
+    def _draw(self, seen: Look, turn: int) -> None:
+        said = self._viewing.board.utterances
+        mind = seen.mind
+        with ui.column().classes("mind-cards w-full gap-3 no-wrap"):
+            cards.weak_notes(mind)
+            cards.heard_card(mind, said[turn - 1] if 0 < turn <= len(said) else None)
+            cards.felt_card(seen)
+            cards.asked_card(mind)
+            cards.doing_card(mind)
+            cards.need_card(mind)
+            cards.short_term_card(mind)
+            cards.plan_card(seen)
+            self._draw_left_out(mind, turn)
+            recalled_card(mind.recalled)
+            tree_card(seen, self._viewing.go_to)
+
+    def _draw_left_out(self, mind: MindRecord, turn: int) -> None:
+        """What the prompt of the utterance of this turn lacked, if this agent said it."""
+        said = self._viewing.board.utterances
+        utterance = said[turn - 1] if 0 < turn <= len(said) else None
+        spoke = utterance is not None and utterance.speaker == mind.agent and utterance.edited_by is None
+        if mind.pruned is not None or spoke:
+            ask = partial(show_what_would_go, self._viewing, mind.agent, turn, mind.pruned)
+            left_out_card(mind.agent, mind.pruned, ask if spoke else None)
+
+    def _why_empty(self, agent: str, turn: int) -> None:
+        board = self._viewing.board
+        if agent in board.people:
+            why = t("minds.is_person")
+        elif board.started is not None and board.started.baseline:
+            why = t("minds.baseline", method=board.started.baseline)
+        else:
+            going_on = board.status in ("running", "paused", "asked") and turn >= board.heard
+            why = t("minds.not_yet" if going_on else "minds.nothing")
+        with ui.column().classes("w-full items-center gap-2 p-8 text-center"):
+            ui.icon("psychology_alt", size="48px", color="primary").props("aria-hidden=true")
+            small(why)
+
+    def _heading(self, agent: str, turn: int) -> None:
+        board = self._viewing.board
+        self._who.set_value(next(key for key, name in self._names.items() if name == agent))
+        self._face.clear()
+        with self._face:
+            avatar(agent, colour(agent, board.participants), "34px", human=agent in board.people)
+        self._when.set_text(t("minds.turn", turn=turn, last=board.turn) if turn else t("minds.awakening"))
+        _offer(self._previous, turn > 0)
+        _offer(self._next, turn < board.turn)
+
+    def _offer_all(self) -> None:
+        """Offer the minds that may be shown now."""
+        names = dict(enumerate(self._seen())) | ({_JUDGE: self._judge} if self._judge else {})
+        if names != self._names:
+            self._names = names
+            self._drawn = None
+            self._who.set_options({key: self._title(key, name) for key, name in names.items()})
+
+    def _title(self, key: int, name: str) -> str:
+        if key == _JUDGE:
+            return t("minds.judge") if name == _OWN_JUDGE else one_line(name)
+        return t("minds.person", name=one_line(name)) if name in self._viewing.board.people else one_line(name)
+
+    async def _chosen(self) -> None:
+        """Another mind was chosen."""
+        name = self._names.get(self._who.value)
+        if name is not None and name != self._agent:
+            self._viewing.mind_of = name
+            await self.draw()
+
+    async def _step(self, by: int) -> None:
+        """Take the whole page a turn back or forward."""
+        viewing = self._viewing
+        turn = viewing.turn + by
+        if 0 <= turn <= viewing.board.turn:
+            viewing.go_to(None if turn == viewing.board.turn else turn)
+            await self.draw()
+
+
+def _offer(button: ui.button, possible: bool) -> None:
+    """Show whether a button leads anywhere; disabling it would move the keyboard's focus away."""
+    button.props["aria-disabled"] = str(not possible).lower()
+    button.classes(**{"remove" if possible else "add": "opacity-40"})

@@ -1,0 +1,201 @@
+"""What a line and the card at the end say beside the words: changes of emotion, reasons to speak, standings, marks."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from nicegui import ui
+from nicegui.testing import User
+from run_files import read_records, run_json
+from web.conftest import begin
+
+from persimchat.app.web.board import Board
+from persimchat.app.web.chat.chat_panel import told
+from persimchat.app.web.chat.ending import draw_end, failed, standings
+from persimchat.app.web.chat.facts import Change, felt_before, head, needs, reasons, strongest_change
+from persimchat.app.web.chat.lines import LineActions, Said, draw_line
+from persimchat.app.web.context import WebContext
+from persimchat.app.web.shared.navigation import comparison_of, page_of
+from persimchat.runs.events import (
+    Analysed,
+    Concluded,
+    Judged,
+    Position,
+    Standing,
+    Started,
+    Stopped,
+    Totals,
+    Uttered,
+)
+
+STARTED = Started(
+    run="a", topic="Tea", participants=["Ann", "Bo"], models={"Ann": "openai:x", "Bo": "offline"}, max_messages=9
+)
+FIRST = Uttered(turn=1, speaker="Bo", text="Tea, Ann?", addressees=["Ann"], need_to_talk={"Ann": 2, "Bo": 7})
+SECOND = Uttered(
+    turn=2, speaker="Ann", text="Yes.", addressees=["Bo"], need_to_talk={"Ann": 9, "Bo": 3}, response_time_s=1.25
+)
+NO_ACTIONS = LineActions(None, None)
+
+
+def board(*lines: Any) -> Board:
+    """A run with these events."""
+    made = Board()
+    for event in (STARTED, *lines):
+        made.take(event)
+    return made
+
+
+def stopped(**more: Any) -> Stopped:
+    """The end of the run."""
+    return Stopped(**{"run": "a", "reason": "message_limit", "turn": 2, "totals": Totals(), "usage": [], **more})
+
+
+def test_the_strongest_change_counts_whatever_its_direction():
+    assert strongest_change({"anger": 6, "fear": 2}, {"anger": 1, "fear": 5}) == Change("anger", 6, 1)
+    assert strongest_change({"anger": 6}, {"anger": 6}) is None
+    assert strongest_change({}, {"anger": 6}) is strongest_change({"anger": 6}, {}) is None
+
+
+def test_a_change_is_one_since_the_speakers_own_last_words():
+    made = board(FIRST, SECOND.model_copy(update={"emotion": {"fear": 3}}))
+    made.emotions[0] = {"Ann": {"fear": 1}}
+    assert felt_before(made, made.utterances[1]) == {"fear": 1}
+    assert felt_before(made, SECOND.model_copy(update={"turn": 3})) == {"fear": 3}
+    assert felt_before(made, FIRST) == {}
+
+
+def test_why_somebody_spoke():
+    assert reasons(FIRST, None) == ["to Ann", "need to talk 7"]
+    assert reasons(SECOND, FIRST) == ["to Bo", "need to talk 9", "addressed by Bo"]
+    assert reasons(SECOND.model_copy(update={"edited_by": "branch"}), FIRST) == ["to Bo"]
+    assert reasons(SECOND.model_copy(update={"heard_by": ["Bo"]}), None) == ["need to talk 9"]
+    assert needs(SECOND) == "Ann 9 · Bo 3"
+    assert needs(SECOND.model_copy(update={"need_to_talk": {"Ann": 9}})) == ""
+
+
+def test_the_offline_models_seconds_are_not_shown_as_measured():
+    assert head(SECOND, STARTED) == "turn 2 · 1.2 s"
+    assert head(SECOND.model_copy(update={"speaker": "Bo"}), STARTED) == "turn 2"
+
+
+def test_words_of_others_are_announced_as_such():
+    assert "(Edited by you" in told(SECOND.model_copy(update={"edited_by": "branch"}))
+
+
+def test_everybodys_stand_is_the_last_verdicts_or_the_conclusions():
+    judged = Judged(
+        turn=2,
+        consensus=True,
+        answer="yes",
+        positions=[Position(agent="Bo", position="yes, if it is black", agrees=True)],
+    )
+    plain = Concluded(answer="yes", consensus=True, supporters=["Ann", "Bo"], by="judge")
+    made = board(FIRST, SECOND, judged, stopped(reason="consensus", conclusion=plain))
+    assert standings(made) == [Standing(agent="Bo", position="yes, if it is black", words="Tea, Ann?")]
+    own = [Standing(agent="Ann", position="yes, in winter", words="Yes.")]
+    under = plain.model_copy(update={"conditional": "in winter", "positions": own})
+    assert standings(board(FIRST, SECOND, judged, stopped(reason="consensus", conclusion=under))) == own
+    assert standings(board(FIRST, stopped())) == []
+
+
+async def test_the_end_of_a_debate_names_conditions_positions_and_messages(user: User):
+    own = [Standing(agent="Ann", position="yes, in winter", words="Yes."), Standing(agent="Bo", position="yes")]
+    found = Concluded(
+        answer="yes", consensus=True, supporters=["Ann", "Bo"], by="judge", conditional="in winter", positions=own
+    )
+
+    @ui.page("/end")
+    def _page() -> None:
+        draw_end(board(FIRST, SECOND, stopped(reason="consensus", conclusion=found)))
+
+    await user.open("/end")
+    for text in ("They agreed under conditions", "Conditions: in winter", "yes, in winter", "“Yes.”", "1 message"):
+        await user.should_see(text)
+    await user.should_not_see("They agreed on")
+
+
+async def test_an_error_has_a_card_of_its_own_that_says_what_to_do(user: User):
+    made = board(FIRST, stopped(reason="error", detail="cannot reach the server. Start it."))
+    assert failed(made)
+
+    @ui.page("/end")
+    def _page() -> None:
+        draw_end(made)
+
+    await user.open("/end")
+    await user.should_see("The conversation could not go on")
+    await user.should_see("cannot reach the server. Start it.")
+    await user.should_see("What was said is kept")
+    await user.should_not_see("The conversation is over")
+
+
+async def test_scores_come_after_the_utterance(user: User):
+    made = board(FIRST, SECOND)
+    drawn: list[Said] = []
+
+    @ui.page("/line")
+    def _page() -> None:
+        line = draw_line(SECOND, made, NO_ACTIONS)
+        assert isinstance(line, Said)
+        drawn.append(line)
+
+    await user.open("/line")
+    await user.should_see("to Bo · need to talk 9 · addressed by Bo")
+    await user.should_not_see("coherence")
+    score = Analysed(turn=2, speaker="Ann", coherence=8, sentiment=5.5, engagement=7)
+    drawn[0].score(score)
+    drawn[0].score(score)
+    await user.should_see("coherence 8.0 · sentiment 5.5 · engagement 7.0")
+
+
+async def test_a_line_has_places_above_and_below(user: User):
+    @ui.page("/line")
+    def _page() -> None:
+        draw_line(
+            FIRST,
+            board(FIRST),
+            LineActions(
+                None, None, below=lambda said: ui.label(f"below {said.turn}"), above=lambda _: ui.label("above")
+            ),
+        )
+
+    await user.open("/line")
+    await user.should_see("below 1")
+    await user.should_see("above")
+
+
+async def test_a_guides_question_stands_over_the_line_that_puts_it(user: User, web: WebContext):
+    live = await begin(web, messages=2)
+    await live.ended()
+    folder = web.runs.folder(live.run)
+    manifest = run_json(folder)
+    manifest["scenario"]["guide"] = {"questions": [{"ask": "What did you <b>drink</b>?"}, {"ask": "And why?"}]}
+    (folder / "run.json").write_text(json.dumps(manifest), encoding="utf-8")
+    first, second = read_records(folder / "transcript.jsonl")
+    lines = "\n".join(map(json.dumps, ({**first, "question": 1}, second)))
+    (folder / "transcript.jsonl").write_text(f"{lines}\n", encoding="utf-8")
+    await user.open(page_of(live.run))
+    await user.should_see("Question 1 of 2", retries=20)
+    await user.should_see("What did you <b>drink</b>?")
+
+
+@pytest.mark.parametrize("again", [False, True])
+async def test_a_branch_says_so_and_leads_to_its_origin(user: User, web: WebContext, *, again: bool):
+    live = await begin(web, messages=2)
+    await live.ended()
+    runs = web.runs
+    made = await (runs.regenerate(live.run, 2) if again else runs.branch(live.run, 1, say=("Moderator", "Stop.")))
+    await made.ended()
+    await user.open(page_of(made.run))
+    if again:
+        await user.should_see("This is a new run, in which message 2 is said again.", retries=20)
+    else:
+        await user.should_see("This is a branch: its first message is that of another run", retries=20)
+        await user.should_see("From here on, the branch goes its own way")
+    links = {link.props["href"] for link in user.find(kind=ui.link).elements}
+    assert {page_of(live.run, 1), comparison_of(live.run, made.run)} <= links
+    await user.open(page_of(live.run))
+    await user.should_not_see("This is a branch")
