@@ -24,6 +24,7 @@ from persimchat.app.web.models.models_page import models_page
 from persimchat.app.web.panes import PanelPart, Panes
 from persimchat.app.web.past.actions import run_actions
 from persimchat.app.web.past.compare_page import compare_page
+from persimchat.app.web.past.other_lines import OtherLines
 from persimchat.app.web.past.runs_page import runs_page
 from persimchat.app.web.past.time_bar import time_bar
 from persimchat.app.web.personas.personas_page import personas_page
@@ -72,7 +73,7 @@ async def conversation_page(viewing: Viewing) -> None:
     )
     panes = Panes(viewing, parts)
     with panes.main:
-        chat_panel(viewing)
+        chat_panel(viewing, below=OtherLines(viewing).below)
         time_bar(viewing)
         composer(viewing)
         disclaimer()

@@ -23,6 +23,7 @@ from persimchat.runs.folder.lines import DISCLAIMER
 from persimchat.runs.folder.stored import AsGiven, Count, Kept, Stored, Turn
 from persimchat.runs.folder.totals import Usage, usage_of
 from persimchat.state.errors import InputError
+from persimchat.state.guide import Guide
 from persimchat.state.plain_text import without_credentials
 from persimchat.state.scenario import Scenario
 from persimchat.state.setting import with_current_names
@@ -103,6 +104,8 @@ class RecordedScenario(Kept):
     topic: str
     participants: list[Participant]
     story: RecordedStory | None = None
+    guide: Guide | None = None
+    """Of a focus group."""
 
 
 class RecordedSettings(Kept):

@@ -66,6 +66,7 @@ GIVEN = {
     "docs/benchmarks.md": {"test.jsonl": QUESTIONS},
     "docs/personas.md": {
         "people.csv": "name,description,age\nBo Říha,Repairs clocks and doubts everybody.,58\n",
+        "answers.csv": "Respondent,Why I came,About me,E-mail\nAna Mora,Curious.,Bakes.,ana@example.org\n",
         "survey.csv": SURVEY,
         "agents/lena.agent.json": json.dumps(TINY),
         "interview.txt": "Ana Mora bakes bread.\n",

@@ -116,7 +116,7 @@ def test_every_format_comes_down(server: Server, browser: webdriver.Chrome, tmp_
     browser.execute_cdp_cmd("Browser.setDownloadBehavior", {"behavior": "allow", "downloadPath": str(tmp_path)})
     browser.get(f"{server.url}/run/{result.run}")
     for line in ("CSV", "Parquet"):
-        page.named("Export").click()
+        page.named("Share").click()
         page.choose(f"{line}:")
         name = f"{result.run}-{line.lower()}.zip"
         page.wait.until(lambda _, path=tmp_path / name: path.is_file())

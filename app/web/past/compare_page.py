@@ -14,7 +14,7 @@ from persimchat.app.web.context import WebContext
 from persimchat.app.web.frame import Frame, disclaimer
 from persimchat.app.web.looks import colour
 from persimchat.app.web.past.compare_settings import changes_of
-from persimchat.app.web.past.run_card import address_of, ending, moment
+from persimchat.app.web.past.wording import address_of, ending, moment
 from persimchat.app.web.shared.formats import dollars, whole
 from persimchat.app.web.shared.navigation import comparison_of, page_of
 from persimchat.app.web.shared.stories import closed, closed_runs
