@@ -31,7 +31,7 @@ class RunRow(Row):
     started: str | None = column("when it began, ISO 8601", "time")
     ended: str | None = column("when it ended, ISO 8601; empty if it is running or was killed", "time")
     stop_reason: str | None = column(
-        "why it ended: message_limit, consensus, closed, budget, stopped, error; empty if no ending is recorded"
+        "why it ended: message_limit, consensus, closed, guide, budget, stopped, error; empty if no ending is recorded"
     )
     stop_source: str | None = column("which rule ended it, such as message_limit, closing, judge, a baseline, user")
     stop_detail: str | None = column("the rule's explanation, or the error")
