@@ -24,6 +24,7 @@ from persimchat.app.web.models.models_page import models_page
 from persimchat.app.web.panes import PanelPart, Panes
 from persimchat.app.web.past.actions import run_actions
 from persimchat.app.web.past.compare_page import compare_page
+from persimchat.app.web.past.other_lines import OtherLines
 from persimchat.app.web.past.runs_page import runs_page
 from persimchat.app.web.past.time_bar import time_bar
 from persimchat.app.web.personas.personas_page import personas_page
@@ -63,7 +64,7 @@ async def conversation_page(viewing: Viewing) -> None:
     )
     panes = Panes(viewing, parts)
     with panes.main:
-        chat_panel(viewing)
+        chat_panel(viewing, below=OtherLines(viewing).below)
         time_bar(viewing)
         composer(viewing)
         disclaimer()
@@ -92,7 +93,7 @@ async def story_page(view: StoryView) -> None:
     panes = Panes(viewing, parts, lambda: (viewing.revision, view.revision))
     with panes.main:
         head = ui.element("div").classes("w-full")
-        transcript = Transcript(view)
+        transcript = Transcript(view, below=None if played else OtherLines(viewing).below)
         with head:
             stage_bar(view, transcript.show)
         if not played:
@@ -157,7 +158,7 @@ def register(web: WebContext) -> None:
 
     @ui.page("/models")
     async def _models() -> None:
-        models_page()
+        models_page(web)
 
     @ui.page("/companion")
     async def _companion(agent: str = "", person: str = "") -> None:

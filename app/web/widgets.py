@@ -77,6 +77,29 @@ def menu(icon: str, name: str) -> Iterator[ui.button]:
         yield button
 
 
+def word_button(text: str, name: str, on_click: Callable[..., Any] | None = None, *, icon: str = "") -> ui.button:
+    """A quiet button with a word; its longer name, which has the word in it, is for screen readers and as a tooltip."""
+    button = ui.button(text, on_click=on_click, icon=icon or None, color=None).props("flat dense no-caps no-wrap")
+    button.classes("word")
+    named(button, name).props["title"] = name
+    return button
+
+
+@contextmanager
+def word_menu(text: str, name: str = "") -> Iterator[ui.button]:
+    """A quiet button with a word that opens a menu; on a phone, three dots stand for the word.
+
+    Args:
+        text: the word.
+        name: for screen readers, with the word in it; the word itself if it is empty.
+    """
+    button = word_button(text, name or text).props("icon-right=expand_more aria-haspopup=menu")
+    with button:
+        ui.icon("more_vert").classes("word-narrow").props("aria-hidden=true")
+        with ui.menu().props("role=menu"):
+            yield button
+
+
 def item(
     icon: str, text: str, on_click: Callable[[], Any] | None = None, *, href: str = "", target: str = ""
 ) -> ui.menu_item:

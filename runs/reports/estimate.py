@@ -27,13 +27,15 @@ from persimchat.graph.calls import (
     calls_of_onlookers,
     story_utterances,
     utterances_at_most,
+    worded_shares,
 )
 from persimchat.graph.ending import leave_takers
+from persimchat.graph.guiding import with_limit
 from persimchat.models.naming import parse_model_name
 from persimchat.models.registry import model_name
 from persimchat.models.usage import cost_usd
 from persimchat.nodes.analysis import ANALYST
-from persimchat.nodes.assembling import refuse_half_a_story
+from persimchat.nodes.assembling import refuse_half_a_story, refuse_unfit_guide
 from persimchat.nodes.judge import judge_name
 from persimchat.nodes.script import WRITER
 from persimchat.nodes.selector import SELECTOR
@@ -111,7 +113,8 @@ def estimate(
         scenario: who takes part and what about.
         settings: how it runs, and with which models.
         utterances: how many are made, 1 to `max_messages`; None for the message limit. A debate that ends before the
-            limit ends with consensus. A story is always whole.
+            limit ends with consensus. A story is always whole. A focus group makes at most as many as its guide has
+            questions and answers.
         silent: whether people say nothing, so that the agents have all turns; False: they speak as often as the others.
 
     Raises:
@@ -120,7 +123,11 @@ def estimate(
     if scenario.story is not None:
         refuse_half_a_story(scenario, settings)
         return Estimate(story_utterances(scenario.story, settings.rounds), story_rows(scenario, settings))
+    refuse_unfit_guide(scenario, settings)
+    settings = with_limit(settings, scenario.guide, len(scenario.participants))
     most = utterances_at_most(len(scenario.participants), settings)
+    if scenario.guide is not None:
+        most = min(most, scenario.guide.length(len(scenario.participants)))
     made = most if utterances is None else utterances
     if not 1 <= made <= most:
         raise InputError(f"{made} utterances cannot be estimated", remedy=f"From 1 to the most that are made, {most}.")
@@ -142,7 +149,11 @@ def _add_minds(ledger: _Ledger, typical: Typical, shape: Shape) -> None:
     """The calls of a conversation of minds: participants, judge, selector, analysis."""
     scenario, settings = typical.scenario, typical.settings
     for persona in (persona for persona in scenario.participants if not persona.human):
-        for task, calls in calls_of_mind(shape, settings).items():
+        words = 1.0
+        if scenario.guide is not None:
+            asks, answers = worded_shares(scenario.guide, shape.participants)
+            words = asks if persona.name == scenario.guide.moderator else answers
+        for task, calls in calls_of_mind(shape, settings, worded=words).items():
             ledger.add(task, persona.name, calls, partial(prompt_of_mind, typical, persona, task))
     judge = judge_persona().model_copy(update={"name": judge_name(typical.names)})
     listens = settings.mode == "debate" and settings.judge == "persona"

@@ -123,8 +123,10 @@ def test_a_conversation(eyes: Eyes, runs: list[str]):
     found += eyes.look("chooser")
     for run, what in zip(runs, ("discussion", "debate"), strict=True):
         eyes.open(f"/run/{run}", ".the-end")
-        eyes.until("canvas")
         found += eyes.look(what)
+        eyes.press(".panel-tabs [role=tab]:nth-child(2)")
+        eyes.until("canvas")
+        found += eyes.look(f"charts of a {what}")
     eyes.press(".said .who")
     eyes.until(".mind-cards")
     found += eyes.look("mind")

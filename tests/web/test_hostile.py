@@ -145,8 +145,9 @@ def test_a_run(visitor: Visitor, runs: tuple[str, str]):
         visitor.open(f"/run/{run}", ".the-end")
         visitor.reads(SCRIPT)
         visitor.reads(VUE)
-        visitor.shown("canvas")
         visitor.check("run")
+        visitor.press(".panel-tabs [role=tab]:nth-child(2)")
+        visitor.shown("canvas")
     visitor.hover()
     visitor.check("charts")
     for menu in (".aside button", ".said [aria-haspopup], .said .q-btn--round"):
@@ -159,12 +160,11 @@ def test_a_run(visitor: Visitor, runs: tuple[str, str]):
     visitor.reads(SCRIPT)
     for _ in range(3):
         visitor.check("mind")
-        visitor.press(".mind [aria-label='Previous message']")
-    visitor.escape(".mind")
+        visitor.press("aside [aria-label='Previous message']")
     visitor.browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", PHONE)
     visitor.open(f"/run/{runs[0]}?turn=3", ".said")
     visitor.check("run on a phone")
-    for number in (3, 1):
+    for number in (3, 4, 1):
         visitor.press(f".nav button:nth-child({number})")
         visitor.check(f"pane {number} on a phone")
 
