@@ -12,13 +12,14 @@ from persimchat.app.web.board import Board
 from persimchat.app.web.chat.ending import failed
 from persimchat.app.web.chat.speaking import Speaking
 from persimchat.app.web.context import Viewing
-from persimchat.app.web.setup.setting_field import MODELS
+from persimchat.app.web.models.picker import model_picker
 from persimchat.app.web.shared.budgets import limits_of
 from persimchat.app.web.shared.formats import listed
 from persimchat.app.web.shared.navigation import experiment_page_of, resume_and_show
 from persimchat.app.web.shared.stories import read_plan
 from persimchat.app.web.widgets import FIELD, icon_button, notify_error, whole_number
 from persimchat.app.web.words import t
+from persimchat.models.naming import OFFLINE
 from persimchat.state.errors import PerSimChatError
 from persimchat.state.plain_text import one_line
 
@@ -158,15 +159,14 @@ async def ask_for_more(viewing: Viewing) -> None:
 
 def ask_for_model(viewing: Viewing) -> None:
     """Open a dialog that resumes a failed run with another model."""
-    with ui.dialog() as dialog, ui.card().classes("surface w-96 max-w-full gap-3"):
+    with ui.dialog() as dialog, ui.card().classes("surface w-[34rem] max-w-full gap-3"):
         ui.label(t("chat.resume_title")).classes("text-lg font-semibold").props("role=heading aria-level=2")
-        model = ui.input(t("chat.other_model_name"), autocomplete=list(MODELS)).props(FIELD).classes("w-full")
+        ui.label(t("chat.other_model_name")).classes("text-sm muted")
+        model = model_picker(OFFLINE, lambda _: None)
 
         async def with_model() -> None:
-            if not (name := (model.value or "").strip()):
-                return
             button.disable()
-            if await resume_and_show(viewing.web, viewing.run, {"model": name}):
+            if await resume_and_show(viewing.web, viewing.run, {"model": model.value}):
                 dialog.close()
             else:
                 button.enable()
@@ -178,7 +178,6 @@ def ask_for_model(viewing: Viewing) -> None:
                 .props("unelevated no-caps")
                 .mark("with-model")
             )
-        button.bind_enabled_from(model, "value", lambda value: bool((value or "").strip()))
     dialog.on("hide", dialog.delete)
     dialog.open()
 
