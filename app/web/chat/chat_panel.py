@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Final
 
 from nicegui import ui
@@ -10,7 +11,9 @@ from nicegui import ui
 from persimchat.app.web.board import Board
 from persimchat.app.web.chat.being_said import BeingSaid
 from persimchat.app.web.chat.branch_dialog import branch_from
+from persimchat.app.web.chat.calls_dialog import show_calls
 from persimchat.app.web.chat.ending import draw_end
+from persimchat.app.web.chat.group_summary import show_group_summary
 from persimchat.app.web.chat.lines import LineActions, Said, draw_line, put_in
 from persimchat.app.web.chat.origin import Origin, OriginBar
 from persimchat.app.web.context import Viewing
@@ -56,7 +59,7 @@ def later(count: int, first: int | None) -> int | None:
 
 
 def fill_menu(viewing: Viewing, said: Uttered, outside: ui.element) -> None:
-    """Fill the menu of an agent's utterance.
+    """Fill the menu of an utterance.
 
     Args:
         viewing: the run.
@@ -81,23 +84,44 @@ def fill_menu(viewing: Viewing, said: Uttered, outside: ui.element) -> None:
                 return
             ui.navigate.to(page_of(made.run))
 
+    async def calls() -> None:
+        with outside:
+            await show_calls(viewing, said)
+
+    board = viewing.board
     idle = viewing.live is None  # only a run that is not running can be branched
-    story = viewing.board.started is not None and viewing.board.started.mode == "story"
-    if not story:  # a story's page shows where characters stand
+    story = board.started is not None and board.started.mode == "story"
+    baseline = board.started is not None and board.started.baseline is not None
+    agent = said.speaker in board.participants and said.speaker not in board.people
+    ui.menu_item(t("chat.copy"), lambda: copy_line(said)).mark("copy-line")
+    if agent and not story and not baseline:  # a story's page shows where characters stand
         ui.menu_item(t("chat.mind"), lambda: viewing.look_at(said.speaker, said.turn)).mark("mind")
-    if viewing.experiment:
+    ui.menu_item(t("chat.calls"), calls).mark("calls-of")
+    if viewing.experiment or baseline:
         return
+    ui.separator()
     ui.menu_item(t("chat.branch_here"), branch).mark("branch-here").set_enabled(idle)
     ui.menu_item(t("chat.branch_line"), change).mark("branch-line").set_enabled(idle)
-    if said.heard_by is None or story:  # a room's words are a model's own
+    if agent and (said.heard_by is None or story):  # a room's words are a model's own
         ui.menu_item(t("chat.regenerate"), again).mark("regenerate").set_enabled(idle)
     if not idle:
         ui.label(t("chat.not_while_live")).classes("text-xs muted px-4 py-2 max-w-60")
 
 
-def chat_panel(viewing: Viewing) -> None:
-    """Draw the conversation, and keep it up to date."""
-    panel = _Panel(viewing)
+def copy_line(said: Uttered) -> None:
+    """Put an utterance on the clipboard, with its speaker."""
+    ui.clipboard.write(told(said))
+    ui.notify(t("chat.copied"), type="positive")
+
+
+def chat_panel(viewing: Viewing, *, below: Callable[[Uttered], None] | None = None) -> None:
+    """Draw the conversation, and keep it up to date.
+
+    Args:
+        viewing: the run.
+        below: draws what belongs under an utterance's words; None for nothing.
+    """
+    panel = _Panel(viewing, below)
     panel.sync()
     ui.timer(_POLL_S, panel.sync)
     ui.timer(0, panel.read_origin, once=True)
@@ -106,7 +130,7 @@ def chat_panel(viewing: Viewing) -> None:
 class _Panel:
     """The lines on the page."""
 
-    def __init__(self, viewing: Viewing) -> None:
+    def __init__(self, viewing: Viewing, below: Callable[[Uttered], None] | None) -> None:
         self._viewing = viewing
         self._first: int | None = None  # the first line shown; None follows the end
         self._rows: dict[int, ui.element] = {}
@@ -135,6 +159,7 @@ class _Panel:
         self._actions = LineActions(
             viewing.look_at,
             lambda said: fill_menu(viewing, said, self._root),
+            below,
             above=lambda said: self._origin.over(said),
         )
 
@@ -145,7 +170,7 @@ class _Panel:
         for index, row in list(self._rows.items()):
             if isinstance(row, Said) and (row.said.question or row.said.turn in self._origin.begins):
                 self._rows.pop(index).delete()
-        self._drawn = None
+        self._drawn, self._ended = None, False  # the end offers the summary of a focus group
         self.sync()
 
     def sync(self) -> None:
@@ -202,6 +227,11 @@ class _Panel:
         if shown:
             with self._end:
                 draw_end(board)
+                if self._origin.questions:
+                    button = (
+                        ui.button(t("groups.open"), icon="summarize").props("outline no-caps").mark("group-summary")
+                    )
+                    button.on_click(lambda: show_group_summary(self._viewing))
 
     def _tell(self, board: Board) -> None:
         """Announce each finished utterance once to screen readers."""
