@@ -28,14 +28,12 @@ from persimchat.app.web.past.other_lines import OtherLines
 from persimchat.app.web.past.runs_page import runs_page
 from persimchat.app.web.past.time_bar import time_bar
 from persimchat.app.web.personas.personas_page import personas_page
-from persimchat.app.web.setup.setup_panel import setup_panel
-from persimchat.app.web.setup.starting import welcome
+from persimchat.app.web.setup.new_page import new_conversation
 from persimchat.app.web.shared.stories import StoryPlan, read_plan
 from persimchat.app.web.story.panel import rooms_part, standing_part
 from persimchat.app.web.story.stage_bar import stage_bar
 from persimchat.app.web.story.transcript import Transcript
 from persimchat.app.web.story.view import StoryView
-from persimchat.app.web.widgets import named
 from persimchat.app.web.words import t
 from persimchat.state.errors import PerSimChatError
 
@@ -52,15 +50,8 @@ async def new_page(web: WebContext, *, like: str = "", setup: str = "") -> None:
         setup: a saved set-up of the library to copy.
     """
     Frame(t("common.new"))
-    ui.query(".nicegui-content").classes("p-0 gap-0")
-    with ui.element("div").classes("page-height new-cols"):
-        with ui.element("aside") as aside:
-            named(aside, t("common.setup"))
-            await setup_panel(web, like=like, setup=setup)
-        with ui.element("section") as section:
-            named(section, t("common.conversation"))
-            welcome(web)
-            disclaimer()
+    await new_conversation(web, like=like, setup=setup)
+    disclaimer()
 
 
 async def conversation_page(viewing: Viewing) -> None:

@@ -131,6 +131,14 @@ def explained(text: str) -> None:
             ui.label(text).classes("text-sm p-3 whitespace-pre-line")
 
 
+def hint(text: str, field: ui.element | None = None) -> ui.label:
+    """A grey line under a field that explains it; a screen reader reads it with the field."""
+    label = ui.label(text).classes("hint")
+    if field is not None:
+        field.props["aria-describedby"] = label.html_id
+    return label
+
+
 async def answered(dialog: ui.dialog) -> Any:
     """Show a dialog until it is closed, and remove it; returns its result, None if the page is gone."""
     answer = await dialog

@@ -107,7 +107,7 @@ class Prompt:
         confident: whether an answer includes a confidence.
         last_round: whether the judge of two sides must decide now.
         candidates: the possible next speakers.
-        question: of a poll.
+        question: of a poll or an interview.
         possible: all answers to a poll; empty if any number is one.
         parts: the judgements of one answer.
         length: utterances of a script.

@@ -104,15 +104,18 @@ def totals_of(rows: list[dict[str, Any]]) -> Totals:
     return Totals(**counted, estimated=True, cost_usd=cost)
 
 
-def estimate(scenario: Scenario, settings: Settings, *, utterances: int | None = None) -> Estimate:
+def estimate(
+    scenario: Scenario, settings: Settings, *, utterances: int | None = None, silent: bool = False
+) -> Estimate:
     """Estimate what a conversation takes.
 
     Args:
         scenario: who takes part and what about.
         settings: how it runs, and with which models.
         utterances: how many are made, 1 to `max_messages`; None for the message limit. A debate that ends before the
-            limit ends with consensus. People are assumed to speak as often as the others. A story is always whole. A
-            focus group makes at most as many as its guide has questions and answers.
+            limit ends with consensus. A story is always whole. A focus group makes at most as many as its guide has
+            questions and answers.
+        silent: whether people say nothing, so that the agents have all turns; False: they speak as often as the others.
 
     Raises:
         InputError: a model's name is wrong, there are too many utterances, or there is no room for one round.
@@ -130,7 +133,10 @@ def estimate(scenario: Scenario, settings: Settings, *, utterances: int | None =
         raise InputError(f"{made} utterances cannot be estimated", remedy=f"From 1 to the most that are made, {most}.")
     typical = Typical(scenario, settings, lengths())
     people = sum(persona.human for persona in scenario.participants)
-    shape = Shape(len(scenario.participants), made, typical.lengths.reflecting, people)
+    present = len(scenario.participants)
+    if silent and present - people > 1:  # one agent alone would have nobody to answer to
+        present, people = present - people, 0
+    shape = Shape(present, made, typical.lengths.reflecting, people)
     ledger = _Ledger(typical, _looked_at(made, shape.participants, settings))
     if settings.baseline is None:
         _add_minds(ledger, typical, shape)

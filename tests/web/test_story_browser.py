@@ -71,9 +71,9 @@ def said(browser: webdriver.Chrome) -> list[str]:
 def test_it_is_begun_and_watched(server: Server, browser: webdriver.Chrome) -> None:
     page = Page(browser)
     browser.get(server.url)
-    page.reading("Try a small story").click()
+    page.reading("Story").click()
     page.reading("Main characters: 3, others: 1. A round has 3 stages. At the end there is a vote.")
-    assert page.wait.until(lambda b: "calls" in b.find_element(By.CSS_SELECTOR, ".setup + div").text)
+    assert page.wait.until(lambda b: "calls" in b.find_element(By.CSS_SELECTOR, ".new").text)
     page.reading("Start the conversation").click()
     page.wait.until(lambda b: "/run/" in b.current_url)
     page.named("Rounds and stages")
