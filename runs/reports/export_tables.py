@@ -91,7 +91,9 @@ class UtteranceRow(Row):
     fear: Level | None = _emotion("fear")
     disgust: Level | None = _emotion("disgust")
     surprise: Level | None = _emotion("surprise")
-    response_time_s: Seconds | None = column("time until the utterance was complete", "seconds")
+    response_time_s: Seconds | None = column(
+        "time until the utterance was complete; the offline model makes it up", "seconds"
+    )
     input_tokens: Count | None = column("tokens read by the call that worded it", "tokens")
     output_tokens: Count | None = column("tokens written by the call that worded it", "tokens")
     corrections: list[str] = column("faults of the first wording, and what was done about them; none in most rows")
