@@ -13,7 +13,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, Final, Protocol
 
@@ -82,6 +82,7 @@ class Ledger:
         answers: a run's record, which answers all requests (a replay). Budgets do not count then: nothing is spent.
         used: accounting rows of the same conversation so far, from its state; the conversation's nodes add later rows
             to the state (`news`). None if the state holds no such rows.
+        told: of a replay: called with each question that is answered from the record.
     """
 
     def __init__(
@@ -92,9 +93,10 @@ class Ledger:
         vectors: Mapping[str, str] | None = None,
         answers: Record | None = None,
         used: Mapping[str, Mapping[str, Any]] | None = None,
+        told: Callable[[Request], None] | None = None,
     ) -> None:
         self.spending = Spending()
-        self._sink, self._answers = sink, answers
+        self._sink, self._answers, self._told = sink, answers, told
         self._untold: dict[str, dict[str, Any]] | None = None
         self._sums: dict[tuple[str, str, str], dict[str, Any]] = {}
         self._lengths: dict[str, Tally] = defaultdict(Tally)
@@ -237,6 +239,8 @@ class Ledger:
             NotRecorded: the recorded run did not ask it.
         """
         assert self._answers is not None
+        if self._told is not None:
+            self._told(request)
         asking = asking_of(request)
         found = self._answers.find((*asking, answers), prompt_digest(request.messages, request.schema))
         if found is None:

@@ -12,6 +12,7 @@ from rich.text import Text
 from persimchat.app.views import run_tables as tables
 from persimchat.app.views.run_tables import Look
 from persimchat.app.views.text import used
+from persimchat.runs.folder.interviews import InterviewAnswer
 from persimchat.runs.folder.judgements import RecordedJudgement
 from persimchat.runs.folder.lines import CONDITION, DISCLAIMER
 from persimchat.runs.reports.pruning_figures import left_out
@@ -39,7 +40,11 @@ _TREND = (
 
 
 def shown(
-    summary: Summary, look: Look, judged: Sequence[RecordedJudgement] = (), held: Sequence[Stances] = ()
+    summary: Summary,
+    look: Look,
+    judged: Sequence[RecordedJudgement] = (),
+    held: Sequence[Stances] = (),
+    interviewed: Sequence[InterviewAnswer] = (),
 ) -> RenderableType:
     """The text that `persimchat show` prints.
 
@@ -48,6 +53,7 @@ def shown(
         look: what standard output can show.
         judged: the judgements of evaluators.
         held: who held what, by source.
+        interviewed: the answers of interviews.
     """
     facts = Table.grid(padding=(0, 2))
     facts.add_column(style="dim", no_wrap=True)
@@ -65,6 +71,7 @@ def shown(
         *moved,
         look(AFTER_WHOM) if moved else None,
         tables.judgements(judged, look),
+        tables.interviews(interviewed, look),
         tables.usage("module", summary.usage_by_module, look),
         tables.usage("agent", summary.usage_by_agent, look),
     ]
@@ -92,7 +99,8 @@ def _facts(summary: Summary) -> Iterator[tuple[str, str]]:
     conclusion = summary.conclusion
     if conclusion is not None:
         without = {"mad_judge": "decision", "reconcile": "weighted vote"}.get(conclusion.by, "majority")
-        yield ("consensus" if conclusion.consensus else without), conclusion.answer
+        under = " under conditions" if conclusion.conditional else ""
+        yield f"{'consensus' if conclusion.consensus else without}{under}", conclusion.answer
         if conclusion.conditional:
             yield CONDITION.lower(), conclusion.conditional
         by = f"; so says: {spaced(conclusion.by)}" if conclusion.by else ""
@@ -100,13 +108,15 @@ def _facts(summary: Summary) -> Iterator[tuple[str, str]]:
         yield "held by", f"{len(conclusion.supporters)} of {len(summary.participants)}{who}{by}"
         if conclusion.reasoning:
             yield "because", conclusion.reasoning
+        spoken = {agent.name: agent.speech.utterances for agent in summary.agents}
         for held in conclusion.positions:
-            yield held.agent, f"{held.position} “{held.words}”".strip()
+            yield held.agent, f"{held.position} “{held.words}” ({count(spoken.get(held.agent, 0), 'message')})".strip()
     if summary.most_active:
         most = next(agent.speech.utterances for agent in summary.agents if agent.name == summary.most_active[0])
         yield "most active", f"{listed(summary.most_active)} ({count(most, 'message')})"
     if total.response_time_s.mean is not None:
-        yield "response time", _course(total.response_time_s, seconds, "s")
+        simulated = " (simulated)" if summary.simulated_times else ""
+        yield f"response time{simulated}", _course(total.response_time_s, seconds, "s")
     if total.length.last_words is not None:
         tokens = "" if total.length.last_tokens is None else f", {count(total.length.last_tokens, 'token')}"
         average = decimal(total.length.mean_words)

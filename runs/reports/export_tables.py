@@ -11,6 +11,7 @@ from typing import Any, Final, Literal
 from persimchat.runs.folder.stored import Count, Points, Seconds, Share, Spoken, Turn
 from persimchat.runs.reports.export_columns import Finite, JsonObject, Row, column
 from persimchat.runs.reports.export_guide import TABLES as GUIDE_TABLES
+from persimchat.runs.reports.export_interviews import TABLES as INTERVIEW_TABLES
 from persimchat.runs.reports.export_pruning import TABLES as PRUNING_TABLES
 from persimchat.runs.reports.export_story import TABLES as STORY_TABLES
 from persimchat.state.emotion import Level
@@ -30,7 +31,7 @@ class RunRow(Row):
     started: str | None = column("when it began, ISO 8601", "time")
     ended: str | None = column("when it ended, ISO 8601; empty if it is running or was killed", "time")
     stop_reason: str | None = column(
-        "why it ended: message_limit, consensus, closed, budget, stopped, error; empty if no ending is recorded"
+        "why it ended: message_limit, consensus, closed, guide, budget, stopped, error; empty if no ending is recorded"
     )
     stop_source: str | None = column("which rule ended it, such as message_limit, closing, judge, a baseline, user")
     stop_detail: str | None = column("the rule's explanation, or the error")
@@ -90,7 +91,9 @@ class UtteranceRow(Row):
     fear: Level | None = _emotion("fear")
     disgust: Level | None = _emotion("disgust")
     surprise: Level | None = _emotion("surprise")
-    response_time_s: Seconds | None = column("time until the utterance was complete", "seconds")
+    response_time_s: Seconds | None = column(
+        "time until the utterance was complete; the offline model makes it up", "seconds"
+    )
     input_tokens: Count | None = column("tokens read by the call that worded it", "tokens")
     output_tokens: Count | None = column("tokens written by the call that worded it", "tokens")
     corrections: list[str] = column("faults of the first wording, and what was done about them; none in most rows")
@@ -324,6 +327,7 @@ TABLES: Final[dict[str, type[Row]]] = {
     "judgements": JudgementRow,
     "stances": StanceRow,
     "polls": PollRow,
+    **INTERVIEW_TABLES,
     **GUIDE_TABLES,
     **PRUNING_TABLES,
     **STORY_TABLES,
@@ -336,6 +340,7 @@ RARE: Final = (
     "judgements",
     "stances",
     "polls",
+    *INTERVIEW_TABLES,
     *GUIDE_TABLES,
     *PRUNING_TABLES,
     *STORY_TABLES,

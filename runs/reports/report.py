@@ -17,6 +17,7 @@ from typing import Any, Final
 from jinja2 import DictLoader, Environment, StrictUndefined
 from markupsafe import Markup
 
+from persimchat.runs.folder.interviews import interviews
 from persimchat.runs.folder.lines import CONDITION, DISCLAIMER, conclusion_heading, edited
 from persimchat.runs.folder.reading import Record
 from persimchat.runs.reports import palette, words
@@ -127,6 +128,7 @@ def report_html(record: Record) -> str:
             verdicts=record.verdicts,
             moved=_moved(rows),
             after_whom=AFTER_WHOM,
+            interviews=interviews(record.interviews),
             minds=[mindful(who[name], minds[name]) for name in who if name in minds] + _judge(record),
             settings={name: _shown(value) for name, value in record.manifest.settings.model_dump().items()},
             versions=record.manifest.versions,

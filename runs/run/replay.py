@@ -9,6 +9,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Final, cast
 
+from persimchat.models.recording import Request
 from persimchat.runs.control import Control
 from persimchat.runs.events import Event, Stopped, TurnEnded
 from persimchat.runs.folder.calls import CALLS, Answers
@@ -24,7 +25,7 @@ from persimchat.runs.run.resources import Replaying, open_resources
 from persimchat.runs.run.resume import go_on
 from persimchat.runs.run.run import Run, events_of
 from persimchat.runs.run.simulation import begin_run, started
-from persimchat.state.errors import InputError, ModelError
+from persimchat.state.errors import InputError, ModelError, PerSimChatError
 from persimchat.state.intervention import intervention
 from persimchat.state.person_answer import PersonAnswer, Question, person_answer
 from persimchat.state.settings import Settings
@@ -97,10 +98,12 @@ class Replay:
     Args:
         folder: the folder of the run; it is not changed.
         out: where to make the folder of the replay; None: it is deleted afterwards.
+        since: how many utterances there are where the replay begins, from the run's checkpoint there; 0: it begins at
+            the run's own beginning.
     """
 
-    def __init__(self, folder: Path, out: Path | None = None) -> None:
-        self._folder, self._out = folder, out
+    def __init__(self, folder: Path, out: Path | None = None, *, since: int = 0) -> None:
+        self._folder, self._out, self._since = folder, out, since
         self.comparison: Comparison | None = None
         """How the replay differs from the run; set after the last event."""
 
@@ -133,14 +136,45 @@ class Replay:
             if failed is not None:
                 raise failed
 
+    async def asked(self, turn: int) -> list[Request]:
+        """The questions of the run from the replay's beginning until the turn after an utterance has ended.
+
+        Args:
+            turn: number of the utterance.
+
+        Returns:
+            The questions in the order in which they are asked now; of a run that broke off, those that it asked.
+
+        Raises:
+            InputError: the folder is not a run's; it kept no record or no checkpoint at the beginning; or somebody is
+                working on it.
+        """
+        manifest = await asyncio.to_thread(manifest_of, self._folder)
+        found: list[Request] = []
+        replay = Replaying(await asyncio.to_thread(Answers.read, self._folder), told=found.append)
+        with TemporaryDirectory(prefix="persimchat-replay-", ignore_cleanup_errors=True) as temporary:
+            try:
+                async with aclosing(self._parts(manifest, Path(temporary), replay)) as events:
+                    async for event in events:
+                        if isinstance(event, TurnEnded) and event.turn > turn:
+                            break
+            except PerSimChatError:
+                if not found:
+                    raise
+        return found
+
     async def _parts(self, manifest: Manifest, out: Path, replay: Replaying) -> AsyncGenerator[Event, None]:
         """Run the parts one after the other; a run that was resumed with other settings has several."""
         control = RecordedControl(await asyncio.to_thread(_deeds, self._folder / CONTROL, manifest))
-        for number, (settings, until) in enumerate(parts_of(manifest)):
+        parts = [(settings, until) for settings, until in parts_of(manifest) if until is None or until > self._since]
+        for number, (settings, until) in enumerate(parts):
             if number:
                 folder = out / manifest.run
                 then = await asyncio.to_thread(manifest_of, folder)
                 part = go_on(folder, then, settings, control, replay=replay, tell_past=False)
+            elif self._since:
+                here = Branch(of=manifest.run, turn=self._since)
+                part = self._from_branch(manifest, here, settings, out, control, replay)
             elif manifest.branch:
                 part = self._from_branch(manifest, manifest.branch, settings, out, control, replay)
             else:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -19,6 +19,7 @@ from persimchat.memory.recollection import discard, let_go
 from persimchat.memory.store import held_store
 from persimchat.models.ledger import LEDGER, Ledger
 from persimchat.models.recording import Record as Answers
+from persimchat.models.recording import Request
 from persimchat.runs.folder.calls import CallsFile, calls_in, read_vectors
 from persimchat.runs.folder.checkpoints import MEMORY, is_server
 from persimchat.runs.folder.checkpoints import opened as checkpoints_in
@@ -61,10 +62,12 @@ class Replaying:
     Attributes:
         answers: the record.
         ledgers: of the replayed parts of the run, in order; the replay appends to it.
+        told: called with each question that is answered from the record; None for nothing.
     """
 
     answers: Answers
     ledgers: list[Ledger] = field(default_factory=list)
+    told: Callable[[Request], None] | None = None
 
 
 def store_of(settings: Settings, folder: Path | None) -> str:
@@ -141,8 +144,10 @@ async def _opened(
             await asyncio.to_thread(sink.mend)
     known = await asyncio.to_thread(read_vectors, folder, lost) if folder is not None else {}
     rows = calls_in(folder, lost) if folder is not None and earlier else ()
-    answers = replay.answers if replay else None
-    ledger = await asyncio.to_thread(lambda: Ledger(sink=sink, earlier=rows, vectors=known, answers=answers))
+    answers, hears = (replay.answers, replay.told) if replay else (None, None)
+    ledger = await asyncio.to_thread(
+        lambda: Ledger(sink=sink, earlier=rows, vectors=known, answers=answers, told=hears)
+    )
     if replay:
         replay.ledgers.append(ledger)
     config: RunnableConfig = {

@@ -13,6 +13,7 @@ from persimchat.app.web.api.models import (
     Floor,
     Hand,
     Intervention,
+    Pace,
     Plain,
     Regeneration,
     RunInfo,
@@ -37,7 +38,7 @@ def control_router(web: WebContext) -> APIRouter:
 
     @router.post("/control", status_code=202)
     async def control(run: str, intervention: Intervention) -> Accepted:
-        """Control an active run: speak, answer, pass, pause, continue, stop, change the topic."""
+        """Control an active run: speak, answer, pass, pause, continue, stop, set the pace, change the topic."""
         _do(live_run(web, run).control, intervention)
         return Accepted()
 
@@ -88,23 +89,25 @@ def _do(control: Control, intervention: Intervention) -> None:
             control.pause()
         case Plain(do="go_on"):
             control.go_on()
+        case Plain(do="one_turn"):
+            control.one_turn()
+        case Pace():
+            control.pace(intervention.seconds)
         case Plain():
             control.stop()
 
 
 def _answer(control: Control, intervention: Answer) -> None:
     _asked(control)
-    text, number, chosen = intervention.text, intervention.need_to_talk, intervention.choice
-    if [text, number, chosen].count(None) != 2:
+    given = intervention.model_dump(include={"text", "need_to_talk", "choice", "position"}, exclude_none=True)
+    if len(given) != 1:
         raise InputError(
-            "the answer needs one of these: words, a number, a choice",
-            where="text, need_to_talk, choice",
+            "the answer needs one of these: words, a number, a choice, a position",
+            where="text, need_to_talk, choice, position",
             remedy="Give exactly one.",
         )
-    if text is not None:
-        control.answer({"text": text, "heard_by": intervention.heard_by} if intervention.heard_by else text)
-    else:
-        control.answer({"need_to_talk": number} if number is not None else {"choice": chosen})
+    heard_by = intervention.heard_by
+    control.answer({**given, "heard_by": heard_by} if heard_by and "text" in given else given)
 
 
 def _asked(control: Control) -> None:

@@ -9,6 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from persimchat.app.web.board import Status
 from persimchat.app.web.watching import Status as CellStatus
 from persimchat.experiments.axes import Label
+from persimchat.runs.control import LONGEST_PACE_S
 from persimchat.runs.events import Asked, StopReason, Totals
 from persimchat.state.intervention import LONGEST_WORDS
 from persimchat.state.persona import Persona
@@ -47,6 +48,9 @@ class Conversation(_Given):
     social_goals: dict[str, list[Sentence]] = Field(default={}, description="participant's name: goals")
     rules: list[Sentence] = Field(default=[], max_length=100)
     settings: dict[str, Any] = Field(default={}, description="see /api/settings; what is left out has its default")
+    guide: dict[str, Any] = Field(
+        default={}, description="of a focus group: moderator, questions, stimulus (docs/focus_groups.md); else empty"
+    )
     story: dict[str, Any] = Field(
         default={}, description="of a story: characters, resources, stages, settlement (docs/stories.md); else empty"
     )
@@ -121,7 +125,7 @@ class Floor(_Given):
 
 
 class Answer(_Given):
-    """Answer for the person who is asked: with words, a need to talk, or whom they choose, as `asked.what` says."""
+    """Answer for the person who is asked: words, a need to talk, a choice, or a position, as `asked.what` says."""
 
     do: Literal["answer"]
     text: Words | None = Field(default=None, description='words, for "utterance"')
@@ -130,16 +134,26 @@ class Answer(_Given):
         default=None,
         description='a name from `asked.story.candidates`, or its number from 1, for "choice" and "ballot"',
     )
+    position: Annotated[str, Field(max_length=300)] | int | None = Field(
+        default=None, description='an answer in the form of `asked.position`, for "position"'
+    )
     heard_by: list[Name] | None = None
 
 
+class Pace(_Given):
+    """Let at least so many seconds pass from turn to turn."""
+
+    do: Literal["pace"]
+    seconds: Annotated[float, Field(ge=0, le=LONGEST_PACE_S, description="0: as fast as the models answer")]
+
+
 class Plain(_Given):
-    """Controls without arguments: `pass` for the person who is asked; pause, go on, stop."""
+    """Controls without arguments: `pass` for the person who is asked; pause, go on, one turn and a pause, stop."""
 
-    do: Literal["pass", "pause", "go_on", "stop"]
+    do: Literal["pass", "pause", "go_on", "one_turn", "stop"]
 
 
-Intervention = Annotated[Say | Topic | Hand | Floor | Answer | Plain, Field(discriminator="do")]
+Intervention = Annotated[Say | Topic | Hand | Floor | Answer | Pace | Plain, Field(discriminator="do")]
 """A control of a run."""
 
 

@@ -39,6 +39,7 @@ from persimchat.runs.reports.export import export_runs
 from persimchat.runs.reports.report import report_html
 from persimchat.runs.reports.story_course import StoryCourse
 from persimchat.runs.run.going_on import settings_of
+from persimchat.runs.run.past_calls import PastCall, past_calls, recorded_calls
 from persimchat.runs.run.past_prompts import foreseen_at
 from persimchat.state.errors import InputError, MachineError
 from persimchat.state.pruning import Fill, Pruned, Pruning
@@ -180,6 +181,20 @@ def runs_router(web: WebContext) -> APIRouter:
         wanted: Any = {"lambda": strength, "method": method, "fill": fill, "remove": remove}
         settings = Pruning.model_validate(wanted)
         return await web.forecasts.one(lambda: foreseen_at(record, turn, settings))
+
+    @router.get("/{run}/calls", responses={**NO_RUN, **CONFLICT, **TOO_LONG})
+    async def calls(
+        run: str,
+        turn: Annotated[int, Query(ge=1, le=10_000_000, description="number of the utterance")],
+        prompts: Annotated[bool, Query(description="whether to make their prompts again")] = True,
+    ) -> list[PastCall]:
+        """The requests that made an utterance's words, and those with which it was heard; no model is asked."""
+        check_run(web, run)
+        folder = web.runs.folder(run)
+        await asyncio.to_thread(open_record, folder)
+        if not prompts:
+            return await asyncio.to_thread(recorded_calls, folder, turn)
+        return await web.forecasts.one(lambda: past_calls(folder, turn))
 
     @router.get("/{run}/story", responses=NO_STORY)
     async def story(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Final
 
 from nicegui import ui
@@ -10,12 +11,17 @@ from nicegui import ui
 from persimchat.app.web.board import Board
 from persimchat.app.web.chat.being_said import BeingSaid
 from persimchat.app.web.chat.branch_dialog import branch_from
+from persimchat.app.web.chat.calls_dialog import show_calls
+from persimchat.app.web.chat.controls import one_turn, pause_or_go_on
 from persimchat.app.web.chat.ending import draw_end
+from persimchat.app.web.chat.group_summary import show_group_summary
 from persimchat.app.web.chat.lines import LineActions, Said, draw_line, put_in
 from persimchat.app.web.chat.origin import Origin, OriginBar
+from persimchat.app.web.chat.search import Search
+from persimchat.app.web.chat.shortcuts import ONE, PAUSE, SEARCH, Shortcuts
 from persimchat.app.web.context import Viewing
 from persimchat.app.web.shared.navigation import page_of
-from persimchat.app.web.widgets import named, notify_error
+from persimchat.app.web.widgets import icon_button, named, notify_error
 from persimchat.app.web.words import t
 from persimchat.runs.events import Uttered, Waiting
 from persimchat.state.errors import PerSimChatError
@@ -56,7 +62,7 @@ def later(count: int, first: int | None) -> int | None:
 
 
 def fill_menu(viewing: Viewing, said: Uttered, outside: ui.element) -> None:
-    """Fill the menu of an agent's utterance.
+    """Fill the menu of an utterance.
 
     Args:
         viewing: the run.
@@ -81,23 +87,44 @@ def fill_menu(viewing: Viewing, said: Uttered, outside: ui.element) -> None:
                 return
             ui.navigate.to(page_of(made.run))
 
+    async def calls() -> None:
+        with outside:
+            await show_calls(viewing, said)
+
+    board = viewing.board
     idle = viewing.live is None  # only a run that is not running can be branched
-    story = viewing.board.started is not None and viewing.board.started.mode == "story"
-    if not story:  # a story's page shows where characters stand
+    story = board.started is not None and board.started.mode == "story"
+    baseline = board.started is not None and board.started.baseline is not None
+    agent = said.speaker in board.participants and said.speaker not in board.people
+    ui.menu_item(t("chat.copy"), lambda: copy_line(said)).mark("copy-line")
+    if agent and not story and not baseline:  # a story's page shows where characters stand
         ui.menu_item(t("chat.mind"), lambda: viewing.look_at(said.speaker, said.turn)).mark("mind")
-    if viewing.experiment:
+    ui.menu_item(t("chat.calls"), calls).mark("calls-of")
+    if viewing.experiment or baseline:
         return
+    ui.separator()
     ui.menu_item(t("chat.branch_here"), branch).mark("branch-here").set_enabled(idle)
     ui.menu_item(t("chat.branch_line"), change).mark("branch-line").set_enabled(idle)
-    if said.heard_by is None or story:  # a room's words are a model's own
+    if agent and (said.heard_by is None or story):  # a room's words are a model's own
         ui.menu_item(t("chat.regenerate"), again).mark("regenerate").set_enabled(idle)
     if not idle:
         ui.label(t("chat.not_while_live")).classes("text-xs muted px-4 py-2 max-w-60")
 
 
-def chat_panel(viewing: Viewing) -> None:
-    """Draw the conversation, and keep it up to date."""
-    panel = _Panel(viewing)
+def copy_line(said: Uttered) -> None:
+    """Put an utterance on the clipboard, with its speaker."""
+    ui.clipboard.write(told(said))
+    ui.notify(t("chat.copied"), type="positive")
+
+
+def chat_panel(viewing: Viewing, *, below: Callable[[Uttered], None] | None = None) -> None:
+    """Draw the conversation, and keep it up to date.
+
+    Args:
+        viewing: the run.
+        below: draws what belongs under an utterance's words; None for nothing.
+    """
+    panel = _Panel(viewing, below)
     panel.sync()
     ui.timer(_POLL_S, panel.sync)
     ui.timer(0, panel.read_origin, once=True)
@@ -106,7 +133,7 @@ def chat_panel(viewing: Viewing) -> None:
 class _Panel:
     """The lines on the page."""
 
-    def __init__(self, viewing: Viewing) -> None:
+    def __init__(self, viewing: Viewing, below: Callable[[Uttered], None] | None) -> None:
         self._viewing = viewing
         self._first: int | None = None  # the first line shown; None follows the end
         self._rows: dict[int, ui.element] = {}
@@ -116,25 +143,35 @@ class _Panel:
         self._reloading = False
         self._origin = Origin()
         self._origin_bar = OriginBar(viewing)
-        with ui.element("div").classes("scroll w-full grow flex flex-col-reverse chat") as self._root:
-            self._root.props("tabindex=0 role=log aria-live=off")
-            named(self._root, t("chat.log"))
-            with ui.column().classes("w-full max-w-3xl mx-auto gap-4 px-4 py-5 mb-auto"):
-                self._notice = ui.label().classes("text-sm text-center muted break-words w-full").mark("notice")
-                self._earlier = _step("expand_less", t("chat.earlier"))
-                self._box = ui.column().classes("w-full gap-4")
-                self._said = BeingSaid()
-                self._later = _step("expand_more", t("chat.later"))
-                with ui.row().classes("items-center gap-2 min-h-6 no-wrap") as self._doing:
-                    self._dots = ui.spinner("dots", size="28px", color="primary").props("aria-hidden=true")
-                    self._does = ui.label().classes("text-xs muted")
-                self._end = ui.column().classes("w-full")
+        self._found: int | None = None
+        with ui.element("div").classes("chat-box w-full"):
+            search = Search(viewing, self._reveal)
+            keys = Shortcuts(
+                {SEARCH: search.open, PAUSE: lambda: pause_or_go_on(viewing), ONE: lambda: one_turn(viewing)}
+            )
+            with ui.row().classes("chat-tools gap-0 no-wrap"):
+                icon_button("search", t("chat.search"), search.open).mark("search")
+                icon_button("keyboard", t("chat.shortcuts"), keys.show).classes("gt-xs").mark("shortcuts")
+            with ui.element("div").classes("scroll w-full grow flex flex-col-reverse chat") as self._root:
+                self._root.props("tabindex=0 role=log aria-live=off")
+                named(self._root, t("chat.log"))
+                with ui.column().classes("w-full max-w-3xl mx-auto gap-4 px-4 py-5 mb-auto"):
+                    self._notice = ui.label().classes("text-sm text-center muted break-words w-full").mark("notice")
+                    self._earlier = _step("expand_less", t("chat.earlier"))
+                    self._box = ui.column().classes("w-full gap-4")
+                    self._said = BeingSaid()
+                    self._later = _step("expand_more", t("chat.later"))
+                    with ui.row().classes("items-center gap-2 min-h-6 no-wrap") as self._doing:
+                        self._dots = ui.spinner("dots", size="28px", color="primary").props("aria-hidden=true")
+                        self._does = ui.label().classes("text-xs muted")
+                    self._end = ui.column().classes("w-full")
         self._announce = ui.label().classes("sr-only").props("aria-live=polite").mark("announced")
         self._earlier.on_click(self._back)
         self._later.on_click(self._forward)
         self._actions = LineActions(
             viewing.look_at,
             lambda said: fill_menu(viewing, said, self._root),
+            below,
             above=lambda said: self._origin.over(said),
         )
 
@@ -145,7 +182,7 @@ class _Panel:
         for index, row in list(self._rows.items()):
             if isinstance(row, Said) and (row.said.question or row.said.turn in self._origin.begins):
                 self._rows.pop(index).delete()
-        self._drawn = None
+        self._drawn, self._ended = None, False  # the end offers the summary of a focus group
         self.sync()
 
     def sync(self) -> None:
@@ -202,6 +239,11 @@ class _Panel:
         if shown:
             with self._end:
                 draw_end(board)
+                if self._origin.questions:
+                    button = (
+                        ui.button(t("groups.open"), icon="summarize").props("outline no-caps").mark("group-summary")
+                    )
+                    button.on_click(lambda: show_group_summary(self._viewing))
 
     def _tell(self, board: Board) -> None:
         """Announce each finished utterance once to screen readers."""
@@ -209,6 +251,27 @@ class _Panel:
             said = board.utterances[self._spoken :]
             self._spoken = board.turn
             self._announce.set_text("\n".join(told(utterance) for utterance in said))
+
+    def _reveal(self, turn: int | None) -> None:
+        """Bring an utterance into view and mark it, wherever in the conversation it is; None marks none."""
+        self._mark(found=False)
+        self._found = turn
+        if turn is None:
+            return
+        board = self._viewing.board
+        index = next(i for i, line in enumerate(board.lines) if isinstance(line, Uttered) and line.turn == turn)
+        if index not in self._rows:
+            self._first = max(0, index - STEP // 2)
+            self.sync()
+        self._mark(found=True)
+
+    def _mark(self, *, found: bool) -> None:
+        row = next((row for row in self._rows.values() if isinstance(row, Said) and row.said.turn == self._found), None)
+        if row is None:
+            return
+        row.classes(**{"add" if found else "remove": "found"})
+        if found:
+            ui.run_javascript(f"getHtmlElement({row.id})?.scrollIntoView({{block: 'center'}})")
 
     def _count(self) -> int:
         board = self._viewing.board

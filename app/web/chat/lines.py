@@ -71,7 +71,7 @@ class LineActions:
 
     Attributes:
         look: opens the mind of an agent at a turn; None if minds are not shown.
-        menu: fills the menu of an agent's utterance when it opens; None if there is none.
+        menu: fills the menu of an utterance when it opens; None if there is none.
         below: draws what belongs under an utterance's words, such as its alternatives; None for nothing.
         above: draws what stands over an utterance, such as the question of a guide that it puts; None for nothing.
     """
@@ -175,7 +175,7 @@ class Said(ui.column):
                         if numbered:
                             _felt(said, board)
                             ui.label(head(said, started)).classes("text-xs muted whitespace-nowrap")
-                    if minds and actions.menu is not None:
+                    if actions.menu is not None:
                         _more(said, actions.menu)
                 if look is not None:
                     button = next(child for child in above if isinstance(child, ui.button))

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
+
+from nicegui import ui
 
 from persimchat.app.web.setup.checking import TOPIC, problems
 from persimchat.app.web.setup.draft import Draft
@@ -23,6 +25,7 @@ class Form:
         revision: grows with every change.
         wrong: errors by field.
         unread: typed texts that cannot be read as a value, by setting, with the reason.
+        insisting: whether the user has tried to start, so that missing values are marked, too.
     """
 
     def __init__(self, draft: Draft, base: Settings) -> None:
@@ -32,13 +35,26 @@ class Form:
         self.wrong: dict[str, str] = {}
         self.unread: dict[str, str] = {}
         self._marks: dict[str, Mark] = {}
+        self._texts: dict[str, ui.input | ui.textarea] = {}
         self._redraws: list[Callable[[], object]] = []
         self._follows: list[Callable[[], object]] = []
-        self._insisting = False
+        self.insisting = False
 
     def mark(self, field: str, mark: Mark) -> None:
         """Register how a field is marked; `mark` gets the error, or None."""
         self._marks[field] = mark
+
+    def text(self, name: str, field: ui.input | ui.textarea) -> None:
+        """Register a text field, whose text the browser sends along when the user starts."""
+        field.props["data-typed"] = name
+        self._texts[name] = field
+
+    def typed(self, texts: Mapping[str, object]) -> None:
+        """Take over what stands in the browser's text fields, if the server has not heard of it yet."""
+        for name, text in texts.items():
+            field = self._texts.get(name)
+            if field is not None and isinstance(text, str) and text != (field.value or ""):
+                field.set_value(text)
 
     def redraw(self, draw: Callable[[], object]) -> None:
         """Register a callback that redraws after `take`."""
@@ -71,7 +87,7 @@ class Form:
         """Show another draft."""
         self.draft = draft
         self.unread.clear()
-        self._insisting = False
+        self.insisting = False
         for draw in self._redraws:
             draw()
         self.changed()
@@ -82,13 +98,13 @@ class Form:
         self.wrong = {name: _worded(name, told) for name, told in problems(self.draft).items()} | self.unread
         for field, mark in self._marks.items():
             # an empty topic is no error until the user tries to start
-            mark(self.wrong.get(field) if field != TOPIC or self._insisting else None)
+            mark(self.wrong.get(field) if field != TOPIC or self.insisting else None)
         for look in self._follows:
             look()
 
     def insist(self) -> bool:
         """Mark missing values, too; returns whether the draft is valid."""
-        self._insisting = True
+        self.insisting = True
         self.changed()
         return not self.wrong
 
