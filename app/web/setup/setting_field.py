@@ -221,6 +221,7 @@ def _text_field(form: Form, spec: Spec, suggestions: Sequence[str]) -> ui.elemen
     if spec.optional:
         field.props["placeholder"] = t("setup.none")
     field.classes("w-full").mark(f"setting-{spec.name}")
+    form.text(spec.name, field)
 
     def read(text: Any) -> Any:
         if str(text or "").strip():

@@ -29,7 +29,7 @@ _PRESS: Final = """(event) => {
   for (const one of document.querySelectorAll('[data-typed]')) typed[one.dataset.typed] = one.value;
   emit(typed);
 }"""
-"""What the browser does at once: the button is busy, and what stands in the most important fields goes along."""
+"""What the browser does at once: the button is busy, and what stands in the fields goes along."""
 
 
 class Starter:
@@ -98,7 +98,8 @@ def start_part(web: WebContext, form: Form, *, opened: Callable[[set[str]], None
     starter = Starter(web, button, lambda: form.draft.simulation(), form)
 
     async def start(event: GenericEventArguments) -> None:
-        _take(form, event.args)
+        if isinstance(event.args, dict):
+            form.typed(event.args)
         if form.insist():
             await starter.start()
         else:
@@ -122,19 +123,6 @@ def start_part(web: WebContext, form: Form, *, opened: Callable[[set[str]], None
 def _messages(form: Form) -> Any:
     value = form.value("max_messages")
     return value if isinstance(value, int) else 0
-
-
-def _take(form: Form, typed: Any) -> None:
-    """Take over what stood in the browser's fields at the click, if the draft does not have it yet."""
-    if not isinstance(typed, dict):
-        return
-    if isinstance(topic := typed.get("topic"), str) and topic != form.draft.topic:
-        form.draft.topic = topic
-        form.take(form.draft)
-    if isinstance(limit := typed.get("max_messages"), str) and limit.strip():
-        spec = specs()["max_messages"]
-        if limit.strip() != spec.written(form.value("max_messages")):
-            form.set("max_messages", spec.read(limit))
 
 
 def _called(field: str) -> str:
